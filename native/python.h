@@ -1,0 +1,25 @@
+// native/python.h: what the binding files share: the init functions and the dtype singletons.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "dtypes.h"
+
+namespace suanzi {
+
+namespace nb = nanobind;
+
+void init_dtypes(nb::module_& m);
+void init_rules(nb::module_& m);
+void init_promote(nb::module_& m);
+
+// The DType type, and its instance number i; both live as long as the process.
+PyTypeObject* dtype_type();
+PyObject* dtype_object(std::size_t index);
+
+// Only for objects whose type is dtype_type().
+inline std::size_t dtype_index(PyObject* dtype) {
+  return nb::inst_ptr<DtypeInfo>(dtype)->index;
+}
+
+}  // namespace suanzi

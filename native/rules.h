@@ -1,0 +1,52 @@
+// native/rules.h: the answers of one rule set, remembered cell by cell.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+
+#include "python.h"
+
+namespace suanzi {
+
+// A rule set is read by the Python engine, once per cell; what it answered is kept here, so that
+// every later question is one load. Rule sets never change, so a cell never does either.
+class RuleTable {
+ public:
+  // Operand codes: a dimensioned tensor of dtype d is d, a 0-d tensor is dtype_count + d, and the
+  // Python numbers bool, int, float, complex follow.
+  static constexpr std::size_t zero_dim_base = dtype_count;
+  static constexpr std::size_t number_base = 2 * dtype_count;
+  static constexpr std::size_t operand_count = 2 * dtype_count + 4;
+  // "No operator" and the seven operator classes.
+  static constexpr std::size_t class_count = 8;
+
+  static constexpr std::uint8_t unknown = 0xFF;
+  static constexpr std::uint8_t refused = 0xFE;
+
+  RuleTable() : cells_(class_count * operand_count * operand_count, unknown) {}
+
+  std::uint8_t get(std::size_t operator_class, std::size_t a, std::size_t b) const {
+    return cells_[position(operator_class, a, b)];
+  }
+  void set(std::size_t operator_class, std::size_t a, std::size_t b, std::uint8_t answer) {
+    cells_[position(operator_class, a, b)] = answer;
+  }
+
+ private:
+  static std::size_t position(std::size_t operator_class, std::size_t a, std::size_t b) {
+    return (operator_class * operand_count + a) * operand_count + b;
+  }
+  std::vector<std::uint8_t> cells_;
+};
+
+// The rule set in force: set_active_rules() gives the context variable, set_default_rules() what
+// holds where the variable has no value. Returns a new reference, or null when neither is set.
+PyObject* active_rules();
+// The rule set a `rules=` argument means: None, a rule set, or a name already loaded. Null: unknown.
+PyObject* rules_argument(PyObject* rules);
+RuleTable* rule_table(PyObject* rules);
+
+}  // namespace suanzi

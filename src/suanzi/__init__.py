@@ -1,0 +1,141 @@
+"""suanzi: the AI operator-interface standard T/AI 131.1-2025, executable.
+
+>>> import suanzi as sz
+>>> sz.promote_types(sz.int32, sz.bfloat16, rules="cann")
+suanzi.bfloat16
+>>> sz.explain(sz.int32, sz.bfloat16, rules="cann").counter_example
+257
+"""
+
+from suanzi._core import DType, __version__
+from suanzi.dtypes import (
+    QT_ASYM_INT8,
+    QT_ASYM_INT16,
+    QT_ASYM_UINT8,
+    QT_ASYM_UINT16,
+    QT_CH_SYM_INT8,
+    QT_CH_SYM_INT16,
+    QT_SYM_INT8,
+    QT_SYM_INT16,
+    TypeCode,
+    bfloat16,
+    bool,
+    char,
+    complex32,
+    complex64,
+    complex128,
+    dtype,
+    finfo,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    iinfo,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    isdtype,
+    uint1,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from suanzi.promote.context import get_promotion, promotion, set_promotion
+from suanzi.promote.diff import Diff, diff
+from suanzi.promote.explain import Explanation, explain, explain_all
+from suanzi.promote.laws import Laws, laws
+from suanzi.promote.openvino import openvino_rules
+from suanzi.promote.operands import Number, ZeroDim
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.result import promote_types, result_type
+from suanzi.promote.rules import RuleSet, register_rules, rule_set, rule_sets
+from suanzi.promote.table import Table, table
+from suanzi.status import (
+    AllocFailed,
+    AxisArgument,
+    DimensionsMismatch,
+    InternalError,
+    InvalidArgument,
+    OutOfRange,
+    Status,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
+
+__all__ = [
+    "QT_ASYM_INT8",
+    "QT_ASYM_INT16",
+    "QT_ASYM_UINT8",
+    "QT_ASYM_UINT16",
+    "QT_CH_SYM_INT8",
+    "QT_CH_SYM_INT16",
+    "QT_SYM_INT8",
+    "QT_SYM_INT16",
+    "AllocFailed",
+    "AxisArgument",
+    "DType",
+    "Diff",
+    "DimensionsMismatch",
+    "Explanation",
+    "InternalError",
+    "InvalidArgument",
+    "Laws",
+    "Number",
+    "OperatorClass",
+    "OutOfRange",
+    "RuleSet",
+    "Status",
+    "StatusError",
+    "Table",
+    "TypeCode",
+    "TypeMismatch",
+    "UninitializedObject",
+    "ZeroDim",
+    "__version__",
+    "bfloat16",
+    "bool",
+    "char",
+    "complex32",
+    "complex64",
+    "complex128",
+    "diff",
+    "dtype",
+    "explain",
+    "explain_all",
+    "finfo",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float16",
+    "float32",
+    "float64",
+    "get_promotion",
+    "iinfo",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "isdtype",
+    "laws",
+    "openvino_rules",
+    "promote_types",
+    "promotion",
+    "register_rules",
+    "result_type",
+    "rule_set",
+    "rule_sets",
+    "set_promotion",
+    "table",
+    "uint1",
+    "uint4",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

@@ -1,0 +1,14 @@
+"""The promotion engine: rule sets as data, one engine that reads them, and what follows from them.
+
+``values``     what a dtype holds, and what a conversion loses
+``operands``   what an operand is: a tensor, a 0-d tensor, a Python number
+``operators``  the seven classes of operators that rule sets distinguish
+``rules``      RuleSet, and the rule sets by name
+``reading``    text tables into rule sets; the tables are in ``tables/``
+``openvino``, ``lossless``, ``strict``   rule sets that are computed, not tabulated
+``engine``     operands to an answer: the only code that applies a rule set
+``context``    the rule set in force
+``explain``    an answer with its reason, its loss and its fix
+``laws``, ``diff``   what holds of one rule set, and where two part
+``live``       a rule set against the installed framework
+"""

@@ -1,0 +1,174 @@
+"""diff: where two rule sets part, 0-d tensors and Python numbers included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+from suanzi._text import columns, html_table
+from suanzi.dtypes import DType
+from suanzi.promote.engine import answer
+from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
+from suanzi.promote.operators import OperatorClass, operator_name
+from suanzi.promote.rules import RuleSet, rule_set
+
+SHAPES = ("tensor, tensor", "tensor, 0-d", "0-d, 0-d", "tensor, number", "0-d, number")
+"""The kinds of pairs that are compared, in this order."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A pair on which two rule sets disagree; None is a refusal."""
+
+    shape: str
+    """One of ``SHAPES``."""
+    operands: tuple[Operand, Operand]
+    a: DType | None
+    b: DType | None
+
+    @property
+    def one_refuses(self) -> bool:
+        """Whether one of the two refuses, rather than both answering differently."""
+        return self.a is None or self.b is None
+
+    def row(self) -> tuple[str, str, str, str]:
+        """Return operands and answers as text."""
+        x, y = self.operands
+        return str(x), str(y), str(self.a or "refused"), str(self.b or "refused")
+
+
+@dataclass(frozen=True, repr=False)
+class Diff:
+    """Every pair on which two rule sets disagree, over the dtypes they share."""
+
+    a: RuleSet
+    b: RuleSet
+    op: str
+    dtypes: tuple[DType, ...]
+    """The dtypes both speak of."""
+    compared: dict[str, int]
+    """How many pairs of each shape were compared."""
+    differences: tuple[Difference, ...]
+
+    @property
+    def only_a(self) -> tuple[DType, ...]:
+        """The dtypes that only the first speaks of."""
+        return tuple(d for d in self.a.dtypes if d not in self.dtypes)
+
+    @property
+    def only_b(self) -> tuple[DType, ...]:
+        """The dtypes that only the second speaks of."""
+        return tuple(d for d in self.b.dtypes if d not in self.dtypes)
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    def __bool__(self) -> bool:
+        return bool(self.differences)
+
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def of_shape(self, shape: str) -> tuple[Difference, ...]:
+        """Return the differences of one of ``SHAPES``."""
+        return tuple(d for d in self.differences if d.shape == shape)
+
+    def summary(self) -> list[tuple[str, str, str, str]]:
+        """Return a line per shape: pairs compared, answered differently, refused by one."""
+        lines = []
+        for shape, compared in self.compared.items():
+            found = self.of_shape(shape)
+            refused = sum(d.one_refuses for d in found)
+            lines.append((shape, str(compared), str(len(found) - refused), str(refused)))
+        return lines
+
+    @property
+    def header(self) -> tuple[str, str, str, str]:
+        """The heading of the list of differences."""
+        return "left", "right", self.a.name, self.b.name
+
+    def __str__(self) -> str:
+        op = f" for {self.op}" if self.op else ""
+        head = f"{self.a.name} and {self.b.name}{op}, over {len(self.dtypes)} common dtypes"
+        parts = [
+            head,
+            columns([("", "compared", "differ", "one refuses"), *self.summary()], indent=2),
+        ]
+        for rules, only in ((self.a, self.only_a), (self.b, self.only_b)):
+            if only:
+                parts.append(f"  only {rules.name}: {', '.join(d.name for d in only)}")
+        if self.differences:
+            rows = [d.row() for d in self.differences]
+            parts += ["", columns([self.header, *rows], indent=2)]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        summary = html_table(("", "compared", "differ", "one refuses"), self.summary())
+        return summary + html_table(self.header, [d.row() for d in self.differences])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the differences as plain data."""
+        return {
+            "a": self.a.name,
+            "b": self.b.name,
+            "op": self.op or None,
+            "dtypes": [d.name for d in self.dtypes],
+            "only_a": [d.name for d in self.only_a],
+            "only_b": [d.name for d in self.only_b],
+            "compared": self.compared,
+            "differences": [
+                {
+                    "shape": d.shape,
+                    "operands": [str(o) for o in d.operands],
+                    "a": d.a and d.a.name,
+                    "b": d.b and d.b.name,
+                }
+                for d in self.differences
+            ],
+        }
+
+
+def diff(
+    a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None
+) -> Diff:
+    """Return every pair of common dtypes on which two rule sets disagree.
+
+    Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both.
+
+    >>> import suanzi as sz
+    >>> found = sz.diff("cann", "torch")
+    >>> found.summary()[0]
+    ('tensor, tensor', '136', '1', '12')
+    >>> found.of_shape("tensor, tensor")[0].row()
+    ('float16', 'uint16', 'refused', 'float16')
+    """
+    first, second = rule_set(a), rule_set(b)
+    common = tuple(d for d in first.dtypes if d in second.dtypes)
+    compared: dict[str, int] = {}
+    differences: list[Difference] = []
+    for shape, x, y in _pairs(common):
+        compared[shape] = compared.get(shape, 0) + 1
+        pair = operand(x), operand(y)
+        one, other = (answer(pair, rules, op).dtype for rules in (first, second))
+        if one is not other:
+            differences.append(Difference(shape, pair, one, other))
+    return Diff(first, second, operator_name(op), common, compared, tuple(differences))
+
+
+def _pairs(dtypes: tuple[DType, ...]) -> Iterator[tuple[str, Any, Any]]:
+    zeros = [ZeroDim(d) for d in dtypes]
+    numbers = [Number(kind) for kind in NUMBER_KINDS]
+    pairs = (
+        combinations_with_replacement(dtypes, 2),
+        product(dtypes, zeros),
+        combinations_with_replacement(zeros, 2),
+        product(dtypes, numbers),
+        product(zeros, numbers),
+    )
+    for shape, found in zip(SHAPES, pairs, strict=True):
+        for x, y in found:
+            yield shape, x, y

@@ -1,0 +1,283 @@
+"""The engine: operands, a rule set and an operator class to an answer.
+
+It is the only code that applies a rule set. It takes all operands at once, never folding pairs,
+so its answer does not depend on their order; and it keeps every step, so that `explain` can show
+how the answer came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+from typing import Any, NoReturn
+
+from suanzi.dtypes import DType, float32, float64
+from suanzi.dtypes import bool as bool_
+from suanzi.promote.operands import NumberKind, Operand, Role, operand
+from suanzi.promote.operators import OperatorClass, operator_class, operator_name
+from suanzi.promote.rules import Cell, Gate, RuleSet, kind_rank, weak_number
+
+
+class Layer(Enum):
+    """Which part of a rule set gave the answer."""
+
+    EQUAL = "equal dtypes"
+    TABLE = "table"
+    RULE = "rule"
+    SEVERAL = "several operands"
+    ZERO_DIM = "0-d tensor"
+    NUMBER = "Python number"
+    GATE = "gate"
+    FLOAT = "integers to float"
+    INTEGERS_ONLY = "integers only"
+    QUANTIZED = "quantised"
+    EXACT = "exact comparison"
+    UNKNOWN = "unknown dtype"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One consultation of one layer."""
+
+    layer: Layer
+    text: str
+    dtype: DType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a rule set says about some operands."""
+
+    operands: tuple[Operand, ...]
+    rules: RuleSet
+    operator: str
+    """The operator's name, or its class, or nothing."""
+    operator_class: OperatorClass
+    dtype: DType | None
+    """The dtype all operands are converted to; None for a refusal."""
+    steps: tuple[Step, ...]
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that decided."""
+        return self.steps[-1].layer
+
+    @property
+    def reason(self) -> str:
+        """Why, in the words of the layer that decided."""
+        return self.steps[-1].text
+
+    @property
+    def output(self) -> DType | None:
+        """The dtype of the operator's result: bool for comparison and logic, else `dtype`."""
+        if self.dtype is not None and self.operator_class in _GIVES_BOOL:
+            return bool_
+        return self.dtype
+
+
+_GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
+_NEEDS_FLOAT = (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION)
+
+
+def answer(
+    operands: Iterable[Any], rules: RuleSet, op: str | OperatorClass | None = None
+) -> Answer:
+    """Return what `rules` say about `operands`, a refusal included."""
+    seen = tuple(operand(x) for x in operands)
+    key = operator_class(op)
+    run = _Run(rules, operator_name(op), key)
+    try:
+        dtype = run.finish(run.join(run.as_tensors(run.without_quantized(seen))))
+    except _Refused:
+        dtype = None
+    result = Answer(seen, rules, run.operator, key, dtype, tuple(run.steps))
+    _remember(result)
+    return result
+
+
+def _remember(result: Answer) -> None:
+    """Keep a pair's answer in the native table, unless a number or the operator has a say in it."""
+    if len(result.operands) != 2 or result.operator in result.rules.gates:
+        return
+    a, b = result.operands
+    if result.rules.join is None or Role.NUMBER not in (a.role, b.role):
+        for x, y in ((a, b), (b, a)):
+            result.rules._remember(result.operator_class, x.code, y.code, result.dtype)
+
+
+class _Refused(Exception):  # noqa: N818  not an error: it ends a run, and the answer is a refusal
+    """A layer refused; the last step says which, and why."""
+
+
+class _Run:
+    """One question on its way through the layers."""
+
+    def __init__(self, rules: RuleSet, operator: str, key: OperatorClass) -> None:
+        self.rules = rules
+        self.operator = operator
+        self.key = key
+        self.steps: list[Step] = []
+        self.pair_layer = Layer.TABLE if rules.tabulated else Layer.RULE
+
+    def take(self, layer: Layer, cell: Cell) -> DType:
+        self.steps.append(Step(layer, cell.reason, cell.dtype))
+        if cell.dtype is None:
+            raise _Refused
+        return cell.dtype
+
+    def refuse(self, layer: Layer, why: str) -> NoReturn:
+        self.take(layer, Cell(None, why))
+        raise AssertionError
+
+    def without_quantized(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Replace quantised operands by the float their real values are computed in."""
+        dtypes = {o.dtype for o in operands}
+        keeps = self.key in (OperatorClass.ANY, OperatorClass.JOINING) and len(dtypes) == 1
+        if keeps or not any(d is not None and d.kind == "quantized" for d in dtypes):
+            return operands
+        # scale times a 16-bit integer needs 40 significant bits, so only float64 is exact
+        real = float64 if self.rules.join is not None else float32
+        self.take(Layer.QUANTIZED, Cell(real, f"quantised values are computed in {real}"))
+        return tuple(
+            Operand(o.role, real) if o.dtype is not None and o.dtype.kind == "quantized" else o
+            for o in operands
+        )
+
+    def as_tensors(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Replace Python numbers by 0-d tensors, where the rule set has no other rule for them."""
+        if not self.rules.numbers_are_zero_dim:
+            return operands
+        replaced = []
+        for o in operands:
+            if o.kind is not None:
+                constant = self.rules.alone.get(o.kind)
+                why = f"a Python {o.kind} is " + ("refused" if constant is None else f"a 0-d {constant}")
+                o = Operand(Role.ZERO_DIM, self.take(Layer.NUMBER, Cell(constant, why)))
+            replaced.append(o)
+        return tuple(replaced)
+
+    def join(self, operands: tuple[Operand, ...]) -> DType:
+        """Join all operands: tensors, 0-d tensors, numbers."""
+        tensors = _distinct(o.dtype for o in operands if o.role is Role.TENSOR)
+        zeros = _distinct(o.dtype for o in operands if o.role is Role.ZERO_DIM)
+        numbers = [o for o in operands if o.role is Role.NUMBER]
+        self.check_known(_distinct((*tensors, *zeros)))
+        if self.needs_no_common_dtype(operands):
+            return self.take(
+                Layer.EXACT, Cell(bool_, "compared exactly, value by value; nothing is converted")
+            )
+        if self.rules.join is not None and len({*tensors, *zeros}) + len(numbers) > 1:
+            return self.take(Layer.RULE, self.rules.join(operands))
+        joined = self.join_tensors(tensors, zeros)
+        return self.join_numbers(joined, numbers) if numbers else _present(joined)
+
+    def check_known(self, dtypes: tuple[DType, ...]) -> None:
+        unknown = [d for d in dtypes if d not in self.rules.dtypes]
+        if unknown and len(dtypes) > 1:
+            self.refuse(Layer.UNKNOWN, f"{self.rules.title} has no rule for {unknown[0]}")
+
+    def needs_no_common_dtype(self, operands: tuple[Operand, ...]) -> bool:
+        if not (self.rules.exact_comparison and self.key in _GIVES_BOOL):
+            return False
+        assert self.rules.join is not None
+        return self.rules.join(operands).dtype is None and all(
+            o.kind != "complex" and (o.dtype is None or o.dtype.kind != "complex")
+            for o in operands
+        )
+
+    def join_tensors(self, tensors: tuple[DType, ...], zeros: tuple[DType, ...]) -> DType | None:
+        gate = self.rules.gate(self.operator, self.key)
+        if self.rules.zero_dim is None:
+            return self.join_dtypes(_distinct((*tensors, *zeros)), gate)
+        dim = self.join_dtypes(tensors, gate)
+        zero = self.join_dtypes(zeros, None)
+        if dim is None or zero is None or dim is zero:
+            return dim or zero
+        return self.take(Layer.ZERO_DIM, self.rules.zero_dim(self.rules, dim, zero))
+
+    def join_dtypes(self, dtypes: tuple[DType, ...], gate: Gate | None) -> DType | None:
+        if len(dtypes) < 2:
+            if dtypes:
+                self.take(Layer.EQUAL, Cell(dtypes[0], self.equal_text(dtypes[0])))
+            return dtypes[0] if dtypes else None
+        for a, b in combinations(dtypes, 2):
+            if gate is not None and not gate.admits(a, b):
+                self.refuse(Layer.GATE, f"the gate admits {gate.text}, not {a} with {b}")
+            self.take(self.pair_layer, self.rules.pair(a, b))
+        if len(dtypes) == 2:
+            return self.steps[-1].dtype
+        return self.take(Layer.SEVERAL, self.least_above(dtypes))
+
+    def equal_text(self, dt: DType) -> str:
+        if dt in self.rules.dtypes:
+            return f"{dt} needs no promotion"
+        return f"{dt} needs no promotion, though {self.rules.title} has no rule for it"
+
+    def least_above(self, dtypes: tuple[DType, ...]) -> Cell:
+        """Return the least dtype that absorbs all of three or more.
+
+        That is how NumPy and JAX answer (checked on every set of three and four dtypes). Where
+        several are minimal, as for int8, uint64 and int16 in NumPy, the answers of the pairs are
+        added to the set until it has a greatest element.
+        """
+        absorbs = self.absorbs
+        common = [d for d in self.rules.dtypes if all(absorbs(d, x) for x in dtypes)]
+        least = [d for d in common if all(absorbs(x, d) for x in common)]
+        names = ", ".join(d.name for d in dtypes)
+        if least:
+            return Cell(least[0], f"{least[0]} is the least dtype that absorbs {names}")
+        closure = set(dtypes)
+        while True:
+            more = {self.rules.pair(a, b).dtype for a, b in combinations(closure, 2)} - {None}
+            if more <= closure:
+                break
+            closure |= {d for d in more if d is not None}
+        top = [d for d in closure if all(absorbs(d, x) for x in closure)]
+        if top:
+            return Cell(top[0], f"{top[0]} absorbs {names} and the answers of their pairs")
+        return Cell(None, f"no one dtype absorbs {names}")
+
+    def absorbs(self, outer: DType, inner: DType) -> bool:
+        return outer is inner or self.rules.pair(outer, inner).dtype is outer
+
+    def join_numbers(self, joined: DType | None, numbers: list[Operand]) -> DType:
+        kinds: list[NumberKind] = [o.kind for o in numbers if o.kind is not None]
+        kind = max(kinds, key=kind_rank)
+        if joined is None:
+            alone = self.rules.alone.get(kind)
+            why = f"a Python {kind} on its own is {alone or 'refused'}"
+            return self.take(Layer.NUMBER, Cell(alone, why))
+        if joined in self.rules.dtypes:
+            return self.take(Layer.NUMBER, self.rules.number(joined, kind))
+        if joined.kind == "char":
+            self.refuse(Layer.UNKNOWN, "char holds text, which does not mix with numbers")
+        return self.take(Layer.NUMBER, weak_number(joined, kind, None))
+
+    def finish(self, dt: DType) -> DType:
+        """Apply what the operator class asks of the joined dtype."""
+        if dt.kind == "char" and self.key not in (OperatorClass.ANY, OperatorClass.JOINING):
+            self.refuse(Layer.UNKNOWN, "char holds text, which no operator computes with")
+        if dt.kind not in ("bool", "int", "uint"):
+            if self.key is OperatorClass.BITWISE:
+                self.refuse(
+                    Layer.INTEGERS_ONLY, f"bitwise operators take integers and bool, not {dt}"
+                )
+            return dt
+        if self.key in _NEEDS_FLOAT:
+            found = self.rules.float_for(self.key, dt)
+            who = "a real function" if self.key is OperatorClass.REAL_FUNCTION else "true division"
+            why = f"{who} takes no {dt}" if found is None else f"{who} turns {dt} into {found}"
+            return self.take(Layer.FLOAT, Cell(found, why))
+        return dt
+
+
+def _distinct(dtypes: Iterable[DType | None]) -> tuple[DType, ...]:
+    """Return dtypes without repetition in the order of the list, so that no order matters."""
+    return tuple(sorted({d for d in dtypes if d is not None}, key=lambda d: d.index))
+
+
+def _present(dt: DType | None) -> DType:
+    assert dt is not None, "no operand"
+    return dt

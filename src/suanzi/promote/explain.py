@@ -1,0 +1,247 @@
+"""explain: an answer with the layer and the cell it came from, what is lost, and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from suanzi._text import columns, html_table
+from suanzi.dtypes import DType
+from suanzi.promote.context import rules_in_force
+from suanzi.promote.engine import Answer, Layer, answer
+from suanzi.promote.mend import Fix, losses, mend
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import RuleSet, rule_set, rule_sets
+from suanzi.promote.values import Loss, show
+from suanzi.status import InvalidArgument
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What a rule set says about some operands, why, what is lost and how to mend it.
+
+    It prints as text in a terminal and as a table in a notebook.
+    """
+
+    answer: Answer
+
+    @property
+    def dtype(self) -> DType | None:
+        """The dtype the operands are converted to; None for a refusal."""
+        return self.answer.dtype
+
+    @property
+    def output(self) -> DType | None:
+        """The dtype of the operator's result: bool for comparison and logic."""
+        return self.answer.output
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rule set that was asked."""
+        return self.answer.rules
+
+    @property
+    def refused(self) -> bool:
+        """Whether the rule set refuses these operands."""
+        return self.answer.dtype is None
+
+    @property
+    def layer(self) -> str:
+        """The layer that decided: ``"table"``, ``"gate"``, ``"0-d tensor"``, ..."""
+        return self.answer.layer.value
+
+    @property
+    def reason(self) -> str:
+        """The cell, or the sentence, that decided."""
+        return self.answer.reason
+
+    @property
+    def source(self) -> str:
+        """The document, with its version, that the deciding layer comes from."""
+        rules = self.rules
+        by_number = self.answer.layer is Layer.NUMBER and rules.numbers_source
+        return f"{rules.title} ({rules.version}): {by_number or rules.source}"
+
+    @cached_property
+    def losses(self) -> tuple[Loss, ...]:
+        """What each operand loses, with a counter-example found by computation."""
+        return losses(self.answer)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every value of every operand survives; False for a refusal."""
+        return not self.refused and not self.losses
+
+    @property
+    def counter_example(self) -> int | float | complex | None:
+        """The simplest value that is lost, or None."""
+        if not self.losses:
+            return None
+        value = self.losses[0].value
+        return value if isinstance(value, int | complex) else float(value)
+
+    @cached_property
+    def fix(self) -> Fix | None:
+        """How to mend the loss or the refusal."""
+        return mend(self.answer)
+
+    @property
+    def title(self) -> str:
+        """The question and its answer in one line."""
+        names = ", ".join(str(o) for o in self.answer.operands)
+        question = f"{self.answer.operator}({names})" if self.answer.operator else names
+        if self.dtype is None:
+            return f"{question} -> refused"
+        if self.output is not self.dtype:
+            return f"{question} -> {self.output}, computed in {self.dtype}"
+        return f"{question} -> {self.dtype}"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the explanation as labelled lines."""
+        steps = [f"{step.layer.value}: {step.text}" for step in self.answer.steps]
+        lines = [("rules", f"{self.rules.name}, {self.rules.title}")]
+        lines += [("why", step) for step in dict.fromkeys(steps)]
+        lines += [("source", self.source)]
+        lines += [("lost", _lost(one)) for one in self.losses]
+        if self.exact:
+            lines.append(("lost", "nothing: every value survives"))
+        if self.fix is not None:
+            lines.append(("fix", self.fix.text))
+            if self.fix.code:
+                lines.append(("", self.fix.code))
+        return lines
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{columns(self.lines(), indent=2)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
+            for label, text in self.lines()
+        )
+        return f"<table><caption>{escape(self.title)}</caption><tbody>{body}</tbody></table>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain data, as ``--json`` prints it."""
+        return {
+            "operands": [str(o) for o in self.answer.operands],
+            "op": self.answer.operator or None,
+            "rules": self.rules.name,
+            "version": self.rules.version,
+            "dtype": self.dtype and self.dtype.name,
+            "output": self.output and self.output.name,
+            "refused": self.refused,
+            "layer": self.layer,
+            "reason": self.reason,
+            "steps": [
+                {"layer": s.layer.value, "text": s.text, "dtype": s.dtype and s.dtype.name}
+                for s in self.answer.steps
+            ],
+            "source": self.source,
+            "exact": self.exact,
+            "lost": [
+                {
+                    "operand": one.source.name if one.source else "number",
+                    "value": show(one.value),
+                    "becomes": show(one.becomes),
+                    "reason": one.reason,
+                }
+                for one in self.losses
+            ],
+            "fix": self.fix and {"text": self.fix.text, "code": self.fix.code},
+        }
+
+
+def _lost(one: Loss) -> str:
+    return f"{one.source} in {one.target}: {one}" if one.source else f"{one}, in {one.target}"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanations:
+    """The same question put to several rule sets."""
+
+    explanations: tuple[Explanation, ...]
+
+    def __iter__(self) -> Any:
+        return iter(self.explanations)
+
+    def __len__(self) -> int:
+        return len(self.explanations)
+
+    def __getitem__(self, rules: str) -> Explanation:
+        found = next((e for e in self.explanations if e.rules.name == rules), None)
+        if found is None:
+            names = ", ".join(e.rules.name for e in self.explanations)
+            raise InvalidArgument(f"{rules!r} is not among the rule sets asked: {names}.")
+        return found
+
+    header = ("rules", "dtype", "lost", "why")
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return one row per rule set: name, dtype, what is lost, why."""
+        return [
+            (
+                e.rules.name,
+                "refused" if e.dtype is None else e.dtype.name,
+                "; ".join(str(one) for one in e.losses) or ("-" if e.refused else "nothing"),
+                f"{e.layer}: {e.reason}",
+            )
+            for e in self.explanations
+        ]
+
+    def __str__(self) -> str:
+        question = self.explanations[0].title.partition(" -> ")[0]
+        return f"{question}\n{columns([self.header, *self.rows()], indent=2)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self.header, self.rows(), row_heads=True)
+
+
+def explain(
+    *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
+) -> Explanation:
+    """Explain a promotion: the dtype, which layer and cell of which source, the loss, the fix.
+
+    The operands are those of `result_type`; a refusal is explained, not raised.
+
+    >>> import suanzi as sz
+    >>> sz.explain(sz.int32, sz.bfloat16, rules="torch")
+    int32, bfloat16 -> bfloat16
+      rules   torch, PyTorch
+      why     table: row i32, column bf16
+      source  PyTorch (2.13.0): torch.promote_types, every pair asked
+      lost    int32 in bfloat16: 257 becomes 256
+      fix     cast the int32 operand to float64
+              x.to(torch.float64)
+    """
+    if not operands:
+        raise InvalidArgument("explain: there is no operand; give at least one.")
+    return Explanation(answer(operands, rules_in_force(rules), op))
+
+
+def explain_all(
+    *operands: Any,
+    rules: Iterable[str | RuleSet] | None = None,
+    op: str | OperatorClass | None = None,
+) -> Explanations:
+    """Put one question to several rule sets, or to all of them.
+
+    >>> import suanzi as sz
+    >>> sz.explain_all(sz.int32, sz.float16, rules=["cann", "numpy", "paddle"])
+    int32, float16
+      rules   dtype    lost                                       why
+      cann    float16  2049 becomes 2048, 65520 becomes inf       table: row s32, column f16
+      numpy   float64  nothing                                    table: row i32, column f16
+      paddle  refused  -                                          gate: the gate admits float+float, complex+any, not int32 with float16
+    """
+    asked = [rule_set(r) for r in (rule_sets() if rules is None else rules)]
+    if not operands or not asked:
+        raise InvalidArgument("explain_all: give at least one operand and one rule set.")
+    return Explanations(tuple(explain(*operands, rules=r, op=op) for r in asked))

@@ -1,0 +1,193 @@
+"""live: a rule set against the installed framework, cell by cell, in a process of its own.
+
+The framework never enters this process: a probe script runs in the given interpreter, which need
+not have suanzi, and prints what the framework did.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Literal
+
+from suanzi._hints import nearest
+from suanzi._text import columns
+from suanzi.dtypes import DType, dtype
+from suanzi.promote.engine import Answer, answer
+from suanzi.promote.operands import Number, ZeroDim
+from suanzi.promote.rules import RuleSet, rule_set
+from suanzi.status import InternalError, InvalidArgument
+
+FRAMEWORKS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
+"""The frameworks that have a probe; each is held against the rule set of its name."""
+
+_MARK = "suanzi-probe "
+_NOT_INSTALLED = 3
+
+Outcome = Literal["agrees", "known", "drift", "missing"]
+
+
+class NotInstalled(InvalidArgument):
+    """The framework is not there to be asked."""
+
+
+@dataclass(frozen=True)
+class LiveCell:
+    """One question, the rule set's answer, the framework's, and how they compare."""
+
+    answer: Answer
+    live: DType | None
+    """What the framework gave; None for a refusal."""
+    message: str
+    """The framework's own words, for a refusal or a missing kernel."""
+    outcome: Outcome
+
+    def row(self) -> tuple[str, str, str, str, str, str]:
+        """Return the cell as text."""
+        left, *right = (str(o) for o in self.answer.operands)
+        said = str(self.answer.output or "refused")
+        live = str(self.live or "refused")
+        op = self.answer.operator or "any"
+        return self.answer.rules.name, op, left, *(right or [""]), said, live  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, repr=False)
+class Live:
+    """What a framework did, held against its rule sets."""
+
+    framework: str
+    version: str
+    rules: tuple[RuleSet, ...]
+    cells: tuple[LiveCell, ...]
+
+    def of(self, outcome: Outcome) -> tuple[LiveCell, ...]:
+        """Return the cells with an outcome."""
+        return tuple(cell for cell in self.cells if cell.outcome == outcome)
+
+    @property
+    def drift(self) -> tuple[LiveCell, ...]:
+        """The cells on which the framework differs in a way that is not a listed deviation."""
+        return self.of("drift")
+
+    header = ("rules", "op", "left", "right", "rule set", "live")
+
+    def summary(self) -> str:
+        """Return the counts in one sentence."""
+        known, drift = len(self.of("known")), len(self.drift)
+        return (
+            f"{self.framework} {self.version}: {len(self.cells)} cells asked, "
+            f"{len(self.of('agrees'))} agree, {known} known deviation{'s' * (known != 1)}, "
+            f"{drift} drift, {len(self.of('missing'))} without a kernel"
+        )
+
+    def __str__(self) -> str:
+        parts = [self.summary()]
+        for title, outcome in (("drift", "drift"), ("known deviations", "known")):
+            rows = [cell.row() for cell in self.of(outcome)]  # type: ignore[arg-type]
+            if rows:
+                parts += ["", title, columns([self.header, *rows], indent=2)]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data; cells that agree are counted, not listed."""
+        return {
+            "framework": self.framework,
+            "version": self.version,
+            "rules": [rules.name for rules in self.rules],
+            "asked": len(self.cells),
+            "agree": len(self.of("agrees")),
+            "missing": len(self.of("missing")),
+            "known": [_cell_dict(cell) for cell in self.of("known")],
+            "drift": [_cell_dict(cell) for cell in self.drift],
+        }
+
+
+def _cell_dict(cell: LiveCell) -> dict[str, Any]:
+    return dict(zip(Live.header, cell.row(), strict=True)) | {"message": cell.message}
+
+
+def live(
+    framework: str,
+    *,
+    rules: str | RuleSet | None = None,
+    python: str | None = None,
+    timeout: float = 600,
+) -> Live:
+    """Compare a rule set with the framework installed for an interpreter.
+
+    `rules` is held against the framework instead of the rule set of its name; `python` is the
+    interpreter to ask, this one by default.
+    """
+    found = _probe(framework, python or sys.executable, timeout)
+    cells = tuple(_cells(framework, found["answers"], rules))
+    used = dict.fromkeys(cell.answer.rules for cell in cells)
+    return Live(framework, found["version"], tuple(used), cells)
+
+
+def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
+    if framework not in FRAMEWORKS:
+        raise InvalidArgument(
+            f"live: {framework!r} is not a framework that can be asked; there are "
+            f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
+        )
+    with resources.as_file(resources.files("suanzi.promote") / "probes") as folder:
+        try:
+            run = subprocess.run(
+                [python, str(folder / f"probe_{framework}.py")],
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+            )
+        except OSError as error:
+            raise InvalidArgument(f"live: {python!r} cannot be run: {error.strerror}.") from None
+        except subprocess.TimeoutExpired:
+            raise InternalError(
+                f"live: {framework} did not answer within {timeout:g} seconds."
+            ) from None
+    if run.returncode == _NOT_INSTALLED:
+        raise NotInstalled(
+            f"live: {framework} is not installed for {python}; install suanzi[{framework}] there, "
+            "or name an interpreter that has it with --python."
+        )
+    line = next((x for x in run.stdout.splitlines() if x.startswith(_MARK)), None)
+    if run.returncode or line is None:
+        last = (run.stderr.strip().splitlines() or ["no message"])[-1]
+        raise InternalError(f"live: the probe of {framework} failed: {last}")
+    result: dict[str, Any] = json.loads(line.removeprefix(_MARK))
+    return result
+
+
+def _cells(
+    framework: str, answers: list[list[Any]], rules: str | RuleSet | None
+) -> Iterator[LiveCell]:
+    for name, op, left, right, kind, said in answers:
+        chosen = rule_set(rules if rules is not None else name or framework)
+        operands = [_operand(text) for text in (left, right) if text is not None]
+        mine = answer(operands, chosen, op)
+        theirs = dtype(said) if kind == "answer" else None
+        message = "" if kind == "answer" else said
+        yield LiveCell(mine, theirs, message, _outcome(mine, theirs, kind))
+
+
+def _operand(text: str) -> Any:
+    if text.startswith("py:"):
+        return Number(text[3:])
+    return ZeroDim(text[3:]) if text.startswith("0d:") else dtype(text)
+
+
+def _outcome(mine: Answer, theirs: DType | None, kind: str) -> Outcome:
+    if kind == "missing":
+        return "missing"
+    if theirs is mine.output:
+        return "agrees"
+    left, *right = (str(o) for o in mine.operands)
+    key = mine.operator_class, left, right[0] if right else ""
+    known = mine.rules.drift
+    return "known" if key in known and known[key] is theirs else "drift"

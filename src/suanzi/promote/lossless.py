@@ -1,0 +1,99 @@
+"""``lossless``: the smallest dtype that holds every value of every operand, or a refusal.
+
+Paddle's document names three principles of promotion: nothing is cut off, nothing overflows, no
+precision is lost. No framework keeps them; this rule set does.
+
+>>> from suanzi.dtypes import bfloat16, float16, int8, int16, int32, int64, float64
+>>> smallest([int32, bfloat16]), smallest([int16, float16]), smallest([int64, float64])
+(suanzi.float64, suanzi.float32, None)
+>>> smallest([int8], [300])
+suanzi.int16
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
+from suanzi.dtypes import bool as bool_
+from suanzi.promote.operands import NumberKind, Operand, Role
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import Cell, PythonNumber, RuleSet, default_alone, kind_rank
+from suanzi.promote.values import contains, number_loss
+
+NUMERIC = tuple(d for d in DTYPES if d.kind in ("bool", "int", "uint", "float", "complex"))
+
+
+def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DType | None:
+    """Return the smallest dtype that holds every value of `dtypes`, and `values`; None if none does.
+
+    It is of a kind at least as high as every operand's: an integer never becomes a bool, and 2.0
+    beside int8 is a float, though int8 holds 2.
+    """
+    ranks = [kind_rank(d.kind) for d in dtypes] + [kind_rank(type(v).__name__) for v in values]
+    fitting = (
+        d
+        for d in NUMERIC
+        if kind_rank(d.kind) >= max(ranks, default=0)
+        and all(contains(d, operand) for operand in dtypes)
+        and all(number_loss(value, d) is None for value in values)
+    )
+    # Of one size the lower kind (int8 before float8), then more precision (float16 before
+    # bfloat16), which is also how OpenVINO breaks its tie.
+    return min(
+        fitting, key=lambda d: (d.bits, kind_rank(d.kind), -d.mantissa_bits), default=None
+    )
+
+
+# What a Python number of unknown value may be; no dtype holds every int.
+_ANY_NUMBER = {"bool": bool_, "float": float64, "complex": complex128}
+
+
+def _join(operands: Sequence[Operand]) -> Cell:
+    dtypes = [o.dtype for o in operands if o.dtype is not None]
+    values = [o.value for o in operands if o.value is not None]
+    for kind in (o.kind for o in operands if o.role is Role.NUMBER and o.value is None):
+        if kind not in _ANY_NUMBER:
+            return Cell(None, "no dtype holds every Python int; where its value is known, one may")
+        dtypes.append(_ANY_NUMBER[kind])
+    names = " and ".join([*(f"every {d}" for d in dict.fromkeys(dtypes)), *map(str, values)])
+    found = smallest(dtypes, values)
+    if found is None:
+        return Cell(None, f"no dtype holds {names}")
+    return Cell(found, f"the smallest dtype that holds {names}")
+
+
+def _pair(a: DType, b: DType) -> Cell:
+    return _join([Operand(Role.TENSOR, a), Operand(Role.TENSOR, b)])
+
+
+def _number(dt: DType, kind: NumberKind) -> Cell:
+    return _join([Operand(Role.TENSOR, dt), Operand(Role.NUMBER, kind=kind)])
+
+
+def _float_for(dt: DType) -> DType | None:
+    return next((f for f in (float32, float64) if contains(f, dt)), None)
+
+
+def make(attributes: Sequence[str] = ()) -> RuleSet | None:
+    """Return the rule set, which has no attributes."""
+    if attributes:
+        return None
+    return RuleSet(
+        name="lossless",
+        title="nothing lost",
+        version="1",
+        source="the three principles of the Paddle document, by exact computation",
+        numbers_source="the value of the number, by exact computation",
+        dtypes=NUMERIC,
+        pair=_pair,
+        number=_number,
+        join=_join,
+        alone=default_alone(float64) | {"complex": complex128},
+        floats={OperatorClass.REAL_FUNCTION: _float_for, OperatorClass.TRUE_DIVISION: _float_for},
+        exact_comparison=True,
+        notes=(
+            "Comparison and logic need no common dtype: they are exact between any two real dtypes.",
+            "In real functions integers become the narrower of float32 and float64 that holds them.",
+        ),
+    )

@@ -1,0 +1,214 @@
+"""``openvino``: ConvertPromoteTypes-14, computed from kinds, bit widths, mantissa and exponent.
+
+>>> from suanzi.dtypes import bfloat16, float16, int8, uint8, uint64
+>>> unsafe = openvino_rules(promote_unsafe=True)
+>>> unsafe.pair(int8, uint8).dtype, unsafe.pair(float16, bfloat16).dtype
+(suanzi.int16, suanzi.float32)
+>>> openvino_rules().pair(int8, uint8)
+Cell(dtype=None, reason='unsafe: int8 and uint8 widen to int16')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from suanzi.dtypes import (
+    DType,
+    DTypeLike,
+    bfloat16,
+    document_name,
+    dtype,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint1,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from suanzi.dtypes import bool as bool_
+from suanzi.promote.operands import NumberKind
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import Cell, RuleSet, kind_rank, rule_set
+from suanzi.promote.values import contains
+from suanzi.status import InvalidArgument
+
+# The 18 of OpenVINO's 25 element types that the operation accepts.
+DTYPES = (
+    bool_, uint1, uint4, uint8, uint16, uint32, uint64, int4, int8, int16, int32, int64,
+    float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64,
+)  # fmt: skip
+_SIGNED = (int4, int8, int16, int32, int64)
+# By width; float16 before bfloat16, because that is what the document picks for the two float8.
+_FLOATS = (float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64)
+
+# The operation takes tensors; its Python interface turns a number into a 0-d constant of these.
+_NUMBERS: dict[NumberKind, DType] = {"bool": bool_, "int": int64, "float": float64}
+
+
+# OpenVINO 2026.4.1: dimensioned dtypes with the 0-d dtypes that pass although the document refuses
+# them: the check doubles the wrong width, and compares floats by width alone.
+_PASSES = {
+    int4: (uint4, uint8),
+    int8: (uint8, uint16),
+    int16: (uint16, uint32),
+    int32: (uint32, uint64),
+    int64: (uint64,),
+    float8_e4m3fn: (float8_e5m2,),
+    float8_e5m2: (float8_e4m3fn,),
+    float16: (bfloat16,),
+    bfloat16: (float16,),
+}
+_DRIFT: dict[tuple[OperatorClass, str, str], DType | None] = {
+    (OperatorClass.ANY, dim.name, f"0-d {zero}"): dim
+    for dim, zeros in _PASSES.items()
+    for zero in zeros
+}
+_DEVIATION = (
+    f"2026.4.1 lets {len(_DRIFT)} pairs pass that lose range or precision, and that the document "
+    "refuses: "
+    + ", ".join(f"{dim} with a 0-d {' or '.join(z.name for z in zs)}" for dim, zs in _PASSES.items())
+)
+
+
+class _ConvertPromoteTypes:
+    """The operation with its three attributes."""
+
+    def __init__(self, unsafe: bool, scalar: bool, u64_target: DType) -> None:
+        self.unsafe = unsafe
+        self.scalar = scalar
+        self.u64_target = u64_target
+
+    def pair(self, a: DType, b: DType) -> Cell:
+        if kind_rank(a.kind) != kind_rank(b.kind):
+            return self._mixed_kinds(*sorted((a, b), key=lambda d: kind_rank(d.kind)))
+        if a.kind == "float":
+            return self._floats(a, b)
+        return self._integers(*sorted((a, b), key=lambda d: d.kind))
+
+    def _mixed_kinds(self, low: DType, high: DType) -> Cell:
+        if low is not bool_ and high.bits < 2 * low.bits and not self.unsafe:
+            return Cell(
+                None, f"unsafe: {high} has {high.bits} bits, fewer than twice the {low.bits} of {low}"
+            )
+        return Cell(high, f"{high} is of the higher kind")
+
+    def _floats(self, a: DType, b: DType) -> Cell:
+        mantissa = max(a.mantissa_bits, b.mantissa_bits)
+        exponent = max(a.exponent_bits, b.exponent_bits)
+        wide = next(
+            f for f in _FLOATS if f.mantissa_bits >= mantissa and f.exponent_bits >= exponent
+        )
+        fits = f"the narrowest with {mantissa} mantissa and {exponent} exponent bits"
+        return self._unless_widened(a, b, wide, fits)
+
+    def _integers(self, signed: DType, unsigned: DType) -> Cell:
+        """Join two integers; `signed` is the signed one where the signs differ."""
+        if signed.kind == unsigned.kind:
+            return Cell(max(signed, unsigned, key=lambda d: d.bits), "the wider of the two")
+        if unsigned is uint64:
+            if not self.unsafe:
+                return Cell(None, f"unsafe: no integer holds both uint64 and {signed}")
+            return Cell(self.u64_target, "u64_integer_promotion_target, for uint64 with a signed")
+        bits = max(signed.bits, 2 * unsigned.bits)
+        wide = next(d for d in _SIGNED if d.bits >= bits)
+        return self._unless_widened(signed, unsigned, wide, "signed, twice as wide as the unsigned")
+
+    def _unless_widened(self, a: DType, b: DType, wide: DType, why: str) -> Cell:
+        if wide.bits > max(a.bits, b.bits) and not self.unsafe:
+            return Cell(None, f"unsafe: {a} and {b} widen to {wide}")
+        return Cell(wide, why)
+
+    def zero_dim(self, dim: DType, zero: DType) -> Cell:
+        """Join a dimensioned and a 0-d tensor, as pytorch_scalar_promotion says."""
+        if not self.scalar or kind_rank(dim.kind) != kind_rank(zero.kind):
+            return self.pair(dim, zero)
+        if not self.unsafe and not contains(dim, zero):
+            return Cell(None, f"unsafe: {dim} does not hold every 0-d {zero}")
+        return Cell(dim, f"beside a 0-d {zero} the dimensioned {dim} keeps its dtype")
+
+    def number(self, dt: DType, kind: NumberKind) -> Cell:
+        constant = _NUMBERS.get(kind)
+        if constant is None:
+            return Cell(None, f"OpenVINO has no constant for a Python {kind}")
+        return Cell(dt, "equal") if constant is dt else self.zero_dim(dt, constant)
+
+
+def openvino_rules(
+    *,
+    promote_unsafe: bool = False,
+    pytorch_scalar_promotion: bool = False,
+    u64_integer_promotion_target: DTypeLike = float32,
+) -> RuleSet:
+    """Return OpenVINO's rules for the attributes of ConvertPromoteTypes-14.
+
+    Each choice of attributes is one rule set, and has a name of its own:
+
+    >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
+    ('openvino', 'openvino+unsafe')
+    """
+    target = dtype(u64_integer_promotion_target)
+    if target not in DTYPES:
+        raise InvalidArgument(
+            f"openvino_rules: u64_integer_promotion_target is {target}, which the operation does "
+            f"not convert to; it is one of {', '.join(d.name for d in DTYPES)}."
+        )
+    return rule_set(_name(promote_unsafe, pytorch_scalar_promotion, target))
+
+
+def _name(unsafe: bool, scalar: bool, target: DType) -> str:
+    name = "openvino" + "+unsafe" * unsafe + "+scalar" * scalar
+    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"
+
+
+def make(attributes: Sequence[str] = ()) -> RuleSet | None:
+    """Return the rule set for ``unsafe``, ``scalar`` and ``u64=TYPE``; None if one is unknown."""
+    unsafe, scalar, target = "unsafe" in attributes, "scalar" in attributes, float32
+    for attribute in attributes:
+        key, _, value = attribute.partition("=")
+        if key == "u64":
+            try:
+                target = dtype(value, document="openvino")
+            except InvalidArgument:
+                return None
+        elif attribute not in ("unsafe", "scalar"):
+            return None
+    operation = _ConvertPromoteTypes(unsafe, scalar, target)
+    chosen = ", ".join(
+        (
+            f"promote_unsafe={str(unsafe).lower()}",
+            f"pytorch_scalar_promotion={str(scalar).lower()}",
+            f"u64_integer_promotion_target={document_name(target, 'openvino')}",
+        )
+    )
+    return RuleSet(
+        name=_name(unsafe, scalar, target),
+        title="OpenVINO",
+        version="ConvertPromoteTypes-14",
+        source=f"specification of ConvertPromoteTypes-14, {chosen}",
+        numbers_source="seen in OpenVINO 2026.4.1: a number is a 0-d constant",
+        dtypes=DTYPES,
+        pair=operation.pair,
+        number=operation.number,
+        alone=_NUMBERS,
+        numbers_are_zero_dim=True,
+        zero_dim=(lambda rules, dim, zero: operation.zero_dim(dim, zero)) if scalar else None,
+        zero_dim_text=(
+            "keeps the dtype of the dimensioned tensor, within a kind"
+            if scalar
+            else "counts as a dimensioned tensor"
+        ),
+        names="openvino",
+        cast='opset.convert({x}, "{name}")',
+        deviations=(_DEVIATION,) if scalar and not unsafe else (),
+        drift=_DRIFT if scalar and not unsafe else {},
+    )

@@ -1,0 +1,121 @@
+"""What an operand is to promotion: a dimensioned tensor, a 0-d tensor, or a Python number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal, TypeAlias
+
+from suanzi import _core
+from suanzi.dtypes import DType, DTypeLike, dtype
+from suanzi.promote.values import show
+from suanzi.status import InvalidArgument, TypeMismatch
+
+NumberKind: TypeAlias = Literal["bool", "int", "float", "complex"]
+NUMBER_KINDS: tuple[NumberKind, ...] = ("bool", "int", "float", "complex")
+"""The Python numbers, each able to represent the ones before it."""
+
+
+@dataclass(frozen=True, init=False)
+class ZeroDim:
+    """A 0-d tensor of a dtype, as an operand of `result_type` and `explain`.
+
+    >>> ZeroDim("f32")
+    ZeroDim(float32)
+    """
+
+    dtype: DType
+
+    def __init__(self, dt: DTypeLike, /) -> None:
+        object.__setattr__(self, "dtype", dtype(dt))
+
+    def __repr__(self) -> str:
+        return f"ZeroDim({self.dtype})"
+
+
+@dataclass(frozen=True, init=False)
+class Number:
+    """Any Python number of a type, where the value does not matter: ``Number(int)``.
+
+    >>> Number(float), Number("int")
+    (Number(float), Number(int))
+    """
+
+    kind: NumberKind
+
+    def __init__(self, kind: type | str, /) -> None:
+        name = kind if isinstance(kind, str) else kind.__name__
+        if name not in NUMBER_KINDS:
+            raise InvalidArgument(
+                f"Number: {name!r} is not a Python number; it is one of {', '.join(NUMBER_KINDS)}."
+            )
+        object.__setattr__(self, "kind", name)
+
+    def __repr__(self) -> str:
+        return f"Number({self.kind})"
+
+
+class Role(Enum):
+    """How an operand takes part."""
+
+    TENSOR = "tensor"
+    ZERO_DIM = "0-d tensor"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand as the engine sees it."""
+
+    role: Role
+    dtype: DType | None = None
+    """The dtype of a tensor."""
+    kind: NumberKind | None = None
+    """The type of a Python number."""
+    value: bool | int | float | complex | None = None
+    """The number itself, where it is known."""
+
+    @property
+    def code(self) -> int:
+        """The operand's row in the native rule table."""
+        if self.dtype is None:
+            assert self.kind is not None
+            return _core.NUMBER_BASE + NUMBER_KINDS.index(self.kind)
+        return self.dtype.index + (_core.ZERO_DIM_BASE if self.role is Role.ZERO_DIM else 0)
+
+    def __str__(self) -> str:
+        if self.dtype is not None:
+            return f"0-d {self.dtype}" if self.role is Role.ZERO_DIM else self.dtype.name
+        if self.value is None or isinstance(self.value, bool | float | complex):
+            return f"a Python {self.kind}" if self.value is None else str(self.value)
+        return show(self.value)
+
+
+def operand(x: Any) -> Operand:
+    """Return `x` as an operand.
+
+    `x` is a dtype in any form, a ZeroDim, a Number, a Python number, or anything with `dtype` and
+    `ndim`: a tensor of suanzi, an array of NumPy, a tensor of a framework.
+    """
+    if isinstance(x, Operand):
+        return x
+    if isinstance(x, DType):
+        return Operand(Role.TENSOR, x)
+    if isinstance(x, ZeroDim):
+        return Operand(Role.ZERO_DIM, x.dtype)
+    if isinstance(x, Number):
+        return Operand(Role.NUMBER, kind=x.kind)
+    for kind, cls in zip(NUMBER_KINDS, (bool, int, float, complex), strict=True):
+        # NumPy's float64 is a Python float, but an operand with a dtype of its own.
+        if isinstance(x, cls) and not hasattr(x, "dtype"):
+            return Operand(Role.NUMBER, kind=kind, value=x)  # type: ignore[arg-type]
+    if not isinstance(x, type | str) and hasattr(x, "dtype") and hasattr(x, "ndim"):
+        role = Role.ZERO_DIM if x.ndim == 0 else Role.TENSOR
+        return Operand(role, dtype(x.dtype))
+    try:
+        return Operand(Role.TENSOR, dtype(x))
+    except TypeMismatch:
+        raise TypeMismatch(
+            f"{x!r} is a {type(x).__name__}; an operand is a dtype, a tensor, ZeroDim(dtype), "
+            "Number(type) or a Python number."
+        ) from None

@@ -1,0 +1,104 @@
+"""What the probes share: every pair of operands, put to the framework, printed as JSON.
+
+A probe runs as a script in any interpreter that has the framework, so nothing here imports
+suanzi or needs a recent Python.
+"""
+
+import itertools
+import json
+import sys
+
+MARK = "suanzi-probe "
+NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
+BINARY = ("true_divide", "equal", "bitwise_and", "logical_and", "concat")
+
+
+class Missing(Exception):
+    """The framework has no kernel for this case, which says nothing about promotion."""
+
+
+def cells(dtypes, numbers=NUMBERS):
+    """Yield (op, left, right) for every case a probe asks."""
+    zeros = ["0d:" + name for name in dtypes]
+    python = ["py:" + name for name in numbers]
+    for left, right in itertools.chain(
+        itertools.product(dtypes, dtypes),
+        itertools.product(dtypes, zeros),
+        itertools.product(zeros, zeros),
+        itertools.product(dtypes, python),
+        itertools.product(zeros, python),
+    ):
+        yield None, left, right
+    for op in BINARY:
+        for left, right in itertools.product(dtypes, dtypes):
+            yield op, left, right
+    for name in dtypes:
+        yield "sqrt", name, None
+
+
+def run(framework, version, dtypes, tensor, ops, name_of, rules=None, asked=None):
+    """Ask every case and print the answers.
+
+    `tensor(dtype, ndim)` makes an operand, `ops[op](left, right)` computes, `name_of(result)`
+    names the dtype. An exception is a refusal, `Missing` a case that could not be asked.
+    """
+    answers = []
+    for op, left, right in cells(dtypes) if asked is None else asked:
+        if op not in ops:
+            continue
+        answers.append(
+            [rules, op, left, right, *_ask(ops[op], name_of, *_operands(tensor, left, right))]
+        )
+    emit(framework, version, answers)
+
+
+def emit(framework, version, answers):
+    """Print what was found, on a line of its own that the reader can find in any noise."""
+    found = {"framework": framework, "version": version, "answers": answers}
+    sys.stdout.write("\n" + MARK + json.dumps(found) + "\n")
+
+
+def _operands(tensor, left, right):
+    for text in (left, right):
+        if text is None:
+            continue
+        if text.startswith("py:"):
+            yield NUMBERS[text[3:]]
+        elif text.startswith("0d:"):
+            yield tensor(text[3:], 0)
+        else:
+            yield tensor(text, 1)
+
+
+def _ask(op, name_of, *operands):
+    """Return the outcome ("answer", "refused" or "missing") and the dtype or the message."""
+    try:
+        return "answer", name_of(op(*operands))
+    except Missing as error:
+        return "missing", str(error)
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip(" -")]
+        return "refused", "{}: {}".format(type(error).__name__, lines[0] if lines else "")
+
+
+def fail_if_missing(framework):
+    """Exit with status 3 where the framework is not installed."""
+    import importlib.util
+
+    if importlib.util.find_spec(framework) is None:
+        sys.stderr.write("{} is not installed in {}\n".format(framework, sys.executable))
+        sys.exit(3)
+
+
+def raising(function, *marks):
+    """Wrap an operator so that errors with one of `marks` count as a missing kernel."""
+
+    def call(*operands):
+        try:
+            return function(*operands)
+        except Exception as error:
+            if any(mark in str(error) for mark in marks):
+                raise Missing(str(error).splitlines()[0]) from None
+            raise
+
+    return call

@@ -1,0 +1,34 @@
+"""Asks JAX, with 64-bit types enabled."""
+
+from common import fail_if_missing, run
+
+fail_if_missing("jax")
+
+import jax  # noqa: E402
+
+jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp  # noqa: E402
+
+DTYPES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64 "
+    "complex64 complex128"
+).split()
+
+run(
+    "jax",
+    jax.__version__,
+    DTYPES,
+    lambda name, ndim: jnp.ones((2,) * ndim, name),
+    {
+        None: lambda x, y: jnp.empty(0, jnp.result_type(x, y)),
+        "true_divide": lambda x, y: jax.eval_shape(jnp.true_divide, x, y),
+        "equal": lambda x, y: jax.eval_shape(jnp.equal, x, y),
+        "bitwise_and": lambda x, y: jax.eval_shape(jnp.bitwise_and, x, y),
+        "logical_and": lambda x, y: jax.eval_shape(jnp.logical_and, x, y),
+        "concat": lambda x, y: jax.eval_shape(lambda a, b: jnp.concatenate([a, b]), x, y),
+        "sqrt": lambda x: jax.eval_shape(jnp.sqrt, x),
+    },
+    lambda result: result.dtype.name,
+)

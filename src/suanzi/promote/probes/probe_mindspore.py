@@ -1,0 +1,61 @@
+"""Asks MindSpore, on the CPU, one operator at a time so that an error names its own."""
+
+import os
+
+from common import fail_if_missing, raising, run
+
+os.environ.setdefault("GLOG_v", "4")
+fail_if_missing("mindspore")
+
+import mindspore as ms  # noqa: E402
+import numpy as np  # noqa: E402
+from mindspore import mint, ops  # noqa: E402
+
+ms.set_context(mode=ms.PYNATIVE_MODE)
+if hasattr(ms, "runtime") and hasattr(ms.runtime, "launch_blocking"):
+    ms.runtime.launch_blocking()
+
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "complex64 complex128"
+).split()
+TYPES = {name: getattr(ms, "bool_" if name == "bool" else name) for name in DTYPES}
+NAMES = {value: name for name, value in TYPES.items()}
+NO_KERNEL = ("Unsupported data type", "KernelMod Init Failed")
+
+
+def tensor(name, ndim):
+    shape = (2,) * ndim
+    if name.startswith("complex"):
+        return ms.Tensor(np.ones(shape, name))
+    return ms.Tensor(np.ones(shape, np.float32)).astype(TYPES[name])
+
+
+def finished(function):
+    def call(*operands):
+        result = function(*operands)
+        (result.astype(ms.float32) if result.dtype == ms.bfloat16 else result).asnumpy()
+        return result
+
+    return raising(call, *NO_KERNEL)
+
+
+run(
+    "mindspore",
+    ms.__version__,
+    DTYPES,
+    tensor,
+    {
+        op: finished(function)
+        for op, function in {
+            None: lambda x, y: x + y,
+            "true_divide": mint.div,
+            "equal": mint.eq,
+            "bitwise_and": ops.bitwise_and,
+            "logical_and": mint.logical_and,
+            "concat": lambda x, y: ops.concat((x, y)),
+            "sqrt": mint.sqrt,
+        }.items()
+    },
+    lambda result: NAMES[result.dtype],
+)

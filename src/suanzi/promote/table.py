@@ -1,0 +1,108 @@
+"""table: a rule set's tables, laid out like the document they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from suanzi._text import columns, html_table
+from suanzi.dtypes import DType, document_name
+from suanzi.promote.context import rules_in_force
+from suanzi.promote.engine import answer
+from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
+from suanzi.promote.operators import OperatorClass, operator_name
+from suanzi.promote.rules import RuleSet
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """Every answer of a rule set to two dtypes, and to a dtype and a Python number."""
+
+    rules: RuleSet
+    op: str
+    dtypes: tuple[DType, ...]
+    tensors: dict[tuple[DType, DType], DType | None]
+    numbers: dict[tuple[DType, NumberKind], DType | None]
+
+    def name(self, dt: DType | None) -> str:
+        """Return what the rule set's document calls a dtype; a refusal is ``-``."""
+        return "-" if dt is None else document_name(dt, self.rules.names)
+
+    def tensor_rows(self) -> list[list[str]]:
+        """Return the tensor-tensor table with its heading, in the document's names and order."""
+        heads = [self.name(d) for d in self.dtypes]
+        rows = [[self.tensors[a, b] for b in self.dtypes] for a in self.dtypes]
+        return [
+            ["", *heads],
+            *([head, *map(self.name, row)] for head, row in zip(heads, rows, strict=True)),
+        ]
+
+    def number_rows(self) -> list[list[str]]:
+        """Return the table for Python numbers with its heading."""
+        return [
+            ["", *NUMBER_KINDS],
+            *(
+                [self.name(a), *(self.name(self.numbers[a, kind]) for kind in NUMBER_KINDS)]
+                for a in self.dtypes
+            ),
+        ]
+
+    @property
+    def title(self) -> str:
+        """The rule set, the operator and the source."""
+        op = f", {self.op}" if self.op else ""
+        return f"{self.rules.title}{op} ({self.rules.version}): {self.rules.source}"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.title}\n\ntensor with tensor\n{columns(self.tensor_rows())}\n\n"
+            f"tensor with Python number\n{columns(self.number_rows())}"
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        tensor_head, *tensor_rows = self.tensor_rows()
+        number_head, *number_rows = self.number_rows()
+        return html_table(tensor_head, tensor_rows, row_heads=True) + html_table(
+            number_head, number_rows, row_heads=True
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tables as plain data, in suanzi's own dtype names."""
+        return {
+            "rules": self.rules.name,
+            "version": self.rules.version,
+            "source": self.rules.source,
+            "op": self.op or None,
+            "dtypes": [d.name for d in self.dtypes],
+            "tensors": [
+                [(found := self.tensors[a, b]) and found.name for b in self.dtypes]
+                for a in self.dtypes
+            ],
+            "numbers": {
+                kind: [(found := self.numbers[a, kind]) and found.name for a in self.dtypes]
+                for kind in NUMBER_KINDS
+            },
+        }
+
+
+def table(
+    rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None
+) -> Table:
+    """Return the tables of a rule set; `op` applies the gate of an operator or of a class of them.
+
+    >>> import suanzi as sz
+    >>> t = sz.table("cann")
+    >>> t.tensor_rows()[1][:6]
+    ['f32', 'f32', 'f32', 'f64', 'f32', 'f32']
+    """
+    chosen = rules_in_force(rules)
+    dtypes = chosen.dtypes
+    return Table(
+        chosen,
+        operator_name(op),
+        dtypes,
+        {(a, b): answer((a, b), chosen, op).dtype for a in dtypes for b in dtypes},
+        {(a, k): answer((a, Number(k)), chosen, op).dtype for a in dtypes for k in NUMBER_KINDS},
+    )

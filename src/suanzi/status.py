@@ -1,0 +1,83 @@
+"""Status codes: Table 1 of the standard, and the exception that carries each.
+
+A Python function raises; the exception knows its status, and is also the built-in exception a
+Python user would have caught:
+
+>>> issubclass(TypeMismatch, TypeError)
+True
+>>> TypeMismatch("int8 and str").status
+<Status.TYPE_MISMATCH: 1>
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class Status(IntEnum):
+    """Table 1 in its printed order; AXIS_ARGUMENT, which two clauses use, follows."""
+
+    SUCCESS = 0
+    TYPE_MISMATCH = 1
+    DIMENSIONS_MISMATCH = 2
+    UNINITIALIZED_OBJECT = 3
+    INVALID_ARGUMENT = 4
+    ALLOC_FAILED = 5
+    OUT_OF_RANGE = 6
+    INTERNAL_ERROR = 7
+    AXIS_ARGUMENT = 8
+
+
+class StatusError(Exception):
+    """The base of every error suanzi raises on purpose."""
+
+    status: ClassVar[Status]
+
+
+class TypeMismatch(StatusError, TypeError):
+    """Dtypes that do not go together, or that an operator does not take."""
+
+    status = Status.TYPE_MISMATCH
+
+
+class DimensionsMismatch(StatusError, ValueError):
+    """Shapes that do not go together."""
+
+    status = Status.DIMENSIONS_MISMATCH
+
+
+class UninitializedObject(StatusError, ValueError):
+    """A missing or destroyed object."""
+
+    status = Status.UNINITIALIZED_OBJECT
+
+
+class InvalidArgument(StatusError, ValueError):
+    """A value that is not allowed."""
+
+    status = Status.INVALID_ARGUMENT
+
+
+class AllocFailed(StatusError, MemoryError):
+    """Memory ran out."""
+
+    status = Status.ALLOC_FAILED
+
+
+class OutOfRange(StatusError, IndexError):
+    """An index or an axis outside its range."""
+
+    status = Status.OUT_OF_RANGE
+
+
+class InternalError(StatusError, RuntimeError):
+    """A failure of suanzi itself."""
+
+    status = Status.INTERNAL_ERROR
+
+
+class AxisArgument(StatusError, ValueError, IndexError):
+    """A bad axis, where the clause has a status of its own for it."""
+
+    status = Status.AXIS_ARGUMENT
