@@ -1,7 +1,6 @@
 // native/module.cpp: the module suanzi._core, put together from its parts.
 #include <nanobind/typing.h>
 
-#include "fast_function.h"
 #include "python.h"
 
 NB_MODULE(_core, m) {
@@ -11,7 +10,6 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of suanzi.";
   m.attr("__version__") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");
-  suanzi::init_fast_function(m);
   suanzi::init_dtypes(m);
   suanzi::init_rules(m);
   suanzi::init_promote(m);

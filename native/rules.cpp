@@ -9,6 +9,7 @@ PyObject* context_variable = nullptr;  // ContextVar[RuleSet]
 PyObject* default_rules = nullptr;     // RuleSet
 PyObject* rules_by_name = nullptr;     // dict[str, RuleSet]
 PyTypeObject* table_type = nullptr;
+bool any_chosen = false;
 
 void keep(PyObject*& slot, nb::handle value) {
   PyObject* old = slot;
@@ -26,7 +27,8 @@ void check(std::size_t operator_class, std::size_t a, std::size_t b) {
 
 PyObject* active_rules() {
   PyObject* value = nullptr;
-  if (context_variable && PyContextVar_Get(context_variable, nullptr, &value) < 0) {
+  // While nobody has chosen a rule set, the variable has no value anywhere.
+  if (any_chosen && PyContextVar_Get(context_variable, nullptr, &value) < 0) {
     PyErr_Clear();
     return nullptr;
   }
@@ -77,6 +79,9 @@ void init_rules(nb::module_& m) {
       },
       nb::arg("variable"), nb::arg("by_name"),
       "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
+  m.def(
+      "rules_chosen", [] { any_chosen = true; },
+      "To be called before the ContextVar gets its first value.");
   m.def(
       "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); },
       nb::arg("rules"), "The rule set in force where the ContextVar has no value.");

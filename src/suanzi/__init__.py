@@ -46,15 +46,18 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.promote.context import get_promotion, promotion, set_promotion
-from suanzi.promote.diff import Diff, diff
-from suanzi.promote.explain import Explanation, explain, explain_all
-from suanzi.promote.laws import Laws, laws
-from suanzi.promote.openvino import openvino_rules
 from suanzi.promote.operands import Number, ZeroDim
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.result import promote_types, result_type
-from suanzi.promote.rules import RuleSet, register_rules, rule_set, rule_sets
-from suanzi.promote.table import Table, table
+from suanzi.promote.questions import (
+    diff,
+    explain,
+    explain_all,
+    laws,
+    promote_types,
+    result_type,
+    table,
+)
+from suanzi.promote.rules import RuleSet, openvino_rules, register_rules, rule_set, rule_sets
 from suanzi.status import (
     AllocFailed,
     AxisArgument,
@@ -80,19 +83,15 @@ __all__ = [
     "AllocFailed",
     "AxisArgument",
     "DType",
-    "Diff",
     "DimensionsMismatch",
-    "Explanation",
     "InternalError",
     "InvalidArgument",
-    "Laws",
     "Number",
     "OperatorClass",
     "OutOfRange",
     "RuleSet",
     "Status",
     "StatusError",
-    "Table",
     "TypeCode",
     "TypeMismatch",
     "UninitializedObject",

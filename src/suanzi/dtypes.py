@@ -150,6 +150,9 @@ _READ, _WRITTEN = _read_names()
 DOCUMENTS: tuple[str, ...] = tuple(_READ)
 """The documents whose short names are known."""
 
+BYTE_COUNTING = ("paddle", "jax")
+"""The documents whose short names count bytes, so that their i8 is another dtype than i8 here."""
+
 _ALIASES: dict[str, DType] = {}
 for _document in reversed(_SEARCHED):
     _ALIASES.update(_READ[_document])
@@ -245,6 +248,15 @@ def document_name(dtype: DType, document: str) -> str:
     return _WRITTEN[document].get(dtype, dtype.name)
 
 
+def read_as(name: str, document: str) -> DType | None:
+    """Return the dtype a document means by a short name, or None.
+
+    >>> read_as("i8", "paddle"), read_as("i8", "openvino"), read_as("i8", "cann")
+    (suanzi.int64, suanzi.int8, None)
+    """
+    return _READ[document].get(name.lower())
+
+
 Kind: TypeAlias = Literal[
     "bool",
     "signed integer",
@@ -291,7 +303,7 @@ def isdtype(dt: DTypeLike, kind: DTypeLike | Kind | tuple[DTypeLike | Kind, ...]
     return dt is dtype(kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class finfo:  # noqa: N801  the name NumPy and PyTorch users know
     """The limits of a floating-point dtype; of one part, for a complex dtype.
 
@@ -347,7 +359,7 @@ class finfo:  # noqa: N801  the name NumPy and PyTorch users know
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class iinfo:  # noqa: N801  the name NumPy and PyTorch users know
     """The limits of an integer dtype; of what is stored, for bool, char and quantised dtypes.
 

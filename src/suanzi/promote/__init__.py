@@ -5,10 +5,11 @@
 ``operators``  the seven classes of operators that rule sets distinguish
 ``rules``      RuleSet, and the rule sets by name
 ``reading``    text tables into rule sets; the tables are in ``tables/``
-``openvino``, ``lossless``, ``strict``   rule sets that are computed, not tabulated
+``openvino``, ``strict``, ``lossless``   rule sets that are computed, not tabulated
 ``engine``     operands to an answer: the only code that applies a rule set
 ``context``    the rule set in force
-``explain``    an answer with its reason, its loss and its fix
-``laws``, ``diff``   what holds of one rule set, and where two part
+``mend``       what an answer loses, and the cast that mends it
+``explain``, ``table``, ``laws``, ``diff``   answers in the form in which they are shown
+``questions``  the public functions
 ``live``       a rule set against the installed framework
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 from suanzi import _core
 from suanzi.promote import rules as _rules
@@ -34,7 +34,7 @@ def set_promotion(rules: str | RuleSet) -> RuleSet:
     ('torch', 'torch')
     """
     before = get_promotion()
-    _active.set(rule_set(rules))
+    _choose(rule_set(rules))
     return before
 
 
@@ -47,11 +47,16 @@ def promotion(rules: str | RuleSet) -> Iterator[RuleSet]:
     'mindspore'
     """
     chosen = rule_set(rules)
-    token = _active.set(chosen)
+    token = _choose(chosen)
     try:
         yield chosen
     finally:
         _active.reset(token)
+
+
+def _choose(rules: RuleSet) -> Token[RuleSet]:
+    _core.rules_chosen()
+    return _active.set(rules)
 
 
 def rules_in_force(rules: str | RuleSet | None) -> RuleSet:

@@ -1,4 +1,4 @@
-"""diff: where two rule sets part, 0-d tensors and Python numbers included."""
+"""Diff: where two rule sets part, 0-d tensors and Python numbers included."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suanzi.dtypes import DType
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
 from suanzi.promote.operators import OperatorClass, operator_name
-from suanzi.promote.rules import RuleSet, rule_set
+from suanzi.promote.rules import RuleSet
 
 SHAPES = ("tensor, tensor", "tensor, 0-d", "0-d, 0-d", "tensor, number", "0-d, number")
 """The kinds of pairs that are compared, in this order."""
@@ -132,21 +132,8 @@ class Diff:
         }
 
 
-def diff(
-    a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None
-) -> Diff:
-    """Return every pair of common dtypes on which two rule sets disagree.
-
-    Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both.
-
-    >>> import suanzi as sz
-    >>> found = sz.diff("cann", "torch")
-    >>> found.summary()[0]
-    ('tensor, tensor', '136', '1', '12')
-    >>> found.of_shape("tensor, tensor")[0].row()
-    ('float16', 'uint16', 'refused', 'float16')
-    """
-    first, second = rule_set(a), rule_set(b)
+def compare(first: RuleSet, second: RuleSet, op: str | OperatorClass | None = None) -> Diff:
+    """Put every pair of operands to two rule sets."""
     common = tuple(d for d in first.dtypes if d in second.dtypes)
     compared: dict[str, int] = {}
     differences: list[Difference] = []

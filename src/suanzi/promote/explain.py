@@ -1,8 +1,8 @@
-"""explain: an answer with the layer and the cell it came from, what is lost, and the fix."""
+"""Explanation: an answer with the layer and the cell it came from, what is lost, and the fix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -10,11 +10,9 @@ from typing import Any
 
 from suanzi._text import columns, html_table
 from suanzi.dtypes import DType
-from suanzi.promote.context import rules_in_force
-from suanzi.promote.engine import Answer, Layer, answer
+from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.mend import Fix, losses, mend
-from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import RuleSet, rule_set, rule_sets
+from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, show
 from suanzi.status import InvalidArgument
 
@@ -167,7 +165,7 @@ class Explanations:
 
     explanations: tuple[Explanation, ...]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Explanation]:
         return iter(self.explanations)
 
     def __len__(self) -> int:
@@ -202,46 +200,3 @@ class Explanations:
 
     def _repr_html_(self) -> str:
         return html_table(self.header, self.rows(), row_heads=True)
-
-
-def explain(
-    *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
-) -> Explanation:
-    """Explain a promotion: the dtype, which layer and cell of which source, the loss, the fix.
-
-    The operands are those of `result_type`; a refusal is explained, not raised.
-
-    >>> import suanzi as sz
-    >>> sz.explain(sz.int32, sz.bfloat16, rules="torch")
-    int32, bfloat16 -> bfloat16
-      rules   torch, PyTorch
-      why     table: row i32, column bf16
-      source  PyTorch (2.13.0): torch.promote_types, every pair asked
-      lost    int32 in bfloat16: 257 becomes 256
-      fix     cast the int32 operand to float64
-              x.to(torch.float64)
-    """
-    if not operands:
-        raise InvalidArgument("explain: there is no operand; give at least one.")
-    return Explanation(answer(operands, rules_in_force(rules), op))
-
-
-def explain_all(
-    *operands: Any,
-    rules: Iterable[str | RuleSet] | None = None,
-    op: str | OperatorClass | None = None,
-) -> Explanations:
-    """Put one question to several rule sets, or to all of them.
-
-    >>> import suanzi as sz
-    >>> sz.explain_all(sz.int32, sz.float16, rules=["cann", "numpy", "paddle"])
-    int32, float16
-      rules   dtype    lost                                       why
-      cann    float16  2049 becomes 2048, 65520 becomes inf       table: row s32, column f16
-      numpy   float64  nothing                                    table: row i32, column f16
-      paddle  refused  -                                          gate: the gate admits float+float, complex+any, not int32 with float16
-    """
-    asked = [rule_set(r) for r in (rule_sets() if rules is None else rules)]
-    if not operands or not asked:
-        raise InvalidArgument("explain_all: give at least one operand and one rule set.")
-    return Explanations(tuple(explain(*operands, rules=r, op=op) for r in asked))

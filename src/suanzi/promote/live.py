@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
 from suanzi._hints import nearest
@@ -136,21 +136,17 @@ def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
             f"live: {framework!r} is not a framework that can be asked; there are "
             f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
-    with resources.as_file(resources.files("suanzi.promote") / "probes") as folder:
-        try:
-            run = subprocess.run(
-                [python, str(folder / f"probe_{framework}.py")],
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-                check=False,
-            )
-        except OSError as error:
-            raise InvalidArgument(f"live: {python!r} cannot be run: {error.strerror}.") from None
-        except subprocess.TimeoutExpired:
-            raise InternalError(
-                f"live: {framework} did not answer within {timeout:g} seconds."
-            ) from None
+    script = Path(__file__).parent / "probes" / f"probe_{framework}.py"
+    try:
+        run = subprocess.run(
+            [python, str(script)], capture_output=True, text=True, timeout=timeout, check=False
+        )
+    except OSError as error:
+        raise InvalidArgument(f"live: {python!r} cannot be run: {error.strerror}.") from None
+    except subprocess.TimeoutExpired:
+        raise InternalError(
+            f"live: {framework} did not answer within {timeout:g} seconds."
+        ) from None
     if run.returncode == _NOT_INSTALLED:
         raise NotInstalled(
             f"live: {framework} is not installed for {python}; install suanzi[{framework}] there, "

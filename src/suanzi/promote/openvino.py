@@ -1,10 +1,10 @@
 """``openvino``: ConvertPromoteTypes-14, computed from kinds, bit widths, mantissa and exponent.
 
 >>> from suanzi.dtypes import bfloat16, float16, int8, uint8, uint64
->>> unsafe = openvino_rules(promote_unsafe=True)
+>>> unsafe = make(["unsafe"])
 >>> unsafe.pair(int8, uint8).dtype, unsafe.pair(float16, bfloat16).dtype
 (suanzi.int16, suanzi.float32)
->>> openvino_rules().pair(int8, uint8)
+>>> make([]).pair(int8, uint8)
 Cell(dtype=None, reason='unsafe: int8 and uint8 widen to int16')
 """
 
@@ -38,7 +38,7 @@ from suanzi.dtypes import (
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import Cell, RuleSet, kind_rank, rule_set
+from suanzi.promote.rules import Cell, RuleSet, kind_rank, openvino_name
 from suanzi.promote.values import contains
 from suanzi.status import InvalidArgument
 
@@ -143,43 +143,19 @@ class _ConvertPromoteTypes:
         return Cell(dt, "equal") if constant is dt else self.zero_dim(dt, constant)
 
 
-def openvino_rules(
-    *,
-    promote_unsafe: bool = False,
-    pytorch_scalar_promotion: bool = False,
-    u64_integer_promotion_target: DTypeLike = float32,
-) -> RuleSet:
-    """Return OpenVINO's rules for the attributes of ConvertPromoteTypes-14.
-
-    Each choice of attributes is one rule set, and has a name of its own:
-
-    >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
-    ('openvino', 'openvino+unsafe')
-    """
-    target = dtype(u64_integer_promotion_target)
-    if target not in DTYPES:
-        raise InvalidArgument(
-            f"openvino_rules: u64_integer_promotion_target is {target}, which the operation does "
-            f"not convert to; it is one of {', '.join(d.name for d in DTYPES)}."
-        )
-    return rule_set(_name(promote_unsafe, pytorch_scalar_promotion, target))
-
-
-def _name(unsafe: bool, scalar: bool, target: DType) -> str:
-    name = "openvino" + "+unsafe" * unsafe + "+scalar" * scalar
-    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"
-
-
 def make(attributes: Sequence[str] = ()) -> RuleSet | None:
     """Return the rule set for ``unsafe``, ``scalar`` and ``u64=TYPE``; None if one is unknown."""
     unsafe, scalar, target = "unsafe" in attributes, "scalar" in attributes, float32
     for attribute in attributes:
         key, _, value = attribute.partition("=")
         if key == "u64":
-            try:
-                target = dtype(value, document="openvino")
-            except InvalidArgument:
-                return None
+            target = dtype(value, document="openvino")
+            if target not in DTYPES:
+                raise InvalidArgument(
+                    f"openvino_rules: u64_integer_promotion_target is {target}, which the "
+                    f"operation does not convert to; it is one of "
+                    f"{', '.join(d.name for d in DTYPES)}."
+                )
         elif attribute not in ("unsafe", "scalar"):
             return None
     operation = _ConvertPromoteTypes(unsafe, scalar, target)
@@ -191,7 +167,7 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         )
     )
     return RuleSet(
-        name=_name(unsafe, scalar, target),
+        name=openvino_name(unsafe, scalar, target),
         title="OpenVINO",
         version="ConvertPromoteTypes-14",
         source=f"specification of ConvertPromoteTypes-14, {chosen}",

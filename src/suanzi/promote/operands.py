@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, dtype
-from suanzi.promote.values import show
 from suanzi.status import InvalidArgument, TypeMismatch
 
 NumberKind: TypeAlias = Literal["bool", "int", "float", "complex"]
@@ -88,6 +87,8 @@ class Operand:
             return f"0-d {self.dtype}" if self.role is Role.ZERO_DIM else self.dtype.name
         if self.value is None or isinstance(self.value, bool | float | complex):
             return f"a Python {self.kind}" if self.value is None else str(self.value)
+        from suanzi.promote.values import show
+
         return show(self.value)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module, resources
+from importlib import import_module
+from os import path
 from typing import TypeAlias
 
 from suanzi import _core
 from suanzi._hints import nearest
-from suanzi.dtypes import DType, DTypeLike, complex64, dtype, float32, int64
+from suanzi.dtypes import DType, DTypeLike, complex64, document_name, dtype, float32, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.operands import NumberKind, Operand
 from suanzi.promote.operators import OperatorClass
@@ -363,6 +364,29 @@ def register_rules(rules: RuleSet) -> RuleSet:
     return rules
 
 
+def openvino_rules(
+    *,
+    promote_unsafe: bool = False,
+    pytorch_scalar_promotion: bool = False,
+    u64_integer_promotion_target: DTypeLike = float32,
+) -> RuleSet:
+    """Return OpenVINO's rules for the attributes of ConvertPromoteTypes-14.
+
+    Each choice of attributes is one rule set, and has a name of its own:
+
+    >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
+    ('openvino', 'openvino+unsafe')
+    """
+    target = dtype(u64_integer_promotion_target)
+    return rule_set(openvino_name(promote_unsafe, pytorch_scalar_promotion, target))
+
+
+def openvino_name(unsafe: bool, scalar: bool, target: DType) -> str:
+    """Return the name of OpenVINO's rules for its attributes."""
+    name = "openvino" + "+unsafe" * bool(unsafe) + "+scalar" * bool(scalar)
+    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"
+
+
 def table_text(name: str) -> str:
     """Return the text table of a built-in rule set."""
     if name not in _TABULATED:
@@ -370,7 +394,9 @@ def table_text(name: str) -> str:
             f"{name!r} is not a rule set with a text table; those are {', '.join(_TABULATED)}."
             + nearest(name, _TABULATED)
         )
-    return (resources.files("suanzi.promote") / "tables" / f"{name}.txt").read_text("utf-8")
+    file = path.join(path.dirname(__file__), "tables", f"{name}.txt")
+    with open(file, encoding="utf-8") as text:
+        return text.read()
 
 
 def _make(name: str) -> RuleSet | None:

@@ -1,4 +1,4 @@
-"""table: a rule set's tables, laid out like the document they come from."""
+"""Table: a rule set's tables, laid out like the document they come from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from suanzi._text import columns, html_table
 from suanzi.dtypes import DType, document_name
-from suanzi.promote.context import rules_in_force
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
 from suanzi.promote.operators import OperatorClass, operator_name
@@ -87,22 +86,13 @@ class Table:
         }
 
 
-def table(
-    rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None
-) -> Table:
-    """Return the tables of a rule set; `op` applies the gate of an operator or of a class of them.
-
-    >>> import suanzi as sz
-    >>> t = sz.table("cann")
-    >>> t.tensor_rows()[1][:6]
-    ['f32', 'f32', 'f32', 'f64', 'f32', 'f32']
-    """
-    chosen = rules_in_force(rules)
-    dtypes = chosen.dtypes
+def observe(rules: RuleSet, op: str | OperatorClass | None = None) -> Table:
+    """Return every answer of a rule set to two operands."""
+    dtypes = rules.dtypes
     return Table(
-        chosen,
+        rules,
         operator_name(op),
         dtypes,
-        {(a, b): answer((a, b), chosen, op).dtype for a in dtypes for b in dtypes},
-        {(a, k): answer((a, Number(k)), chosen, op).dtype for a in dtypes for k in NUMBER_KINDS},
+        {(a, b): answer((a, b), rules, op).dtype for a in dtypes for b in dtypes},
+        {(a, k): answer((a, Number(k)), rules, op).dtype for a in dtypes for k in NUMBER_KINDS},
     )

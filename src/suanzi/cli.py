@@ -1,0 +1,433 @@
+"""The command line: ``suanzi promote i32 bf16 --rules all``, and the rest.
+
+Every command prints for a person where a person looks, plain text where it is piped, and data with
+``--json``. The exit status is 0 for an answer, 1 for a refusal or a difference, 2 for bad usage,
+3 for a failure that is not the user's.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+import suanzi as sz
+from suanzi import _render
+from suanzi._text import columns
+from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.promote.live import live as run_live
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import DEFAULT, rule_set, rule_sets
+
+ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
+
+app = App(
+    name="suanzi",
+    help="""What dtype comes out, in every framework: why, what is lost, and how to mend it.
+
+    An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
+    tensor (`0d:f32`), a Python number (`2`, `2.5`, `1j`, `true`) or any number of a type
+    (`py:int`).
+
+    ```
+    suanzi promote i32 bf16 --rules all
+    suanzi explain i8 300 --rules torch
+    suanzi diff cann torch
+    ```""",
+    version=sz.__version__,
+    help_format="markdown",
+)
+
+Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
+Op = Annotated[
+    str | None,
+    Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`)."),
+]
+
+
+@app.command
+def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+    """Say which dtype operands are promoted to, under one rule set, several or all.
+
+    ```
+    suanzi promote i32 bf16
+    suanzi promote i32 bf16 --rules all
+    suanzi promote u8 0d:i64 --rules torch,paddle --op add
+    suanzi promote i8 300 --rules numpy --json
+    ```
+
+    Parameters
+    ----------
+    operands
+        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
+    rules
+        A rule set, several joined by commas, or `all`.
+    """
+    chosen = rule_sets() if rules == "all" else rules.split(",")
+    _note_other_readings(operands, chosen)
+    found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
+    if json:
+        _print_json([e.to_dict() for e in found])
+    else:
+        _show(found, _render.explanations)
+    return DIFFERENCE if all(e.refused for e in found) else ANSWER
+
+
+@app.command
+def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+    """Explain one promotion: the layer, the cell, the source, the loss and the fix.
+
+    ```
+    suanzi explain i32 bf16
+    suanzi explain u64 i64 --rules openvino+unsafe+u64=i64
+    suanzi explain i32 f32 --rules paddle_compare_fix --op ==
+    ```
+
+    Parameters
+    ----------
+    operands
+        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
+    rules
+        The rule set to ask.
+    """
+    _note_other_readings(operands, [rules])
+    found = sz.explain(*map(_operand, operands), rules=rules, op=op)
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _show(found, _render.explanation)
+    return DIFFERENCE if found.refused else ANSWER
+
+
+@app.command
+def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
+    """Print the tables of a rule set in the order and the names of their document.
+
+    ```
+    suanzi table cann
+    suanzi table paddle --op ==
+    ```
+
+    Parameters
+    ----------
+    rules
+        The rule set.
+    """
+    found = sz.table(rules, op=op)
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _show(found, _render.table)
+    return ANSWER
+
+
+@app.command
+def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
+    """List every pair on which two rule sets disagree, 0-d tensors and numbers included.
+
+    ```
+    suanzi diff cann torch
+    suanzi diff paddle paddle_compare_fix --op ==
+    ```
+
+    Parameters
+    ----------
+    a
+        A rule set.
+    b
+        The rule set to hold against it.
+    """
+    found = sz.diff(a, b, op=op)
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _show(found, _render.diff)
+    return DIFFERENCE if found else ANSWER
+
+
+@app.command
+def laws(
+    rules: str = DEFAULT,
+    *,
+    op: Op = None,
+    all: Annotated[bool, Parameter(negative="", help="List every counter-example.")] = False,
+    json: Json = False,
+) -> int:
+    """Say which laws a rule set keeps: commutative, associative, semilattice, lossless.
+
+    ```
+    suanzi laws cann
+    suanzi laws numpy --all
+    ```
+
+    Parameters
+    ----------
+    rules
+        The rule set.
+    """
+    found = sz.laws(rules, op=op)
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _show(found, _render.laws)
+        if all:
+            for name, examples in found.to_dict().items():
+                if isinstance(examples, list) and examples:
+                    print(f"\n{name.replace('_', ' ')} ({len(examples)})")
+                    print("\n".join(f"  {example}" for example in examples))
+    return ANSWER
+
+
+@app.command
+def rules(name: str | None = None, *, json: Json = False) -> int:
+    """List the rule sets, or say everything about one.
+
+    ```
+    suanzi rules
+    suanzi rules paddle
+    ```
+
+    Parameters
+    ----------
+    name
+        A rule set; without it, all are listed.
+    """
+    chosen = rule_sets() if name is None else (name,)
+    facts = [_rule_facts(rule_set(one)) for one in chosen]
+    if json:
+        _print_json(facts if name is None else facts[0])
+    elif name is None:
+        header = ("name", "title", "version", "dtypes", "source")
+        rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
+        _show_rows(header, rows)
+    else:
+        _show_rows(("", ""), _flat(facts[0]))
+    return ANSWER
+
+
+@app.command
+def dtypes(*, json: Json = False) -> int:
+    """List the dtypes: code, width, limits, and what each document calls them.
+
+    ```
+    suanzi dtypes
+    ```
+    """
+    rows: list[dict[str, Any]] = []
+    for dt in DTYPES:
+        info: Any = sz.finfo(dt) if dt.exponent_bits else sz.iinfo(dt)
+        rows.append(
+            {
+                "name": dt.name,
+                "kind": dt.kind,
+                "code": dt.code,
+                "bits": dt.bits,
+                "bytes": dt.itemsize,
+                "min": info.min,
+                "max": info.max,
+                "eps": getattr(info, "eps", None),
+                "names": {
+                    document: written
+                    for document in DOCUMENTS
+                    if (written := document_name(dt, document)) != dt.name
+                },
+            }
+        )
+    if json:
+        _print_json(rows)
+    else:
+        header = ("name", "kind", "code", "bits", "bytes", "min", "max", "eps", "also called")
+        _show_rows(
+            header,
+            [
+                [
+                    *(_number(row[key]) for key in header[:-1]),
+                    ", ".join(
+                        dict.fromkeys(
+                            name if document not in BYTE_COUNTING else f"{name} ({document})"
+                            for document, name in row["names"].items()
+                        )
+                    ),
+                ]
+                for row in rows
+            ],
+        )
+    return ANSWER
+
+
+@app.command
+def live(
+    framework: str,
+    *,
+    rules: str | None = None,
+    python: str | None = None,
+    json: Json = False,
+) -> int:
+    """Hold a rule set against the installed framework, cell by cell, and print the drift.
+
+    The framework runs in a process of its own, in any interpreter you name; suanzi need not be
+    installed there.
+
+    ```
+    suanzi live numpy
+    suanzi live torch --python ~/envs/torch/bin/python
+    ```
+
+    Parameters
+    ----------
+    framework
+        torch, numpy, jax, paddle, mindspore or openvino.
+    rules
+        The rule set to hold against it, if not the one of its name.
+    python
+        The interpreter that has the framework; this one by default.
+    """
+    with _render.waiting(f"asking {framework}"):
+        found = run_live(framework, rules=rules, python=python)
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _show(found, _render.live)
+    return DIFFERENCE if found.drift else ANSWER
+
+
+@app.command
+def demo() -> int:
+    """Show in one screen what suanzi answers."""
+    print("int32 + bfloat16: which dtype comes out, and what is lost?\n")
+    _show(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
+    print("\nWhy, in CANN, and how to mend it:\n")
+    _show(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
+    print("\nWhat a port from PyTorch to CANN meets:\n")
+    print(_render.diff_summary(sz.diff("torch", "cann")))
+    print("\nNext: suanzi --help, suanzi explain i8 300 --rules torch, suanzi table cann")
+    return ANSWER
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        status = app(
+            sys.argv[1:] if arguments is None else arguments,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()
+        return int(status or ANSWER)
+    except CycloptsError as error:
+        return _fail(str(error), BAD_USAGE)
+    except sz.InternalError as error:
+        return _fail(str(error), FAILURE)
+    except sz.StatusError as error:
+        return _fail(str(error), BAD_USAGE)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ANSWER
+    except KeyboardInterrupt:
+        return _fail("interrupted", FAILURE)
+
+
+def _operand(text: str) -> Any:
+    """Read an operand as it is typed."""
+    lower = text.lower()
+    if lower.startswith("0d:"):
+        return sz.ZeroDim(text[3:])
+    if lower.startswith("py:"):
+        return sz.Number(lower[3:])
+    if lower in ("true", "false"):
+        return lower == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return sz.dtype(text)
+
+
+def _note_other_readings(operands: Sequence[str], rules: Sequence[str]) -> None:
+    """Say where a short name is read by bits, and a document that was asked counts bytes."""
+    documents = sorted({rule_set(name).names for name in rules} & set(BYTE_COUNTING))
+    for text in dict.fromkeys(operands):
+        note = ""
+        others = {d: other for d in documents if (other := read_as(text, d)) is not None}
+        for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
+            where = " and ".join(d for d in documents if others.get(d) is other)
+            note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
+        if text.lower() == "f8":
+            note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
+        if note:
+            print(f"note: {text} is {note}", file=sys.stderr)
+
+
+def _rule_facts(found: sz.RuleSet) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "version": found.version,
+        "source": found.source,
+        "numbers source": found.numbers_source,
+        "dtypes": [d.name for d in found.dtypes],
+        "0-d tensor": found.zero_dim_text,
+        "numbers alone": {kind: d.name for kind, d in found.alone.items()},
+        "gates": {_gate_name(key): gate.text for key, gate in found.gates.items()},
+        "default float": found.default_float.name,
+        "notes": list(found.notes),
+        "deviations": list(found.deviations),
+    }
+
+
+def _gate_name(key: OperatorClass | str) -> str:
+    return key if isinstance(key, str) else "any operator" if not key else key.title
+
+
+def _flat(facts: dict[str, Any]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for key, value in facts.items():
+        items = value if isinstance(value, list) and key != "dtypes" else [value]
+        for item in items:
+            if isinstance(item, dict):
+                item = "; ".join(f"{k}: {v}" for k, v in item.items())
+            elif isinstance(item, list):
+                item = " ".join(item)
+            if item:
+                rows.append([key, str(item)])
+    return rows
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)
+
+
+def _show(found: Any, renderer: Any) -> None:
+    if _render.for_a_person():
+        renderer(found)
+    else:
+        print(found)
+
+
+def _show_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if _render.for_a_person():
+        _render.rows(header, rows)
+    else:
+        print(columns([header, *rows] if any(header) else rows))
+
+
+def _print_json(data: Any) -> None:
+    print(json_module.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"suanzi: {message}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+"""The questions one can ask: promote_types, result_type, explain, table, laws, diff.
+
+What answers them is loaded by the first question that needs it, so that importing suanzi costs
+little, and two dtypes, or a dtype and a number, are answered by the native table alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, DTypeLike, dtype
+from suanzi.promote.context import rules_in_force
+from suanzi.promote.operators import OPERATORS, OperatorClass
+from suanzi.promote.rules import RuleSet, rule_set, rule_sets
+from suanzi.status import InvalidArgument, TypeMismatch
+
+if TYPE_CHECKING:
+    from suanzi.promote.diff import Diff
+    from suanzi.promote.engine import Answer
+    from suanzi.promote.explain import Explanation, Explanations
+    from suanzi.promote.laws import Laws
+    from suanzi.promote.table import Table
+
+_core.use_operators(OPERATORS)
+
+
+@_core.accelerate_promote_types
+def promote_types(a: DTypeLike, b: DTypeLike, /, *, rules: str | RuleSet | None = None) -> DType:
+    """Return the dtype that two tensors of dtypes `a` and `b` are computed in.
+
+    `rules` is a rule set or its name; without it, the rule set in force. A refusal raises
+    TypeMismatch.
+
+    >>> import suanzi as sz
+    >>> sz.promote_types(sz.int32, sz.bfloat16)
+    suanzi.bfloat16
+    >>> sz.promote_types("i32", "f16", rules="numpy")
+    suanzi.float64
+    """
+    return _dtype_of(_answer("promote_types", (dtype(a), dtype(b)), rules, None))
+
+
+@_core.accelerate_result_type
+def result_type(
+    *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
+) -> DType:
+    """Return the dtype in which an operator computes with these operands, taken all at once.
+
+    An operand is a dtype (a dimensioned tensor of it), ``ZeroDim(dtype)``, a tensor, a Python
+    number, or ``Number(type)`` for any number of a type. `op` is an operator (``"add"``, ``"=="``)
+    or a class of operators (``"comparison"``): rule sets can gate them differently. Comparison and
+    logic give bool whatever the dtype they compute in.
+
+    >>> import suanzi as sz
+    >>> sz.result_type(sz.int8, 2.5)
+    suanzi.float32
+    >>> sz.result_type(sz.int8, sz.ZeroDim(sz.int64), rules="torch")
+    suanzi.int8
+    >>> sz.result_type(sz.int32, op="exp")
+    suanzi.float32
+    """
+    return _dtype_of(_answer("result_type", operands, rules, op))
+
+
+def explain(
+    *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
+) -> Explanation:
+    """Explain a promotion: the dtype, which layer and cell of which source, the loss, the fix.
+
+    The operands are those of `result_type`; a refusal is explained, not raised.
+
+    >>> import suanzi as sz
+    >>> sz.explain(sz.int32, sz.bfloat16, rules="torch")
+    int32, bfloat16 -> bfloat16
+      rules   torch, PyTorch
+      why     table: row i32, column bf16
+      source  PyTorch (2.13.0): torch.promote_types, every pair asked
+      lost    int32 in bfloat16: 257 becomes 256
+      fix     cast the int32 operand to float64
+              x.to(torch.float64)
+    """
+    from suanzi.promote.explain import Explanation
+
+    return Explanation(_answer("explain", operands, rules, op))
+
+
+def explain_all(
+    *operands: Any,
+    rules: Iterable[str | RuleSet] | None = None,
+    op: str | OperatorClass | None = None,
+) -> Explanations:
+    """Put one question to several rule sets, or to all of them.
+
+    >>> import suanzi as sz
+    >>> sz.explain_all(sz.int32, sz.float16, rules=["cann", "numpy", "jax"])
+    int32, float16
+      rules  dtype    lost                                  why
+      cann   float16  2049 becomes 2048, 65520 becomes inf  table: row s32, column f16
+      numpy  float64  nothing                               table: row i32, column f16
+      jax    float16  2049 becomes 2048, 65520 becomes inf  table: row i4, column f2
+    """
+    from suanzi.promote.explain import Explanations
+
+    asked = [rule_set(one) for one in (rule_sets() if rules is None else rules)]
+    if not asked:
+        raise InvalidArgument("explain_all: there is no rule set to ask; give at least one.")
+    return Explanations(tuple(explain(*operands, rules=one, op=op) for one in asked))
+
+
+def table(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None) -> Table:
+    """Return the tables of a rule set; `op` applies the gate of an operator or of a class of them.
+
+    >>> import suanzi as sz
+    >>> t = sz.table("cann")
+    >>> t.tensor_rows()[1][:6]
+    ['f32', 'f32', 'f32', 'f64', 'f32', 'f32']
+    """
+    from suanzi.promote.table import observe
+
+    return observe(rules_in_force(rules), op)
+
+
+def laws(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None) -> Laws:
+    """Return which laws the tensor-tensor table of a rule set keeps, with counter-examples.
+
+    >>> import suanzi as sz
+    >>> found = sz.laws("cann")
+    >>> len(found.not_associative), str(found.not_associative[0])
+    (4, '(float16, bfloat16), complex32 -> complex64; float16, (bfloat16, complex32) -> complex32')
+    >>> sz.laws("paddle_table").join_semilattice
+    True
+    """
+    from suanzi.promote.laws import check
+
+    return check(table(rules, op=op))
+
+
+def diff(
+    a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None
+) -> Diff:
+    """Return every pair of common dtypes on which two rule sets disagree.
+
+    Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both.
+
+    >>> import suanzi as sz
+    >>> found = sz.diff("cann", "torch")
+    >>> found.summary()[0]
+    ('tensor, tensor', '136', '1', '12')
+    >>> found.of_shape("tensor, tensor")[0].row()
+    ('float32', 'uint16', 'refused', 'float32')
+    """
+    from suanzi.promote.diff import compare
+
+    return compare(rule_set(a), rule_set(b), op)
+
+
+def _answer(
+    who: str,
+    operands: tuple[Any, ...],
+    rules: str | RuleSet | None,
+    op: str | OperatorClass | None,
+) -> Answer:
+    from suanzi.promote.engine import answer
+
+    if not operands:
+        raise InvalidArgument(f"{who}: there is no operand; give at least one.")
+    return answer(operands, rules_in_force(rules), op)
+
+
+def _dtype_of(found: Answer) -> DType:
+    if found.dtype is not None:
+        return found.dtype
+    from suanzi.promote.mend import mend
+
+    where = f"{found.operator}: " if found.operator else ""
+    names = " and ".join(str(o) for o in found.operands)
+    verb = "have no common dtype" if len(found.operands) > 1 else "is refused"
+    fix = mend(found)
+    advice = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
+    raise TypeMismatch(
+        f"{where}{names} {verb} under {found.rules.name} ({found.rules.title}): "
+        f"{found.reason}.{advice}"
+    )
