@@ -1,4 +1,8 @@
 // native/dtypes.cpp: binds the dtype list: one immutable singleton of class DType per entry.
+#include <nanobind/stl/string.h>
+
+#include <string>
+
 #include "python.h"
 
 namespace suanzi {
@@ -32,12 +36,15 @@ void init_dtypes(nb::module_& m) {
                    "Whether the format has infinities (float8_e4m3fn has none).")
       .def_prop_ro("index", [](const DtypeInfo& d) { return int{d.index}; },
                    "Position in the dtype list.")
-      .def("__repr__", [](const DtypeInfo& d) { return nb::str("suanzi.") + nb::str(d.name); })
+      .def("__repr__", [](const DtypeInfo& d) { return std::string("suanzi.") + d.name; })
       .def("__str__", [](const DtypeInfo& d) { return d.name; })
-      .def("__reduce__", [](const DtypeInfo& d) {
-        return nb::make_tuple(nb::module_::import_("suanzi.dtypes").attr("dtype"),
-                              nb::make_tuple(d.name));
-      });
+      .def(
+          "__reduce__",
+          [](const DtypeInfo& d) {
+            return nb::make_tuple(nb::module_::import_("suanzi.dtypes").attr("dtype"),
+                                  nb::make_tuple(d.name));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"));
   the_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
 
   nb::list all;

@@ -8,7 +8,7 @@ NB_MODULE(_core, m) {
   // The dtypes and the rule sets live as long as the process, on purpose.
   nb::set_leak_warnings(false);
   m.doc() = "The compiled core of suanzi.";
-  m.attr("__version__") = SUANZI_VERSION;
+  m.attr("VERSION") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");
   suanzi::init_dtypes(m);
   suanzi::init_rules(m);

@@ -85,7 +85,8 @@ void init_promote(nb::module_& m) {
       "Puts the table lookup, for two operands, in front of the Python result_type.");
   m.def(
       "use_operators", [](nb::dict classes) { operator_classes = classes.release().ptr(); },
-      nb::arg("classes"), "Says which operator is of which class.");
+      nb::arg("classes"), nb::sig("def use_operators(classes: dict[str, Any]) -> None"),
+      "Says which operator is of which class.");
 }
 
 }  // namespace suanzi

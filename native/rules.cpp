@@ -49,16 +49,6 @@ void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
   cls.def(nb::init<>())
       .def(
-          "_recall",
-          [](const RuleTable& t, std::size_t operator_class, std::size_t a,
-             std::size_t b) -> nb::object {
-            check(operator_class, a, b);
-            std::uint8_t cell = t.get(operator_class, a, b);
-            return cell < dtype_count ? nb::borrow(dtype_object(cell)) : nb::none();
-          },
-          nb::arg("operator_class"), nb::arg("a"), nb::arg("b"),
-          "The dtype remembered for a cell, or None if it is refused or not yet asked.")
-      .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,
              const DtypeInfo* answer) {
@@ -78,6 +68,7 @@ void init_rules(nb::module_& m) {
         keep(rules_by_name, by_name);
       },
       nb::arg("variable"), nb::arg("by_name"),
+      nb::sig("def use_rules(variable: object, by_name: dict[str, Any]) -> None"),
       "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
   m.def(
       "rules_chosen", [] { any_chosen = true; },

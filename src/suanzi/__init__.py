@@ -7,7 +7,8 @@ suanzi.bfloat16
 257
 """
 
-from suanzi._core import DType, __version__
+from suanzi._core import VERSION as __version__
+from suanzi._core import DType
 from suanzi.dtypes import (
     QT_ASYM_INT8,
     QT_ASYM_INT16,

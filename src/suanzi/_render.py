@@ -88,7 +88,9 @@ def table(found: Table) -> None:
     }
     head, *body = found.tensor_rows()
     width = max(len(cell) for row in (head, *body) for cell in row) + 2
-    console.print("\ntensor with tensor  [dim](- refuses, [/][yellow]yellow loses values[/][dim])[/]")
+    console.print(
+        "\ntensor with tensor  [dim](- refuses, [/][yellow]yellow loses values[/][dim])[/]"
+    )
     lines = [Text("".join(cell.ljust(width) for cell in head), style="bold")]
     for a, row in zip(found.dtypes, body, strict=True):
         line = Text(row[0].ljust(width), style="bold")

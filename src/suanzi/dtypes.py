@@ -20,7 +20,7 @@ from enum import IntEnum
 from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
-from suanzi._core import DType
+from suanzi._core import DType as DType
 from suanzi._hints import nearest
 from suanzi.status import InvalidArgument, TypeMismatch
 
@@ -85,29 +85,29 @@ DTYPES: tuple[DType, ...] = _core.DTYPES
 # What each document calls the dtypes; "-" where it has no name for one. A comma joins synonyms,
 # the first being what suanzi prints for that document. Paddle's and JAX's tables count bytes.
 _NAMES = """
-dtype            short   acl                  cann  mindspore            openvino           paddle jax
-bool             bool    ACL_BOOL             bool  bool_                boolean            b1     b1
-int4             i4      ACL_INT4             -     -                    i4                 -      -
-int8             i8      ACL_INT8             s8    int8,byte            i8                 i1     i1
-int16            i16     ACL_INT16            s16   int16,short          i16                i2     i2
-int32            i32     ACL_INT32            s32   int32,intc           i32                i4     i4
-int64            i64     ACL_INT64            s64   int64,intp           i64                i8     i8
-uint1            u1      ACL_UINT1            -     -                    u1                 -      -
-uint4            u4      -                    -     -                    u4                 -      -
-uint8            u8      ACL_UINT8            u8    uint8,ubyte          u8                 u1     u1
-uint16           u16     ACL_UINT16           u16   uint16,ushort        u16                -      u2
-uint32           u32     ACL_UINT32           u32   uint32,uintc         u32                -      u4
-uint64           u64     ACL_UINT64           u64   uint64,uintp         u64                -      u8
-float8_e4m3fn    f8e4m3  ACL_FLOAT8_E4M3FN    -     -                    f8e4m3,f8e4m3fn,f8m4e3  - -
-float8_e5m2      f8e5m2  ACL_FLOAT8_E5M2      -     -                    f8e5m2,f8m5e3      -      -
-float16          f16     ACL_FLOAT16          f16   float16,half         f16,fp16           f2     f2
-bfloat16         bf16    ACL_BF16             bf16  bfloat16             bf16               bf     bf
-float32          f32     ACL_FLOAT            f32   float32,single       f32,fp32           f4     f4
-float64          f64     ACL_DOUBLE           f64   float64,double       f64,fp64           f8     f8
-complex32        c32     ACL_COMPLEX32        c32   -                    -                  -      -
-complex64        c64     ACL_COMPLEX64        c64   complex64            -                  c4     c8
-complex128       c128    ACL_COMPLEX128       c128  complex128           -                  c8     c16
-char             -       ACL_STRING           -     -                    string             -      -
+dtype          short   acl                cann  mindspore       openvino                paddle  jax
+bool           bool    ACL_BOOL           bool  bool_           boolean                 b1      b1
+int4           i4      ACL_INT4           -     -               i4                      -       -
+int8           i8      ACL_INT8           s8    int8,byte       i8                      i1      i1
+int16          i16     ACL_INT16          s16   int16,short     i16                     i2      i2
+int32          i32     ACL_INT32          s32   int32,intc      i32                     i4      i4
+int64          i64     ACL_INT64          s64   int64,intp      i64                     i8      i8
+uint1          u1      ACL_UINT1          -     -               u1                      -       -
+uint4          u4      -                  -     -               u4                      -       -
+uint8          u8      ACL_UINT8          u8    uint8,ubyte     u8                      u1      u1
+uint16         u16     ACL_UINT16         u16   uint16,ushort   u16                     -       u2
+uint32         u32     ACL_UINT32         u32   uint32,uintc    u32                     -       u4
+uint64         u64     ACL_UINT64         u64   uint64,uintp    u64                     -       u8
+float8_e4m3fn  f8e4m3  ACL_FLOAT8_E4M3FN  -     -               f8e4m3,f8e4m3fn,f8m4e3  -       -
+float8_e5m2    f8e5m2  ACL_FLOAT8_E5M2    -     -               f8e5m2,f8m5e3           -       -
+float16        f16     ACL_FLOAT16        f16   float16,half    f16,fp16                f2      f2
+bfloat16       bf16    ACL_BF16           bf16  bfloat16        bf16                    bf      bf
+float32        f32     ACL_FLOAT          f32   float32,single  f32,fp32                f4      f4
+float64        f64     ACL_DOUBLE         f64   float64,double  f64,fp64                f8      f8
+complex32      c32     ACL_COMPLEX32      c32   -               -                       -       -
+complex64      c64     ACL_COMPLEX64      c64   complex64       -                       c4      c8
+complex128     c128    ACL_COMPLEX128     c128  complex128      -                       c8      c16
+char           -       ACL_STRING         -     -               string                  -       -
 """
 
 # Where documents contradict each other (int8 is i8 to OpenVINO and i1 to Paddle, whose i8 is
@@ -159,7 +159,16 @@ for _document in reversed(_SEARCHED):
 _ALIASES.update({dt.name.lower(): dt for dt in DTYPES})
 
 # The roots of packages whose dtype objects are recognised by their name, without importing them.
-_FRAMEWORKS = ("numpy", "ml_dtypes", "torch", "jax", "paddle", "mindspore", "openvino", "tensorflow")
+_FRAMEWORKS = (
+    "numpy",
+    "ml_dtypes",
+    "torch",
+    "jax",
+    "paddle",
+    "mindspore",
+    "openvino",
+    "tensorflow",
+)
 
 
 def dtype(x: DTypeLike, /, *, document: str | None = None) -> DType:
@@ -204,8 +213,7 @@ def _from_name(name: str, document: str | None) -> DType:
     if key in _AMBIGUOUS:
         raise InvalidArgument(f"dtype: {name!r} is {_AMBIGUOUS[key]}.")
     raise InvalidArgument(
-        f"dtype: {name!r} is not a dtype.{nearest(key, _ALIASES)}"
-        " `suanzi dtypes` lists them all."
+        f"dtype: {name!r} is not a dtype.{nearest(key, _ALIASES)} `suanzi dtypes` lists them all."
     )
 
 
@@ -282,7 +290,9 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def isdtype(dt: DTypeLike, kind: DTypeLike | Kind | tuple[DTypeLike | Kind, ...], /) -> builtins.bool:
+def isdtype(
+    dt: DTypeLike, kind: DTypeLike | Kind | tuple[DTypeLike | Kind, ...], /
+) -> builtins.bool:
     """Tell whether a dtype is of a kind, is a given dtype, or is any of several.
 
     The kinds are those of the Python array API standard, and ``"quantized"`` and ``"char"``.
@@ -304,7 +314,7 @@ def isdtype(dt: DTypeLike, kind: DTypeLike | Kind | tuple[DTypeLike | Kind, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class finfo:  # noqa: N801  the name NumPy and PyTorch users know
+class finfo:
     """The limits of a floating-point dtype; of one part, for a complex dtype.
 
     >>> finfo(float8_e4m3fn)
@@ -336,7 +346,7 @@ class finfo:  # noqa: N801  the name NumPy and PyTorch users know
         bias = 2 ** (dt.exponent_bits - 1) - 1
         # Without infinities the topmost exponent belongs to numbers, all ones being NaN.
         max_exponent = bias if dt.has_infinity else bias + 1
-        max_fraction = 2 - 2.0 ** -dt.mantissa_bits * (1 if dt.has_infinity else 2)
+        max_fraction = 2 - 2.0**-dt.mantissa_bits * (1 if dt.has_infinity else 2)
         largest = max_fraction * 2.0**max_exponent
         for name, value in {
             "dtype": dt,
@@ -360,7 +370,7 @@ class finfo:  # noqa: N801  the name NumPy and PyTorch users know
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class iinfo:  # noqa: N801  the name NumPy and PyTorch users know
+class iinfo:
     """The limits of an integer dtype; of what is stored, for bool, char and quantised dtypes.
 
     >>> iinfo(uint64).max == 2**64 - 1

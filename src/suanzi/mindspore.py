@@ -251,5 +251,3 @@ def issubtype(a: Any, b: Any, /) -> builtins.bool:
 
 def _all(xs: tuple[AnyType, ...], ys: tuple[AnyType, ...]) -> builtins.bool:
     return len(xs) == len(ys) and all(issubtype(x, y) for x, y in zip(xs, ys, strict=True))
-
-

@@ -107,7 +107,7 @@ def _remember(result: Answer) -> None:
             result.rules._remember(result.operator_class, x.code, y.code, result.dtype)
 
 
-class _Refused(Exception):  # noqa: N818  not an error: it ends a run, and the answer is a refusal
+class _Refused(Exception):
     """A layer refused; the last step says which, and why."""
 
 
@@ -153,7 +153,8 @@ class _Run:
         for o in operands:
             if o.kind is not None:
                 constant = self.rules.alone.get(o.kind)
-                why = f"a Python {o.kind} is " + ("refused" if constant is None else f"a 0-d {constant}")
+                what = "refused" if constant is None else f"a 0-d {constant}"
+                why = f"a Python {o.kind} is {what}"
                 o = Operand(Role.ZERO_DIM, self.take(Layer.NUMBER, Cell(constant, why)))
             replaced.append(o)
         return tuple(replaced)
@@ -183,8 +184,7 @@ class _Run:
             return False
         assert self.rules.join is not None
         return self.rules.join(operands).dtype is None and all(
-            o.kind != "complex" and (o.dtype is None or o.dtype.kind != "complex")
-            for o in operands
+            o.kind != "complex" and (o.dtype is None or o.dtype.kind != "complex") for o in operands
         )
 
     def join_tensors(self, tensors: tuple[DType, ...], zeros: tuple[DType, ...]) -> DType | None:

@@ -27,7 +27,9 @@ class Triple:
 
     def __str__(self) -> str:
         left, right = (str(x or "refused") for x in (self.left, self.right))
-        return f"({self.a}, {self.b}), {self.c} -> {left}; {self.a}, ({self.b}, {self.c}) -> {right}"
+        return (
+            f"({self.a}, {self.b}), {self.c} -> {left}; {self.a}, ({self.b}, {self.c}) -> {right}"
+        )
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,7 @@ def check(observed: Table) -> Laws:
         not_idempotent=tuple(d for d in dtypes if cells[d, d] is not d),
         not_associative=tuple(t for t in unequal if t.left and t.right),
         refused_in_one_grouping=tuple(t for t in unequal if not (t.left and t.right)),
-        bool_not_identity=tuple(
-            d for d in dtypes if bool_ in dtypes and cells[bool_, d] is not d
-        ),
+        bool_not_identity=tuple(d for d in dtypes if bool_ in dtypes and cells[bool_, d] is not d),
         lossy=tuple(_lossy(observed)),
     )
 

@@ -25,7 +25,7 @@ NUMERIC = tuple(d for d in DTYPES if d.kind in ("bool", "int", "uint", "float", 
 
 
 def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DType | None:
-    """Return the smallest dtype that holds every value of `dtypes`, and `values`; None if none does.
+    """Return the smallest dtype that holds every value of `dtypes`, and `values`; None: none does.
 
     It is of a kind at least as high as every operand's: an integer never becomes a bool, and 2.0
     beside int8 is a float, though int8 holds 2.
@@ -40,9 +40,7 @@ def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DT
     )
     # Of one size the lower kind (int8 before float8), then more precision (float16 before
     # bfloat16), which is also how OpenVINO breaks its tie.
-    return min(
-        fitting, key=lambda d: (d.bits, kind_rank(d.kind), -d.mantissa_bits), default=None
-    )
+    return min(fitting, key=lambda d: (d.bits, kind_rank(d.kind), -d.mantissa_bits), default=None)
 
 
 # What a Python number of unknown value may be; no dtype holds every int.
@@ -93,7 +91,7 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         floats={OperatorClass.REAL_FUNCTION: _float_for, OperatorClass.TRUE_DIVISION: _float_for},
         exact_comparison=True,
         notes=(
-            "Comparison and logic need no common dtype: they are exact between any two real dtypes.",
-            "In real functions integers become the narrower of float32 and float64 that holds them.",
+            "Comparison and logic need no common dtype: real values are compared exactly.",
+            "In real functions integers become float32, or float64 where only that holds them.",
         ),
     )

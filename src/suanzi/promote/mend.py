@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from suanzi.dtypes import DType, document_name
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.rules import RuleSet, kind_rank
-from suanzi.promote.values import Loss, loss, number_loss, show
+from suanzi.promote.values import Loss, Real, loss, number_loss, show
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _try(found: Answer, cast: list[int], target: DType) -> tuple[Rank, Fix] | No
     # Least lost first; tensors before numbers; then the lowest kind, the narrowest result, the
     # fewest and plainest casts.
     rank = (
-        -min((float(abs(one.value)) for one in lost), default=math.inf),
+        -min((_magnitude(one.value) for one in lost), default=math.inf),
         found.operands[cast[0]].dtype is None,
         kind_rank(result.kind),
         result.bits,
@@ -113,6 +114,13 @@ def _try(found: Answer, cast: list[int], target: DType) -> tuple[Rank, Fix] | No
         target.bits,
     )
     return rank, _fix(found, cast, target, result, lost)
+
+
+def _magnitude(value: Real | complex) -> float:
+    try:
+        return abs(complex(value))
+    except OverflowError:
+        return sys.float_info.max
 
 
 def _fix(found: Answer, cast: list[int], target: DType, result: DType, lost: list[Loss]) -> Fix:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from suanzi.dtypes import (
     DType,
-    DTypeLike,
     bfloat16,
     document_name,
     dtype,
@@ -76,7 +75,9 @@ _DRIFT: dict[tuple[OperatorClass, str, str], DType | None] = {
 _DEVIATION = (
     f"2026.4.1 lets {len(_DRIFT)} pairs pass that lose range or precision, and that the document "
     "refuses: "
-    + ", ".join(f"{dim} with a 0-d {' or '.join(z.name for z in zs)}" for dim, zs in _PASSES.items())
+    + ", ".join(
+        f"{dim} with a 0-d {' or '.join(z.name for z in zs)}" for dim, zs in _PASSES.items()
+    )
 )
 
 
@@ -98,7 +99,8 @@ class _ConvertPromoteTypes:
     def _mixed_kinds(self, low: DType, high: DType) -> Cell:
         if low is not bool_ and high.bits < 2 * low.bits and not self.unsafe:
             return Cell(
-                None, f"unsafe: {high} has {high.bits} bits, fewer than twice the {low.bits} of {low}"
+                None,
+                f"unsafe: {high} has {high.bits} bits, fewer than twice the {low.bits} of {low}",
             )
         return Cell(high, f"{high} is of the higher kind")
 

@@ -137,9 +137,7 @@ def laws(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None =
     return check(table(rules, op=op))
 
 
-def diff(
-    a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None
-) -> Diff:
+def diff(a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None) -> Diff:
     """Return every pair of common dtypes on which two rule sets disagree.
 
     Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both.

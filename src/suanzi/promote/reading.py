@@ -35,6 +35,7 @@ from suanzi.dtypes import DOCUMENTS, DType, dtype
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind
 from suanzi.promote.operators import OPERATORS, OperatorClass, operator_class
 from suanzi.promote.rules import (
+    DEFAULT_CAST,
     ZERO_DIM_RULES,
     Cell,
     FloatRule,
@@ -191,7 +192,7 @@ class _Reader:
             drift=self.drift(),
             notes=document.all("note"),
             deviations=document.all("deviation"),
-            **({"cast": document.one("cast")} if document.one("cast") else {}),
+            cast=document.one("cast", DEFAULT_CAST),
         )
 
     def grid(self, section: str) -> Grid:

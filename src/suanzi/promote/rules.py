@@ -39,6 +39,8 @@ class Cell:
     reason: str
 
 
+DEFAULT_CAST = "sz.cast({x}, sz.{dtype})"
+
 PairRule: TypeAlias = Callable[[DType, DType], Cell]
 NumberRule: TypeAlias = Callable[[DType, NumberKind], Cell]
 JoinRule: TypeAlias = Callable[[Sequence[Operand]], Cell]
@@ -52,11 +54,11 @@ class Gate:
 
     pairs: frozenset[frozenset[str]]
     text: str
-    """The gate as it is written: ``float+float, complex+any``; ``open`` is ``any+any``."""
+    """The gate as it is written: ``float+float, complex+any``."""
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        """Read a gate such as ``float+float, complex+any``, ``open`` or ``equal`` (nothing mixed)."""
+        """Read a gate such as ``float+float, complex+any``, ``open`` or ``equal``."""
         kinds = {"bool", "int", "float", "complex", "any"}
         pairs = set()
         if text == "equal":
@@ -65,8 +67,8 @@ class Gate:
             pair = [kind.strip() for kind in item.split("+")]
             if len(pair) != 2 or not kinds.issuperset(pair):
                 raise InvalidArgument(
-                    f"gate: {item.strip()!r} is not a pair of kinds such as float+float, nor 'open' "
-                    f"or 'equal'; the kinds are {', '.join(sorted(kinds))}."
+                    f"gate: {item.strip()!r} is not a pair of kinds such as float+float, nor "
+                    f"'open' or 'equal'; the kinds are {', '.join(sorted(kinds))}."
                 )
             pairs.add(frozenset(pair))
         return cls(frozenset(pairs), text)
@@ -108,7 +110,7 @@ class RuleSet(_core.RuleTable):
     alone: Mapping[NumberKind, DType]
     """What a Python number is when no tensor is there; a kind that is missing is refused."""
     numbers_are_zero_dim: bool = False
-    """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is then not asked."""
+    """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not asked."""
     zero_dim: ZeroDimRule | None = None
     """A dimensioned dtype with a 0-d one; None: a 0-d tensor counts as any tensor."""
     zero_dim_text: str = "counts as a dimensioned tensor"
@@ -122,7 +124,7 @@ class RuleSet(_core.RuleTable):
     """Whether `pair` reads a printed table, rather than computing."""
     names: str = "short"
     """The document whose dtype names the tables are printed in."""
-    cast: str = "sz.cast({x}, sz.{dtype})"
+    cast: str = DEFAULT_CAST
     """How one writes a cast there, with {x}, {dtype} and {name} (the document's) to fill in."""
     join: JoinRule | None = None
     """Answers all operands at once, by the values of numbers; it then stands for all the rest."""

@@ -76,7 +76,9 @@ def show(value: Real | complex) -> str:
             text = f"2**{power.bit_length() - 1}{suffix}"
             return f"-({text})" if sign and suffix else sign + text
     digits = str(abs(value))
-    return str(value) if len(digits) <= 20 else f"{sign}{digits[0]}.{digits[1:4]}e+{len(digits) - 1}"
+    return (
+        str(value) if len(digits) <= 20 else f"{sign}{digits[0]}.{digits[1:4]}e+{len(digits) - 1}"
+    )
 
 
 def part(dtype: DType) -> DType:
@@ -200,7 +202,7 @@ def _candidates(source: DType, target: DType) -> Iterator[Real]:
             edges |= {2**info.precision, int(info.max), int(info.max) + half_step}
         else:
             edges |= {iinfo(dtype).min, iinfo(dtype).max}
-    powers = {2**k for k in range(0, 130)}
+    powers = {2**k for k in range(130)}
     near = {sign * (edge + d) for edge in edges | powers for d in (-1, 0, 1) for sign in (1, -1)}
     if source.exponent_bits and not target.exponent_bits:
         yield Fraction(1, 2)

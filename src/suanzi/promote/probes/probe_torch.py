@@ -30,9 +30,6 @@ run(
     torch.__version__,
     DTYPES,
     lambda name, ndim: torch.ones((2,) * ndim).to(getattr(torch, name)),
-    {
-        op: raising(f, "not implemented for") if op != "bitwise_and" else f
-        for op, f in OPS.items()
-    },
+    {op: raising(f, "not implemented for") if op != "bitwise_and" else f for op, f in OPS.items()},
     lambda result: str(result.dtype).replace("torch.", ""),
 )
