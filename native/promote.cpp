@@ -47,7 +47,10 @@ bool read_keywords(PyObject* const* values, PyObject* names, PyObject*& rules, P
 PyObject* recall(PyObject* rules_given, std::size_t operator_class, std::size_t a, std::size_t b) {
   PyObject* rules = rules_argument(rules_given);
   if (!rules) return nullptr;
-  std::uint8_t cell = rule_table(rules)->get(operator_class, a, b);
+  const RuleTable& table = *rule_table(rules);
+  std::uint8_t cell = operator_class && table.gates_operators()
+                          ? RuleTable::unknown
+                          : table.get(operator_class, a, b);
   Py_DECREF(rules);
   return cell < dtype_count ? Py_NewRef(dtype_object(cell)) : nullptr;
 }

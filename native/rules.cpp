@@ -47,7 +47,7 @@ RuleTable* rule_table(PyObject* rules) { return nb::inst_ptr<RuleTable>(rules); 
 
 void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
-  cls.def(nb::init<>())
+  cls.def(nb::init<bool>(), nb::arg("gates_operators"))
       .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,

@@ -26,7 +26,12 @@ class RuleTable {
   static constexpr std::uint8_t unknown = 0xFF;
   static constexpr std::uint8_t refused = 0xFE;
 
-  RuleTable() : cells_(class_count * operand_count * operand_count, unknown) {}
+  explicit RuleTable(bool gates_operators)
+      : gates_operators_(gates_operators),
+        cells_(class_count * operand_count * operand_count, unknown) {}
+
+  // Whether some operator has a gate of its own, so that its class does not answer for it.
+  bool gates_operators() const { return gates_operators_; }
 
   std::uint8_t get(std::size_t operator_class, std::size_t a, std::size_t b) const {
     return cells_[position(operator_class, a, b)];
@@ -39,6 +44,7 @@ class RuleTable {
   static std::size_t position(std::size_t operator_class, std::size_t a, std::size_t b) {
     return (operator_class * operand_count + a) * operand_count + b;
   }
+  bool gates_operators_;
   std::vector<std::uint8_t> cells_;
 };
 

@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+
 from typing import Any
 
 VERSION: str
@@ -52,7 +53,9 @@ class DType:
         """Position in the dtype list."""
 
     def __repr__(self) -> str: ...
+
     def __str__(self) -> str: ...
+
     def __reduce__(self) -> tuple[object, ...]: ...
 
 DTYPES: tuple[DType, ...]
@@ -60,7 +63,8 @@ DTYPES: tuple[DType, ...]
 class RuleTable:
     """The remembered answers of one rule set."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, gates_operators: bool) -> None: ...
+
     def _remember(self, operator_class: int, a: int, b: int, answer: DType | None) -> None:
         """Remembers the engine's answer to a cell; None is a refusal."""
 

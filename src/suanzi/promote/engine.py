@@ -169,7 +169,7 @@ class _Run:
             return self.take(
                 Layer.EXACT, Cell(bool_, "compared exactly, value by value; nothing is converted")
             )
-        if self.rules.join is not None and len({*tensors, *zeros}) + len(numbers) > 1:
+        if self.rules.join is not None and (numbers or len({*tensors, *zeros}) > 1):
             return self.take(Layer.RULE, self.rules.join(operands))
         joined = self.join_tensors(tensors, zeros)
         return self.join_numbers(joined, numbers) if numbers else _present(joined)

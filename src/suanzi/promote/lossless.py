@@ -47,6 +47,9 @@ def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DT
 _ANY_NUMBER = {"bool": bool_, "float": float64, "complex": complex128}
 
 
+_ALONE = default_alone(float64) | {"complex": complex128}
+
+
 def _join(operands: Sequence[Operand]) -> Cell:
     dtypes = [o.dtype for o in operands if o.dtype is not None]
     values = [o.value for o in operands if o.value is not None]
@@ -54,6 +57,10 @@ def _join(operands: Sequence[Operand]) -> Cell:
         if kind not in _ANY_NUMBER:
             return Cell(None, "no dtype holds every Python int; where its value is known, one may")
         dtypes.append(_ANY_NUMBER[kind])
+    if not dtypes:
+        # Numbers alone are not squeezed: 1 is an int64, 2.5 a float64.
+        kinds = [o.kind for o in operands if o.kind is not None]
+        dtypes.append(_ALONE[max(kinds, key=kind_rank)])
     names = " and ".join([*(f"every {d}" for d in dict.fromkeys(dtypes)), *map(str, values)])
     found = smallest(dtypes, values)
     if found is None:
@@ -87,7 +94,7 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         pair=_pair,
         number=_number,
         join=_join,
-        alone=default_alone(float64) | {"complex": complex128},
+        alone=_ALONE,
         floats={OperatorClass.REAL_FUNCTION: _float_for, OperatorClass.TRUE_DIVISION: _float_for},
         exact_comparison=True,
         notes=(

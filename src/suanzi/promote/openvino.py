@@ -145,19 +145,23 @@ class _ConvertPromoteTypes:
         return Cell(dt, "equal") if constant is dt else self.zero_dim(dt, constant)
 
 
+def check_target(target: DType) -> DType:
+    """Return a u64_integer_promotion_target, or raise where the operation does not convert to it."""
+    if target not in DTYPES:
+        raise InvalidArgument(
+            f"openvino_rules: u64_integer_promotion_target is {target}, which the operation does "
+            f"not convert to; it is one of {', '.join(d.name for d in DTYPES)}."
+        )
+    return target
+
+
 def make(attributes: Sequence[str] = ()) -> RuleSet | None:
     """Return the rule set for ``unsafe``, ``scalar`` and ``u64=TYPE``; None if one is unknown."""
     unsafe, scalar, target = "unsafe" in attributes, "scalar" in attributes, float32
     for attribute in attributes:
         key, _, value = attribute.partition("=")
         if key == "u64":
-            target = dtype(value, document="openvino")
-            if target not in DTYPES:
-                raise InvalidArgument(
-                    f"openvino_rules: u64_integer_promotion_target is {target}, which the "
-                    f"operation does not convert to; it is one of "
-                    f"{', '.join(d.name for d in DTYPES)}."
-                )
+            target = check_target(dtype(value, document="openvino"))
         elif attribute not in ("unsafe", "scalar"):
             return None
     operation = _ConvertPromoteTypes(unsafe, scalar, target)

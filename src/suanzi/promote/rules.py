@@ -137,7 +137,7 @@ class RuleSet(_core.RuleTable):
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
 
     def __post_init__(self) -> None:
-        super().__init__()
+        super().__init__(gates_operators=any(isinstance(key, str) for key in self.gates))
 
     def __repr__(self) -> str:
         return f"<rule set {self.name}: {self.title}, {self.version}>"
@@ -379,7 +379,9 @@ def openvino_rules(
     >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
     ('openvino', 'openvino+unsafe')
     """
-    target = dtype(u64_integer_promotion_target)
+    from suanzi.promote.openvino import check_target
+
+    target = check_target(dtype(u64_integer_promotion_target))
     return rule_set(openvino_name(promote_unsafe, pytorch_scalar_promotion, target))
 
 
