@@ -48,9 +48,7 @@ QT_CH_SYM_INT16  9   16   2  quantized
 
 def test_the_list() -> None:
     rows = [line.split() for line in LIST.strip().splitlines()]
-    seen = [
-        [d.name, str(d.code), str(d.bits), str(d.itemsize), d.kind] for d in dtypes.DTYPES
-    ]
+    seen = [[d.name, str(d.code), str(d.bits), str(d.itemsize), d.kind] for d in dtypes.DTYPES]
     assert seen == rows
 
 

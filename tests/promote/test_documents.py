@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import documents
 import pytest
 
-import documents
 import suanzi as sz
 
 

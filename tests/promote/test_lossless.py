@@ -76,9 +76,7 @@ def test_the_smallest_dtype_and_a_refusal_only_where_none_does() -> None:
     for a, b in combinations_with_replacement(NUMERIC, 2):
         lowest = max(RANK[a.kind], RANK[b.kind])
         would_do = [
-            d
-            for d in NUMERIC
-            if RANK[d.kind] >= lowest and holds_all(d, a) and holds_all(d, b)
+            d for d in NUMERIC if RANK[d.kind] >= lowest and holds_all(d, a) and holds_all(d, b)
         ]
         found = sz.explain(a, b, rules="lossless").dtype
         if found is None:

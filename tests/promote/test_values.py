@@ -1,4 +1,4 @@
-"""The exact values: against NumPy and ml_dtypes, which share no code with them, and by brute force."""
+"""The exact values, against NumPy and ml_dtypes, which share no code with them."""
 
 from __future__ import annotations
 

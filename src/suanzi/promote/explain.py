@@ -99,9 +99,13 @@ class Explanation:
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the explanation as labelled lines."""
-        steps = [f"{step.layer.value}: {step.text}" for step in self.answer.steps]
+        steps = [
+            f"{step.layer.value}: {step.text}"
+            for step in self.answer.steps
+            if step.layer is not Layer.EQUAL or len(self.answer.steps) == 1
+        ]
         lines = [("rules", f"{self.rules.name}, {self.rules.title}")]
-        lines += [("why", step) for step in dict.fromkeys(steps)]
+        lines += [("" if i else "why", step) for i, step in enumerate(dict.fromkeys(steps))]
         lines += [("source", self.source)]
         lines += [("lost", _lost(one)) for one in self.losses]
         if self.exact:

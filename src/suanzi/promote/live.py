@@ -46,13 +46,15 @@ class LiveCell:
     """The framework's own words, for a refusal or a missing kernel."""
     outcome: Outcome
 
-    def row(self) -> tuple[str, str, str, str, str, str]:
+    def row(self) -> tuple[str, str, str, str, str]:
         """Return the cell as text."""
-        left, *right = (str(o) for o in self.answer.operands)
-        said = str(self.answer.output or "refused")
-        live = str(self.live or "refused")
-        op = self.answer.operator or "any"
-        return self.answer.rules.name, op, left, *(right or [""]), said, live  # type: ignore[return-value]
+        return (
+            self.answer.rules.name,
+            self.answer.operator or "any",
+            ", ".join(str(o) for o in self.answer.operands),
+            str(self.answer.output or "refused"),
+            str(self.live or "refused"),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +75,7 @@ class Live:
         """The cells on which the framework differs in a way that is not a listed deviation."""
         return self.of("drift")
 
-    header = ("rules", "op", "left", "right", "rule set", "live")
+    header = ("rules", "op", "operands", "rule set", "live")
 
     def summary(self) -> str:
         """Return the counts in one sentence."""
@@ -86,9 +88,9 @@ class Live:
 
     def __str__(self) -> str:
         parts = [self.summary()]
-        for title, outcome in (("drift", "drift"), ("known deviations", "known")):
-            rows = [cell.row() for cell in self.of(outcome)]  # type: ignore[arg-type]
-            if rows:
+        for title, cells in (("drift", self.drift), ("known deviations", self.of("known"))):
+            if cells:
+                rows = [cell.row() for cell in cells]
                 parts += ["", title, columns([self.header, *rows], indent=2)]
         return "\n".join(parts)
 
@@ -163,10 +165,9 @@ def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
 def _cells(
     framework: str, answers: list[list[Any]], rules: str | RuleSet | None
 ) -> Iterator[LiveCell]:
-    for name, op, left, right, kind, said in answers:
+    for name, op, operands, kind, said in answers:
         chosen = rule_set(rules if rules is not None else name or framework)
-        operands = [_operand(text) for text in (left, right) if text is not None]
-        mine = answer(operands, chosen, op)
+        mine = answer([_operand(text) for text in operands], chosen, op)
         theirs = dtype(said) if kind == "answer" else None
         message = "" if kind == "answer" else said
         yield LiveCell(mine, theirs, message, _outcome(mine, theirs, kind))
@@ -183,7 +184,6 @@ def _outcome(mine: Answer, theirs: DType | None, kind: str) -> Outcome:
         return "missing"
     if theirs is mine.output:
         return "agrees"
-    left, *right = (str(o) for o in mine.operands)
-    key = mine.operator_class, left, right[0] if right else ""
+    key = mine.operator_class, tuple(str(o) for o in mine.operands)
     known = mine.rules.drift
     return "known" if key in known and known[key] is theirs else "drift"

@@ -67,8 +67,8 @@ _PASSES = {
     float16: (bfloat16,),
     bfloat16: (float16,),
 }
-_DRIFT: dict[tuple[OperatorClass, str, str], DType | None] = {
-    (OperatorClass.ANY, dim.name, f"0-d {zero}"): dim
+_DRIFT: dict[tuple[OperatorClass, tuple[str, ...]], DType | None] = {
+    (OperatorClass.ANY, (dim.name, f"0-d {zero}")): dim
     for dim, zeros in _PASSES.items()
     for zero in zeros
 }
@@ -146,7 +146,7 @@ class _ConvertPromoteTypes:
 
 
 def check_target(target: DType) -> DType:
-    """Return a u64_integer_promotion_target, or raise where the operation does not convert to it."""
+    """Return a u64_integer_promotion_target; raise where the operation does not convert to it."""
     if target not in DTYPES:
         raise InvalidArgument(
             f"openvino_rules: u64_integer_promotion_target is {target}, which the operation does "

@@ -197,6 +197,8 @@ class _Reader:
 
     def grid(self, section: str) -> Grid:
         heads, *rows = self.document.grids[section] or [[]]
+        if not rows:
+            raise self.error(f"the [{section}] table is empty")
         if len(set(heads)) != len(heads):
             raise self.error(f"a column of [{section}] is there twice: {' '.join(heads)}")
         grid: Grid = {}
@@ -300,9 +302,9 @@ class _Reader:
                 otherwise = answer
         return lambda dt: by_dtype.get(dt, otherwise)
 
-    def drift(self) -> dict[tuple[OperatorClass, str, str], DType | None]:
+    def drift(self) -> dict[tuple[OperatorClass, tuple[str, ...]], DType | None]:
         """Read ``drift true division: b1 b1 -> b1``: what the live framework answers."""
-        found: dict[tuple[OperatorClass, str, str], DType | None] = {}
+        found: dict[tuple[OperatorClass, tuple[str, ...]], DType | None] = {}
         for text in self.document.all("drift"):
             match = re.fullmatch(r"(?:([\w ]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
             if match is None:
@@ -311,7 +313,7 @@ class _Reader:
             live = None if answer in _REFUSED else self.dtype(answer)
             names = self.dtype(left).name, self.dtype(right).name
             for one, other in (names, names[::-1]):
-                found[operator_class(op), one, other] = live
+                found[operator_class(op), (one, other)] = live
         return found
 
     def zero_dim(self) -> tuple[Any, str]:

@@ -133,7 +133,9 @@ class RuleSet(_core.RuleTable):
     notes: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     """Where the live framework is known to differ from its document; the document wins."""
-    drift: Mapping[tuple[OperatorClass, str, str], DType | None] = field(default_factory=dict)
+    drift: Mapping[tuple[OperatorClass, tuple[str, ...]], DType | None] = field(
+        default_factory=dict
+    )
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
 
     def __post_init__(self) -> None:

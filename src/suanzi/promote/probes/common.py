@@ -17,38 +17,39 @@ class Missing(Exception):
     """The framework has no kernel for this case, which says nothing about promotion."""
 
 
-def cells(dtypes, numbers=NUMBERS):
-    """Yield (op, left, right) for every case a probe asks."""
+def cells(dtypes):
+    """Yield (op, operands) for every case a probe asks; no op means promotion itself."""
     zeros = ["0d:" + name for name in dtypes]
-    python = ["py:" + name for name in numbers]
-    for left, right in itertools.chain(
+    python = ["py:" + name for name in NUMBERS]
+    for operands in itertools.chain(
         itertools.product(dtypes, dtypes),
         itertools.product(dtypes, zeros),
         itertools.product(zeros, zeros),
         itertools.product(dtypes, python),
         itertools.product(zeros, python),
     ):
-        yield None, left, right
+        yield None, list(operands)
     for op in BINARY:
-        for left, right in itertools.product(dtypes, dtypes):
-            yield op, left, right
+        for operands in itertools.product(dtypes, dtypes):
+            yield op, list(operands)
     for name in dtypes:
-        yield "sqrt", name, None
+        yield "sqrt", [name]
+    for operands in itertools.combinations(dtypes, 3):
+        yield "three", list(operands)
 
 
-def run(framework, version, dtypes, tensor, ops, name_of, rules=None, asked=None):
-    """Ask every case and print the answers.
+def run(framework, version, dtypes, tensor, ops, name_of):
+    """Ask every case that has an operator in `ops`, and print the answers.
 
-    `tensor(dtype, ndim)` makes an operand, `ops[op](left, right)` computes, `name_of(result)`
-    names the dtype. An exception is a refusal, `Missing` a case that could not be asked.
+    `tensor(dtype, ndim)` makes an operand, `ops[op](*operands)` computes, `name_of(result)` names
+    the dtype. An exception is a refusal, `Missing` a case that could not be asked.
     """
     answers = []
-    for op, left, right in cells(dtypes) if asked is None else asked:
-        if op not in ops:
-            continue
-        answers.append(
-            [rules, op, left, right, *_ask(ops[op], name_of, *_operands(tensor, left, right))]
-        )
+    for op, operands in cells(dtypes):
+        if op in ops:
+            made = [_operand(tensor, text) for text in operands]
+            found = _ask(ops[op], name_of, made)
+            answers.append([None, None if op == "three" else op, operands, *found])
     emit(framework, version, answers)
 
 
@@ -58,19 +59,13 @@ def emit(framework, version, answers):
     sys.stdout.write("\n" + MARK + json.dumps(found) + "\n")
 
 
-def _operands(tensor, left, right):
-    for text in (left, right):
-        if text is None:
-            continue
-        if text.startswith("py:"):
-            yield NUMBERS[text[3:]]
-        elif text.startswith("0d:"):
-            yield tensor(text[3:], 0)
-        else:
-            yield tensor(text, 1)
+def _operand(tensor, text):
+    if text.startswith("py:"):
+        return NUMBERS[text[3:]]
+    return tensor(text[3:], 0) if text.startswith("0d:") else tensor(text, 1)
 
 
-def _ask(op, name_of, *operands):
+def _ask(op, name_of, operands):
     """Return the outcome ("answer", "refused" or "missing") and the dtype or the message."""
     try:
         return "answer", name_of(op(*operands))

@@ -24,6 +24,7 @@ run(
         "logical_and": np.logical_and,
         "concat": lambda x, y: np.concatenate([x, y]),
         "sqrt": np.sqrt,
+        "three": lambda *operands: np.empty(0, np.result_type(*operands)),
     },
     lambda result: result.dtype.name,
 )

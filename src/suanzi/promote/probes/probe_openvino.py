@@ -38,14 +38,13 @@ answers = []
 for unsafe, scalar, target in itertools.product((False, True), (False, True), ("f32", "i64")):
     rules = "openvino" + "+unsafe" * unsafe + "+scalar" * scalar
     rules += "" if target == "f32" else "+u64=" + target
-    for op, left, right in cells(list(TYPES)):
+    for op, operands in cells(list(TYPES)):
         if op is None:
             found = ask(
-                left,
-                right,
+                *operands,
                 promote_unsafe=unsafe,
                 pytorch_scalar_promotion=scalar,
                 u64_integer_promotion_target=target,
             )
-            answers.append([rules, op, left, right, *found])
+            answers.append([rules, op, operands, *found])
 emit("openvino", ov.__version__, answers)

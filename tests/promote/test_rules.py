@@ -1,0 +1,255 @@
+"""Rule sets: what each carries, those of the user, and what is wrong with a bad one."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import suanzi as sz
+from suanzi.promote import rules as rules_module
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import Gate
+
+NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax openvino strict
+    lossless""".split()
+
+
+@pytest.fixture(autouse=True)
+def _forget_registered_rules() -> object:
+    before = list(rules_module._registered)
+    yield
+    for name in rules_module._registered:
+        if name not in before:
+            del rules_module._loaded[name]
+    rules_module._registered[:] = before
+
+
+def test_the_rule_sets_are_there() -> None:
+    assert list(sz.rule_sets()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_carries_its_facts(name: str) -> None:
+    rules = sz.rule_set(name)
+    assert rules.name == name
+    assert rules.title
+    assert rules.version
+    assert rules.source
+    assert rules.numbers_source
+    assert rules.zero_dim_text
+    assert rules.default_float.kind == "float"
+    assert len(set(rules.dtypes)) == len(rules.dtypes) > 10
+    assert pickle.loads(pickle.dumps(rules)) is rules
+    assert name in repr(rules)
+    assert sz.rule_set(rules) is rules
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "default_float"),
+    [
+        ("cann", 16, sz.float32),
+        ("mindspore", 15, sz.float32),
+        ("paddle", 12, sz.float32),
+        ("torch", 16, sz.float32),
+        ("numpy", 14, sz.float64),
+        ("jax", 15, sz.float32),
+        ("openvino", 18, sz.float32),
+        ("lossless", 21, sz.float32),
+        ("strict", 21, sz.float32),
+    ],
+)
+def test_dtypes_and_default_float(name: str, count: int, default_float: sz.DType) -> None:
+    assert len(sz.rule_set(name).dtypes) == count
+    assert sz.rule_set(name).default_float is default_float
+
+
+@pytest.mark.parametrize("name", ["can", "", "Cann", "all", "paddle+unsafe", "strict+x"])
+def test_unknown_rule_sets(name: str) -> None:
+    with pytest.raises(sz.InvalidArgument) as caught:
+        sz.rule_set(name)
+    message = str(caught.value)
+    assert f"{name!r} is not a rule set; there are cann, mindspore" in message
+    assert "\n" not in message
+    if name == "can":
+        assert message.endswith("Did you mean 'cann'?")
+
+
+def test_strict_refuses_every_mixed_pair() -> None:
+    rules = sz.rule_set("strict")
+    for a in rules.dtypes:
+        for b in rules.dtypes:
+            assert sz.explain(a, b, rules=rules).dtype is (a if a is b else None)
+    assert sz.result_type(sz.int8, 3, rules=rules) is sz.int8
+    assert sz.result_type(sz.float16, 3, rules=rules) is sz.float16
+    assert sz.explain(sz.int8, 3.0, rules=rules).refused
+    assert sz.explain(sz.float32, 1j, rules=rules).refused
+
+
+MINE = """
+# Two dtypes, and a number.
+name     mine
+title    My chip
+version  7
+source   my data sheet
+names    cann
+cast     to({x}, {name})
+zero-d   kind
+gate     float+float, complex+any
+gate     comparison, where: open
+true division   f32
+real function   s8: f16; -
+note     A note that
+         goes on.
+
+[tensors]
+|      | s8   | f16  | f32 |
+|------|------|------|-----|
+| s8   | s8   | f16  | f32 |
+| f16  | f16  | f16  | f32 |
+| f32  | f32  | f32  | f32 |
+
+[numbers]
+       bool  int  float
+s8     s8    s8   f32
+f16    f16   f16  f16
+f32    f32   f32  ×
+"""
+
+
+def test_a_rule_set_from_text() -> None:
+    mine = sz.RuleSet.from_text(MINE)
+    assert (mine.name, mine.title, mine.version) == ("mine", "My chip", "7")
+    assert mine.notes == ("A note that goes on.",)
+    assert mine.dtypes == (sz.int8, sz.float16, sz.float32)
+    assert sz.promote_types("f16", "f32", rules=mine) is sz.float32
+    assert sz.explain("i8", "f16", rules=mine).layer == "gate"
+    assert sz.result_type("i8", "f16", rules=mine, op="==") is sz.float16
+    assert sz.result_type("i8", "f16", rules=mine, op="where") is sz.float16
+    assert sz.explain("i8", "f16", rules=mine, op="concat").layer == "gate"
+    assert sz.result_type("i8", sz.ZeroDim("f16"), rules=mine) is sz.float16
+    assert sz.result_type("i8", 2.5, rules=mine) is sz.float32
+    assert sz.explain("f32", 2.5, rules=mine).refused
+    assert sz.explain("f32", 1j, rules=mine).refused
+    assert sz.result_type("i8", op="exp", rules=mine) is sz.float16
+    assert sz.result_type("i8", op="/", rules=mine) is sz.float32
+
+
+def test_a_rule_set_of_the_user_gets_everything() -> None:
+    mine = sz.register_rules(sz.RuleSet.from_text(MINE))
+    assert "mine" in sz.rule_sets()
+    assert sz.rule_set("mine") is mine
+    assert pickle.loads(pickle.dumps(mine)) is mine
+    with sz.promotion("mine"):
+        assert sz.promote_types(sz.float16, sz.float32) is sz.float32
+    explanation = sz.explain("i8", "f16", rules="mine")
+    assert explanation.fix is not None
+    assert explanation.fix.code == "to(x, f16)"
+    assert "row s8, column f16" in str(sz.explain("i8", "f16", rules="mine", op="=="))
+    assert sz.laws("mine", op="==").join_semilattice
+    assert len(sz.diff("mine", "cann")) > 0
+    assert sz.table("mine").tensor_rows()[0] == ["", "s8", "f16", "f32"]
+    assert "mine" in str(sz.explain_all(sz.int8, sz.float16))
+    sz.register_rules(sz.RuleSet.from_text(MINE.replace("My chip", "My other chip")))
+    assert sz.rule_set("mine").title == "My other chip"
+    assert sz.rule_sets().count("mine") == 1
+
+
+def test_without_numbers_a_number_is_weak() -> None:
+    mine = sz.RuleSet.from_text(MINE.partition("[numbers]")[0])
+    assert sz.result_type("i8", 300, rules=mine) is sz.int8
+    assert sz.result_type("i8", 2.5, rules=mine) is sz.float32
+    assert sz.result_type("f16", 2.5, rules=mine) is sz.float16
+    assert sz.explain("f16", 1j, rules=mine).refused
+
+
+def test_like_takes_what_is_not_said() -> None:
+    mine = sz.RuleSet.from_text("name mine\nlike torch\nzero-d tensor\n")
+    assert sz.diff(mine, "torch").of_shape("tensor, tensor") == ()
+    assert sz.result_type(sz.int8, sz.ZeroDim(sz.int64), rules=mine) is sz.int64
+    with pytest.raises(sz.InvalidArgument, match="Did you mean 'torch'"):
+        sz.RuleSet.from_text("name mine\nlike troch\n")
+
+
+def test_a_rule_set_from_a_function() -> None:
+    def widest(a: sz.DType, b: sz.DType) -> sz.DType | None:
+        return max(a, b, key=lambda d: d.bits) if a.kind == b.kind else None
+
+    mine = sz.RuleSet.from_function("widest", ["i8", "i16", "f16", "f32"], widest)
+    assert sz.promote_types("i8", "i16", rules=mine) is sz.int16
+    assert sz.explain("i8", "f16", rules=mine).refused
+    assert sz.result_type("i8", 2.5, rules=mine) is sz.float32
+    assert sz.result_type("bool", True, rules=mine) is sz.bool
+    assert sz.laws(mine).refused == 8
+    numbers = sz.RuleSet.from_function(
+        "numbers", ["f16"], lambda a, b: a, number=lambda d, kind: d if kind == "int" else None
+    )
+    assert sz.result_type("f16", 1, rules=numbers) is sz.float16
+    assert sz.explain("f16", 1.0, rules=numbers).refused
+    assert numbers.default_float is sz.float16
+
+
+HEAD = "name mine\n[tensors]\n"
+BAD = {
+    "no name": ("[tensors]\n f16\nf16 f16", "has no line 'name'"),
+    "no table": ("name mine", "has no [tensors] table"),
+    "not square": (HEAD + " f16 f32\nf16 f16 f32", "is not square"),
+    "rows in another order": (HEAD + " f16 f32\nf32 f32 f32\nf16 f32 f16", "is not square"),
+    "a short row": (HEAD + " f16 f32\nf16 f16\nf32 f32 f32", "row f16 of [tensors] has 1 cells"),
+    "a row twice": (HEAD + " f16 f32\nf16 f16 f32\nf16 f16 f32", "row f16 of [tensors] is there"),
+    "a column twice": (HEAD + " f16 f16\nf16 f16 f16\nf16 f16 f16", "a column of [tensors]"),
+    "empty": (HEAD, "the [tensors] table is empty"),
+    "not closed": (HEAD + " i8 f16\ni8 i8 f32\nf16 f32 f16", "is not closed: int8 with float16"),
+    "not commutative": (HEAD + " i8 f16\ni8 i8 f16\nf16 i8 f16", "must not depend on the order"),
+    "diagonal": (HEAD + " i8 f16\ni8 f16 f16\nf16 f16 f16", "int8 with itself gives float16"),
+    "unknown dtype": (HEAD + " i8 f17\ni8 i8 f17\nf17 f17 f17", "'f17', which is not a dtype"),
+    "unknown key": ("nam mine", "line 1 starts with 'nam'"),
+    "unknown names": ("name mine\nnames tpu\n[tensors]\n", "'names tpu' is not a document"),
+    "bad gate": ("name mine\ngate float+float+int\n[tensors]\n i8\ni8 i8", "is not a pair"),
+    "bad gate class": ("name mine\ngate adding: open\n[tensors]\n i8\ni8 i8", "'adding'"),
+    "bad zero-d": ("name mine\nzero-d weak\n[tensors]\n i8\ni8 i8", "'zero-d weak' is none of"),
+    "bad alone": ("name mine\nalone str i8\n[tensors]\n i8\ni8 i8", "'str', which is not"),
+    "bad drift": ("name mine\ndrift i8 i8\n[tensors]\n i8\ni8 i8", "is not of the form"),
+    "bad numbers": (HEAD + " i8\ni8 i8\n[numbers]\n str\ni8 i8", "[numbers] are Python numbers"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_tables_give_one_clear_sentence(case: str) -> None:
+    text, expected = BAD[case]
+    with pytest.raises(sz.InvalidArgument) as caught:
+        sz.RuleSet.from_text(text)
+    message = str(caught.value)
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_bad_functions() -> None:
+    with pytest.raises(sz.InvalidArgument, match="is not closed"):
+        sz.RuleSet.from_function("mine", ["i8"], lambda a, b: sz.int16)
+    with pytest.raises(sz.InvalidArgument, match="must not depend on the order"):
+        sz.RuleSet.from_function("mine", ["i8", "i16"], lambda a, b: a)
+
+
+def test_built_in_names_cannot_be_taken() -> None:
+    for name in ("cann", "all", "openvino"):
+        text = f"name {name}\n[tensors]\n i8\ni8 i8"
+        with pytest.raises(sz.InvalidArgument, match="is a built-in name"):
+            sz.register_rules(sz.RuleSet.from_text(text))
+    with pytest.raises(sz.InvalidArgument, match="takes a RuleSet"):
+        sz.register_rules("cann")  # type: ignore[arg-type]
+
+
+def test_gates() -> None:
+    assert Gate.parse("open").admits(sz.int8, sz.complex64)
+    assert not Gate.parse("equal").admits(sz.int8, sz.int16)
+    assert Gate.parse("equal").admits(sz.int8, sz.int8)
+    gate = Gate.parse("int+float, bool+any")
+    assert gate.admits(sz.uint8, sz.float16)
+    assert gate.admits(sz.bool, sz.complex64)
+    assert not gate.admits(sz.int8, sz.int16)
+    paddle = sz.rule_set("paddle")
+    assert paddle.gate("", OperatorClass.ANY) is paddle.gate("add", OperatorClass.ARITHMETIC)
+    assert paddle.gate("concat", OperatorClass.JOINING) is not paddle.gate(
+        "where", OperatorClass.JOINING
+    )

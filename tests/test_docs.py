@@ -1,0 +1,100 @@
+"""What is written down is true: docstrings, README and docs are executed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import suanzi as sz
+from suanzi.cli import main
+
+ROOT = Path(__file__).parent.parent
+PROBES = "suanzi.promote.probes"
+MODULES = [
+    info.name
+    for info in pkgutil.walk_packages(sz.__path__, "suanzi.")
+    if not info.name.startswith(f"{PROBES}.") and info.name != "suanzi._core"
+]
+PAGES = [
+    page
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    if page.name not in ("CHANGELOG.md",)
+]
+
+
+@pytest.mark.parametrize("name", ["suanzi", *MODULES])
+def test_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__, "every file says what it is about"
+    found = doctest.testmod(module)
+    assert found.failed == 0
+
+
+def test_the_examples_of_native_functions_are_found() -> None:
+    finder = doctest.DocTestFinder()
+    module = importlib.import_module("suanzi.promote.questions")
+    examples = {test.name: len(test.examples) for test in finder.find(module)}
+    assert examples["suanzi.promote.questions.promote_types"] == 3
+    assert examples["suanzi.promote.questions.result_type"] == 4
+
+
+@pytest.mark.parametrize("name", [n for n in sz.__all__ if callable(getattr(sz, n))])
+def test_public_functions_have_docstrings(name: str) -> None:
+    assert (getattr(sz, name).__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_on_pages(page: Path) -> None:
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0
+
+
+def sessions() -> list[tuple[str, str, str]]:
+    """The ```console blocks of all pages: a command after `$ suanzi`, and what it prints."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.S):
+            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                line, _, output = part.partition("\n")
+                if line.startswith("suanzi ") and output.strip():
+                    found.append((page.name, line, output.rstrip()))
+    return found
+
+
+@pytest.mark.parametrize(("page", "line", "output"), sessions())
+def test_terminal_sessions_on_pages(
+    capsys: pytest.CaptureFixture[str], page: str, line: str, output: str
+) -> None:
+    main(shlex.split(line)[1:])
+    captured = capsys.readouterr()
+    printed = (captured.err + captured.out).rstrip()
+    if output.endswith("..."):
+        output = output.removesuffix("...").rstrip()
+        printed = "\n".join(printed.splitlines()[: len(output.splitlines())])
+    assert printed == output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_on_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / target).exists(), target
+
+
+def test_nothing_is_too_long_to_read() -> None:
+    """A file is one idea; the dtype list and the registry of names are tables."""
+    long = {
+        str(file.relative_to(ROOT)): count
+        for folder in ("src", "native", "tests")
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in (".py", ".cpp", ".h") and os.path.isfile(file)
+        if (count := len(file.read_text("utf-8").splitlines())) > 500
+    }
+    assert not long
