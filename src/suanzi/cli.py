@@ -10,7 +10,7 @@ from __future__ import annotations
 import json as json_module
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
@@ -70,10 +70,7 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     chosen = rule_sets() if rules == "all" else rules.split(",")
     _note_other_readings(operands, chosen)
     found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
-    if json:
-        _print_json([e.to_dict() for e in found])
-    else:
-        _show(found, _render.explanations)
+    _print(found, _render.explanations, json)
     return DIFFERENCE if all(e.refused for e in found) else ANSWER
 
 
@@ -96,10 +93,7 @@ def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     """
     _note_other_readings(operands, [rules])
     found = sz.explain(*map(_operand, operands), rules=rules, op=op)
-    if json:
-        _print_json(found.to_dict())
-    else:
-        _show(found, _render.explanation)
+    _print(found, _render.explanation, json)
     return DIFFERENCE if found.refused else ANSWER
 
 
@@ -118,10 +112,7 @@ def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
         The rule set.
     """
     found = sz.table(rules, op=op)
-    if json:
-        _print_json(found.to_dict())
-    else:
-        _show(found, _render.table)
+    _print(found, _render.table, json)
     return ANSWER
 
 
@@ -142,10 +133,7 @@ def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
         The rule set to hold against it.
     """
     found = sz.diff(a, b, op=op)
-    if json:
-        _print_json(found.to_dict())
-    else:
-        _show(found, _render.diff)
+    _print(found, _render.diff, json)
     return DIFFERENCE if found else ANSWER
 
 
@@ -170,15 +158,12 @@ def laws(
         The rule set.
     """
     found = sz.laws(rules, op=op)
-    if json:
-        _print_json(found.to_dict())
-    else:
-        _show(found, _render.laws)
-        if all:
-            for name, examples in found.to_dict().items():
-                if isinstance(examples, list) and examples:
-                    print(f"\n{name.replace('_', ' ')} ({len(examples)})")
-                    print("\n".join(f"  {example}" for example in examples))
+    _print(found, _render.laws, json)
+    if all and not json:
+        for name, examples in found.to_dict().items():
+            if isinstance(examples, list) and examples:
+                print(f"\n{name.replace('_', ' ')} ({len(examples)})")
+                print("\n".join(f"  {example}" for example in examples))
     return ANSWER
 
 
@@ -288,10 +273,7 @@ def live(
     """
     with _render.waiting(f"asking {framework}"):
         found = run_live(framework, rules=rules, python=python)
-    if json:
-        _print_json(found.to_dict())
-    else:
-        _show(found, _render.live)
+    _print(found, _render.live, json)
     return DIFFERENCE if found.drift else ANSWER
 
 
@@ -299,9 +281,9 @@ def live(
 def demo() -> int:
     """Show in one screen what suanzi answers."""
     print("int32 + bfloat16: which dtype comes out, and what is lost?\n")
-    _show(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
+    _print(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
     print("\nWhy, in CANN, and how to mend it:\n")
-    _show(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
+    _print(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
     print("\nWhat a port from PyTorch to CANN meets:\n")
     print(_render.diff_summary(sz.diff("torch", "cann")))
     print("\nNext: suanzi --help, suanzi explain i8 300 --rules torch, suanzi table cann")
@@ -406,8 +388,11 @@ def _number(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _show(found: Any, renderer: Any) -> None:
-    if _render.for_a_person():
+def _print(found: Any, renderer: Callable[[Any], None], json: bool = False) -> None:
+    """Print an answer as data, in colour for a person, or plain."""
+    if json:
+        _print_json(found.to_dict())
+    elif _render.for_a_person():
         renderer(found)
     else:
         print(found)

@@ -204,3 +204,7 @@ class Explanations:
 
     def _repr_html_(self) -> str:
         return html_table(self.header, self.rows(), row_heads=True)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the explanations as plain data."""
+        return [e.to_dict() for e in self.explanations]
