@@ -60,14 +60,19 @@ class Answer:
     steps: tuple[Step, ...]
 
     @property
+    def decisions(self) -> tuple[Step, ...]:
+        """The steps that decided something; that equal dtypes stay equal only if nothing else."""
+        return tuple(s for s in self.steps if s.layer is not Layer.EQUAL) or self.steps[-1:]
+
+    @property
     def layer(self) -> Layer:
         """The layer that decided."""
-        return self.steps[-1].layer
+        return self.decisions[-1].layer
 
     @property
     def reason(self) -> str:
         """Why, in the words of the layer that decided."""
-        return self.steps[-1].text
+        return self.decisions[-1].text
 
     @property
     def output(self) -> DType | None:

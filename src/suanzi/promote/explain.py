@@ -99,11 +99,7 @@ class Explanation:
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the explanation as labelled lines."""
-        steps = [
-            f"{step.layer.value}: {step.text}"
-            for step in self.answer.steps
-            if step.layer is not Layer.EQUAL or len(self.answer.steps) == 1
-        ]
+        steps = [f"{step.layer.value}: {step.text}" for step in self.answer.decisions]
         lines = [("rules", f"{self.rules.name}, {self.rules.title}")]
         lines += [("" if i else "why", step) for i, step in enumerate(dict.fromkeys(steps))]
         lines += [("source", self.source)]
