@@ -19,7 +19,10 @@ void init_dtypes(nb::module_& m) {
   nb::class_<DtypeInfo> cls(m, "DType", nb::is_final(),
                             "The type of a tensor's elements. Every dtype is one object: compare "
                             "with ``is`` or ``==``.");
-  cls.def_prop_ro("name", [](const DtypeInfo& d) { return d.name; }, "The name, such as 'float16'.")
+  cls.def(nb::new_([]() -> DtypeInfo* {
+        throw nb::type_error("there are no other dtypes; get one with suanzi.dtype(name)");
+      }))
+      .def_prop_ro("name", [](const DtypeInfo& d) { return d.name; }, "The name, such as 'float16'.")
       .def_prop_ro("kind", [](const DtypeInfo& d) { return kind_names[static_cast<int>(d.kind)]; },
                    "'bool', 'int', 'uint', 'float', 'complex', 'char' or 'quantized'.")
       .def_prop_ro("code", [](const DtypeInfo& d) { return int{d.code}; },

@@ -33,8 +33,9 @@ PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* key
 // A built-in function with the name, docstring and signature of `function` that tries `fast` first.
 template <FastPath fast>
 nb::object make_fast_function(nb::handle function) {
+  nb::object made = detail::builtin_like(function, detail::call<fast>);
   detail::slow_path<fast> = function.inc_ref().ptr();
-  return detail::builtin_like(function, detail::call<fast>);
+  return made;
 }
 
 }  // namespace suanzi

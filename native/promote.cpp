@@ -7,17 +7,35 @@ namespace suanzi {
 namespace {
 
 PyObject* operator_classes = nullptr;  // dict[str, OperatorClass]
+PyTypeObject* zero_dim_type = nullptr;  // ZeroDim
+PyObject* dtype_attribute = nullptr;    // "dtype"
 
 constexpr std::size_t no_code = RuleTable::operand_count;
 
-// The row of an operand in the rule table: a dtype, or a Python number of exactly that type.
-std::size_t operand_code(PyObject* x) {
+bool is_dtype(PyObject* x) { return Py_TYPE(x) == dtype_type() && nb::inst_ready(x); }
+
+// The row of an operand in the rule table: a dtype, a ZeroDim, or a Python number of exactly that
+// type; an int only if its value has no say.
+std::size_t operand_code(PyObject* x, const RuleTable& table) {
+  if (is_dtype(x)) return dtype_index(x);
   PyTypeObject* type = Py_TYPE(x);
-  if (type == dtype_type()) return dtype_index(x);
   if (type == &PyBool_Type) return RuleTable::number_base;
-  if (type == &PyLong_Type) return RuleTable::number_base + 1;
+  if (type == &PyLong_Type) {
+    if (table.checks_integers()) {
+      int overflow = 0;
+      long value = PyLong_AsLongAndOverflow(x, &overflow);
+      if (overflow || value < 0 || value > 127) return no_code;
+    }
+    return RuleTable::number_base + 1;
+  }
   if (type == &PyFloat_Type) return RuleTable::number_base + 2;
   if (type == &PyComplex_Type) return RuleTable::number_base + 3;
+  if (type == zero_dim_type) {
+    nb::object dtype = nb::steal(PyObject_GetAttr(x, dtype_attribute));
+    if (dtype.is_valid() && is_dtype(dtype.ptr()))
+      return RuleTable::zero_dim_base + dtype_index(dtype.ptr());
+    PyErr_Clear();
+  }
   return no_code;
 }
 
@@ -26,7 +44,8 @@ std::size_t operator_class(PyObject* op) {
   if (op == Py_None) return 0;
   if (!PyUnicode_CheckExact(op) || !operator_classes) return RuleTable::class_count;
   PyObject* found = PyDict_GetItem(operator_classes, op);
-  return found ? PyLong_AsSize_t(found) : RuleTable::class_count;
+  if (!found || !PyLong_Check(found)) return RuleTable::class_count;
+  return PyLong_AsSize_t(found);
 }
 
 // Reads the keywords `rules` and `op`; false if there is any other.
@@ -44,33 +63,30 @@ bool read_keywords(PyObject* const* values, PyObject* names, PyObject*& rules, P
   return true;
 }
 
-PyObject* recall(PyObject* rules_given, std::size_t operator_class, std::size_t a, std::size_t b) {
-  PyObject* rules = rules_argument(rules_given);
-  if (!rules) return nullptr;
-  const RuleTable& table = *rule_table(rules);
-  std::uint8_t cell = operator_class && table.gates_operators()
-                          ? RuleTable::unknown
-                          : table.get(operator_class, a, b);
-  Py_DECREF(rules);
+PyObject* recall(const RuleTable& table, std::size_t key, std::size_t a, std::size_t b) {
+  if (key && table.gates_operators()) return nullptr;
+  std::uint8_t cell = table.get(key, a, b);
   return cell < dtype_count ? Py_NewRef(dtype_object(cell)) : nullptr;
 }
 
 PyObject* promote_types(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  if (count != 2 || Py_TYPE(args[0]) != dtype_type() || Py_TYPE(args[1]) != dtype_type())
-    return nullptr;
+  if (count != 2 || !is_dtype(args[0]) || !is_dtype(args[1])) return nullptr;
   PyObject *rules = Py_None, *op = nullptr;
   if (!read_keywords(args + count, keywords, rules, op) || op) return nullptr;
-  return recall(rules, 0, dtype_index(args[0]), dtype_index(args[1]));
+  nb::object keep;
+  const RuleTable* table = rules_argument(rules, keep);
+  return table ? recall(*table, 0, dtype_index(args[0]), dtype_index(args[1])) : nullptr;
 }
 
 PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  if (count != 2) return nullptr;
-  std::size_t a = operand_code(args[0]), b = operand_code(args[1]);
   PyObject *rules = Py_None, *op = Py_None;
-  if (a == no_code || b == no_code || !read_keywords(args + count, keywords, rules, op))
-    return nullptr;
+  if (count != 2 || !read_keywords(args + count, keywords, rules, op)) return nullptr;
+  nb::object keep;
+  const RuleTable* table = rules_argument(rules, keep);
   std::size_t key = operator_class(op);
-  return key < RuleTable::class_count ? recall(rules, key, a, b) : nullptr;
+  if (!table || key >= RuleTable::class_count) return nullptr;
+  std::size_t a = operand_code(args[0], *table), b = operand_code(args[1], *table);
+  return a == no_code || b == no_code ? nullptr : recall(*table, key, a, b);
 }
 
 }  // namespace
@@ -86,6 +102,14 @@ void init_promote(nb::module_& m) {
       [](nb::handle function) { return make_fast_function<result_type>(function); },
       nb::arg("function"), nb::sig("def accelerate_result_type(function: F, /) -> F"),
       "Puts the table lookup, for two operands, in front of the Python result_type.");
+  dtype_attribute = PyUnicode_InternFromString("dtype");
+  m.def(
+      "use_zero_dim",
+      [](nb::type_object type) {
+        zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+      },
+      nb::arg("type"), nb::sig("def use_zero_dim(type: type) -> None"),
+      "Says which type stands for a 0-d tensor.");
   m.def(
       "use_operators", [](nb::dict classes) { operator_classes = classes.release().ptr(); },
       nb::arg("classes"), nb::sig("def use_operators(classes: dict[str, Any]) -> None"),

@@ -25,38 +25,45 @@ void check(std::size_t operator_class, std::size_t a, std::size_t b) {
 
 }  // namespace
 
-PyObject* active_rules() {
+namespace {
+
+// The table behind a Python object; null unless it is a rule set whose __init__ has run.
+const RuleTable* table_of(PyObject* object) {
+  if (!object || !PyObject_TypeCheck(object, table_type) || !nb::inst_ready(object)) return nullptr;
+  return nb::inst_ptr<RuleTable>(object);
+}
+
+nb::object rules_in_force() {
   PyObject* value = nullptr;
   // While nobody has chosen a rule set, the variable has no value anywhere.
-  if (any_chosen && PyContextVar_Get(context_variable, nullptr, &value) < 0) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  return value ? value : Py_XNewRef(default_rules);
+  if (any_chosen && PyContextVar_Get(context_variable, nullptr, &value) < 0) PyErr_Clear();
+  return value ? nb::steal(value) : nb::borrow(default_rules);
 }
 
-PyObject* rules_argument(PyObject* rules) {
-  if (rules == Py_None) return active_rules();
-  if (PyObject_TypeCheck(rules, table_type)) return Py_NewRef(rules);
-  if (PyUnicode_CheckExact(rules) && rules_by_name)
-    return Py_XNewRef(PyDict_GetItem(rules_by_name, rules));
-  return nullptr;
-}
+}  // namespace
 
-RuleTable* rule_table(PyObject* rules) { return nb::inst_ptr<RuleTable>(rules); }
+const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
+  if (rules == Py_None)
+    keep = rules_in_force();
+  else if (PyUnicode_CheckExact(rules) && rules_by_name)
+    keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
+  else
+    keep = nb::borrow(rules);
+  return table_of(keep.ptr());
+}
 
 void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
-  cls.def(nb::init<bool>(), nb::arg("gates_operators"))
+  cls.def(nb::init<bool, bool>(), nb::arg("gates_operators"), nb::arg("checks_integers"))
       .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,
-             const DtypeInfo* answer) {
+             const DtypeInfo& answer) {
             check(operator_class, a, b);
-            t.set(operator_class, a, b, answer ? answer->index : RuleTable::refused);
+            t.set(operator_class, a, b, answer.index);
           },
-          nb::arg("operator_class"), nb::arg("a"), nb::arg("b"), nb::arg("answer").none(),
-          "Remembers the engine's answer to a cell; None is a refusal.");
+          nb::arg("operator_class"), nb::arg("a"), nb::arg("b"), nb::arg("answer"),
+          "Remembers the engine's answer to a cell.");
   table_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
 
   m.attr("ZERO_DIM_BASE") = RuleTable::zero_dim_base;
@@ -64,6 +71,7 @@ void init_rules(nb::module_& m) {
   m.def(
       "use_rules",
       [](nb::handle variable, nb::dict by_name) {
+        if (!PyContextVar_CheckExact(variable.ptr())) throw nb::type_error("not a ContextVar");
         keep(context_variable, variable);
         keep(rules_by_name, by_name);
       },

@@ -23,15 +23,18 @@ class RuleTable {
   // "No operator" and the seven operator classes.
   static constexpr std::size_t class_count = 8;
 
+  // A cell that has no answer yet, or never will, being refused: Python says which, and why.
   static constexpr std::uint8_t unknown = 0xFF;
-  static constexpr std::uint8_t refused = 0xFE;
 
-  explicit RuleTable(bool gates_operators)
+  RuleTable(bool gates_operators, bool checks_integers)
       : gates_operators_(gates_operators),
+        checks_integers_(checks_integers),
         cells_(class_count * operand_count * operand_count, unknown) {}
 
-  // Whether some operator has a gate of its own, so that its class does not answer for it.
+  // Whether some operator has a rule of its own, so that its class does not answer for it.
   bool gates_operators() const { return gates_operators_; }
+  // Whether the value of a Python int has a say, unless every integer dtype holds it.
+  bool checks_integers() const { return checks_integers_; }
 
   std::uint8_t get(std::size_t operator_class, std::size_t a, std::size_t b) const {
     return cells_[position(operator_class, a, b)];
@@ -45,14 +48,13 @@ class RuleTable {
     return (operator_class * operand_count + a) * operand_count + b;
   }
   bool gates_operators_;
+  bool checks_integers_;
   std::vector<std::uint8_t> cells_;
 };
 
-// The rule set in force: set_active_rules() gives the context variable, set_default_rules() what
-// holds where the variable has no value. Returns a new reference, or null when neither is set.
-PyObject* active_rules();
-// The rule set a `rules=` argument means: None, a rule set, or a name already loaded. Null: unknown.
-PyObject* rules_argument(PyObject* rules);
-RuleTable* rule_table(PyObject* rules);
+// The table of the rule set a `rules=` argument means: None is the one in force, else it is a rule
+// set or the name of a loaded one. Null where Python must look closer. The table lives at least as
+// long as `keep`.
+const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
 
 }  // namespace suanzi

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -136,10 +137,26 @@ def test_live(capsys: pytest.CaptureFixture[str]) -> None:
     assert data(capsys, "live", "numpy")["drift"] == []
 
 
+def test_a_table_of_the_user(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "chip.txt"
+    file.write_text("name chip\ntitle My chip\n[tensors]\n i8 f16\ni8 i8 f16\nf16 f16 f16\n")
+    name = str(file)
+    assert "chip   float16" in run(capsys, "promote", "i8", "f16", "--rules", f"cann, {name}")[1]
+    assert "chip, My chip" in run(capsys, "explain", "i8", "f16", "--rules", name)[1]
+    assert "My chip" in run(capsys, "table", name)[1]
+    assert "My chip" in run(capsys, "laws", name)[1]
+    assert "chip and cann" in run(capsys, "diff", name, "cann")[1]
+    assert "My chip" in run(capsys, "rules", name)[1]
+    assert "drift" in run(capsys, "live", "numpy", "--rules", name)[1]
+    status, _, err = run(capsys, "table", str(tmp_path / "none.txt"))
+    assert (status, "cannot be read" in err) == (2, True)
+
+
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "demo")
     assert status == 0
     assert "257 becomes 256" in out
+    assert len(data(capsys, "demo")) == len(sz.rule_sets())
 
 
 @pytest.mark.parametrize(
@@ -153,6 +170,8 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
         (("promote", "i8", "f16", "--opp", "add"), "Did you mean --op"),
         (("promote",), "there is no operand"),
         (("explain", "0d:f17"), "Did you mean 'f16'"),
+        (("explain", "i8", "--rules", "all"), "suanzi promote"),
+        (("explain", "i8", "9" * 5000), "too long to be read"),
         (("explain", "py:str"), "is not a Python number"),
         (("table", "canm"), "Did you mean 'cann'"),
         (("diff", "cann"), "--b"),
@@ -176,6 +195,7 @@ def test_bad_usage_is_status_2_with_a_hint(
 def test_short_names_that_a_document_reads_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, err = run(capsys, "promote", "i8", "f16", "--rules", "paddle")
     assert err == ("note: i8 is read as int8; in the table of paddle it stands for int64\n")
+    assert run(capsys, "promote", "0d:i8", "f16", "--rules", "paddle")[2] == err
     assert run(capsys, "promote", "i8", "f16", "--rules", "cann")[2] == ""
     assert "8 bits" not in run(capsys, "promote", "f8", "f16")[1]
     assert "f8e4m3" in run(capsys, "promote", "f8", "f16")[2]
@@ -217,25 +237,10 @@ def test_a_reader_that_stops_early() -> None:
     assert found.stderr == ""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "promote i32 bf16 --rules all",
-        "explain u16 f32",
-        "table paddle",
-        "diff cann torch",
-        "laws cann",
-        "rules",
-        "rules cann",
-        "dtypes",
-        "live numpy --rules jax",
-        "demo",
-    ],
-)
-def test_colour_where_a_person_looks(arguments: str) -> None:
-    """In a terminal: coloured, the same facts, and no line lost."""
+def in_a_terminal(arguments: str) -> str:
+    """Run a command in a terminal wide enough for every line, and return what it prints."""
     leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "400"}
     environment.pop("NO_COLOR", None)
     process = subprocess.Popen(
         [*command(), *arguments.split()], stdout=follower, stderr=follower, env=environment
@@ -252,5 +257,28 @@ def test_colour_where_a_person_looks(arguments: str) -> None:
         text += part
     process.wait()
     os.close(leader)
-    assert b"\x1b[" in text
-    assert b"Traceback" not in text
+    return text.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "promote i32 bf16 --rules all",
+        "explain u16 f32",
+        "table paddle",
+        "diff cann torch",
+        "laws cann",
+        "rules",
+        "rules cann",
+        "dtypes",
+        "live numpy --rules jax",
+        "demo",
+    ],
+)
+def test_colour_where_a_person_looks(capsys: pytest.CaptureFixture[str], arguments: str) -> None:
+    """In a terminal: coloured, and every word of the plain text is there."""
+    coloured = in_a_terminal(arguments)
+    assert "\x1b[" in coloured
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", coloured)
+    _, piped, _ = run(capsys, *arguments.split())
+    assert not set(piped.split()) - set(plain.split())

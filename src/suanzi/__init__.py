@@ -47,6 +47,7 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.promote.context import get_promotion, promotion, set_promotion
+from suanzi.promote.library import openvino_rules, register_rules, rule_set, rule_sets
 from suanzi.promote.operands import Number, ZeroDim
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.questions import (
@@ -58,7 +59,7 @@ from suanzi.promote.questions import (
     result_type,
     table,
 )
-from suanzi.promote.rules import RuleSet, openvino_rules, register_rules, rule_set, rule_sets
+from suanzi.promote.rules import RuleSet
 from suanzi.status import (
     AllocFailed,
     AxisArgument,

@@ -14,6 +14,8 @@ class DType:
     The type of a tensor's elements. Every dtype is one object: compare with ``is`` or ``==``.
     """
 
+    def __init__(self) -> None: ...
+
     @property
     def name(self) -> str:
         """The name, such as 'float16'."""
@@ -63,10 +65,10 @@ DTYPES: tuple[DType, ...]
 class RuleTable:
     """The remembered answers of one rule set."""
 
-    def __init__(self, gates_operators: bool) -> None: ...
+    def __init__(self, gates_operators: bool, checks_integers: bool) -> None: ...
 
-    def _remember(self, operator_class: int, a: int, b: int, answer: DType | None) -> None:
-        """Remembers the engine's answer to a cell; None is a refusal."""
+    def _remember(self, operator_class: int, a: int, b: int, answer: DType) -> None:
+        """Remembers the engine's answer to a cell."""
 
 ZERO_DIM_BASE: int = 30
 
@@ -90,6 +92,9 @@ def accelerate_result_type(function: F, /) -> F:
     """
     Puts the table lookup, for two operands, in front of the Python result_type.
     """
+
+def use_zero_dim(type: type) -> None:
+    """Says which type stands for a 0-d tensor."""
 
 def use_operators(classes: dict[str, Any]) -> None:
     """Says which operator is of which class."""

@@ -40,9 +40,15 @@ def waiting(what: str) -> Iterator[None]:
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str | Text]], title: str = "") -> None:
     """Print rows as a table that wraps to the terminal."""
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
-    for name in header:
-        grid.add_column(name, overflow="fold")
+    grid = RichTable(
+        box=box.SIMPLE_HEAD if header else None,
+        show_header=bool(header),
+        pad_edge=False,
+        title=title or None,
+        title_justify="left",
+    )
+    for i, name in enumerate(header or [""] * max(map(len, body), default=0)):
+        grid.add_column(name, overflow="fold", style="" if i or header else _DIM)
     for row in body:
         grid.add_row(*row)
     Console().print(grid)
@@ -58,7 +64,7 @@ def explanations(found: Explanations) -> None:
         (name, Text(dtype, style=_style(one)), Text(lost, style=_style(one)), Text(why, style=_DIM))
         for one, (name, dtype, lost, why) in zip(found, found.rows(), strict=True)
     ]
-    rows(found.header, body)
+    rows(found.header, body, title=found.question)
 
 
 def explanation(found: Explanation) -> None:

@@ -19,9 +19,10 @@ import suanzi as sz
 from suanzi import _render
 from suanzi._text import columns
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.promote.library import DEFAULT, rule_set, rule_sets
 from suanzi.promote.live import live as run_live
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import DEFAULT, rule_set, rule_sets
+from suanzi.promote.zero_dim import AS_TENSOR
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
@@ -65,9 +66,9 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     operands
         Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
-        A rule set, several joined by commas, or `all`.
+        A rule set, several joined by commas, or `all`; a path ending in `.txt` is your own.
     """
-    chosen = rule_sets() if rules == "all" else rules.split(",")
+    chosen = [_rules(name) for name in (rule_sets() if rules == "all" else rules.split(","))]
     _note_other_readings(operands, chosen)
     found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
     _print(found, _render.explanations, json)
@@ -91,8 +92,11 @@ def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     rules
         The rule set to ask.
     """
-    _note_other_readings(operands, [rules])
-    found = sz.explain(*map(_operand, operands), rules=rules, op=op)
+    if rules == "all":
+        raise sz.InvalidArgument("explain: it asks one rule set; `suanzi promote` asks them all.")
+    chosen = _rules(rules)
+    _note_other_readings(operands, [chosen])
+    found = sz.explain(*map(_operand, operands), rules=chosen, op=op)
     _print(found, _render.explanation, json)
     return DIFFERENCE if found.refused else ANSWER
 
@@ -109,9 +113,9 @@ def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
     Parameters
     ----------
     rules
-        The rule set.
+        The rule set; a path ending in `.txt` is your own.
     """
-    found = sz.table(rules, op=op)
+    found = sz.table(_rules(rules), op=op)
     _print(found, _render.table, json)
     return ANSWER
 
@@ -132,7 +136,7 @@ def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
     b
         The rule set to hold against it.
     """
-    found = sz.diff(a, b, op=op)
+    found = sz.diff(_rules(a), _rules(b), op=op)
     _print(found, _render.diff, json)
     return DIFFERENCE if found else ANSWER
 
@@ -155,9 +159,9 @@ def laws(
     Parameters
     ----------
     rules
-        The rule set.
+        The rule set; a path ending in `.txt` is your own.
     """
-    found = sz.laws(rules, op=op)
+    found = sz.laws(_rules(rules), op=op)
     _print(found, _render.laws, json)
     if all and not json:
         for name, examples in found.to_dict().items():
@@ -182,7 +186,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
         A rule set; without it, all are listed.
     """
     chosen = rule_sets() if name is None else (name,)
-    facts = [_rule_facts(rule_set(one)) for one in chosen]
+    facts = [_rule_facts(_rules(one)) for one in chosen]
     if json:
         _print_json(facts if name is None else facts[0])
     elif name is None:
@@ -190,7 +194,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
         rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
         _show_rows(header, rows)
     else:
-        _show_rows(("", ""), _flat(facts[0]))
+        _show_rows((), _flat(facts[0]))
     return ANSWER
 
 
@@ -272,14 +276,17 @@ def live(
         The interpreter that has the framework; this one by default.
     """
     with _render.waiting(f"asking {framework}"):
-        found = run_live(framework, rules=rules, python=python)
+        found = run_live(framework, rules=rules and _rules(rules), python=python)
     _print(found, _render.live, json)
     return DIFFERENCE if found.drift else ANSWER
 
 
 @app.command
-def demo() -> int:
+def demo(*, json: Json = False) -> int:
     """Show in one screen what suanzi answers."""
+    if json:
+        _print_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
+        return ANSWER
     print("int32 + bfloat16: which dtype comes out, and what is lost?\n")
     _print(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
     print("\nWhy, in CANN, and how to mend it:\n")
@@ -315,9 +322,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("interrupted", FAILURE)
 
 
+def _rules(name: str) -> sz.RuleSet:
+    """Return a rule set by its name, or from a text table of the user's."""
+    name = name.strip()
+    return sz.RuleSet.from_file(name) if name.endswith(".txt") else rule_set(name)
+
+
 def _operand(text: str) -> Any:
     """Read an operand as it is typed."""
     lower = text.lower()
+    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
+        raise sz.InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
     if lower.startswith("0d:"):
         return sz.ZeroDim(text[3:])
     if lower.startswith("py:"):
@@ -332,16 +347,16 @@ def _operand(text: str) -> Any:
     return sz.dtype(text)
 
 
-def _note_other_readings(operands: Sequence[str], rules: Sequence[str]) -> None:
+def _note_other_readings(operands: Sequence[str], rules: Sequence[sz.RuleSet]) -> None:
     """Say where a short name is read by bits, and a document that was asked counts bytes."""
-    documents = sorted({rule_set(name).names for name in rules} & set(BYTE_COUNTING))
-    for text in dict.fromkeys(operands):
+    documents = sorted({one.names for one in rules} & set(BYTE_COUNTING))
+    for text in dict.fromkeys(operand.lower().removeprefix("0d:") for operand in operands):
         note = ""
         others = {d: other for d in documents if (other := read_as(text, d)) is not None}
         for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
             where = " and ".join(d for d in documents if others.get(d) is other)
             note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
-        if text.lower() == "f8":
+        if text == "f8":
             note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
         if note:
             print(f"note: {text} is {note}", file=sys.stderr)
@@ -353,18 +368,22 @@ def _rule_facts(found: sz.RuleSet) -> dict[str, Any]:
         "title": found.title,
         "version": found.version,
         "source": found.source,
-        "numbers source": found.numbers_source,
+        **{f"{layer} source": source for layer, source in found.sources.items()},
         "dtypes": [d.name for d in found.dtypes],
-        "0-d tensor": found.zero_dim_text,
+        "0-d tensor": {
+            _scope(key): rule.text
+            for key, rule in ({OperatorClass.ANY: AS_TENSOR} | dict(found.zero_dims)).items()
+        },
         "numbers alone": {kind: d.name for kind, d in found.alone.items()},
-        "gates": {_gate_name(key): gate.text for key, gate in found.gates.items()},
+        "number that does not fit": "wraps" if found.overflow == "wrap" else "is refused",
+        "gates": {_scope(key): gate.text for key, gate in found.gates.items()},
         "default float": found.default_float.name,
         "notes": list(found.notes),
         "deviations": list(found.deviations),
     }
 
 
-def _gate_name(key: OperatorClass | str) -> str:
+def _scope(key: OperatorClass | str) -> str:
     return key if isinstance(key, str) else "any operator" if not key else key.title
 
 
@@ -402,7 +421,7 @@ def _show_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if _render.for_a_person():
         _render.rows(header, rows)
     else:
-        print(columns([header, *rows] if any(header) else rows))
+        print(columns([header, *rows] if header else rows))
 
 
 def _print_json(data: Any) -> None:

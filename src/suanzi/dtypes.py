@@ -157,6 +157,8 @@ _ALIASES: dict[str, DType] = {}
 for _document in reversed(_SEARCHED):
     _ALIASES.update(_READ[_document])
 _ALIASES.update({dt.name.lower(): dt for dt in DTYPES})
+# As MindSpore prints its float8 types.
+_ALIASES.update(float8e4m3fn=float8_e4m3fn, float8e5m2=float8_e5m2)
 
 # The roots of packages whose dtype objects are recognised by their name, without importing them.
 _FRAMEWORKS = (
@@ -218,6 +220,10 @@ def _from_name(name: str, document: str | None) -> DType:
 
 
 def _from_framework(x: object) -> DType:
+    if hasattr(x, "dtype") and hasattr(x, "ndim") and not isinstance(x, type):
+        raise TypeMismatch(
+            f"dtype: a {type(x).__name__} is an array, not a dtype; ask for its dtype with .dtype."
+        )
     cls = x if isinstance(x, type) else type(x)
     root = cls.__module__.partition(".")[0]
     if root in _FRAMEWORKS:
@@ -243,8 +249,9 @@ def _framework_name(x: object, root: str) -> str:
             return ""
     if root == "openvino" and hasattr(x, "to_string"):
         return str(x.to_string()).lower()
-    # torch.float16, paddle.float16, mindspore's Float16, jax.numpy.float16
-    return str(getattr(x, "__name__", x)).rpartition(".")[2].lower()
+    # torch.float16, paddle.float16, mindspore's Float16, jax.numpy.float16, tf.float16.name
+    name = getattr(x, "__name__", getattr(x, "name", x))
+    return str(name if isinstance(name, str) else x).rpartition(".")[2].lower()
 
 
 def document_name(dtype: DType, document: str) -> str:

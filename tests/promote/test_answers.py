@@ -65,11 +65,54 @@ class TestExplain:
             assert part in html
 
     def test_plain_data(self) -> None:
-        data = sz.explain(sz.int32, sz.bfloat16, rules="torch").to_dict()
+        data = sz.explain(sz.int32, sz.float16, rules="torch").to_dict()
         assert json.loads(json.dumps(data)) == data
         assert data["lost"] == [
-            {"operand": "int32", "value": "257", "becomes": "256", "reason": "precision"}
+            {
+                "operand": "int32",
+                "value": 2049,
+                "becomes": 2048,
+                "overflows_at": 65520,
+                "reason": "range",
+            }
         ]
+
+    @pytest.mark.parametrize(
+        ("operands", "op", "exact"),
+        [
+            ((sz.int8, sz.Number(int)), None, None),
+            ((sz.int8, sz.Number(bool)), None, True),
+            ((sz.QT_SYM_INT16, sz.QT_SYM_INT16), "add", None),
+            ((sz.QT_SYM_INT16, sz.QT_SYM_INT16), None, True),
+            ((sz.int8, 3), None, True),
+            ((sz.uint16, sz.int8), None, False),
+        ],
+    )
+    def test_exact_is_none_where_values_are_unknown(
+        self, operands: tuple[object, ...], op: str | None, exact: bool | None
+    ) -> None:
+        found = sz.explain(*operands, rules="cann", op=op)
+        assert found.exact is exact
+        assert ("unknown: it depends on the values" in str(found)) == (exact is None)
+
+    @pytest.mark.parametrize(
+        ("operands", "rules", "op", "source"),
+        [
+            ((sz.int8, sz.ZeroDim(sz.int64)), "paddle", "add", "Paddle (3.3.1): seen in Paddle"),
+            ((sz.int8, sz.ZeroDim(sz.int64)), "torch", None, "torch.result_type with 0-d"),
+            ((sz.int8, 2.5), "torch", None, "torch.result_type with Python numbers"),
+            ((sz.int32,), "torch", "sqrt", "torch.sqrt"),
+            ((sz.int32,), "cann", "sqrt", "T/AI 131.1-2025: floating-point only; the default"),
+            ((sz.int8, sz.float16, sz.float32), "cann", None, "suanzi: all operands at once"),
+            ((sz.int8, sz.int8), "cann", None, "suanzi: equal dtypes"),
+            ((sz.int8, sz.float16), "paddle", None, "type_promotion.h"),
+            ((sz.float32, sz.float32), "cann", "&", "clause 7.2.7"),
+        ],
+    )
+    def test_every_layer_names_its_own_source(
+        self, operands: tuple[object, ...], rules: str, op: str | None, source: str
+    ) -> None:
+        assert source in sz.explain(*operands, rules=rules, op=op).source
 
 
 class TestFix:
@@ -91,19 +134,30 @@ class TestFix:
                         for dt, who in ((a, f"the {a} operand"), (b, f"the {b} operand"))
                     ]
                     mended = sz.explain(*operands, rules=rules)
-                    assert not mended.refused
+                    assert mended.dtype is not None
                     for dt, cast in zip((a, b), operands, strict=True):
                         for step in (cast, mended.dtype):
-                            assert not sz.explain(dt, step, rules="lossless").refused
-                            assert sz.promote_types(dt, step, rules="lossless").bits <= max(
-                                step.bits, dt.bits
-                            )
+                            assert sz.promote_types(dt, step, rules="lossless") is step, found
 
     def test_where_no_dtype_holds_both(self) -> None:
         fix = sz.explain(sz.int64, sz.float64, rules="torch").fix
         assert fix is not None
         assert "nothing is lost while int64 stays within ±2**53" in fix.text
         assert fix.code == ""
+        fix = sz.explain(sz.int64, sz.uint64, rules="jax", op="/").fix
+        assert fix is not None
+        assert fix.text.endswith("int64 stays within ±2**53 and uint64 stays within 2**53")
+
+    def test_a_cast_that_loses_later_helps(self) -> None:
+        fix = sz.explain(sz.int64, sz.uint64, rules="jax").fix
+        assert fix is not None
+        assert fix.text == "cast the uint64 operand to int64, though 2**63 becomes -2**63"
+        fix = sz.explain(sz.int64, sz.bfloat16, rules="torch").fix
+        assert fix is not None
+        assert fix.text == "cast the int64 operand to float64, though 2**53+1 becomes 2**53"
+        fix = sz.explain(sz.int32, sz.int64, rules="cann", op="/").fix
+        assert fix is not None
+        assert "float64, though 2**53+1" in fix.text
 
     def test_the_least_bad_cast_of_a_refusal(self) -> None:
         fix = sz.explain(sz.int64, sz.float64, rules="paddle").fix
@@ -121,6 +175,20 @@ class TestFix:
 
     def test_no_fix_that_spoils_everything(self) -> None:
         assert sz.explain(sz.float16, sz.complex32, rules="openvino").fix is None
+        for operands, op in (((sz.char, sz.int8), None), ((sz.char, sz.char), "add")):
+            assert sz.explain(*operands, op=op).fix is None
+        assert sz.explain(1, 2**70, rules="torch").fix is None
+
+    def test_sensible_casts(self) -> None:
+        cases = [
+            ((sz.uint16, sz.uint16, sz.float32), "cann", "cast the uint16 operands to float32"),
+            ((sz.float16, sz.bfloat16, sz.complex32), "cann", "cast the bfloat16 operand"),
+            ((sz.bool, 3), "strict", "cast the bool operand to int8"),
+        ]
+        for operands, rules, text in cases:
+            fix = sz.explain(*operands, rules=rules).fix
+            assert fix is not None
+            assert fix.text.startswith(text), fix.text
 
     def test_huge_numbers(self) -> None:
         found = sz.explain(sz.float64, 10**400, rules="torch")
@@ -140,6 +208,9 @@ class TestExplainAll:
             found["cuda"]
         with pytest.raises(sz.InvalidArgument, match="there is no rule set"):
             sz.explain_all(sz.int8, rules=[])
+        some = sz.explain_all(sz.int8, rules="torch, cann")
+        assert [e.rules.name for e in some] == ["torch", "cann"]
+        assert [e["rules"] for e in some.to_dict()] == ["torch", "cann"]
 
 
 class TestTable:
@@ -244,6 +315,11 @@ class TestLaws:
         assert not found.join_semilattice
         assert all(holds.startswith("no") for _, holds, _ in found.lines())
 
+    def test_without_bool(self) -> None:
+        rules = sz.RuleSet.from_function("one", ["i8"], lambda a, b: a)
+        assert not sz.laws(rules).bool_is_identity
+        assert "no: there is no bool" in str(sz.laws(rules))
+
     def test_text(self) -> None:
         text = str(sz.laws("cann"))
         assert "of 4096 ordered triples 4 give two dtypes" in text
@@ -297,6 +373,7 @@ class TestDiff:
         found = sz.diff("cann", "numpy")
         assert found.only_a == (sz.bfloat16, sz.complex32)
         assert found.only_b == ()
+        assert sz.diff("numpy", "cann").only_b == (sz.bfloat16, sz.complex32)
         assert "only cann: bfloat16, complex32" in str(found)
         assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
         assert "<th>cann</th>" in found._repr_html_()

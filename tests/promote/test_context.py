@@ -109,7 +109,7 @@ import sys, suanzi
 heavy = {"numpy", "torch", "jax", "paddle", "mindspore", "openvino", "ml_dtypes", "rich",
          "cyclopts", "fractions"} & set(sys.modules)
 assert not heavy, heavy
-from suanzi.promote import rules
-assert not rules._loaded, rules._loaded
+from suanzi.promote import library
+assert not library.loaded, library.loaded
 """
     subprocess.run([sys.executable, "-c", script], check=True)

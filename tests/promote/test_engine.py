@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
+from enum import IntEnum
 from itertools import combinations, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
+from suanzi import _core
 from suanzi.dtypes import DTYPES
-from suanzi.promote.operators import OPERATORS, OperatorClass, operator_class
+from suanzi.promote.operators import OPERATORS, OperatorClass, operator
 
 ALL_RULES = [*sz.rule_sets(), "openvino+unsafe", "openvino+unsafe+scalar", "openvino+scalar"]
 
@@ -244,14 +248,23 @@ def test_no_operand() -> None:
             question()
 
 
-def test_operator_classes() -> None:
-    assert operator_class("op_add") is OperatorClass.ARITHMETIC
-    assert operator_class("real-function") is OperatorClass.REAL_FUNCTION
-    assert operator_class(OperatorClass.JOINING) is OperatorClass.JOINING
+def test_operators() -> None:
+    assert operator("op_add") == operator("ADD") == operator("+") == ("add", 1)
+    assert operator("real-function") == operator(OperatorClass.REAL_FUNCTION)
+    assert operator("TRUE_DIVISION").title == "true division"
+    assert operator(operator("add")) == operator("add")
+    assert operator(None).title == operator("any").title == ""
     for symbol, name in (("<<", "bitwise_left_shift"), ("**", "pow"), ("!=", "not_equal")):
-        assert operator_class(symbol) is OPERATORS[name]
+        assert operator(symbol) == (name, OPERATORS[name])
     with pytest.raises(sz.InvalidArgument, match="Did you mean 'add'"):
         sz.result_type(sz.int8, op="ad")
+
+
+@pytest.mark.parametrize("bad", [1, ["add"], max, b"add", object()])
+def test_bad_operators(bad: object) -> None:
+    for question in (sz.result_type, sz.explain):
+        with pytest.raises(sz.InvalidArgument, match="is not an operator"):
+            question(sz.int8, sz.int8, op=bad)
 
 
 def test_the_native_table_and_the_engine_agree() -> None:
@@ -267,9 +280,147 @@ def test_the_native_table_and_the_engine_agree() -> None:
                 assert fast is slow
 
 
+def test_the_native_table_answers_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from suanzi.promote import engine
+
+    questions = [
+        ((sz.int32, sz.float16), {}),
+        ((sz.int32, sz.float16), {"rules": "numpy"}),
+        ((sz.int32, 2.5), {"op": "add"}),
+        ((3, sz.int8), {"op": "+", "rules": "numpy"}),
+        ((sz.int8, sz.ZeroDim(sz.int64)), {"rules": "torch", "op": "=="}),
+    ]
+    expected = [sz.result_type(*operands, **kwargs) for operands, kwargs in questions]
+
+    def fail(*args: object) -> None:
+        raise AssertionError("the engine was asked")
+
+    monkeypatch.setattr(engine, "answer", fail)
+    assert [sz.result_type(*operands, **kwargs) for operands, kwargs in questions] == expected
+    assert sz.promote_types("i32", "f16") is sz.float16
+    for unknown in ((sz.int8, 300), (sz.int8, -1), (sz.int8, 2**70)):
+        with pytest.raises(AssertionError):
+            sz.result_type(*unknown, rules="numpy")
+
+
+def test_what_numpy_does_with_numbers_that_do_not_fit() -> None:
+    for number in (300, -129, 2**70):
+        for _ in range(2):
+            with pytest.raises(sz.TypeMismatch, match="int8 does not hold"):
+                sz.result_type(sz.int8, number, rules="numpy")
+            with pytest.raises(OverflowError):
+                np.ones(2, np.int8) + number
+        found = sz.explain(sz.int8, number, rules="numpy", op="==")
+        assert (found.layer, found.exact) == ("exact comparison", True)
+        assert not (np.ones(2, np.int8) == number).any()
+    assert sz.result_type(sz.int8, 100, rules="numpy") is sz.int8
+    assert sz.result_type(sz.float16, 10**6, rules="numpy") is sz.float16
+    assert sz.result_type(sz.int8, sz.Number(int), rules="numpy") is sz.int8
+
+
+def test_numpy_compares_integers_exactly() -> None:
+    found = sz.explain(sz.uint64, sz.int64, rules="numpy", op="<")
+    assert (found.layer, found.output) == ("exact comparison", sz.bool)
+    assert sz.explain(sz.uint64, sz.int64, rules="numpy").dtype is sz.float64
+    assert sz.explain(sz.int64, sz.float64, rules="numpy", op="<").dtype is sz.float64
+    assert sz.explain(sz.uint32, sz.int64, rules="numpy", op="<").dtype is sz.int64
+    assert np.uint64(2**53 + 1) > np.int64(2**53)
+
+
+@pytest.mark.parametrize(
+    ("op", "dim", "zero", "expected"),
+    [
+        ("add", "int8", "int64", "int8"),
+        ("==", "int8", "int64", "int8"),
+        ("floordiv", "uint8", "int16", "int16"),
+        ("floordiv", "int32", "float32", "float32"),
+        ("max", "int8", "int64", None),
+        ("max", "float16", "float32", "float32"),
+        ("logical_and", "int8", "int64", None),
+        ("bitwise_and", "int8", "int64", None),
+        ("where", "float16", "float32", "float32"),
+        ("where", "int8", "int64", None),
+    ],
+)
+def test_zero_dim_in_paddle_by_operator(op: str, dim: str, zero: str, expected: str | None) -> None:
+    found = sz.explain(sz.dtype(dim), sz.ZeroDim(zero), rules="paddle", op=op).dtype
+    assert found is (expected and sz.dtype(expected))
+
+
+def test_abs_of_complex_is_real() -> None:
+    for whole, part in ((sz.complex32, sz.float16), (sz.complex128, sz.float64)):
+        assert sz.explain(whole, op="abs").output is part
+    assert sz.explain(sz.int8, op="abs").output is sz.int8
+
+
+def uninitialised() -> list[object]:
+    class Careless(sz.RuleSet):
+        def __init__(self) -> None:
+            pass
+
+    return [sz.RuleSet.__new__(sz.RuleSet), Careless(), _core.RuleTable.__new__(_core.RuleTable)]
+
+
+def test_uninitialised_objects_are_refused_not_read() -> None:
+    """A crash here ends the process, so this test is first of all that it returns."""
+    for rules in uninitialised():
+        for question in (sz.promote_types, sz.result_type, sz.explain):
+            with pytest.raises((sz.InvalidArgument, AttributeError, TypeError)):
+                question(sz.int8, sz.int16, rules=rules)
+    with pytest.raises(TypeError, match="there are no other dtypes"):
+        sz.DType.__new__(sz.DType)
+    with pytest.raises(TypeError):
+        _core.use_rules(3, {})
+    with pytest.raises((TypeError, ValueError)):
+        _core.accelerate_promote_types(3)
+    assert sz.promote_types("i8", "i16") is sz.int16
+    with pytest.raises(IndexError):
+        sz.rule_set("cann")._remember(99, 0, 0, sz.int8)
+
+
+def test_numbers_of_odd_types() -> None:
+    class Colour(IntEnum):
+        RED = 300
+
+    for rules in ALL_RULES:
+        assert sz.explain(sz.int16, Colour.RED, rules=rules).dtype is (
+            sz.explain(sz.int16, 300, rules=rules).dtype
+        )
+        assert sz.explain(sz.char, 1, rules=rules).refused
+        assert sz.explain(sz.char, sz.char, rules=rules, op="==").refused
+    for bad in (3, None, "str"):
+        with pytest.raises(sz.InvalidArgument, match="is not a Python number"):
+            sz.Number(bad)  # type: ignore[arg-type]
+
+
+def test_a_number_of_thousands_of_digits() -> None:
+    huge = 10**5000
+    assert "1.000e+5000" in str(sz.explain(sz.int8, huge, rules="torch"))
+    assert json.dumps(sz.explain(sz.float64, 10**400, rules="torch").to_dict())
+    with pytest.raises(sz.TypeMismatch, match="e\\+5000"):
+        sz.result_type(sz.int8, huge, rules="numpy")
+
+
+def test_framework_tensors() -> None:
+    weak = SimpleNamespace(dtype=np.dtype("float64"), ndim=0, weak_type=True)
+    assert sz.result_type(sz.bfloat16, weak, rules="jax") is sz.bfloat16
+
+    class Node:
+        __module__ = "openvino"
+
+        def get_element_type(self) -> str:
+            return "f16"
+
+        def get_shape(self) -> list[int]:
+            return [2]
+
+    assert sz.result_type(Node(), sz.float32, rules="openvino") is sz.float32
+
+
 def test_bad_calls_of_the_native_functions() -> None:
     with pytest.raises(TypeError):
         sz.promote_types(sz.int8)  # type: ignore[call-arg]
+    assert sz.promote_types(a=sz.int8, b=sz.int16) is sz.int16
     with pytest.raises(TypeError):
         sz.promote_types(sz.int8, sz.int8, sz.int8)  # type: ignore[call-arg]
     with pytest.raises(TypeError):

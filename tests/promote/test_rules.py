@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from pathlib import Path
 
 import pytest
 
 import suanzi as sz
-from suanzi.promote import rules as rules_module
-from suanzi.promote.operators import OperatorClass
+from suanzi.promote import library
+from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.rules import Gate
 
 NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax openvino strict
@@ -17,12 +19,12 @@ NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax
 
 @pytest.fixture(autouse=True)
 def _forget_registered_rules() -> object:
-    before = list(rules_module._registered)
+    before = list(library.registered)
     yield
-    for name in rules_module._registered:
+    for name in library.registered:
         if name not in before:
-            del rules_module._loaded[name]
-    rules_module._registered[:] = before
+            del library.loaded[name]
+    library.registered[:] = before
 
 
 def test_the_rule_sets_are_there() -> None:
@@ -36,8 +38,8 @@ def test_each_carries_its_facts(name: str) -> None:
     assert rules.title
     assert rules.version
     assert rules.source
-    assert rules.numbers_source
-    assert rules.zero_dim_text
+    assert rules.sources["numbers"]
+    assert rules.zero_dim(operator(None)).text
     assert rules.default_float.kind == "float"
     assert len(set(rules.dtypes)) == len(rules.dtypes) > 10
     assert pickle.loads(pickle.dumps(rules)) is rules
@@ -169,6 +171,9 @@ def test_like_takes_what_is_not_said() -> None:
     assert sz.result_type(sz.int8, sz.ZeroDim(sz.int64), rules=mine) is sz.int64
     with pytest.raises(sz.InvalidArgument, match="Did you mean 'torch'"):
         sz.RuleSet.from_text("name mine\nlike troch\n")
+    chained = sz.RuleSet.from_text("name mine\nlike paddle_table\n")
+    assert sz.promote_types("i32", "f32", rules=chained) is sz.float32
+    assert chained.names == "paddle"
 
 
 def test_a_rule_set_from_a_function() -> None:
@@ -192,6 +197,18 @@ def test_a_rule_set_from_a_function() -> None:
 HEAD = "name mine\n[tensors]\n"
 BAD = {
     "no name": ("[tensors]\n f16\nf16 f16", "has no line 'name'"),
+    "two words": ("name my chip\n[tensors]\n f16\nf16 f16", "a name is one word"),
+    "char": (HEAD + " char i8\nchar char i8\ni8 i8 i8", "numeric dtypes"),
+    "quantised": (HEAD + " QT_SYM_INT8\nQT_SYM_INT8 QT_SYM_INT8", "numeric dtypes"),
+    "bad cast": ("name mine\ncast to({y})\n[tensors]\n i8\ni8 i8", "cannot be filled in"),
+    "broken cast": ("name mine\ncast to({x\n[tensors]\n i8\ni8 i8", "cannot be filled in"),
+    "bad overflow": ("name mine\noverflow maybe\n[tensors]\n i8\ni8 i8", "'overflow maybe'"),
+    "numbers not closed": (HEAD + " i8\ni8 i8\n[numbers]\n int\ni8 f64", "[numbers] is not closed"),
+    "numbers of others": (HEAD + " i8\ni8 i8\n[numbers]\n int\nf16 i8", "[numbers] is not closed"),
+    "a number row less": (
+        HEAD + " i8 f16\ni8 i8 f16\nf16 f16 f16\n[numbers]\n int\ni8 i8",
+        "[numbers] has no row for float16",
+    ),
     "no table": ("name mine", "has no [tensors] table"),
     "not square": (HEAD + " f16 f32\nf16 f16 f32", "is not square"),
     "rows in another order": (HEAD + " f16 f32\nf32 f32 f32\nf16 f32 f16", "is not square"),
@@ -224,6 +241,49 @@ def test_bad_tables_give_one_clear_sentence(case: str) -> None:
     assert "\n" not in message
 
 
+def test_bad_sources_of_rules() -> None:
+    for bad in (None, 3, ["name mine"]):
+        with pytest.raises(sz.InvalidArgument, match="takes the text of a table"):
+            sz.RuleSet.from_text(bad)  # type: ignore[arg-type]
+    with pytest.raises(sz.InvalidArgument, match="cannot be read: No such file"):
+        sz.RuleSet.from_file("/no/such/file.txt")
+    for name in (None, "", "two words", 3):
+        with pytest.raises(sz.InvalidArgument, match="a name is one word"):
+            sz.RuleSet.from_function(name, ["i8"], lambda a, b: a)  # type: ignore[arg-type]
+
+
+def test_a_rule_set_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text(MINE, encoding="utf-8")
+    assert sz.RuleSet.from_file(file).title == "My chip"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(sz.InvalidArgument, match="it is not text"):
+        sz.RuleSet.from_file(file)
+
+
+def test_tabs_and_comments() -> None:
+    mine = sz.RuleSet.from_text("name\tmine\ntitle\tC# chip # a comment\n[tensors]\n\ti8\ni8\ti8")
+    assert (mine.name, mine.title) == ("mine", "C# chip")
+
+
+def test_a_rule_set_cannot_be_changed() -> None:
+    rules = sz.rule_set("paddle")
+    with pytest.raises(TypeError):
+        rules.gates[OperatorClass.ANY] = Gate.parse("open")  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        rules.name = "other"  # type: ignore[misc]
+
+
+def test_copies_are_the_rule_set_itself_and_strangers_are_not_pickled() -> None:
+    mine = sz.RuleSet.from_text(MINE)
+    impostor = sz.RuleSet.from_text(MINE.replace("name     mine", "name     cann"))
+    for rules in (mine, impostor, sz.rule_set("cann")):
+        assert copy.copy(rules) is copy.deepcopy(rules) is rules
+    for rules in (mine, impostor):
+        with pytest.raises(pickle.PicklingError, match="register_rules"):
+            pickle.dumps(rules)
+
+
 def test_bad_functions() -> None:
     with pytest.raises(sz.InvalidArgument, match="is not closed"):
         sz.RuleSet.from_function("mine", ["i8"], lambda a, b: sz.int16)
@@ -249,7 +309,23 @@ def test_gates() -> None:
     assert gate.admits(sz.bool, sz.complex64)
     assert not gate.admits(sz.int8, sz.int16)
     paddle = sz.rule_set("paddle")
-    assert paddle.gate("", OperatorClass.ANY) is paddle.gate("add", OperatorClass.ARITHMETIC)
-    assert paddle.gate("concat", OperatorClass.JOINING) is not paddle.gate(
-        "where", OperatorClass.JOINING
+    assert paddle.gate(operator(None)) is paddle.gate(operator("add"))
+    assert paddle.gate(operator("concat")) is not paddle.gate(operator("where"))
+    for spelling in ("CONCAT", "Concat", "op_concat", "OP_CONCAT"):
+        with pytest.raises(sz.TypeMismatch, match="equal dtypes only"):
+            sz.result_type(sz.float16, sz.float32, rules="paddle", op=spelling)
+    symbols = sz.RuleSet.from_text("name mine\nlike torch\ngate <: equal\n")
+    assert sz.explain("i8", "i16", rules=symbols, op="less").refused
+    assert not sz.explain("i8", "i16", rules=symbols, op="greater").refused
+
+
+def test_zero_dim_rules_of_the_user() -> None:
+    """As PyTorch's: a 0-d tensor of a higher category asks the table, and passes the gate."""
+    mine = sz.RuleSet.from_text(
+        """
+        """
+        + MINE.replace("zero-d   kind", "zero-d   category\nzero-d   max: tensor").strip()
     )
+    assert sz.result_type("i8", sz.ZeroDim("f16"), rules=mine) is sz.float16
+    assert sz.result_type("f16", sz.ZeroDim("f32"), rules=mine) is sz.float16
+    assert sz.explain("i8", sz.ZeroDim("f16"), rules=mine, op="max").layer == "gate"

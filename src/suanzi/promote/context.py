@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
 from suanzi import _core
-from suanzi.promote import rules as _rules
-from suanzi.promote.rules import RuleSet, rule_set
+from suanzi.promote.library import DEFAULT, loaded, rule_set
+from suanzi.promote.rules import RuleSet
 
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
-_core.use_rules(_active, _rules._loaded)
+_core.use_rules(_active, loaded)
 
 
 def get_promotion() -> RuleSet:
     """Return the rule set in force here: what was set last in this thread or task, else `cann`."""
     found = _active.get(None)
     if found is None:
-        found = rule_set(_rules.DEFAULT)
+        found = rule_set(DEFAULT)
         _core.set_default_rules(found)
     return found
 

@@ -11,7 +11,7 @@ from suanzi._text import columns, html_table
 from suanzi.dtypes import DType
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
-from suanzi.promote.operators import OperatorClass, operator_name
+from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.rules import RuleSet
 
 SHAPES = ("tensor, tensor", "tensor, 0-d", "0-d, 0-d", "tensor, number", "0-d, number")
@@ -143,7 +143,7 @@ def compare(first: RuleSet, second: RuleSet, op: str | OperatorClass | None = No
         one, other = (answer(pair, rules, op).dtype for rules in (first, second))
         if one is not other:
             differences.append(Difference(shape, pair, one, other))
-    return Diff(first, second, operator_name(op), common, compared, tuple(differences))
+    return Diff(first, second, operator(op).title, common, compared, tuple(differences))
 
 
 def _pairs(dtypes: tuple[DType, ...]) -> Iterator[tuple[str, Any, Any]]:

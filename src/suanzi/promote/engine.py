@@ -15,9 +15,11 @@ from typing import Any, NoReturn
 
 from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
+from suanzi.promote.cells import Cell, kind_rank
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
-from suanzi.promote.operators import OperatorClass, operator_class, operator_name
-from suanzi.promote.rules import Cell, Gate, RuleSet, kind_rank, weak_number
+from suanzi.promote.operators import Operator, OperatorClass, operator
+from suanzi.promote.rules import Gate, RuleSet, weak_number
+from suanzi.promote.values import holds, part, show
 
 
 class Layer(Enum):
@@ -52,9 +54,7 @@ class Answer:
 
     operands: tuple[Operand, ...]
     rules: RuleSet
-    operator: str
-    """The operator's name, or its class, or nothing."""
-    operator_class: OperatorClass
+    operator: Operator
     dtype: DType | None
     """The dtype all operands are converted to; None for a refusal."""
     steps: tuple[Step, ...]
@@ -77,39 +77,50 @@ class Answer:
     @property
     def output(self) -> DType | None:
         """The dtype of the operator's result: bool for comparison and logic, else `dtype`."""
-        if self.dtype is not None and self.operator_class in _GIVES_BOOL:
+        if self.dtype is None:
+            return None
+        if self.operator.operator_class in _GIVES_BOOL:
             return bool_
-        return self.dtype
+        return part(self.dtype) if self.operator.name == "abs" else self.dtype
 
 
 _GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
 _NEEDS_FLOAT = (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION)
+# Every integer dtype holds these, so that a number among them never overflows.
+_FITS_EVERYWHERE = range(128)
 
 
 def answer(
-    operands: Iterable[Any], rules: RuleSet, op: str | OperatorClass | None = None
+    operands: Iterable[Any], rules: RuleSet, op: str | OperatorClass | Operator | None = None
 ) -> Answer:
     """Return what `rules` say about `operands`, a refusal included."""
     seen = tuple(operand(x) for x in operands)
-    key = operator_class(op)
-    run = _Run(rules, operator_name(op), key)
+    run = _Run(rules, operator(op))
     try:
         dtype = run.finish(run.join(run.as_tensors(run.without_quantized(seen))))
     except _Refused:
         dtype = None
-    result = Answer(seen, rules, run.operator, key, dtype, tuple(run.steps))
+    result = Answer(seen, rules, run.operator, dtype, tuple(run.steps))
     _remember(result)
     return result
 
 
 def _remember(result: Answer) -> None:
     """Keep a pair's answer in the native table, unless a number or the operator has a say in it."""
-    if len(result.operands) != 2 or result.operator in result.rules.gates:
+    rules, op = result.rules, result.operator
+    if len(result.operands) != 2 or result.dtype is None:
         return
-    a, b = result.operands
-    if result.rules.join is None or Role.NUMBER not in (a.role, b.role):
-        for x, y in ((a, b), (b, a)):
-            result.rules._remember(result.operator_class, x.code, y.code, result.dtype)
+    if op.name in rules.gates or op.name in rules.zero_dims:
+        return
+    for o in result.operands:
+        if o.role is Role.NUMBER and rules.join is not None:
+            return
+        known_int = o.kind == "int" and o.value is not None
+        if known_int and rules.overflow == "refuse" and o.value not in _FITS_EVERYWHERE:
+            return
+    a, b = (o.code for o in result.operands)
+    for x, y in ((a, b), (b, a)):
+        rules._remember(op.operator_class, x, y, result.dtype)
 
 
 class _Refused(Exception):
@@ -119,10 +130,10 @@ class _Refused(Exception):
 class _Run:
     """One question on its way through the layers."""
 
-    def __init__(self, rules: RuleSet, operator: str, key: OperatorClass) -> None:
+    def __init__(self, rules: RuleSet, operator: Operator) -> None:
         self.rules = rules
         self.operator = operator
-        self.key = key
+        self.key = operator.operator_class
         self.steps: list[Step] = []
         self.pair_layer = Layer.TABLE if rules.tabulated else Layer.RULE
 
@@ -169,7 +180,7 @@ class _Run:
         tensors = _distinct(o.dtype for o in operands if o.role is Role.TENSOR)
         zeros = _distinct(o.dtype for o in operands if o.role is Role.ZERO_DIM)
         numbers = [o for o in operands if o.role is Role.NUMBER]
-        self.check_known(_distinct((*tensors, *zeros)))
+        self.check_known(_distinct((*tensors, *zeros)), numbers)
         if self.needs_no_common_dtype(operands):
             return self.take(
                 Layer.EXACT, Cell(bool_, "compared exactly, value by value; nothing is converted")
@@ -179,28 +190,35 @@ class _Run:
         joined = self.join_tensors(tensors, zeros)
         return self.join_numbers(joined, numbers) if numbers else _present(joined)
 
-    def check_known(self, dtypes: tuple[DType, ...]) -> None:
+    def check_known(self, dtypes: tuple[DType, ...], numbers: list[Operand]) -> None:
+        if numbers and any(d.kind == "char" for d in dtypes):
+            self.refuse(Layer.UNKNOWN, "char holds text, which does not mix with numbers")
         unknown = [d for d in dtypes if d not in self.rules.dtypes]
         if unknown and len(dtypes) > 1:
             self.refuse(Layer.UNKNOWN, f"{self.rules.title} has no rule for {unknown[0]}")
 
     def needs_no_common_dtype(self, operands: tuple[Operand, ...]) -> bool:
-        if not (self.rules.exact_comparison and self.key in _GIVES_BOOL):
+        """Tell whether these are compared value by value, for want of a dtype that holds them."""
+        if self.rules.exact_comparison == "never" or self.key not in _GIVES_BOOL:
             return False
-        assert self.rules.join is not None
-        return self.rules.join(operands).dtype is None and all(
-            o.kind != "complex" and (o.dtype is None or o.dtype.kind != "complex") for o in operands
-        )
+        kinds = {o.kind if o.dtype is None else o.dtype.kind for o in operands}
+        if kinds <= {"bool", "int", "uint", "float"} and self.rules.join is not None:
+            return self.rules.join(operands).dtype is None
+        if not kinds <= {"bool", "int", "uint"} or self.key is not OperatorClass.COMPARISON:
+            return False
+        tried = answer(operands, self.rules).dtype
+        return tried is None or tried.kind == "float"
 
     def join_tensors(self, tensors: tuple[DType, ...], zeros: tuple[DType, ...]) -> DType | None:
-        gate = self.rules.gate(self.operator, self.key)
-        if self.rules.zero_dim is None:
+        gate = self.rules.gate(self.operator)
+        zero_dim = self.rules.zero_dim(self.operator).answer
+        if zero_dim is None:
             return self.join_dtypes(_distinct((*tensors, *zeros)), gate)
         dim = self.join_dtypes(tensors, gate)
         zero = self.join_dtypes(zeros, None)
         if dim is None or zero is None or dim is zero:
             return dim or zero
-        return self.take(Layer.ZERO_DIM, self.rules.zero_dim(self.rules, dim, zero))
+        return self.take(Layer.ZERO_DIM, zero_dim(self.rules, dim, zero))
 
     def join_dtypes(self, dtypes: tuple[DType, ...], gate: Gate | None) -> DType | None:
         if len(dtypes) < 2:
@@ -254,11 +272,14 @@ class _Run:
             alone = self.rules.alone.get(kind)
             why = f"a Python {kind} on its own is {alone or 'refused'}"
             return self.take(Layer.NUMBER, Cell(alone, why))
-        if joined in self.rules.dtypes:
-            return self.take(Layer.NUMBER, self.rules.number(joined, kind))
-        if joined.kind == "char":
-            self.refuse(Layer.UNKNOWN, "char holds text, which does not mix with numbers")
-        return self.take(Layer.NUMBER, weak_number(joined, kind, None))
+        if joined not in self.rules.dtypes:
+            return self.take(Layer.NUMBER, weak_number(joined, kind, None))
+        found = self.take(Layer.NUMBER, self.rules.number(joined, kind))
+        if self.rules.overflow == "refuse" and found.kind in ("int", "uint"):
+            for o in numbers:
+                if isinstance(o.value, int) and not holds(found, int(o.value)):
+                    self.refuse(Layer.NUMBER, f"{found} does not hold {show(o.value)}")
+        return found
 
     def finish(self, dt: DType) -> DType:
         """Apply what the operator class asks of the joined dtype."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,10 +12,25 @@ from typing import Any
 from suanzi._text import columns, html_table
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
-from suanzi.promote.mend import Fix, losses, mend
+from suanzi.promote.mend import Fix, losses, mend, unknown_losses
 from suanzi.promote.rules import RuleSet
-from suanzi.promote.values import Loss, show
+from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument
+
+# Which entry of RuleSet.sources a layer comes from, and the layers that are suanzi's own.
+_SOURCES = {
+    Layer.NUMBER: "numbers",
+    Layer.ZERO_DIM: "zero-d",
+    Layer.GATE: "gate",
+    Layer.FLOAT: "float",
+}
+_OURS = {
+    Layer.SEVERAL: "all operands at once, as numpy.result_type and jax.numpy.result_type do",
+    Layer.QUANTIZED: "quantised values are real values",
+    Layer.EQUAL: "equal dtypes need no promotion",
+    Layer.EXACT: "values are compared, not dtypes",
+    Layer.INTEGERS_ONLY: "T/AI 131.1-2025, clause 7.2.7",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,9 +75,13 @@ class Explanation:
     @property
     def source(self) -> str:
         """The document, with its version, that the deciding layer comes from."""
-        rules = self.rules
-        by_number = self.answer.layer is Layer.NUMBER and rules.numbers_source
-        return f"{rules.title} ({rules.version}): {by_number or rules.source}"
+        rules, layer = self.rules, self.answer.layer
+        if layer in _OURS:
+            return f"suanzi: {_OURS[layer]}"
+        if layer is Layer.FLOAT and "float" not in rules.sources:
+            return f"T/AI 131.1-2025: floating-point only; the default float of {rules.title}"
+        source = rules.sources.get(_SOURCES.get(layer, ""), rules.source)
+        return f"{rules.title} ({rules.version}): {source}"
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
@@ -69,9 +89,11 @@ class Explanation:
         return losses(self.answer)
 
     @property
-    def exact(self) -> bool:
-        """Whether every value of every operand survives; False for a refusal."""
-        return not self.refused and not self.losses
+    def exact(self) -> bool | None:
+        """Whether every value of every operand survives; None where the values are not known."""
+        if self.refused or self.losses:
+            return False
+        return None if unknown_losses(self.answer) else True
 
     @property
     def counter_example(self) -> int | float | complex | None:
@@ -90,7 +112,8 @@ class Explanation:
     def title(self) -> str:
         """The question and its answer in one line."""
         names = ", ".join(str(o) for o in self.answer.operands)
-        question = f"{self.answer.operator}({names})" if self.answer.operator else names
+        op = self.answer.operator.title
+        question = f"{op}({names})" if op else names
         if self.dtype is None:
             return f"{question} -> refused"
         if self.output is not self.dtype:
@@ -106,6 +129,8 @@ class Explanation:
         lines += [("lost", _lost(one)) for one in self.losses]
         if self.exact:
             lines.append(("lost", "nothing: every value survives"))
+        elif self.exact is None:
+            lines.append(("lost", "unknown: it depends on the values"))
         if self.fix is not None:
             lines.append(("fix", self.fix.text))
             if self.fix.code:
@@ -128,7 +153,7 @@ class Explanation:
         """Return the explanation as plain data, as ``--json`` prints it."""
         return {
             "operands": [str(o) for o in self.answer.operands],
-            "op": self.answer.operator or None,
+            "op": self.answer.operator.title or None,
             "rules": self.rules.name,
             "version": self.rules.version,
             "dtype": self.dtype and self.dtype.name,
@@ -145,8 +170,9 @@ class Explanation:
             "lost": [
                 {
                     "operand": one.source.name if one.source else "number",
-                    "value": show(one.value),
-                    "becomes": show(one.becomes),
+                    "value": _plain(one.value),
+                    "becomes": _plain(one.becomes),
+                    "overflows_at": None if one.overflow is None else _plain(one.overflow),
                     "reason": one.reason,
                 }
                 for one in self.losses
@@ -155,8 +181,18 @@ class Explanation:
         }
 
 
+def _plain(value: Real | complex) -> int | float | str:
+    """Return a value as JSON can hold it: a number, or text for what is none there."""
+    if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+        return str(value)
+    return value if isinstance(value, int) else float(value)
+
+
 def _lost(one: Loss) -> str:
     return f"{one.source} in {one.target}: {one}" if one.source else f"{one}, in {one.target}"
+
+
+_LOST = {True: "nothing", None: "unknown", False: "-"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -186,15 +222,19 @@ class Explanations:
             (
                 e.rules.name,
                 "refused" if e.dtype is None else e.dtype.name,
-                "; ".join(str(one) for one in e.losses) or ("-" if e.refused else "nothing"),
+                "; ".join(str(one) for one in e.losses) or _LOST[e.exact],
                 f"{e.layer}: {e.reason}",
             )
             for e in self.explanations
         ]
 
+    @property
+    def question(self) -> str:
+        """The operands, and the operator if one was named."""
+        return self.explanations[0].title.partition(" -> ")[0]
+
     def __str__(self) -> str:
-        question = self.explanations[0].title.partition(" -> ")[0]
-        return f"{question}\n{columns([self.header, *self.rows()], indent=2)}"
+        return f"{self.question}\n{columns([self.header, *self.rows()], indent=2)}"
 
     __repr__ = __str__
 

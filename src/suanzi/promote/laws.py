@@ -81,8 +81,8 @@ class Laws:
 
     @property
     def bool_is_identity(self) -> bool:
-        """Whether bool leaves every dtype as it is."""
-        return not self.bool_not_identity
+        """Whether there is bool, and it leaves every dtype as it is."""
+        return bool_ in self.table.dtypes and not self.bool_not_identity
 
     @property
     def join_semilattice(self) -> bool:
@@ -92,6 +92,7 @@ class Laws:
     def lines(self) -> list[tuple[str, str, str]]:
         """Return one line per law: the law, whether it holds, the first counter-example."""
         count = len(self.table.dtypes)
+        bools = bool_ in self.table.dtypes
         groupings = [*self.not_associative, *self.refused_in_one_grouping]
 
         def line(law: str, holds: bool, how_many: str, examples: Any) -> tuple[str, str, str]:
@@ -127,7 +128,7 @@ class Laws:
             line(
                 "bool is the identity",
                 self.bool_is_identity,
-                f"not for {len(self.bool_not_identity)} dtypes",
+                f"not for {len(self.bool_not_identity)} dtypes" if bools else "there is no bool",
                 self.bool_not_identity,
             ),
             ("join-semilattice", "yes" if self.join_semilattice else "no", ""),

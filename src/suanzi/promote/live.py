@@ -18,8 +18,9 @@ from suanzi._hints import nearest
 from suanzi._text import columns
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.engine import Answer, answer
+from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Number, ZeroDim
-from suanzi.promote.rules import RuleSet, rule_set
+from suanzi.promote.rules import RuleSet
 from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
@@ -50,7 +51,7 @@ class LiveCell:
         """Return the cell as text."""
         return (
             self.answer.rules.name,
-            self.answer.operator or "any",
+            self.answer.operator.title or "any",
             ", ".join(str(o) for o in self.answer.operands),
             str(self.answer.output or "refused"),
             str(self.live or "refused"),
@@ -167,6 +168,8 @@ def _cells(
 ) -> Iterator[LiveCell]:
     for name, op, operands, kind, said in answers:
         chosen = rule_set(rules if rules is not None else name or framework)
+        if name is not None and chosen.name != name:
+            continue  # asked with other attributes than this rule set has
         mine = answer([_operand(text) for text in operands], chosen, op)
         theirs = dtype(said) if kind == "answer" else None
         message = "" if kind == "answer" else said
@@ -184,6 +187,6 @@ def _outcome(mine: Answer, theirs: DType | None, kind: str) -> Outcome:
         return "missing"
     if theirs is mine.output:
         return "agrees"
-    key = mine.operator_class, tuple(str(o) for o in mine.operands)
+    key = mine.operator.operator_class, tuple(str(o) for o in mine.operands)
     known = mine.rules.drift
     return "known" if key in known and known[key] is theirs else "drift"

@@ -16,12 +16,13 @@ from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
+from suanzi.promote.cells import NUMERIC_KINDS, Cell, kind_rank
 from suanzi.promote.operands import NumberKind, Operand, Role
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import Cell, PythonNumber, RuleSet, default_alone, kind_rank
-from suanzi.promote.values import contains, number_loss
+from suanzi.promote.rules import PythonNumber, RuleSet, default_alone
+from suanzi.promote.values import contains, number_loss, show
 
-NUMERIC = tuple(d for d in DTYPES if d.kind in ("bool", "int", "uint", "float", "complex"))
+NUMERIC = tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS)
 
 
 def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DType | None:
@@ -38,9 +39,15 @@ def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DT
         and all(contains(d, operand) for operand in dtypes)
         and all(number_loss(value, d) is None for value in values)
     )
-    # Of one size the lower kind (int8 before float8), then more precision (float16 before
-    # bfloat16), which is also how OpenVINO breaks its tie.
-    return min(fitting, key=lambda d: (d.bits, kind_rank(d.kind), -d.mantissa_bits), default=None)
+
+    def rank(d: DType) -> tuple[int, int, int]:
+        # Of one size the lower kind (int8 before float8), then more precision (float16 before
+        # bfloat16), which is also how OpenVINO breaks its tie. Numbers alone stay what they are:
+        # 2**63 is a uint64, though bfloat16 is smaller.
+        size, kind = d.bits, kind_rank(d.kind)
+        return (size, kind, -d.mantissa_bits) if dtypes else (kind, size, -d.mantissa_bits)
+
+    return min(fitting, key=rank, default=None)
 
 
 # What a Python number of unknown value may be; no dtype holds every int.
@@ -58,10 +65,12 @@ def _join(operands: Sequence[Operand]) -> Cell:
             return Cell(None, "no dtype holds every Python int; where its value is known, one may")
         dtypes.append(_ANY_NUMBER[kind])
     if not dtypes:
-        # Numbers alone are not squeezed: 1 is an int64, 2.5 a float64.
+        # Numbers alone are not squeezed: 1 is an int64, 2.5 a float64, if that holds them.
         kinds = [o.kind for o in operands if o.kind is not None]
-        dtypes.append(_ALONE[max(kinds, key=kind_rank)])
-    names = " and ".join([*(f"every {d}" for d in dict.fromkeys(dtypes)), *map(str, values)])
+        alone = _ALONE[max(kinds, key=kind_rank)]
+        if all(number_loss(value, alone) is None for value in values):
+            dtypes.append(alone)
+    names = " and ".join([*(f"every {d}" for d in dict.fromkeys(dtypes)), *map(show, values)])
     found = smallest(dtypes, values)
     if found is None:
         return Cell(None, f"no dtype holds {names}")
@@ -86,17 +95,17 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         return None
     return RuleSet(
         name="lossless",
-        title="nothing lost",
+        title="suanzi lossless",
         version="1",
         source="the three principles of the Paddle document, by exact computation",
-        numbers_source="the value of the number, by exact computation",
+        sources={"numbers": "the value of the number, by exact computation"},
         dtypes=NUMERIC,
         pair=_pair,
         number=_number,
         join=_join,
         alone=_ALONE,
         floats={OperatorClass.REAL_FUNCTION: _float_for, OperatorClass.TRUE_DIVISION: _float_for},
-        exact_comparison=True,
+        exact_comparison="always",
         notes=(
             "Comparison and logic need no common dtype: real values are compared exactly.",
             "In real functions integers become float32, or float64 where only that holds them.",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeAlias
 
 from suanzi.dtypes import DType, document_name
+from suanzi.promote.cells import kind_rank
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.operands import Operand, Role
-from suanzi.promote.rules import RuleSet, kind_rank
+from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real, loss, number_loss, show
 
 
@@ -31,22 +32,38 @@ def losses(found: Answer) -> tuple[Loss, ...]:
     return tuple(one for one in lost if one is not None)
 
 
+def unknown_losses(found: Answer) -> bool:
+    """Tell whether an operand's values are not known: any number of a type, a quantised tensor."""
+    if found.dtype is None or found.layer is Layer.EXACT:
+        return False
+    for o in found.operands:
+        if o.role is Role.NUMBER and o.value is None and o.kind != "bool":
+            return True
+        if o.dtype is not None and o.dtype.kind == "quantized" and o.dtype is not found.dtype:
+            return found.rules.join is None
+    return False
+
+
 def mend(found: Answer) -> Fix | None:
     """Return the fix for a refusal or a loss; None where nothing needs one, or nothing helps."""
     lost = losses(found)
     if found.dtype is not None and not lost:
         return None
-    exact, fix = _best_cast(found)
-    if exact or found.dtype is None:
-        return fix
-    return _stay_small(lost[0])
+    if any(o.dtype is not None and o.dtype.kind in ("char", "quantized") for o in found.operands):
+        return None
+    best = min(_casts(found), key=lambda option: option[0], default=None)
+    # A cast helps if it loses later than the answer does, and not fractions or the sign.
+    now = -min((_magnitude(one.value) for one in lost), default=1.0)
+    if best is not None and best[0][0] < now:
+        return best[1]
+    return _stay_small(lost) if lost else None
 
 
 def cast_code(rules: RuleSet, x: str, target: DType) -> str:
     """Return how a cast is written in the framework of a rule set.
 
     >>> from suanzi.dtypes import float64
-    >>> from suanzi.promote.rules import rule_set
+    >>> from suanzi.promote.library import rule_set
     >>> cast_code(rule_set("torch"), "x", float64), cast_code(rule_set("cann"), "x", float64)
     ('x.to(torch.float64)', 'aclnnCast(x, ACL_DOUBLE)')
     """
@@ -67,46 +84,49 @@ def _operand_loss(o: Operand, path: tuple[DType, ...]) -> Loss | None:
     return next((x for step in path if (x := loss(o.dtype, step)) is not None), None)
 
 
-Rank: TypeAlias = tuple[float, bool, int, int, int, bool, int]
+# Least lost first; then tensors before numbers, what loses before what does not, the lowest kind,
+# the narrowest result, the fewest and plainest casts.
+Rank: TypeAlias = tuple[float, bool, bool, int, int, int, bool, int]
 
 
-def _best_cast(found: Answer) -> tuple[bool, Fix | None]:
-    """Try every cast of one operand, and of all; return whether the best is exact, and the best."""
-    tensors = [i for i, o in enumerate(found.operands) if o.dtype is not None]
-    numbers = [i for i, o in enumerate(found.operands) if o.value is not None]
-    everyone = [tensors] if len(tensors) > 1 else []
-    best: tuple[Rank, Fix] | None = None
-    for cast in chain(([i] for i in (*tensors, *numbers)), everyone):
-        for target in found.rules.dtypes:
-            tried = _try(found, cast, target)
-            if tried is not None and (best is None or tried[0] < best[0]):
-                best = tried
-    # A fix that spoils fractions or the sign is none.
-    if best is None or best[0][0] >= -1:
-        return False, None
-    return best[0][0] == -math.inf, best[1]
+def _casts(found: Answer) -> Iterator[tuple[Rank, Fix]]:
+    """Yield the casts of one kind of operand, or of all, that the rule set then answers."""
+    tensors = list(dict.fromkeys(o for o in found.operands if o.dtype is not None))
+    numbers = [o for o in dict.fromkeys(found.operands) if o.value is not None] if tensors else []
+    losing = {one.source for one in losses(found)}
+    sizes = [o.dtype.bits for o in tensors if o.dtype is not None]
+    # Nobody casts to four bits unless four bits are already there.
+    targets = [d for d in found.rules.dtypes if d.bits >= min([8, *sizes])]
+    for group in [*([o] for o in (*tensors, *numbers)), tensors]:
+        for target in targets:
+            tried = _try(found, group, target, losing)
+            if tried is not None:
+                yield tried
 
 
-def _try(found: Answer, cast: list[int], target: DType) -> tuple[Rank, Fix] | None:
-    if any(found.operands[i].dtype is target for i in cast):
+def _try(
+    found: Answer, group: list[Operand], target: DType, losing: set[DType | None]
+) -> tuple[Rank, Fix] | None:
+    """Cast the operands of a group to `target`, and ask the rule set again."""
+    cast = [o for o in group if o.dtype is not target]
+    if not cast:
         return None
     operands = [
-        o if i not in cast else Operand(o.role if o.dtype else Role.ZERO_DIM, target)
-        for i, o in enumerate(found.operands)
+        Operand(o.role if o.dtype else Role.ZERO_DIM, target) if o in cast else o
+        for o in found.operands
     ]
-    result = answer(operands, found.rules, found.operator or None).dtype
+    result = answer(operands, found.rules, found.operator).dtype
     if result is None:
         return None
     lost = [
         one
-        for i, o in enumerate(found.operands)
-        if (one := _operand_loss(o, (target, result) if i in cast else (result,))) is not None
+        for o in dict.fromkeys(found.operands)
+        if (one := _operand_loss(o, (target, result) if o in cast else (result,))) is not None
     ]
-    # Least lost first; tensors before numbers; then the lowest kind, the narrowest result, the
-    # fewest and plainest casts.
     rank = (
         -min((_magnitude(one.value) for one in lost), default=math.inf),
-        found.operands[cast[0]].dtype is None,
+        cast[0].dtype is None,
+        not any(o.dtype in losing for o in cast),
         kind_rank(result.kind),
         result.bits,
         len(cast),
@@ -123,27 +143,34 @@ def _magnitude(value: Real | complex) -> float:
         return sys.float_info.max
 
 
-def _fix(found: Answer, cast: list[int], target: DType, result: DType, lost: list[Loss]) -> Fix:
-    first = found.operands[cast[0]]
-    who = f"the {first} operand"
+def _fix(found: Answer, cast: list[Operand], target: DType, result: DType, lost: list[Loss]) -> Fix:
+    first = cast[0]
+    times = sum(o in cast for o in found.operands)
+    who = f"the {first} operand{'s' * (times > 1)}"
     if len(cast) > 1:
-        who = "both operands" if len(cast) == 2 else "all operands"
+        who = "both operands" if len(found.operands) == 2 else "all operands"
+        if len(set(found.operands)) > len(cast):
+            who = "the " + " and ".join(str(o) for o in cast) + " operands"
     text = f"cast {who} to {target}" if first.dtype else f"give {first} as a tensor of {target}"
     if result is not target:
         text += f", and the result is {result}"
     if lost:
         text += f", though {lost[0]}"
-    names = ["x"] if len(cast) == 1 else [f"x{i + 1}" for i in range(len(cast))]
+    names = ["x"] if times == 1 else [f"x{i + 1}" for i in range(times)]
     code = "; ".join(cast_code(found.rules, name, target) for name in names)
     return Fix(text, code if first.dtype else "")
 
 
-def _stay_small(lost: Loss) -> Fix | None:
-    """Where no dtype holds it all, say up to where nothing is lost."""
-    if lost.source is None or not isinstance(lost.value, int):
-        return None
+def _stay_small(lost: tuple[Loss, ...]) -> Fix | None:
+    """Where no cast is exact, say up to where nothing is lost."""
+    bounds = []
+    for one in lost:
+        if one.source is None or not isinstance(one.value, int):
+            return None
+        sign = "" if one.source.kind == "uint" else "±"
+        bounds.append(f"{one.source} stays within {sign}{show(abs(one.value) - 1)}")
     return Fix(
-        f"no cast helps: no dtype here holds every value; nothing is lost while {lost.source} "
-        f"stays within ±{show(lost.value - 1)}",
+        "no cast makes it exact: no dtype here holds every value; nothing is lost while "
+        + " and ".join(bounds),
         "",
     )

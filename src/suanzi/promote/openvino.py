@@ -35,10 +35,13 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.dtypes import bool as bool_
+from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.library import openvino_name
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import Cell, RuleSet, kind_rank, openvino_name
+from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains
+from suanzi.promote.zero_dim import ZeroDimRule
 from suanzi.status import InvalidArgument
 
 # The 18 of OpenVINO's 25 element types that the operation accepts.
@@ -138,6 +141,13 @@ class _ConvertPromoteTypes:
             return Cell(None, f"unsafe: {dim} does not hold every 0-d {zero}")
         return Cell(dim, f"beside a 0-d {zero} the dimensioned {dim} keeps its dtype")
 
+    def zero_dim_rule(self) -> ZeroDimRule:
+        return ZeroDimRule(
+            "pytorch_scalar_promotion",
+            "leaves a dimensioned tensor of its kind as it is",
+            lambda rules, dim, zero: self.zero_dim(dim, zero),
+        )
+
     def number(self, dt: DType, kind: NumberKind) -> Cell:
         constant = _NUMBERS.get(kind)
         if constant is None:
@@ -177,18 +187,13 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         title="OpenVINO",
         version="ConvertPromoteTypes-14",
         source=f"specification of ConvertPromoteTypes-14, {chosen}",
-        numbers_source="seen in OpenVINO 2026.4.1: a number is a 0-d constant",
+        sources={"numbers": "seen in OpenVINO 2026.4.1: a number is a 0-d constant"},
         dtypes=DTYPES,
         pair=operation.pair,
         number=operation.number,
         alone=_NUMBERS,
         numbers_are_zero_dim=True,
-        zero_dim=(lambda rules, dim, zero: operation.zero_dim(dim, zero)) if scalar else None,
-        zero_dim_text=(
-            "keeps the dtype of the dimensioned tensor, within a kind"
-            if scalar
-            else "counts as a dimensioned tensor"
-        ),
+        zero_dims={OperatorClass.ANY: operation.zero_dim_rule()} if scalar else {},
         names="openvino",
         cast='opset.convert({x}, "{name}")',
         deviations=(_DEVIATION,) if scalar and not unsafe else (),

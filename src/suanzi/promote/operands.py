@@ -43,7 +43,7 @@ class Number:
     kind: NumberKind
 
     def __init__(self, kind: type | str, /) -> None:
-        name = kind if isinstance(kind, str) else kind.__name__
+        name = kind if isinstance(kind, str) else getattr(kind, "__name__", repr(kind))
         if name not in NUMBER_KINDS:
             raise InvalidArgument(
                 f"Number: {name!r} is not a Python number; it is one of {', '.join(NUMBER_KINDS)}."
@@ -92,6 +92,21 @@ class Operand:
         return show(self.value)
 
 
+def _tensor(x: Any) -> Operand | None:
+    """Return a tensor or array of suanzi, NumPy or a framework as an operand."""
+    if hasattr(x, "dtype") and hasattr(x, "ndim"):
+        role = Role.ZERO_DIM if x.ndim == 0 else Role.TENSOR
+        found = dtype(x.dtype)
+        if getattr(x, "weak_type", False):  # a JAX array made from a Python number
+            kind = "int" if found.kind == "uint" else found.kind
+            return Operand(Role.NUMBER, kind=kind)  # type: ignore[arg-type]
+        return Operand(role, found)
+    if type(x).__module__.partition(".")[0] == "openvino" and hasattr(x, "get_element_type"):
+        role = Role.ZERO_DIM if len(x.get_shape()) == 0 else Role.TENSOR
+        return Operand(role, dtype(x.get_element_type()))
+    return None
+
+
 def operand(x: Any) -> Operand:
     """Return `x` as an operand.
 
@@ -109,10 +124,11 @@ def operand(x: Any) -> Operand:
     for kind, cls in zip(NUMBER_KINDS, (bool, int, float, complex), strict=True):
         # NumPy's float64 is a Python float, but an operand with a dtype of its own.
         if isinstance(x, cls) and not hasattr(x, "dtype"):
-            return Operand(Role.NUMBER, kind=kind, value=x)  # type: ignore[arg-type]
-    if not isinstance(x, type | str) and hasattr(x, "dtype") and hasattr(x, "ndim"):
-        role = Role.ZERO_DIM if x.ndim == 0 else Role.TENSOR
-        return Operand(role, dtype(x.dtype))
+            return Operand(Role.NUMBER, kind=kind, value=cls(x))
+    if not isinstance(x, type | str):
+        tensor = _tensor(x)
+        if tensor is not None:
+            return tensor
     try:
         return Operand(Role.TENSOR, dtype(x))
     except TypeMismatch:

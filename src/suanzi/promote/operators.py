@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from suanzi._hints import nearest
 from suanzi.status import InvalidArgument
@@ -53,7 +55,7 @@ _OPERATORS: dict[OperatorClass, str] = {
     OperatorClass.JOINING: "concat stack where",
 }
 
-_SYMBOLS = {
+SYMBOLS = {
     "+": "add", "-": "sub", "*": "mul", "/": "true_divide", "//": "floordiv", "%": "mod",
     "**": "pow", "@": "matmul", "==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal",
     ">": "greater", ">=": "greater_equal", "&": "bitwise_and", "|": "bitwise_or",
@@ -69,33 +71,52 @@ OPERATORS: dict[str, OperatorClass] = {
 _CLASSES = {operator_class.title: operator_class for operator_class in OperatorClass}
 
 
-def operator_class(op: str | OperatorClass | None) -> OperatorClass:
-    """Return the class of an operator, given by name, by Python symbol or by class.
+class Operator(NamedTuple):
+    """An operator as rule sets see it: its name, empty if only a class was named, and its class."""
 
-    >>> operator_class("add"), operator_class("=="), operator_class("true division")
-    (<OperatorClass.ARITHMETIC: 1>, <OperatorClass.COMPARISON: 3>, <OperatorClass.TRUE_DIVISION: 2>)
+    name: str
+    operator_class: OperatorClass
+
+    @property
+    def title(self) -> str:
+        """How it is printed: the name, or the class in words, or nothing."""
+        if self.name:
+            return self.name
+        return self.operator_class.title if self.operator_class else ""
+
+
+def operator(op: str | OperatorClass | Operator | None) -> Operator:
+    """Return the operator that `op` means: a name, a Python symbol, a class, or none at all.
+
+    >>> operator("op_add"), operator("==").name, operator("true division").title
+    (Operator(name='add', operator_class=<OperatorClass.ARITHMETIC: 1>), 'equal', 'true division')
     """
-    if op is None:
-        return OperatorClass.ANY
-    if isinstance(op, OperatorClass):
+    if isinstance(op, Operator):
         return op
-    key = _SYMBOLS.get(op, op).lower().replace("-", " ")
-    for known in (OPERATORS, _CLASSES):
-        for spelling in (key, key.removeprefix("op_"), key.replace("_", " ")):
-            if spelling in known:
-                return known[spelling]
+    if op is None or isinstance(op, OperatorClass):
+        return Operator("", op or OperatorClass.ANY)
+    if isinstance(op, str):
+        name = SYMBOLS.get(op, op).strip().lower().removeprefix("op_")
+        if name in OPERATORS:
+            return Operator(name, OPERATORS[name])
+        words = name.replace("_", " ").replace("-", " ")
+        if words in _CLASSES:
+            return Operator("", _CLASSES[words])
     raise InvalidArgument(
         f"op: {op!r} is not an operator that promotes, nor a class of them "
-        f"({', '.join(list(_CLASSES)[1:])}).{nearest(op, [*OPERATORS, *_CLASSES])}"
+        f"({', '.join(list(_CLASSES)[1:])}).{nearest(str(op), [*OPERATORS, *_CLASSES])}"
     )
 
 
-def operator_name(op: str | OperatorClass | None) -> str:
-    """Return how an operator is printed: its name, its class in words, or nothing.
+Scope: TypeAlias = "OperatorClass | str"
+"""What a rule can be limited to: a class of operators, or one operator by name."""
 
-    >>> operator_name("=="), operator_name(OperatorClass.REAL_FUNCTION), operator_name(None)
-    ('equal', 'real function', '')
-    """
-    if op is None or op is OperatorClass.ANY:
-        return ""
-    return op.title if isinstance(op, OperatorClass) else _SYMBOLS.get(op, op).removeprefix("op_")
+T = TypeVar("T")
+
+
+def in_scope(rules: Mapping[Scope, T], op: Operator) -> T | None:
+    """Return the rule for an operator: its own, else its class's, else that for any operator."""
+    for key in (op.name, op.operator_class, OperatorClass.ANY):
+        if key in rules:
+            return rules[key]
+    return None

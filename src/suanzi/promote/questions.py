@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, dtype
 from suanzi.promote.context import rules_in_force
-from suanzi.promote.operators import OPERATORS, OperatorClass
-from suanzi.promote.rules import RuleSet, rule_set, rule_sets
+from suanzi.promote.library import rule_set, rule_sets
+from suanzi.promote.operands import ZeroDim
+from suanzi.promote.operators import OPERATORS, SYMBOLS, OperatorClass
+from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument, TypeMismatch
 
 if TYPE_CHECKING:
@@ -23,11 +25,12 @@ if TYPE_CHECKING:
     from suanzi.promote.laws import Laws
     from suanzi.promote.table import Table
 
-_core.use_operators(OPERATORS)
+_core.use_operators(OPERATORS | {symbol: OPERATORS[name] for symbol, name in SYMBOLS.items()})
+_core.use_zero_dim(ZeroDim)
 
 
 @_core.accelerate_promote_types
-def promote_types(a: DTypeLike, b: DTypeLike, /, *, rules: str | RuleSet | None = None) -> DType:
+def promote_types(a: DTypeLike, b: DTypeLike, *, rules: str | RuleSet | None = None) -> DType:
     """Return the dtype that two tensors of dtypes `a` and `b` are computed in.
 
     `rules` is a rule set or its name; without it, the rule set in force. A refusal raises
@@ -39,7 +42,10 @@ def promote_types(a: DTypeLike, b: DTypeLike, /, *, rules: str | RuleSet | None 
     >>> sz.promote_types("i32", "f16", rules="numpy")
     suanzi.float64
     """
-    return _dtype_of(_answer("promote_types", (dtype(a), dtype(b)), rules, None))
+    x, y = dtype(a), dtype(b)
+    if x is not a or y is not b:
+        return promote_types(x, y, rules=rules)  # the native table may know
+    return _dtype_of(_answer("promote_types", (x, y), rules, None))
 
 
 @_core.accelerate_result_type
@@ -51,7 +57,8 @@ def result_type(
     An operand is a dtype (a dimensioned tensor of it), ``ZeroDim(dtype)``, a tensor, a Python
     number, or ``Number(type)`` for any number of a type. `op` is an operator (``"add"``, ``"=="``)
     or a class of operators (``"comparison"``): rule sets can gate them differently. Comparison and
-    logic give bool whatever the dtype they compute in.
+    logic give bool whatever the dtype they compute in; where they compare value by value and
+    convert nothing (int64 with uint64 under `lossless`), the answer is bool itself.
 
     >>> import suanzi as sz
     >>> sz.result_type(sz.int8, 2.5)
@@ -88,10 +95,12 @@ def explain(
 
 def explain_all(
     *operands: Any,
-    rules: Iterable[str | RuleSet] | None = None,
+    rules: str | Iterable[str | RuleSet] = "all",
     op: str | OperatorClass | None = None,
 ) -> Explanations:
     """Put one question to several rule sets, or to all of them.
+
+    `rules` is a list of rule sets, their names joined by commas, or ``"all"``.
 
     >>> import suanzi as sz
     >>> sz.explain_all(sz.int32, sz.float16, rules=["cann", "numpy", "jax"])
@@ -103,7 +112,9 @@ def explain_all(
     """
     from suanzi.promote.explain import Explanations
 
-    asked = [rule_set(one) for one in (rule_sets() if rules is None else rules)]
+    if isinstance(rules, str):
+        rules = rule_sets() if rules == "all" else [name.strip() for name in rules.split(",")]
+    asked = [rule_set(one) for one in rules]
     if not asked:
         raise InvalidArgument("explain_all: there is no rule set to ask; give at least one.")
     return Explanations(tuple(explain(*operands, rules=one, op=op) for one in asked))
@@ -170,14 +181,31 @@ def _answer(
 def _dtype_of(found: Answer) -> DType:
     if found.dtype is not None:
         return found.dtype
+    raise TypeMismatch(_refusal(found))
+
+
+def _refusal(found: Answer) -> str:
+    key = found.rules, found.operator, found.operands
+    if key not in _refusals:
+        if len(_refusals) > 4096:
+            _refusals.clear()
+        _refusals[key] = _write_refusal(found)
+    return _refusals[key]
+
+
+# The sentence is dear, because the fix is searched for; a refusal that comes back is not.
+_refusals: dict[tuple[Any, ...], str] = {}
+
+
+def _write_refusal(found: Answer) -> str:
     from suanzi.promote.mend import mend
 
-    where = f"{found.operator}: " if found.operator else ""
+    op = found.operator.title
     names = " and ".join(str(o) for o in found.operands)
     verb = "have no common dtype" if len(found.operands) > 1 else "is refused"
     fix = mend(found)
     advice = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
-    raise TypeMismatch(
-        f"{where}{names} {verb} under {found.rules.name} ({found.rules.title}): "
+    return (
+        f"{op}{': ' * bool(op)}{names} {verb} under {found.rules.name} ({found.rules.title}): "
         f"{found.reason}.{advice}"
     )

@@ -26,25 +26,26 @@ does, or stand among the dtypes as ``i* f* c*``, as JAX does.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from suanzi._hints import nearest
 from suanzi.dtypes import DOCUMENTS, DType, dtype
+from suanzi.promote import zero_dim
+from suanzi.promote.cells import Cell
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind
-from suanzi.promote.operators import OPERATORS, OperatorClass, operator_class
+from suanzi.promote.operators import OperatorClass, Scope, operator
 from suanzi.promote.rules import (
     DEFAULT_CAST,
-    ZERO_DIM_RULES,
-    Cell,
     FloatRule,
     Gate,
     RuleSet,
+    check_name,
     check_table,
     choose_float,
     default_alone,
-    table_text,
     weak_number,
 )
 from suanzi.status import InvalidArgument
@@ -53,8 +54,8 @@ _REFUSED = ("-", "×")
 _WEAK: dict[str, NumberKind] = {"i*": "int", "f*": "float", "c*": "complex"}
 _KEYS = (
     "name", "like", "title", "version", "source", "names", "cast", "zero-d", "alone", "float",
-    "gate", "true division", "real function", "numbers source", "note", "deviation",
-    "drift",
+    "gate", "true division", "real function", "overflow", "comparison", "numbers source",
+    "zero-d source", "gate source", "float source", "note", "deviation", "drift",
 )  # fmt: skip
 
 Grid = dict[tuple[str, str], str]
@@ -76,28 +77,35 @@ class _Document:
     def over(self, base: _Document) -> _Document:
         """Return this document laid over another: what it says itself replaces what that says."""
         said = {key for key, _ in self.facts}
-        facts = [*self.facts, *(fact for fact in base.facts if fact[0] not in said)]
+        facts = [*self.facts, *(fact for fact in base.facts if fact[0] not in (*said, "like"))]
         return _Document(facts, base.grids | self.grids)
 
 
 def read_rules(text: str) -> RuleSet:
     """Return the rule set a text describes, or raise InvalidArgument with what is wrong."""
-    document = _split(text)
+    document = _complete(_split(text))
     name = document.one("name")
-    if document.one("like"):
-        document = document.over(_split(table_text(document.one("like"))))
-    if not re.fullmatch(r"\w+", name):
+    if not name:
         raise InvalidArgument("rule set: the text has no line 'name', one word that names it.")
+    check_name(name)
     if "tensors" not in document.grids:
         raise InvalidArgument(f"rule set {name!r}: the text has no [tensors] table.")
     return _Reader(name, document).rules()
+
+
+def _complete(document: _Document) -> _Document:
+    """Lay a document over the one it is ``like``, and so on."""
+    from suanzi.promote.library import table_text
+
+    base = document.one("like")
+    return document.over(_complete(_split(table_text(base)))) if base else document
 
 
 def _split(text: str) -> _Document:
     document = _Document()
     grid: list[list[str]] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
-        line = raw.partition("#")[0].rstrip()
+        line = re.sub(r"(^|\s)#.*", "", raw).rstrip()
         if not line.strip() or set(line) <= set("|:- "):
             continue
         section = re.fullmatch(r"\[(tensors|numbers)\]", line.strip())
@@ -115,7 +123,7 @@ def _split(text: str) -> _Document:
 
 def _fact(line: str, number: int) -> tuple[str, str]:
     for key in sorted(_KEYS, key=len, reverse=True):
-        if line == key or line.startswith(f"{key} "):
+        if re.match(rf"{key}(\s|$)", line):
             return key, line[len(key) :].strip()
     word = line.split()[0]
     raise InvalidArgument(
@@ -171,7 +179,6 @@ class _Reader:
             refused = " is refused" if found is None else ""
             return Cell(found, f"{written[dt]} with a Python {kind}{refused}")
 
-        zero_dim, zero_dim_text = self.zero_dim()
         return RuleSet(
             name=self.name,
             title=document.one("title", self.name),
@@ -181,12 +188,17 @@ class _Reader:
             pair=pair,
             number=number,
             alone=alone,
-            zero_dim=zero_dim,
-            zero_dim_text=zero_dim_text,
+            overflow=self.choice("overflow", ("wrap", "refuse")),
+            exact_comparison="integers" if self.comparison() == "exact" else "never",
+            zero_dims=self.zero_dims(),
             gates=self.gates(),
             floats=self.floats(),
             default_float=default_float,
-            numbers_source=document.one("numbers source"),
+            sources={
+                key: said
+                for key in ("numbers", "zero-d", "gate", "float")
+                if (said := document.one(f"{key} source"))
+            },
             names=self.names,
             tabulated=True,
             drift=self.drift(),
@@ -252,7 +264,22 @@ class _Reader:
                         f"{', '.join(NUMBER_KINDS)}"
                     )
                 found[self.dtype(name), kind] = self.cell(cell, alone)
+            self.check_numbers(found, {self.dtype(row) for row, _ in tensors if row not in _WEAK})
         return found or None
+
+    def check_numbers(
+        self, numbers: Mapping[tuple[DType, NumberKind], DType | None], dtypes: set[DType]
+    ) -> None:
+        """Raise InvalidArgument unless [numbers] speaks of the table's dtypes, and of all."""
+        for (dt, kind), answer in numbers.items():
+            if dt not in dtypes or (answer is not None and answer not in dtypes):
+                raise self.error(
+                    f"[numbers] is not closed: {dt} with a Python {kind} gives "
+                    f"{answer or 'a refusal'}, and both must have a row in [tensors]"
+                )
+        missing = dtypes - {dt for dt, _ in numbers}
+        if missing:
+            raise self.error(f"[numbers] has no row for {min(d.name for d in missing)}")
 
     def default_float(self, dtypes: tuple[DType, ...]) -> DType:
         text = self.document.one("float")
@@ -267,19 +294,44 @@ class _Reader:
             alone[kind] = self.dtype(name.strip())
         return alone
 
-    def gates(self) -> dict[OperatorClass | str, Gate]:
-        """Read ``gate PAIRS`` and ``gate CLASS, OPERATOR: PAIRS``."""
-        gates: dict[OperatorClass | str, Gate] = {}
-        for text in self.document.all("gate"):
-            classes, colon, pairs = text.rpartition(":")
+    def scoped(self, key: str) -> Iterator[tuple[Scope, str]]:
+        """Yield what ``KEY VALUE`` and ``KEY CLASS, OPERATOR: VALUE`` say, and for whom."""
+        for text in self.document.all(key):
+            scopes, _, value = text.rpartition(":")
+            for item in scopes.split(","):
+                try:
+                    op = operator(item.strip() or None)
+                except InvalidArgument as problem:
+                    raise self.error(str(problem).rstrip(".")) from None
+                yield op.name or op.operator_class, value.strip()
+
+    def gates(self) -> dict[Scope, Gate]:
+        gates: dict[Scope, Gate] = {}
+        for scope, text in self.scoped("gate"):
             try:
-                for item in classes.split(",") if colon else [""]:
-                    name = item.strip()
-                    key = name if name in OPERATORS else operator_class(name or None)
-                    gates[key] = Gate.parse(pairs.strip())
+                gates[scope] = Gate.parse(text)
             except InvalidArgument as problem:
                 raise self.error(str(problem).rstrip(".")) from None
         return gates
+
+    def zero_dims(self) -> dict[Scope, zero_dim.ZeroDimRule]:
+        found: dict[Scope, zero_dim.ZeroDimRule] = {}
+        for scope, word in self.scoped("zero-d"):
+            if word not in zero_dim.RULES:
+                raise self.error(f"'zero-d {word}' is none of {', '.join(zero_dim.RULES)}")
+            found[scope] = zero_dim.RULES[word]
+        return found
+
+    def choice(self, key: str, words: tuple[str, ...]) -> Any:
+        word = self.document.one(key, words[0])
+        if word not in words:
+            raise self.error(f"'{key} {word}' is none of {', '.join(words)}")
+        return word
+
+    def comparison(self) -> str:
+        """Read ``comparison exact``: integers are compared by value where no dtype holds both."""
+        found: str = self.choice("comparison", ("promoted", "exact"))
+        return found
 
     def floats(self) -> dict[OperatorClass, FloatRule]:
         """Read ``real function f64`` or ``real function i8 u8: f16; i16: f32``; ``-`` refuses."""
@@ -302,8 +354,15 @@ class _Reader:
                 otherwise = answer
         return lambda dt: by_dtype.get(dt, otherwise)
 
+    def operand(self, text: str) -> str:
+        """Return an operand of a drift line as it is printed."""
+        if text.startswith("py:"):
+            return f"a Python {text[3:]}"
+        zero = text.startswith("0d:")
+        return f"{'0-d ' * zero}{self.dtype(text.removeprefix('0d:'))}"
+
     def drift(self) -> dict[tuple[OperatorClass, tuple[str, ...]], DType | None]:
-        """Read ``drift true division: b1 b1 -> b1``: what the live framework answers."""
+        """Read ``drift true division: b1,0d:b1 py:bool -> b1``: what the live framework answers."""
         found: dict[tuple[OperatorClass, tuple[str, ...]], DType | None] = {}
         for text in self.document.all("drift"):
             match = re.fullmatch(r"(?:([\w ]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
@@ -311,13 +370,8 @@ class _Reader:
                 raise self.error(f"'drift {text}' is not of the form 'class: left right -> dtype'")
             op, left, right, answer = match.groups()
             live = None if answer in _REFUSED else self.dtype(answer)
-            names = self.dtype(left).name, self.dtype(right).name
-            for one, other in (names, names[::-1]):
-                found[operator_class(op), (one, other)] = live
+            for pair in product(left.split(","), right.split(",")):
+                names = tuple(self.operand(text) for text in pair)
+                for order in (names, names[::-1]):
+                    found[operator(op).operator_class, order] = live
         return found
-
-    def zero_dim(self) -> tuple[Any, str]:
-        word = self.document.one("zero-d", "tensor")
-        if word not in ZERO_DIM_RULES:
-            raise self.error(f"'zero-d {word}' is none of {', '.join(ZERO_DIM_RULES)}")
-        return ZERO_DIM_RULES[word]

@@ -7,44 +7,30 @@ one. The engine reads them; nothing here decides on its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from os import path
-from typing import TypeAlias
+from os import PathLike
+from pickle import PicklingError
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 from suanzi import _core
-from suanzi._hints import nearest
-from suanzi.dtypes import DType, DTypeLike, complex64, document_name, dtype, float32, int64
+from suanzi.dtypes import DType, DTypeLike, complex64, dtype, float32, int64
 from suanzi.dtypes import bool as bool_
+from suanzi.promote.cells import NUMERIC_KINDS, Cell, kind_rank
 from suanzi.promote.operands import NumberKind, Operand
-from suanzi.promote.operators import OperatorClass
+from suanzi.promote.operators import Operator, OperatorClass, Scope, in_scope
+from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
 from suanzi.status import InvalidArgument
 
 PythonNumber: TypeAlias = bool | int | float | complex
-
-_KIND_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
-
-
-def kind_rank(kind: str) -> int:
-    """Return the place of a kind, of a dtype or of a number, in bool < int < float < complex."""
-    return _KIND_RANKS[kind]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One answer of one layer: a dtype, or None for a refusal, and why."""
-
-    dtype: DType | None
-    reason: str
-
 
 DEFAULT_CAST = "sz.cast({x}, sz.{dtype})"
 
 PairRule: TypeAlias = Callable[[DType, DType], Cell]
 NumberRule: TypeAlias = Callable[[DType, NumberKind], Cell]
 JoinRule: TypeAlias = Callable[[Sequence[Operand]], Cell]
-ZeroDimRule: TypeAlias = Callable[["RuleSet", DType, DType], Cell]
 FloatRule: TypeAlias = Callable[[DType], DType | None]
 
 
@@ -92,6 +78,7 @@ class Gate:
 class RuleSet(_core.RuleTable):
     """The rules of one framework. `rule_set(name)` gives the known ones.
 
+    >>> from suanzi import rule_set
     >>> cann = rule_set("cann")
     >>> cann.title, len(cann.dtypes), cann.default_float
     ('CANN aclnn', 16, suanzi.float32)
@@ -101,6 +88,9 @@ class RuleSet(_core.RuleTable):
     title: str
     version: str
     source: str
+    """Where the table comes from."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where other layers come from, if not from `source`: numbers, zero-d, gate, float."""
     dtypes: tuple[DType, ...]
     """The dtypes the rules speak of, in the order of their document."""
     pair: PairRule
@@ -111,25 +101,25 @@ class RuleSet(_core.RuleTable):
     """What a Python number is when no tensor is there; a kind that is missing is refused."""
     numbers_are_zero_dim: bool = False
     """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not asked."""
-    zero_dim: ZeroDimRule | None = None
-    """A dimensioned dtype with a 0-d one; None: a 0-d tensor counts as any tensor."""
-    zero_dim_text: str = "counts as a dimensioned tensor"
-    gates: Mapping[OperatorClass | str, Gate] = field(default_factory=dict)
-    """A gate per operator or class; that of ``OperatorClass.ANY`` where there is no other."""
+    overflow: Literal["wrap", "refuse"] = "wrap"
+    """What becomes of a Python int that the integer dtype does not hold."""
+    zero_dims: Mapping[Scope, ZeroDimRule] = field(default_factory=dict)
+    """What a 0-d tensor counts as, per operator or class."""
+    gates: Mapping[Scope, Gate] = field(default_factory=dict)
+    """A gate per operator or class."""
     floats: Mapping[OperatorClass, FloatRule] = field(default_factory=dict)
     """What integers become in true division and in real functions, if not `default_float`."""
     default_float: DType = float32
-    numbers_source: str = ""
+    join: JoinRule | None = None
+    """Answers all operands at once, by the values of numbers; it then stands for all the rest."""
+    exact_comparison: Literal["never", "integers", "always"] = "never"
+    """Which operands are compared value by value where no common dtype holds both."""
     tabulated: bool = False
     """Whether `pair` reads a printed table, rather than computing."""
     names: str = "short"
     """The document whose dtype names the tables are printed in."""
     cast: str = DEFAULT_CAST
-    """How one writes a cast there, with {x}, {dtype} and {name} (the document's) to fill in."""
-    join: JoinRule | None = None
-    """Answers all operands at once, by the values of numbers; it then stands for all the rest."""
-    exact_comparison: bool = False
-    """Whether comparison and logic need no common dtype, being exact as they are."""
+    """How a cast is written there; {x}, {dtype}, {name} (the document's), {acl} are filled in."""
     notes: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     """Where the live framework is known to differ from its document; the document wins."""
@@ -139,20 +129,46 @@ class RuleSet(_core.RuleTable):
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
 
     def __post_init__(self) -> None:
-        super().__init__(gates_operators=any(isinstance(key, str) for key in self.gates))
+        super().__init__(
+            gates_operators=any(isinstance(key, str) for key in (*self.gates, *self.zero_dims)),
+            checks_integers=self.overflow == "refuse",
+        )
+        strange = [d.name for d in self.dtypes if d.kind not in NUMERIC_KINDS]
+        if strange or not self.dtypes:
+            raise InvalidArgument(
+                f"rule set {self.name!r}: a table is about numeric dtypes, at least one of them; "
+                f"{', '.join(strange) or 'it has none'}."
+            )
+        check_cast(self.name, self.cast)
+        # What was answered is remembered, so nothing the answers depend on may change.
+        for key in ("sources", "alone", "zero_dims", "gates", "floats", "drift"):
+            object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:
         return f"<rule set {self.name}: {self.title}, {self.version}>"
 
+    def __copy__(self) -> RuleSet:
+        return self
+
+    def __deepcopy__(self, memo: object) -> RuleSet:
+        return self
+
     def __reduce__(self) -> tuple[Callable[[str], RuleSet], tuple[str]]:
+        from suanzi.promote.library import known_as, rule_set
+
+        if known_as(self.name) is not self:
+            raise PicklingError(
+                f"rule set {self.name!r} can be pickled only once register_rules() knows it."
+            )
         return rule_set, (self.name,)
 
-    def gate(self, operator: str, operator_class: OperatorClass) -> Gate | None:
-        """Return the gate of an operator, or of its class, or None where every pair may meet."""
-        for key in (operator, operator_class, OperatorClass.ANY):
-            if key in self.gates:
-                return self.gates[key]
-        return None
+    def gate(self, op: Operator) -> Gate | None:
+        """Return the gate of an operator, or None where every pair may meet."""
+        return in_scope(self.gates, op)
+
+    def zero_dim(self, op: Operator) -> ZeroDimRule:
+        """Return what a 0-d tensor counts as for an operator."""
+        return in_scope(self.zero_dims, op) or AS_TENSOR
 
     def float_for(self, operator_class: OperatorClass, dt: DType) -> DType | None:
         """Return what an integer dtype becomes where a floating-point one is needed."""
@@ -176,7 +192,22 @@ class RuleSet(_core.RuleTable):
         """
         from suanzi.promote.reading import read_rules
 
+        if not isinstance(text, str):
+            raise InvalidArgument(
+                f"RuleSet.from_text: {text!r} is a {type(text).__name__}; it takes the text of a "
+                "table, and RuleSet.from_file the path of one."
+            )
         return read_rules(text)
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> RuleSet:
+        """Read a rule set from a file that holds a text table."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                return cls.from_text(file.read())
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text"
+            raise InvalidArgument(f"rule set: {str(path)!r} cannot be read: {why}.") from None
 
     @classmethod
     def from_function(
@@ -203,6 +234,7 @@ class RuleSet(_core.RuleTable):
         >>> widest.pair(dtype("f16"), dtype("f32")).dtype
         suanzi.float32
         """
+        check_name(name)
         known = tuple(dict.fromkeys(dtype(d) for d in dtypes))
         table: dict[tuple[DType, DType], DType | None] = {}
         for a in known:
@@ -259,33 +291,21 @@ def weak_number(dt: DType, kind: NumberKind, default_float: DType | None) -> Cel
     return Cell(None, f"a Python {kind} does not fit {dt}")
 
 
-def by_category(rules: RuleSet, dim: DType, zero: DType) -> Cell:
-    """PyTorch's rule: a 0-d tensor counts only if its category is higher than the tensor's."""
-    if kind_rank(dim.kind) >= kind_rank(zero.kind):
-        return Cell(dim, f"a 0-d {zero} is of no higher category than {dim}, so it does not count")
-    higher = f"a 0-d {zero} is of a higher category than {dim}"
-    if dim.kind == "float":
-        return Cell(rules.number(dim, "complex").dtype, f"{higher}, and leaves its width")
-    if zero.kind in ("float", "complex"):
-        return Cell(zero, higher)
-    cell = rules.pair(dim, zero)
-    return Cell(cell.dtype, f"{higher}: {cell.reason}")
+def check_name(name: str) -> None:
+    """Raise InvalidArgument unless a rule set has one word for a name."""
+    if not (isinstance(name, str) and re.fullmatch(r"\w+", name)):
+        raise InvalidArgument(f"rule set: {name!r} is not a name; a name is one word.")
 
 
-def by_kind(rules: RuleSet, dim: DType, zero: DType) -> Cell:
-    """Paddle's rule: with a 0-d tensor of its own kind a tensor keeps its dtype; else the table."""
-    if kind_rank(dim.kind) == kind_rank(zero.kind):
-        return Cell(dim, f"a 0-d {zero} is of the kind of {dim}, so the tensor keeps its dtype")
-    cell = rules.pair(dim, zero)
-    return Cell(cell.dtype, f"a 0-d {zero} is of another kind than {dim}: {cell.reason}, no gate")
-
-
-ZERO_DIM_RULES: dict[str, tuple[ZeroDimRule | None, str]] = {
-    "tensor": (None, "counts as a dimensioned tensor"),
-    "category": (by_category, "counts only if its category is higher"),
-    "kind": (by_kind, "does not count beside a tensor of its kind, and passes the gate"),
-}
-"""What a 0-d tensor can count as, by the word a text table uses."""
+def check_cast(name: str, template: str) -> None:
+    """Raise InvalidArgument unless a cast template fills in what it names."""
+    try:
+        template.format(x="x", dtype="", name="", acl="")
+    except (KeyError, IndexError, ValueError):
+        raise InvalidArgument(
+            f"rule set {name!r}: the cast {template!r} cannot be filled in; it may name {{x}}, "
+            "{dtype}, {name} and {acl}."
+        ) from None
 
 
 def check_table(
@@ -308,109 +328,3 @@ def check_table(
                 f"rule set {name!r}: {a} with itself gives {answer or 'a refusal'}; equal dtypes "
                 "need no promotion, so the diagonal must be the dtype itself."
             )
-
-
-DEFAULT = "cann"
-"""The rule set in force until another is chosen."""
-
-_TABULATED = (
-    "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "numpy", "jax",
-)  # fmt: skip
-_COMPUTED = ("openvino", "strict", "lossless")
-_loaded: dict[str, RuleSet] = {}
-_registered: list[str] = []
-
-
-def rule_set(rules: str | RuleSet) -> RuleSet:
-    """Return a rule set by name; a rule set is returned as it is.
-
-    OpenVINO's attributes are part of the name: ``openvino+unsafe+scalar+u64=i64``.
-
-    >>> rule_set("torch")
-    <rule set torch: PyTorch, 2.13.0>
-    """
-    if isinstance(rules, RuleSet):
-        return rules
-    if isinstance(rules, str):
-        made = _loaded.get(rules) or _make(rules)
-        if made is not None:
-            return _loaded.setdefault(made.name, made)
-    raise InvalidArgument(
-        f"rules: {rules!r} is not a rule set; there are {', '.join(rule_sets())}."
-        + nearest(str(rules), rule_sets())
-    )
-
-
-def rule_sets() -> tuple[str, ...]:
-    """Return the names of the rule sets, yours included.
-
-    >>> rule_sets()[:3]
-    ('cann', 'mindspore', 'paddle')
-    """
-    return (*_TABULATED, *_COMPUTED, *_registered)
-
-
-def register_rules(rules: RuleSet) -> RuleSet:
-    """Make a rule set of your own known by its name, and return it.
-
-    The name of a built-in rule set is refused; one of your own is replaced.
-    """
-    if not isinstance(rules, RuleSet):
-        raise InvalidArgument(
-            f"register_rules: {rules!r} is a {type(rules).__name__}; it takes a RuleSet, made by "
-            "RuleSet.from_text or RuleSet.from_function."
-        )
-    if rules.name.partition("+")[0] in (*_TABULATED, *_COMPUTED, "all"):
-        raise InvalidArgument(f"register_rules: {rules.name!r} is a built-in name; choose another.")
-    _loaded[rules.name] = rules
-    if rules.name not in _registered:
-        _registered.append(rules.name)
-    return rules
-
-
-def openvino_rules(
-    *,
-    promote_unsafe: bool = False,
-    pytorch_scalar_promotion: bool = False,
-    u64_integer_promotion_target: DTypeLike = float32,
-) -> RuleSet:
-    """Return OpenVINO's rules for the attributes of ConvertPromoteTypes-14.
-
-    Each choice of attributes is one rule set, and has a name of its own:
-
-    >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
-    ('openvino', 'openvino+unsafe')
-    """
-    from suanzi.promote.openvino import check_target
-
-    target = check_target(dtype(u64_integer_promotion_target))
-    return rule_set(openvino_name(promote_unsafe, pytorch_scalar_promotion, target))
-
-
-def openvino_name(unsafe: bool, scalar: bool, target: DType) -> str:
-    """Return the name of OpenVINO's rules for its attributes."""
-    name = "openvino" + "+unsafe" * bool(unsafe) + "+scalar" * bool(scalar)
-    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"
-
-
-def table_text(name: str) -> str:
-    """Return the text table of a built-in rule set."""
-    if name not in _TABULATED:
-        raise InvalidArgument(
-            f"{name!r} is not a rule set with a text table; those are {', '.join(_TABULATED)}."
-            + nearest(name, _TABULATED)
-        )
-    file = path.join(path.dirname(__file__), "tables", f"{name}.txt")
-    with open(file, encoding="utf-8") as text:
-        return text.read()
-
-
-def _make(name: str) -> RuleSet | None:
-    if name in _TABULATED:
-        return RuleSet.from_text(table_text(name))
-    base, *attributes = name.split("+")
-    if base in _COMPUTED:
-        module = import_module(f"suanzi.promote.{base}")
-        made: RuleSet | None = module.make(attributes)
-        return made
-    return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, float32
+from suanzi.promote.cells import NUMERIC_KINDS, Cell
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import Cell, RuleSet, default_alone, weak_number
+from suanzi.promote.rules import RuleSet, default_alone, weak_number
 
 
 def _pair(a: DType, b: DType) -> Cell:
@@ -24,11 +25,11 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         return None
     return RuleSet(
         name="strict",
-        title="the standard to the letter",
+        title="T/AI 131.1 to the letter",
         version="T/AI 131.1-2025",
         source="T/AI 131.1-2025, clauses 7.2.4 to 7.2.8: unequal dtypes are STATUS_TYPE_MISMATCH",
-        numbers_source="T/AI 131.1-2025, clause 5.7",
-        dtypes=tuple(d for d in DTYPES if d.kind in ("bool", "int", "uint", "float", "complex")),
+        sources={"numbers": "T/AI 131.1-2025, clause 5.7"},
+        dtypes=tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS),
         pair=_pair,
         number=_number,
         alone=default_alone(float32),

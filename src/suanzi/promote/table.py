@@ -9,7 +9,7 @@ from suanzi._text import columns, html_table
 from suanzi.dtypes import DType, document_name
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
-from suanzi.promote.operators import OperatorClass, operator_name
+from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.rules import RuleSet
 
 
@@ -91,7 +91,7 @@ def observe(rules: RuleSet, op: str | OperatorClass | None = None) -> Table:
     dtypes = rules.dtypes
     return Table(
         rules,
-        operator_name(op),
+        operator(op).title,
         dtypes,
         {(a, b): answer((a, b), rules, op).dtype for a in dtypes for b in dtypes},
         {(a, k): answer((a, Number(k)), rules, op).dtype for a in dtypes for k in NUMBER_KINDS},

@@ -75,10 +75,13 @@ def show(value: Real | complex) -> str:
         if power & (power - 1) == 0:
             text = f"2**{power.bit_length() - 1}{suffix}"
             return f"-({text})" if sign and suffix else sign + text
-    digits = str(abs(value))
-    return (
-        str(value) if len(digits) <= 20 else f"{sign}{digits[0]}.{digits[1:4]}e+{len(digits) - 1}"
-    )
+    if abs(value) < 10**20:
+        return str(value)
+    exponent = int((abs(value).bit_length() - 1) * math.log10(2))
+    while 10 ** (exponent + 1) <= abs(value):
+        exponent += 1
+    leading = str(abs(value) // 10 ** (exponent - 3))
+    return f"{sign}{leading[0]}.{leading[1:]}e+{exponent}"
 
 
 def part(dtype: DType) -> DType:
@@ -160,7 +163,8 @@ def contains(outer: DType, inner: DType) -> bool:
 def loss(source: DType, target: DType) -> Loss | None:
     """Return the simplest value of `source` that `target` does not hold, or None.
 
-    Simplest: the integer of smallest magnitude where there is one, else a fraction near 1.
+    Simplest: a half if the target has no fractions, else the integer of smallest magnitude. No two
+    of the formats differ in fractions alone, so there is always one of them.
     """
     if contains(target, source):
         return None
@@ -207,12 +211,6 @@ def _candidates(source: DType, target: DType) -> Iterator[Real]:
     if source.exponent_bits and not target.exponent_bits:
         yield Fraction(1, 2)
     yield from sorted((v for v in near if holds(source, v)), key=lambda v: (abs(v), v < 0))
-    if source.exponent_bits:
-        fractions = [Fraction(1, 2), *(1 + Fraction(1, 2**k) for k in range(1, 60))]
-        scales = [Fraction(2) ** sign * k for k in range(1, 1100) for sign in (-1, 1)]
-        yield from (v for v in fractions if holds(source, v))
-        yield from (v for v in scales if holds(source, v))
-        yield math.inf
 
 
 def _leaves_range(value: Real, target: DType) -> bool:

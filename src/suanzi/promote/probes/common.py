@@ -10,14 +10,16 @@ import sys
 
 MARK = "suanzi-probe "
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
-BINARY = ("true_divide", "equal", "bitwise_and", "logical_and", "concat")
+BINARY = ("true_divide", "equal", "bitwise_and", "logical_and", "max", "floordiv", "concat")
+# Python has a symbol for them, so every framework takes numbers there.
+WITH_NUMBERS = ("true_divide", "equal")
 
 
 class Missing(Exception):
     """The framework has no kernel for this case, which says nothing about promotion."""
 
 
-def cells(dtypes):
+def cells(dtypes, zero_dim_ops=True):
     """Yield (op, operands) for every case a probe asks; no op means promotion itself."""
     zeros = ["0d:" + name for name in dtypes]
     python = ["py:" + name for name in NUMBERS]
@@ -30,7 +32,16 @@ def cells(dtypes):
     ):
         yield None, list(operands)
     for op in BINARY:
-        for operands in itertools.product(dtypes, dtypes):
+        # That max and floor division take no complex and no bool is not a matter of promotion.
+        ordered = op in ("max", "floordiv")
+        asked = [d for d in dtypes if not (ordered and (d == "bool" or d.startswith("complex")))]
+        zeros = ["0d:" + name for name in asked]
+        for operands in itertools.chain(
+            itertools.product(asked, asked),
+            itertools.product(asked, zeros if op != "concat" and zero_dim_ops else ()),
+            itertools.product(zeros, zeros if op != "concat" and zero_dim_ops else ()),
+            itertools.product(asked, python if op in WITH_NUMBERS else ()),
+        ):
             yield op, list(operands)
     for name in dtypes:
         yield "sqrt", [name]
@@ -38,14 +49,14 @@ def cells(dtypes):
         yield "three", list(operands)
 
 
-def run(framework, version, dtypes, tensor, ops, name_of):
+def run(framework, version, dtypes, tensor, ops, name_of, zero_dim_ops=True):
     """Ask every case that has an operator in `ops`, and print the answers.
 
     `tensor(dtype, ndim)` makes an operand, `ops[op](*operands)` computes, `name_of(result)` names
     the dtype. An exception is a refusal, `Missing` a case that could not be asked.
     """
     answers = []
-    for op, operands in cells(dtypes):
+    for op, operands in cells(dtypes, zero_dim_ops):
         if op in ops:
             made = [_operand(tensor, text) for text in operands]
             found = _ask(ops[op], name_of, made)

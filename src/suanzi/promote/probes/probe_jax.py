@@ -27,6 +27,8 @@ run(
         "equal": lambda x, y: jax.eval_shape(jnp.equal, x, y),
         "bitwise_and": lambda x, y: jax.eval_shape(jnp.bitwise_and, x, y),
         "logical_and": lambda x, y: jax.eval_shape(jnp.logical_and, x, y),
+        "max": lambda x, y: jax.eval_shape(jnp.maximum, x, y),
+        "floordiv": lambda x, y: jax.eval_shape(jnp.floor_divide, x, y),
         "concat": lambda x, y: jax.eval_shape(lambda a, b: jnp.concatenate([a, b]), x, y),
         "sqrt": lambda x: jax.eval_shape(jnp.sqrt, x),
         "three": lambda *operands: jnp.empty(0, jnp.result_type(*operands)),

@@ -22,6 +22,8 @@ run(
         "equal": np.equal,
         "bitwise_and": np.bitwise_and,
         "logical_and": np.logical_and,
+        "max": np.maximum,
+        "floordiv": np.floor_divide,
         "concat": lambda x, y: np.concatenate([x, y]),
         "sqrt": np.sqrt,
         "three": lambda *operands: np.empty(0, np.result_type(*operands)),

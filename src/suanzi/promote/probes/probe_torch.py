@@ -21,6 +21,8 @@ OPS = {
     "equal": torch.eq,
     "bitwise_and": torch.bitwise_and,
     "logical_and": torch.logical_and,
+    "max": torch.maximum,
+    "floordiv": torch.floor_divide,
     "concat": lambda x, y: torch.cat([x, y]),
     "sqrt": torch.sqrt,
 }
