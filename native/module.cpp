@@ -13,4 +13,7 @@ NB_MODULE(_core, m) {
   suanzi::init_dtypes(m);
   suanzi::init_rules(m);
   suanzi::init_promote(m);
+  suanzi::init_tensor(m);
+  suanzi::init_operators(m);
+  suanzi::init_dlpack(m);
 }

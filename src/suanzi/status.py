@@ -59,6 +59,10 @@ class InvalidArgument(StatusError, ValueError):
     status = Status.INVALID_ARGUMENT
 
 
+class DivisionByZero(InvalidArgument, ZeroDivisionError):
+    """An integer divided by zero."""
+
+
 class AllocFailed(StatusError, MemoryError):
     """Memory ran out."""
 

@@ -106,9 +106,12 @@ def answer(
 
 
 def _remember(result: Answer) -> None:
-    """Keep a pair's answer in the native table, unless a number or the operator has a say in it."""
+    """Keep the answer in the native table, unless a number or the operator has a say in it.
+
+    One operand is kept as a pair with itself, which has the same answer.
+    """
     rules, op = result.rules, result.operator
-    if len(result.operands) != 2 or result.dtype is None:
+    if len(result.operands) > 2 or result.dtype is None or result.layer is Layer.EXACT:
         return
     if op.name in rules.gates or op.name in rules.zero_dims:
         return
@@ -118,7 +121,7 @@ def _remember(result: Answer) -> None:
         known_int = o.kind == "int" and o.value is not None
         if known_int and rules.overflow == "refuse" and o.value not in _FITS_EVERYWHERE:
             return
-    a, b = (o.code for o in result.operands)
+    a, b = result.operands[0].code, result.operands[-1].code
     for x, y in ((a, b), (b, a)):
         rules._remember(op.operator_class, x, y, result.dtype)
 

@@ -181,31 +181,31 @@ def _answer(
 def _dtype_of(found: Answer) -> DType:
     if found.dtype is not None:
         return found.dtype
-    raise TypeMismatch(_refusal(found))
-
-
-def _refusal(found: Answer) -> str:
-    key = found.rules, found.operator, found.operands
-    if key not in _refusals:
-        if len(_refusals) > 4096:
-            _refusals.clear()
-        _refusals[key] = _write_refusal(found)
-    return _refusals[key]
+    raise TypeMismatch(refusal(found))
 
 
 # The sentence is dear, because the fix is searched for; a refusal that comes back is not.
 _refusals: dict[tuple[Any, ...], str] = {}
 
 
-def _write_refusal(found: Answer) -> str:
+def refusal(found: Answer, who: str = "") -> str:
+    """Return what was refused, by whom, why, and what would mend it, in one or two sentences."""
+    key = who, found.rules, found.operator, found.operands
+    if key not in _refusals:
+        if len(_refusals) > 4096:
+            _refusals.clear()
+        _refusals[key] = _write_refusal(found, who or found.operator.title)
+    return _refusals[key]
+
+
+def _write_refusal(found: Answer, who: str) -> str:
     from suanzi.promote.mend import mend
 
-    op = found.operator.title
     names = " and ".join(str(o) for o in found.operands)
     verb = "have no common dtype" if len(found.operands) > 1 else "is refused"
     fix = mend(found)
     advice = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
     return (
-        f"{op}{': ' * bool(op)}{names} {verb} under {found.rules.name} ({found.rules.title}): "
+        f"{who}{': ' * bool(who)}{names} {verb} under {found.rules.name} ({found.rules.title}): "
         f"{found.reason}.{advice}"
     )

@@ -1,0 +1,88 @@
+// native/kernels.h: the inner loops, compiled once per instruction-set level, behind one table.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace suanzi {
+
+// The types loops compute in.
+enum class Lane : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128 };
+inline constexpr std::size_t lane_count = 12;
+inline constexpr std::size_t real_lane_count = 10;  // i8 .. f64
+inline constexpr std::array<std::uint8_t, lane_count> lane_size{1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+
+// The floating-point formats narrower than 32 bits; they compute as f32.
+enum class Narrow : std::uint8_t { float8_e4m3fn, float8_e5m2, float16, bfloat16 };
+inline constexpr std::size_t narrow_count = 4;
+
+enum class BinaryOp : std::uint8_t {
+#define BINARY(name, lanes, result) name,
+#define UNARY(name, lanes, result)
+#include "ops.def"
+#undef BINARY
+#undef UNARY
+  count
+};
+
+enum class UnaryOp : std::uint8_t {
+#define BINARY(name, lanes, result)
+#define UNARY(name, lanes, result) name,
+#include "ops.def"
+#undef BINARY
+#undef UNARY
+  count
+};
+
+inline constexpr std::size_t binary_count = static_cast<std::size_t>(BinaryOp::count);
+inline constexpr std::size_t unary_count = static_cast<std::size_t>(UnaryOp::count);
+
+// What a loop met on its way; the output is then not used.
+enum Trouble : unsigned { none = 0, zero_divisor = 1, bad_shift = 2 };
+
+// Which operands of a binary loop are one value, repeated.
+enum class Repeat : std::uint8_t { neither, left, right };
+
+// A conversion of n elements from one dense array to another; they do not overlap.
+using Convert = void (*)(const void* in, void* out, std::size_t n);
+using Unary = void (*)(const void* in, void* out, std::size_t n);
+using Binary = unsigned (*)(const void* a, const void* b, void* out, std::size_t n, Repeat repeat);
+// Copies n elements `stride` bytes apart to a dense array, or back.
+using Strided = void (*)(const void* in, void* out, std::size_t n, std::ptrdiff_t stride);
+// out = condition ? a : b, element by element; the condition is bytes.
+using Select = void (*)(const void* condition, const void* a, const void* b, void* out,
+                        std::size_t n, Repeat repeat);
+
+// Element sizes 1, 2, 4, 8, 16 by their logarithm.
+inline constexpr std::size_t size_count = 5;
+
+struct Kernels {
+  const char* level;
+  Convert convert[real_lane_count][real_lane_count];  // rounds once; wraps; saturates from floats
+  Convert to_odd[real_lane_count];  // to f32, rounded to odd, so that a second rounding is right
+  Convert widen[narrow_count];      // to f32
+  Convert narrow[narrow_count];     // from f32, rounded once
+  Convert clamp[narrow_count];      // f32 to f32, within the finite numbers of the format
+  Convert nonzero[real_lane_count];  // to a byte, 0 or 1
+  Convert either;                    // pairs of bytes to a byte: complex to bool
+  Convert wrap_int4, wrap_uint4, wrap_uint1;     // bytes to bytes, modulo the width
+  Convert limit_int4, limit_uint4, limit_uint1;  // bytes to bytes, to the nearest end of the range
+  Convert to_complex[size_count];    // x to (x, 0), by the size of x
+  Convert real_part[size_count];     // (x, y) to x, by the size of x
+  Strided gather[size_count], scatter[size_count];
+  Select select[size_count];
+  Unary unary[unary_count][lane_count];     // null where there is none
+  Binary binary[binary_count][lane_count];  // null where there is none
+  // Exact comparison across types: i64 with u64, i64 with f64, u64 with f64.
+  Binary compare[6][3];
+};
+
+// The table in use.
+const Kernels& kernels() noexcept;
+// The tables this machine can run, best first; the last one runs everywhere.
+std::array<const Kernels*, 3> available_kernels() noexcept;
+// Chooses a level by name; false if this machine does not have it.
+bool use_kernels(const char* level) noexcept;
+
+}  // namespace suanzi

@@ -1,0 +1,219 @@
+// native/storage.cpp: the pool behind allocate_storage.
+//
+// A fresh block from the system page-faults once per 4 KiB when it is first written, which costs
+// more than the arithmetic on it. So freed blocks are kept, by size class, up to a bound; the
+// oldest large ones are given back first.
+#include "storage.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace suanzi {
+
+namespace {
+
+constexpr std::size_t header = (sizeof(Storage) + alignment - 1) / alignment * alignment;
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+// Four classes to a doubling, so that at most a quarter of a block is wasted.
+constexpr std::size_t smallest_log2 = 7;
+constexpr std::size_t class_count = (48 - smallest_log2) * 4;
+
+std::size_t class_of(std::size_t bytes) noexcept {
+  if (bytes <= (std::size_t{1} << smallest_log2)) return 0;
+  std::size_t log2 = std::bit_width(bytes - 1) - 1;  // 2^log2 < bytes <= 2^(log2+1)
+  std::size_t quarter = (bytes - 1 - (std::size_t{1} << log2)) >> (log2 - 2);
+  return (log2 - smallest_log2) * 4 + quarter + 1;
+}
+
+std::size_t size_of(std::size_t size_class) noexcept {
+  if (size_class == 0) return std::size_t{1} << smallest_log2;
+  std::size_t log2 = (size_class - 1) / 4 + smallest_log2, quarter = (size_class - 1) % 4 + 1;
+  return (std::size_t{1} << log2) + quarter * (std::size_t{1} << (log2 - 2));
+}
+
+std::size_t default_bound() noexcept {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  std::size_t quarter = pages > 0 && page > 0
+                            ? static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(page)
+                            : std::size_t{1} << 30;
+  return quarter < (std::size_t{2} << 30) ? quarter : std::size_t{2} << 30;
+}
+
+void* from_system(std::size_t bytes) noexcept {
+  std::size_t align = bytes >= huge_page ? huge_page : alignment;
+  void* block = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (block && bytes >= huge_page) madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+  return block;
+}
+
+class Pool {
+ public:
+  void* take(std::size_t size_class) noexcept {
+    std::size_t bytes = size_of(size_class);
+    {
+      std::lock_guard lock(mutex_);
+      if (void* block = pop(size_class)) {
+        cached_ -= bytes;
+        in_use_ += bytes;
+        return block;
+      }
+    }
+    void* block = from_system(bytes);
+    if (!block) {  // what is kept may be what is missing
+      trim(0);
+      block = from_system(bytes);
+    }
+    if (block) {
+      std::lock_guard lock(mutex_);
+      in_use_ += bytes;
+    }
+    return block;
+  }
+
+  void give(void* block, std::size_t size_class) noexcept {
+    std::size_t bytes = size_of(size_class);
+    {
+      std::lock_guard lock(mutex_);
+      in_use_ -= bytes;
+      if (bytes <= bound_) {
+        push(block, size_class);
+        cached_ += bytes;
+        block = nullptr;
+      }
+    }
+    if (block) std::free(block);
+    trim(bound_.load(std::memory_order_relaxed));
+  }
+
+  // Frees cached blocks, the largest first, until at most `bytes` are kept.
+  void trim(std::size_t bytes) noexcept {
+    if (cached_.load(std::memory_order_relaxed) <= bytes) return;
+    std::lock_guard lock(mutex_);
+    for (std::size_t size_class = class_count; size_class-- > 0;) {
+      while (cached_ > bytes) {
+        void* block = pop(size_class);
+        if (!block) break;
+        cached_ -= size_of(size_class);
+        std::free(block);
+      }
+    }
+  }
+
+  void bound(std::size_t bytes) noexcept {
+    bound_ = bytes;
+    trim(bytes);
+  }
+
+  PoolInfo info(std::int64_t alive) noexcept {
+    std::lock_guard lock(mutex_);
+    return {in_use_, cached_, bound_, alive};
+  }
+
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
+ private:
+  // A free block holds the pointer to the next one of its class.
+  void* pop(std::size_t size_class) noexcept {
+    void* block = free_[size_class];
+    if (block) free_[size_class] = *static_cast<void**>(block);
+    return block;
+  }
+  void push(void* block, std::size_t size_class) noexcept {
+    *static_cast<void**>(block) = free_[size_class];
+    free_[size_class] = block;
+  }
+
+  std::mutex mutex_;
+  std::array<void*, class_count> free_{};
+  std::size_t in_use_ = 0;
+  std::atomic<std::size_t> cached_{0};
+  std::atomic<std::size_t> bound_{default_bound()};
+};
+
+Pool& pool() noexcept;
+
+Pool& pool() noexcept {
+  // Never destroyed: tensors may outlive every static object. A fork must not catch the mutex
+  // locked by a thread that the child does not have.
+  static Pool* the_pool = [] {
+    auto* made = new Pool;
+    pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
+    return made;
+  }();
+  return *the_pool;
+}
+
+std::atomic<std::int64_t> alive{0};
+
+}  // namespace
+
+Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
+  std::size_t item = dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+  std::size_t bytes;
+  if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) ||
+      bytes > (std::size_t{1} << 46))
+    return nullptr;
+  std::size_t size_class = class_of(header + bytes);
+  void* block = pool().take(size_class);
+  if (!block) return nullptr;
+  auto* storage = new (block) Storage{};
+  storage->references.store(1, std::memory_order_relaxed);
+  storage->dtype = dtype;
+  storage->size = size;
+  storage->bytes = bytes;
+  storage->data = static_cast<std::byte*>(block) + header;
+  storage->block = size_class + 1;
+  alive.fetch_add(1, std::memory_order_relaxed);
+  return storage;
+}
+
+Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only,
+                       void (*release)(void*), void* owner) noexcept {
+  auto* storage = new (std::nothrow) Storage{};
+  if (!storage) return nullptr;
+  storage->references.store(1, std::memory_order_relaxed);
+  storage->dtype = dtype;
+  storage->read_only = read_only;
+  storage->size = size;
+  storage->bytes =
+      static_cast<std::size_t>(size) * dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+  storage->data = static_cast<std::byte*>(data);
+  storage->release = release;
+  storage->owner = owner;
+  alive.fetch_add(1, std::memory_order_relaxed);
+  return storage;
+}
+
+void release_storage(Storage* storage) noexcept {
+  if (storage->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  alive.fetch_sub(1, std::memory_order_relaxed);
+  if (storage->block) {
+    std::size_t size_class = storage->block - 1;
+    storage->~Storage();
+    pool().give(storage, size_class);
+  } else {
+    if (storage->release) storage->release(storage->owner);
+    delete storage;
+  }
+}
+
+PoolInfo pool_info() noexcept { return pool().info(alive.load(std::memory_order_relaxed)); }
+void trim_pool() noexcept { pool().trim(0); }
+void bound_pool(std::size_t bytes) noexcept { pool().bound(bytes); }
+
+}  // namespace suanzi

@@ -1,0 +1,265 @@
+"""7.2.4: arithmetic."""
+
+from __future__ import annotations
+
+from builtins import max as max_
+from builtins import min as min_
+from collections.abc import Sequence
+
+from suanzi import _core
+from suanzi.registry import (
+    COMPLEX,
+    FLOATS,
+    NUMBERS,
+    REALS,
+    REGISTRY,
+    Operator,
+    declare_symbol,
+    operator,
+)
+from suanzi.resolve import (
+    axis_argument,
+    check_dtype,
+    check_shapes,
+    integer_argument,
+    operands_of,
+    plain_operand,
+    promote,
+    shape_argument,
+    tensor_argument,
+)
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor, sum_last_axis, zeros
+
+
+@operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)
+def add(x: Tensor, y: Tensor) -> Tensor:
+    """Return x + y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.add(sz.tensor([1, 2], sz.int8), sz.tensor([0.5, 0.5], sz.float16))
+    Tensor([1.5, 2.5], dtype=float16)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.2", dtypes=NUMBERS, kernel="sub", ulp=0.5)
+def sub(x: Tensor, y: Tensor) -> Tensor:
+    """Return x - y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.sub(sz.tensor([5, 2], sz.uint8), 3)
+    Tensor([  2, 255], dtype=uint8)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.3", dtypes=NUMBERS, kernel="mul", ulp=0.5)
+def mul(x: Tensor, y: Tensor) -> Tensor:
+    """Return x * y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.mul(sz.tensor([[1], [2]]), sz.tensor([3, 4]))
+    Tensor([[3, 4],
+            [6, 8]], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.4", dtypes=NUMBERS, ulp=1)
+def muladd(x: Tensor, y: Tensor, a: Tensor) -> Tensor:
+    """Return x * y + a, element by element; the product and the sum are each rounded.
+
+    Dtypes narrower than float32 round once, at the end.
+
+    >>> import suanzi as sz
+    >>> sz.muladd(sz.tensor([1.5, 2.5]), sz.tensor([2, 4]), 0.5)
+    Tensor([ 3.5, 10.5], dtype=float32)
+    """
+    op = REGISTRY["muladd"]
+    operands = operands_of(op, {"x": x, "y": y, "a": a})
+    promoted = promote(op, operands).dtype
+    assert promoted is not None
+    check_dtype(op, operands, promoted)
+    check_shapes(op, operands)
+    plain = [plain_operand(v, promoted) for v in operands.values()]
+    return _core.run_muladd(plain, promoted)  # type: ignore[no-any-return]
+
+
+@operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5)
+def div(x: Tensor, y: Tensor) -> Tensor:
+    """Return x / y: the quotient of integers rounded towards zero, that of floats as IEEE 754 has it.
+
+    An integer zero divisor is an error; `true_divide` gives floating-point for integers, too.
+
+    >>> import suanzi as sz
+    >>> sz.div(sz.tensor([7, -7]), 2), sz.div(sz.tensor([1.0, -1.0]), 0)
+    (Tensor([ 3, -3], dtype=int64), Tensor([ inf, -inf], dtype=float32))
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.6", dtypes=REALS, kernel="floordiv", ulp=0.5)
+def floordiv(x: Tensor, y: Tensor) -> Tensor:
+    """Return the floor of x / y.
+
+    >>> import suanzi as sz
+    >>> sz.floordiv(sz.tensor([7, -7]), 2)
+    Tensor([ 3, -4], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.7", dtypes=(*FLOATS, *COMPLEX), kernel="div", ulp=0.5)
+def true_divide(x: Tensor, y: Tensor) -> Tensor:
+    """Return x / y in floating-point, whatever the dtypes.
+
+    >>> import suanzi as sz
+    >>> sz.true_divide(sz.tensor([2, 3]), sz.tensor([1, 5]))
+    Tensor([  2, 0.6], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.8", dtypes=REALS, kernel="mod", ulp=0.5)
+def mod(x: Tensor, y: Tensor) -> Tensor:
+    """Return the remainder of x / y with the sign of y: x = floordiv(x, y) * y + mod(x, y).
+
+    >>> import suanzi as sz
+    >>> sz.mod(sz.tensor([7, -7]), 3)
+    Tensor([1, 2], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.9", dtypes=REALS, kernel="max", ulp=0.5)
+def max(x: Tensor, y: Tensor) -> Tensor:
+    """Return the larger of x and y, element by element; NaN wins.
+
+    >>> import suanzi as sz
+    >>> sz.max(sz.tensor([2, 3, 4]), sz.tensor([1, 5, 2]))
+    Tensor([2, 5, 4], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.10", dtypes=REALS, kernel="min", ulp=0.5)
+def min(x: Tensor, y: Tensor) -> Tensor:
+    """Return the smaller of x and y, element by element; NaN wins.
+
+    >>> import suanzi as sz
+    >>> sz.min(sz.tensor([2, 3, 4]), sz.tensor([1, 5, 2]))
+    Tensor([1, 3, 2], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.11", dtypes=NUMBERS, kernel="abs", ulp=1)
+def abs(x: Tensor) -> Tensor:
+    """Return the magnitude of x; that of a complex tensor is real.
+
+    The most negative integer, which has no opposite, stays as it is.
+
+    >>> import suanzi as sz
+    >>> sz.abs(sz.tensor([3 + 4j]))
+    Tensor([5], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.4.12", dtypes=(*FLOATS, *COMPLEX), kernel="reciprocal", ulp=0.5)
+def reciprocal(x: Tensor) -> Tensor:
+    """Return 1 / x in floating-point.
+
+    >>> import suanzi as sz
+    >>> sz.reciprocal(sz.tensor([-1, 2, -4]))
+    Tensor([   -1,   0.5, -0.25], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+def _negative(x: Tensor) -> Tensor:
+    """Return -x; the standard has no operator for it, but Python has."""
+    raise NotImplementedError
+
+
+declare_symbol("negative", _negative, dtypes=NUMBERS, kernel="negative")
+
+
+@operator("7.2.4.13", dtypes=NUMBERS)
+def trace(x: Tensor, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
+    """Return the sum along the diagonal of the plane of two axes.
+
+    `offset` moves the diagonal: up and to the right if it is positive. Integers wrap; float16,
+    bfloat16 and float8 are summed in float32.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [4, 5, 6]]])
+    >>> sz.trace(x)
+    Tensor([5, 7, 9], dtype=int64)
+    """
+    op = REGISTRY["trace"]
+    x = tensor_argument(op, "x", x)
+    check_dtype(op, {"x": x}, x.dtype)
+    first, second = _plane(op, x.shape, dim0, dim1)
+    return sum_last_axis(_diagonal(x, integer_argument(op, "offset", offset), first, second))
+
+
+@operator("7.2.4.13.4", dtypes=NUMBERS)
+def trace_backward(
+    grad_y: Tensor,
+    input_shape: Sequence[int],
+    offset: int = 0,
+    dim0: int = 0,
+    dim1: int = 1,
+) -> Tensor:
+    """Return the gradient of `trace`: `grad_y` along the diagonal of a tensor of zeros.
+
+    `input_shape` is the shape of the input of `trace`, which its result does not tell.
+
+    >>> import suanzi as sz
+    >>> sz.trace_backward(sz.tensor(2.5), (2, 3))
+    Tensor([[2.5,   0,   0],
+            [  0, 2.5,   0]], dtype=float32)
+    """
+    op = REGISTRY["trace_backward"]
+    grad_y = tensor_argument(op, "grad_y", grad_y)
+    check_dtype(op, {"grad_y": grad_y}, grad_y.dtype)
+    shape = shape_argument(op, "input_shape", input_shape)
+    first, second = _plane(op, shape, dim0, dim1)
+    rest = tuple(n for axis, n in enumerate(shape) if axis not in (first, second))
+    if grad_y.shape != rest:
+        raise InvalidArgument(
+            f"{op.title}: grad_y has shape {grad_y.shape}; for an input of shape {shape} it must have "
+            f"shape {rest}."
+        )
+    gradient = zeros(shape, grad_y.dtype)
+    along = _diagonal(gradient, integer_argument(op, "offset", offset), first, second)
+    _core.copy_into(along, _core.view(grad_y, grad_y.offset, (*rest, 1), (*grad_y.strides, 0)))
+    return gradient
+
+
+def _plane(op: Operator, shape: tuple[int, ...], dim0: int, dim1: int) -> tuple[int, int]:
+    if len(shape) < 2:
+        raise InvalidArgument(f"{op.title}: the input has shape {shape}; it must have two axes.")
+    first, second = (
+        axis_argument(op, name, axis, len(shape)) for name, axis in (("dim0", dim0), ("dim1", dim1))
+    )
+    if first == second:
+        raise InvalidArgument(f"{op.title}: dim0 and dim1 are both {first}; a plane has two axes.")
+    return first, second
+
+
+def _diagonal(x: Tensor, offset: int, first: int, second: int) -> Tensor:
+    """Return a view of the diagonals of planes, along a last axis of its own."""
+    rows, columns = x.shape[first], x.shape[second]
+    length = max_(0, min_(rows + min_(offset, 0), columns - max_(offset, 0)))
+    start = max_(-offset, 0) * x.strides[first] + max_(offset, 0) * x.strides[second]
+    kept = [axis for axis in range(x.ndim) if axis not in (first, second)]
+    made: Tensor = _core.view(
+        x,
+        x.offset + (start if length else 0),
+        [*(x.shape[a] for a in kept), length],
+        [*(x.strides[a] for a in kept), x.strides[first] + x.strides[second]],
+    )
+    return made

@@ -1,0 +1,130 @@
+"""7.2.7: bits of integers and bool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, int64
+from suanzi.dtypes import bool as bool_
+from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
+from suanzi.resolve import as_operand, check_dtype, check_shapes
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensor import Tensor, readable, tensor
+
+
+@operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and")
+def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
+    """Return x & y, bit by bit.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_and(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
+    Tensor([0, 0, 1], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.7.2", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_or")
+def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
+    """Return x | y, bit by bit.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_or(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
+    Tensor([3, 1, 1], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.7.3", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_xor")
+def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
+    """Return x ^ y, bit by bit.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_xor(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
+    Tensor([3, 1, 0], dtype=int64)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not")
+def bitwise_not(x: Tensor) -> Tensor:
+    """Return x with every bit the other way.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_not(sz.tensor([0b00001111, 0b11110000], sz.uint8))
+    Tensor([240,  15], dtype=uint8)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS))
+def bitwise_left_shift(x: Tensor, shift: Tensor | int = 1) -> Tensor:
+    """Return x with its bits moved left by `shift` places; bits that leave are lost.
+
+    `shift` is an integer or an integer tensor, from 0 to less than the width of x. A bool has one
+    bit, so any shift of it but 0 leaves False.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_left_shift(sz.tensor([1, 200], sz.uint8), 2)
+    Tensor([ 4, 32], dtype=uint8)
+    """
+    return _shift("bitwise_left_shift", x, shift)
+
+
+@operator("7.2.7.6", dtypes=(*BOOL, *INTEGERS))
+def bitwise_right_shift(x: Tensor, shift: Tensor | int = 1) -> Tensor:
+    """Return x with its bits moved right by `shift` places; a signed integer keeps its sign.
+
+    >>> import suanzi as sz
+    >>> sz.bitwise_right_shift(sz.tensor([1, -8], sz.int8))
+    Tensor([ 0, -4], dtype=int8)
+    """
+    return _shift("bitwise_right_shift", x, shift)
+
+
+declare_symbol("bitwise_left_shift", bitwise_left_shift)
+declare_symbol("bitwise_right_shift", bitwise_right_shift)
+
+
+def _shift(name: str, x: Any, shift: Any) -> Tensor:
+    op = REGISTRY[name]
+    operands = {"x": as_operand(op, "x", x), "shift": as_operand(op, "shift", shift)}
+    if not isinstance(operands["x"], Tensor):
+        amount = operands["shift"]
+        # A number takes the dtype of the tensor it is shifted by.
+        operands["x"] = tensor(operands["x"], amount.dtype if isinstance(amount, Tensor) else None)
+    value, amount = operands["x"], operands["shift"]
+    assert isinstance(value, Tensor)
+    check_dtype(op, {"x": value}, value.dtype)
+    check_shapes(op, operands)
+    _check_amount(op, value.dtype, amount)
+    if value.dtype is bool_:
+        # One bit: it stays only where it is not moved.
+        return bitwise_and(value, _core.run_operator("equal", [amount, 0], int64)[0])
+    output, trouble = _core.run_operator(name, [value, amount], value.dtype)
+    assert not trouble
+    result: Tensor = output
+    return result
+
+
+def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
+    """Raise unless every shift is an integer within the width of a dtype."""
+    if isinstance(amount, Tensor):
+        if amount.dtype.kind not in ("int", "uint"):
+            raise TypeMismatch(
+                f"{op.title}: shift is {amount.dtype}; it must be an integer or a tensor of integers."
+            )
+        values = readable(amount)
+        low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)
+    elif isinstance(amount, bool) or not isinstance(amount, int):
+        raise TypeMismatch(
+            f"{op.title}: shift is {amount!r}; it must be an integer or a tensor of integers."
+        )
+    else:
+        low = high = amount
+    width = 2**63 if dt is bool_ else dt.bits
+    if low < 0 or high >= width:
+        raise InvalidArgument(
+            f"{op.title}: shift is {low if low < 0 else high}; for {dt} it must be from 0 to "
+            f"{dt.bits - 1}."
+        )

@@ -1,0 +1,151 @@
+"""7.2.5: comparison.
+
+Operands are compared in the dtype they promote to, and the result is bool. Under `lossless`, and
+between integers under `numpy`, operands without a common dtype are compared by value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DType
+from suanzi.promote.engine import Layer
+from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, operator
+from suanzi.resolve import check_dtype, check_shapes, operands_of, promote
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor, readable, tensor
+
+
+@operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal")
+def equal(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x equals y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.equal(sz.tensor([1, 2, 3]), sz.tensor([1, 3, 3]))
+    Tensor([ True, False,  True], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.2", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="not_equal")
+def not_equal(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x differs from y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.not_equal(sz.tensor([1, 2, 3]), sz.tensor([1, 3, 3]))
+    Tensor([False,  True, False], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.3", dtypes=(*SUBBYTE, *REALS), kernel="greater")
+def greater(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x is greater than y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.greater(sz.tensor([1, 3, 3]), sz.tensor([1, 2, 3]))
+    Tensor([False,  True, False], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.4", dtypes=(*SUBBYTE, *REALS), kernel="greater_equal")
+def greater_equal(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x is at least y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.greater_equal(sz.tensor([1, 3, 3]), sz.tensor([1, 2, 3]))
+    Tensor([True, True, True], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.5", dtypes=(*SUBBYTE, *REALS), kernel="less")
+def less(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x is less than y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.less(sz.tensor([1, 2, 3]), sz.tensor([1, 3, 3]))
+    Tensor([False,  True, False], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.6", dtypes=(*SUBBYTE, *REALS), kernel="less_equal")
+def less_equal(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether x is at most y, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.less_equal(sz.tensor([1, 2, 3]), sz.tensor([1, 3, 3]))
+    Tensor([True, True, True], dtype=bool)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.5.7", dtypes=NUMBERS)
+def allclose(
+    x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Return whether every element of x is close to that of y: |x - y| <= atol + rtol |y|.
+
+    The result is one bool, in a tensor of shape [1]. Equal infinities are close; NaN is close to NaN
+    only with `equal_nan`.
+
+    >>> import suanzi as sz
+    >>> sz.allclose(sz.tensor([10, 1e-7]), sz.tensor([10.1, 1e-8]))
+    Tensor([False], dtype=bool)
+    """
+    op = REGISTRY["allclose"]
+    operands = operands_of(op, {"x": x, "y": y})
+    found = promote(op, operands)
+    shape = check_shapes(op, operands)
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, int | float) or not value >= 0:
+            raise InvalidArgument(
+                f"{op.title}: {name} is {value!r}; it must be a number from 0 up."
+            )
+    promoted = found.dtype
+    assert promoted is not None
+    if found.layer is not Layer.EXACT:
+        check_dtype(op, operands, promoted)
+    import numpy as np
+
+    a, b = (
+        _exact_array(v, None if found.layer is Layer.EXACT else promoted) for v in operands.values()
+    )
+    with np.errstate(all="ignore"):
+        near = _distance(a, b) <= atol + rtol * np.abs(
+            b.astype(np.float64 if b.dtype.kind != "c" else b.dtype)
+        )
+        close = (near & np.isfinite(b)) | (a == b)
+        if equal_nan:
+            close |= np.isnan(a) & np.isnan(b)
+    del shape
+    return tensor([bool(np.all(close))])
+
+
+def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | None) -> Any:
+    """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
+    import numpy as np
+
+    if not isinstance(x, Tensor):
+        x = tensor(x) if promoted is None else tensor(x, None)
+    if promoted is not None:
+        x = _core.cast(x, promoted, False)
+    array = readable(x)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    return array.astype(np.complex128) if array.dtype.kind == "c" else array
+
+
+def _distance(a: Any, b: Any) -> Any:
+    """Return |a - b|; the difference of integers is exact."""
+    import numpy as np
+
+    if a.dtype.kind in "iu" and a.dtype == b.dtype:
+        unsigned = a.dtype.str.replace("i", "u")
+        return (np.maximum(a, b).astype(unsigned) - np.minimum(a, b).astype(unsigned)).astype(
+            np.float64
+        )
+    return np.abs(a.astype(np.complex128 if "c" in a.dtype.kind + b.dtype.kind else np.float64) - b)

@@ -1,0 +1,72 @@
+"""7.2.12: exponentials and logarithms. Integers become floating-point."""
+
+from __future__ import annotations
+
+from suanzi.registry import FLOATS, operator
+from suanzi.tensor import Tensor
+
+
+@operator("7.2.12.1", dtypes=FLOATS, kernel="exp", ulp=3)
+def exp(x: Tensor) -> Tensor:
+    """Return e to the power x.
+
+    >>> import suanzi as sz
+    >>> sz.exp(sz.tensor([0, 1]))
+    OUT_exp
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.12.2", dtypes=FLOATS, kernel="expm1", ulp=3)
+def expm1(x: Tensor) -> Tensor:
+    """Return exp(x) - 1, precise also next to zero.
+
+    >>> import suanzi as sz
+    >>> sz.expm1(sz.tensor([0, 1e-8]))
+    OUT_expm1
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3)
+def log(x: Tensor) -> Tensor:
+    """Return the natural logarithm of x; minus infinity at zero, NaN below.
+
+    >>> import suanzi as sz
+    >>> sz.log(sz.tensor([1, 2, 0]))
+    OUT_log
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=3)
+def log1p(x: Tensor) -> Tensor:
+    """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
+
+    >>> import suanzi as sz
+    >>> sz.log1p(sz.tensor([0, 1e-8]))
+    OUT_log1p
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3)
+def log10(x: Tensor) -> Tensor:
+    """Return the logarithm of x to base 10.
+
+    >>> import suanzi as sz
+    >>> sz.log10(sz.tensor([1, 1000]))
+    OUT_log10
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3)
+def log2(x: Tensor) -> Tensor:
+    """Return the logarithm of x to base 2.
+
+    >>> import suanzi as sz
+    >>> sz.log2(sz.tensor([1, 1024]))
+    OUT_log2
+    """
+    raise NotImplementedError

@@ -1,0 +1,83 @@
+"""7.2.6: logic.
+
+Operands count as false where they are zero, in the dtype they promote to; the result is bool.
+"""
+
+from __future__ import annotations
+
+from suanzi import _core
+from suanzi.dtypes import bool as bool_
+from suanzi.promote.engine import Layer
+from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, operator
+from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
+from suanzi.tensor import Tensor
+
+_ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
+
+
+@operator("7.2.6.1", dtypes=_ANY_NUMBER)
+def logical_and(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether both are true, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.logical_and(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
+    Tensor([ True, False,  True], dtype=bool)
+    """
+    return _combine("logical_and", "bitwise_and", x, y)
+
+
+@operator("7.2.6.2", dtypes=_ANY_NUMBER)
+def logical_or(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether at least one is true, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.logical_or(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
+    Tensor([True, True, True], dtype=bool)
+    """
+    return _combine("logical_or", "bitwise_or", x, y)
+
+
+@operator("7.2.6.4", dtypes=_ANY_NUMBER)
+def logical_xor(x: Tensor, y: Tensor) -> Tensor:
+    """Return whether exactly one is true, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.logical_xor(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
+    Tensor([False,  True, False], dtype=bool)
+    """
+    return _combine("logical_xor", "bitwise_xor", x, y)
+
+
+@operator("7.2.6.3", dtypes=_ANY_NUMBER)
+def logical_not(x: Tensor) -> Tensor:
+    """Return whether x is false, element by element.
+
+    >>> import suanzi as sz
+    >>> sz.logical_not(sz.tensor([1.5, 0]))
+    Tensor([False,  True], dtype=bool)
+    """
+    op = REGISTRY["logical_not"]
+    operands = operands_of(op, {"x": x})
+    promoted = promote(op, operands).dtype
+    assert promoted is not None
+    check_dtype(op, operands, promoted)
+    return _core.run_logical("bitwise_xor", [operands["x"], True], promoted)  # type: ignore[no-any-return]
+
+
+def _combine(name: str, kernel: str, x: Tensor, y: Tensor) -> Tensor:
+    op = REGISTRY[name]
+    operands = operands_of(op, {"x": x, "y": y})
+    found = promote(op, operands)
+    promoted = found.dtype
+    assert promoted is not None
+    check_shapes(op, operands)
+    if found.layer is Layer.EXACT:
+        # No common dtype is needed: each operand is true or false by itself.
+        truths = [
+            _core.cast(v, bool_, False) if isinstance(v, Tensor) else bool(v)
+            for v in operands.values()
+        ]
+        return _core.run_logical(kernel, truths, bool_)  # type: ignore[no-any-return]
+    check_dtype(op, operands, promoted)
+    plain = [plain_operand(v, promoted) for v in operands.values()]
+    return _core.run_logical(kernel, plain, promoted)  # type: ignore[no-any-return]

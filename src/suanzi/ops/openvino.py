@@ -1,0 +1,50 @@
+"""ConvertPromoteTypes-14, OpenVINO's operation, as its document defines it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DTypeLike, float32
+from suanzi.promote.engine import answer
+from suanzi.promote.library import openvino_rules
+from suanzi.promote.questions import refusal
+from suanzi.status import TypeMismatch
+from suanzi.tensor import Tensor, is_destroyed
+
+
+def convert_promote_types(
+    x: Tensor,
+    y: Tensor,
+    *,
+    promote_unsafe: bool = False,
+    pytorch_scalar_promotion: bool = False,
+    u64_integer_promotion_target: DTypeLike = float32,
+) -> tuple[Tensor, Tensor]:
+    """Convert two tensors to the dtype they promote to in OpenVINO, and return both.
+
+    What the document calls unsafe raises TypeMismatch unless `promote_unsafe`.
+
+    >>> import suanzi as sz
+    >>> x, y = sz.tensor([1, 2], sz.int8), sz.tensor([200], sz.uint8)
+    >>> sz.convert_promote_types(x, y, promote_unsafe=True)
+    (Tensor([1, 2], dtype=int16), Tensor([200], dtype=int16))
+    """
+    for name, value in (("x", x), ("y", y)):
+        if not isinstance(value, Tensor) or is_destroyed(value):
+            raise TypeMismatch(
+                f"convert_promote_types: {name} is a {_what(value)}; it takes a Tensor."
+            )
+    rules = openvino_rules(
+        promote_unsafe=promote_unsafe,
+        pytorch_scalar_promotion=pytorch_scalar_promotion,
+        u64_integer_promotion_target=u64_integer_promotion_target,
+    )
+    found = answer((x, y), rules)
+    if found.dtype is None:
+        raise TypeMismatch(refusal(found, "convert_promote_types"))
+    return _core.cast(x, found.dtype, False), _core.cast(y, found.dtype, False)
+
+
+def _what(value: Any) -> str:
+    return "destroyed tensor" if isinstance(value, Tensor) else type(value).__name__

@@ -1,0 +1,88 @@
+"""7.2.9: rounding to whole numbers, which stay floating-point."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from suanzi.registry import FLOATS, operator
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor
+
+
+@operator("7.2.9.1", dtypes=FLOATS, kernel="floor", ulp=0.5)
+def floor(x: Tensor) -> Tensor:
+    """Return the largest whole number not above x.
+
+    >>> import suanzi as sz
+    >>> sz.floor(sz.tensor([3.2, 2, 2.8]))
+    Tensor([3, 2, 2], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.9.2", dtypes=FLOATS, kernel="ceil", ulp=0.5)
+def ceil(x: Tensor) -> Tensor:
+    """Return the smallest whole number not below x.
+
+    >>> import suanzi as sz
+    >>> sz.ceil(sz.tensor([3.2, 2, 2.8]))
+    Tensor([4, 2, 3], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.9.3", dtypes=FLOATS, kernel="trunc", ulp=0.5)
+def trunc(x: Tensor) -> Tensor:
+    """Return x without its fraction.
+
+    >>> import suanzi as sz
+    >>> sz.trunc(sz.tensor([-2.1, -1.9, 1.9]))
+    Tensor([-2, -1,  1], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+@operator("7.2.9.4", dtypes=FLOATS, kernel="round", ulp=0.5)
+def round(x: Tensor) -> Tensor:
+    """Return the nearest whole number; of two, the even one.
+
+    >>> import suanzi as sz
+    >>> sz.round(sz.tensor([3.2, 2.5, 3.5]))
+    Tensor([3, 2, 4], dtype=float32)
+    """
+    raise NotImplementedError
+
+
+class RoundMode(Enum):
+    """The ways `rint` rounds."""
+
+    DOWNWARD = "floor"
+    UPWARD = "ceil"
+    TOWARDZERO = "trunc"
+    TONEAREST = "round"
+
+
+_MODES = {
+    RoundMode.DOWNWARD: floor,
+    RoundMode.UPWARD: ceil,
+    RoundMode.TOWARDZERO: trunc,
+    RoundMode.TONEAREST: round,
+}
+
+
+@operator("7.2.9.5", dtypes=FLOATS, ulp=0.5)
+def rint(x: Tensor, mode: RoundMode | str) -> Tensor:
+    """Return x rounded to a whole number in one of four ways.
+
+    `mode` is a :class:`RoundMode` or its name: DOWNWARD, UPWARD, TOWARDZERO or TONEAREST.
+
+    >>> import suanzi as sz
+    >>> sz.rint(sz.tensor([0.5, -1.5, 2.8]), "TONEAREST")
+    Tensor([ 0, -2,  3], dtype=float32)
+    """
+    chosen = RoundMode.__members__.get(mode.upper()) if isinstance(mode, str) else mode
+    if not isinstance(chosen, RoundMode):
+        raise InvalidArgument(
+            f"rint (7.2.9.5): mode is {mode!r}; it is one of {', '.join(RoundMode.__members__)}."
+        )
+    return _MODES[chosen](x)

@@ -1,0 +1,180 @@
+"""7.2.3: transformation. Here are cast, clip, sign and where; the rest is to come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DTypeLike, dtype, float32
+from suanzi.dtypes import bool as bool_
+from suanzi.registry import ANY, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
+from suanzi.resolve import (
+    as_operand,
+    broadcast_shapes,
+    check_dtype,
+    check_shapes,
+    plain_operand,
+    promote,
+    tensor_argument,
+)
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensor import Tensor, tensor
+
+_NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
+
+
+@operator("7.2.3.1", dtypes=_NOT_TEXT)
+def cast(input: Tensor, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
+    """Return a copy in another dtype; each element is rounded once.
+
+    To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest end
+    of it; wider integers wrap. To a narrow float, overflow gives infinity, or NaN where the format
+    has none; with `saturate`, the largest finite number. A complex number keeps its real part, and
+    everything but zero is True, NaN among it.
+
+    >>> import suanzi as sz
+    >>> sz.cast(sz.tensor([1.5, -1.5, 300, float("nan")]), sz.int8)
+    Tensor([  1,  -1, 127,   0], dtype=int8)
+    >>> sz.cast(sz.tensor([300, -1]), sz.uint8), sz.cast(sz.tensor([1e6]), sz.float16, saturate=True)
+    (Tensor([ 44, 255], dtype=uint8), Tensor([65504], dtype=float16))
+    """
+    op = REGISTRY["cast"]
+    input = tensor_argument(op, "input", input)
+    target = dtype(type)
+    for name, dt in (("input", input.dtype), ("type", target)):
+        if dt not in _NOT_TEXT and dt is not input.dtype:
+            raise TypeMismatch(f"{op.title}: {name} is {dt}, which does not convert to numbers.")
+    if input.dtype not in _NOT_TEXT and target is not input.dtype:
+        raise TypeMismatch(
+            f"{op.title}: input is {input.dtype}, which does not convert to {target}."
+        )
+    made: Tensor = _core.cast(input, target, saturate)
+    return made
+
+
+@operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS))
+def clip(input: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    """Return the input with elements below `low` made `low`, and those above `high` made `high`.
+
+    The bounds are numbers or tensors, and are converted to the dtype of the input, which the result
+    has; None is no bound. NaN stays, and where `low` is above `high` the result is `high`.
+
+    >>> import suanzi as sz
+    >>> sz.clip(sz.tensor([-2, 0, 5]), low=-1, high=3)
+    Tensor([-1,  0,  3], dtype=int64)
+    """
+    op = REGISTRY["clip"]
+    result = tensor_argument(op, "input", input)
+    check_dtype(op, {"input": result}, result.dtype)
+    bounds = {"low": _bound(op, "low", low, result), "high": _bound(op, "high", high, result)}
+    check_shapes(op, {"input": result, **{k: v for k, v in bounds.items() if v is not None}})
+    if bounds["low"] is not None:
+        result = _core.run_operator("max", [result, bounds["low"]], result.dtype)[0]
+    if bounds["high"] is not None:
+        result = _core.run_operator("min", [result, bounds["high"]], result.dtype)[0]
+    made: Tensor = _core.cast(result, result.dtype, False) if result is input else result
+    return made
+
+
+@operator("7.2.3.16.4", dtypes=NUMBERS)
+def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tensor:
+    """Return the gradient of `clip`: `grad_out` where the input is within the bounds, else 0.
+
+    `input` is the input of `clip`, which the standard forgot; the bounds themselves are within.
+
+    >>> import suanzi as sz
+    >>> g, x = sz.tensor([1.0] * 5), sz.tensor([-2, -1, 0, 1, 2])
+    >>> sz.clip_backward(g, -1, 1, x)
+    Tensor([0, 1, 1, 1, 0], dtype=float32)
+    """
+    op = REGISTRY["clip_backward"]
+    gradient = tensor_argument(op, "grad_out", grad_out)
+    x = tensor_argument(op, "input", input)
+    check_dtype(op, {"grad_out": gradient}, gradient.dtype)
+    check_dtype(REGISTRY["clip"], {"input": x}, x.dtype)
+    inside: Any = True
+    for name, bound, comparison in (("low", low, "greater_equal"), ("high", high, "less_equal")):
+        limit = _bound(op, name, bound, x)
+        if limit is not None:
+            within = _core.run_operator(comparison, [x, limit], x.dtype)[0]
+            inside = (
+                within
+                if inside is True
+                else _core.run_logical("bitwise_and", [inside, within], bool_)
+            )
+    if inside is True:
+        inside = tensor(True)
+    operands = {"grad_out": gradient, "input": x}
+    if broadcast_shapes([x.shape, inside.shape]) != x.shape or gradient.shape != x.shape:
+        raise InvalidArgument(
+            f"{op.title}: grad_out has shape {gradient.shape} and input {operands['input'].shape}; "
+            "they must be equal, and bounds must not be larger."
+        )
+    made: Tensor = _core.run_where([inside, gradient, 0], gradient.dtype)
+    return made
+
+
+def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
+    """Return a bound as a value of the input's dtype, or None."""
+    if bound is None:
+        return None
+    value = as_operand(op, name, bound)
+    if isinstance(value, Tensor):
+        if value.dtype is not x.dtype:
+            raise InvalidArgument(
+                f"{op.title}: {name} is a tensor of {value.dtype}; it must be of the input's dtype, "
+                f"{x.dtype}. Cast it with sz.cast({name}, sz.{x.dtype})."
+            )
+        return value
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, complex) or (x.dtype.kind in ("int", "uint") and not whole):
+        raise InvalidArgument(
+            f"{op.title}: {name} is {value}, which is not a value of the input's dtype, {x.dtype}."
+        )
+    if x.dtype.kind in ("int", "uint"):
+        from suanzi.dtypes import iinfo
+
+        limits = iinfo(x.dtype)
+        return min(max(int(value), limits.min), limits.max)
+    return plain_operand(value, x.dtype)
+
+
+@operator("7.2.3.22", dtypes=REALS)
+def sign(input: Tensor) -> Tensor:
+    """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays.
+
+    >>> import suanzi as sz
+    >>> sz.sign(sz.tensor([-2.5, 0, 7]))
+    Tensor([-1,  0,  1], dtype=float32)
+    """
+    op = REGISTRY["sign"]
+    x = tensor_argument(op, "input", input)
+    check_dtype(op, {"input": x}, x.dtype)
+    made: Tensor = _core.run_operator("sign", [x], x.dtype)[0]
+    return made
+
+
+@operator("7.2.3.23", dtypes=_NOT_TEXT)
+def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Return x where the condition is true, and y elsewhere; all three are broadcast.
+
+    >>> import suanzi as sz
+    >>> sz.where(sz.tensor([True, False]), sz.tensor([1, 2]), 0.5)
+    Tensor([  1, 0.5], dtype=float32)
+    """
+    op = REGISTRY["where"]
+    test = as_operand(op, "condition", condition)
+    test = test if isinstance(test, Tensor) else tensor(test)
+    if test.dtype is not bool_:
+        raise InvalidArgument(
+            f"{op.title}: condition is {test.dtype}; it must be bool. Compare it with something, such "
+            "as sz.not_equal(condition, 0)."
+        )
+    operands = {"x": as_operand(op, "x", x), "y": as_operand(op, "y", y)}
+    promoted = promote(op, operands).dtype
+    assert promoted is not None
+    check_dtype(op, operands, promoted)
+    check_shapes(op, {"condition": test, **operands})
+    plain = [plain_operand(v, promoted) for v in operands.values()]
+    made: Tensor = _core.run_where([test, *plain], promoted)
+    return made

@@ -1,0 +1,133 @@
+"""The operators: one declaration each, kept with its facts.
+
+An operator is a typed function with a docstring, its clause and the dtypes it takes. With
+`kernel`, the function has no body: a native short cut answers, and :mod:`suanzi.resolve` does what
+that leaves, errors above all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+from suanzi import _core
+from suanzi.dtypes import DTYPES, DType
+from suanzi.promote.operators import OPERATORS, OperatorClass
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
+SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
+BOOL = tuple(d for d in DTYPES if d.kind == "bool")
+FLOATS = tuple(d for d in DTYPES if d.kind == "float")
+COMPLEX = tuple(d for d in DTYPES if d.kind == "complex")
+REALS = (*INTEGERS, *FLOATS)
+NUMBERS = (*REALS, *COMPLEX)
+ANY = DTYPES
+
+_NAMES = {
+    INTEGERS: "integers",
+    BOOL: "bool",
+    SUBBYTE: "integers of less than a byte",
+    FLOATS: "floating-point real numbers",
+    COMPLEX: "complex numbers",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """An operator as it was declared."""
+
+    name: str
+    clause: str
+    function: Callable[..., Any]
+    """The Python function, with its signature and docstring."""
+    dtypes: tuple[DType, ...]
+    """The dtypes it computes in; operands are promoted to one of them."""
+    kernel: str | None
+    ulp: float | None
+    """The largest error in float32 and float64; 0.5 is correctly rounded, None: not a float."""
+
+    @property
+    def operator_class(self) -> OperatorClass:
+        """The promotion class."""
+        return OPERATORS.get(self.name, OperatorClass.ANY)
+
+    @property
+    def title(self) -> str:
+        """How errors name it."""
+        return f"{self.name} ({self.clause})"
+
+    def dtypes_in_words(self) -> str:
+        """Return the dtypes it takes as words: ``integers and floating-point real numbers``."""
+        parts = [words for group, words in _NAMES.items() if set(group) <= set(self.dtypes)]
+        return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+REGISTRY: dict[str, Operator] = {}
+"""Every operator by name."""
+
+
+def operator(
+    clause: str,
+    *,
+    dtypes: Iterable[DType] = ANY,
+    kernel: str | None = None,
+    ulp: float | None = None,
+    name: str | None = None,
+) -> Callable[[F], F]:
+    """Declare an operator.
+
+    `kernel` names the native loop of an element-wise operator with one or two operands; the
+    function's own body is then not used.
+    """
+
+    def declare(function: F) -> F:
+        declared = Operator(name or function.__name__, clause, function, tuple(dtypes), kernel, ulp)
+        REGISTRY[declared.name] = declared
+        return _with_kernel(declared, function) if kernel else function
+
+    return declare
+
+
+def _with_kernel(declared: Operator, function: F) -> F:
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        from suanzi.resolve import elementwise
+
+        bound = signature.bind(*args, **kwargs)
+        return elementwise(declared, bound.arguments)
+
+    assert declared.kernel is not None
+    dear = declared.ulp is not None and declared.ulp > 0.5
+    return _core.declare_operator(  # type: ignore[no-any-return]
+        declared.name,
+        declared.kernel,
+        len(signature.parameters) == 2,
+        declared.operator_class,
+        declared.dtypes,
+        dear,
+        slow,
+    )
+
+
+def declare_symbol(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    dtypes: Iterable[DType] = (),
+    kernel: str | None = None,
+) -> None:
+    """Say what one of Python's symbols does, where the operator behind it has no short cut.
+
+    With `kernel`, it is an operator of one operand that the standard does not have.
+    """
+    if kernel is None:
+        _core.declare_symbol(name, function)
+    else:
+        _with_kernel(Operator(name, "-", function, tuple(dtypes), kernel, None), function)

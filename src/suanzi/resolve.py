@@ -1,0 +1,262 @@
+"""Arguments to a checked, promoted, broadcast call, or a StatusError that explains.
+
+This is the only code that does so. The native short cut does the same for what is plain and right;
+everything else comes here.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from suanzi import _core
+from suanzi.dtypes import DType, iinfo
+from suanzi.promote.context import get_promotion
+from suanzi.promote.engine import Answer, Layer, answer
+from suanzi.promote.questions import refusal
+from suanzi.promote.values import convert
+from suanzi.registry import Operator
+from suanzi.standard import interface
+from suanzi.status import (
+    DimensionsMismatch,
+    DivisionByZero,
+    InvalidArgument,
+    Status,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
+from suanzi.tensor import Tensor, is_destroyed, tensor
+
+_ZERO_DIVISOR, _BAD_SHIFT = 1, 2
+_COMPARISONS = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
+
+Number = bool | int | float | complex
+
+
+def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
+    """Compute an element-wise operator with one or two operands."""
+    operands = operands_of(op, arguments)
+    found = promote(op, operands)
+    if found.layer is Layer.EXACT:
+        check_shapes(op, operands)
+        return compare_exactly(op, list(operands.values()))
+    promoted = found.dtype
+    assert promoted is not None
+    check_dtype(op, operands, promoted)
+    check_shapes(op, operands)
+    assert op.kernel is not None
+    plain = [plain_operand(x, promoted) for x in operands.values()]
+    output, trouble = _core.run_operator(op.kernel, plain, promoted)
+    if trouble:
+        complain(op, operands, trouble)
+    result: Tensor = output
+    return result
+
+
+def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor | Number]:
+    """Return the arguments as tensors and plain Python numbers, at least one of them a tensor."""
+    operands = {name: as_operand(op, name, x) for name, x in arguments.items()}
+    if not any(isinstance(x, Tensor) for x in operands.values()):
+        first = next(iter(operands))
+        operands[first] = tensor(operands[first])
+    return operands
+
+
+def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
+    """Return an argument as a tensor or a plain Python number."""
+    if isinstance(x, Tensor):
+        if is_destroyed(x):
+            raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+        return x
+    if not hasattr(x, "dtype"):
+        for kind in (bool, int, float, complex):
+            if isinstance(x, kind):
+                return kind(x)
+    elif hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__"):
+        return tensor(x)
+    raise TypeMismatch(
+        f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a NumPy "
+        f"array. Make a tensor of it with sz.tensor({name})."
+    )
+
+
+def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
+    """Return an argument as a tensor."""
+    value = as_operand(op, name, x)
+    return value if isinstance(value, Tensor) else tensor(value)
+
+
+def integer_argument(op: Operator, name: str, x: Any) -> int:
+    """Return an argument as a Python int."""
+    if isinstance(x, bool) or not hasattr(x, "__index__"):
+        raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be an integer.")
+    return int(x.__index__())
+
+
+def axis_argument(
+    op: Operator, name: str, axis: Any, ndim: int, error: type[StatusError] = InvalidArgument
+) -> int:
+    """Return an axis counted from the first; a negative one counts from the end."""
+    number = integer_argument(op, name, axis)
+    if not -ndim <= number < ndim:
+        raise error(
+            f"{op.title}: {name} is {number}; for {ndim} axes it is from {-ndim} to {ndim - 1}."
+        )
+    return number % ndim
+
+
+def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
+    """Return a shape: a sequence of integers from 0 up."""
+    try:
+        found = tuple(integer_argument(op, name, n) for n in shape)
+    except TypeError:
+        found = (-1,)
+    if any(n < 0 for n in found):
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shape!r}; it must be a sequence of integers from 0 up."
+        )
+    return found
+
+
+def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
+    """Return what the rule set in force says, or raise TypeMismatch."""
+    known = op.name if op.operator_class else None
+    found = answer(operands.values(), get_promotion(), known)
+    if found.dtype is None:
+        raise TypeMismatch(refusal(found, op.title))
+    return found
+
+
+def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> None:
+    """Raise TypeMismatch unless the operator computes in a dtype."""
+    if promoted in op.dtypes:
+        return
+    came = ", ".join(
+        f"{name} is {x.dtype if isinstance(x, Tensor) else f'the number {x}'}"
+        for name, x in operands.items()
+    )
+    together = f", which gives {promoted}" if len(operands) > 1 else ""
+    raise dtype_error(op)(
+        f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
+        f" Cast first, for example with sz.cast({next(iter(operands))}, sz.{_suggest(op, promoted)})."
+    )
+
+
+def _suggest(op: Operator, came: DType) -> DType:
+    """Return the dtype of the operator that is nearest to what came."""
+    from suanzi.promote.values import contains
+
+    fitting = [d for d in op.dtypes if came.kind != "char" and contains(d, came)]
+    return min(fitting or op.dtypes, key=lambda d: d.bits)
+
+
+def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the common shape, or raise the shape error of the clause."""
+    shapes = {name: x.shape for name, x in operands.items() if isinstance(x, Tensor)}
+    found = broadcast_shapes(list(shapes.values()))
+    if found is None:
+        came = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
+        raise shape_error(op)(
+            f"{op.title}: {came}; counted from the last axis, sizes must be equal or 1. Reshape one "
+            "of them, or give it axes of size 1."
+        )
+    return found
+
+
+def dtype_error(op: Operator) -> type[StatusError]:
+    """Return the error for a dtype the operator does not take: what the clause lists, if it fits."""
+    listed = interface(op.name).statuses if op.clause != "-" else ()
+    if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
+        return InvalidArgument
+    return TypeMismatch
+
+
+def shape_error(op: Operator) -> type[StatusError]:
+    """Return the error for shapes that do not go together: what the clause lists, if it fits."""
+    listed = interface(op.name).statuses
+    if Status.INVALID_ARGUMENT in listed and Status.DIMENSIONS_MISMATCH not in listed:
+        return InvalidArgument
+    return DimensionsMismatch
+
+
+def broadcast_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """Return the shape that shapes are repeated to, or None if they do not go together.
+
+    >>> broadcast_shapes([(2, 1), (3,)]), broadcast_shapes([(2,), (3,)])
+    ((2, 3), None)
+    """
+    ndim = max((len(shape) for shape in shapes), default=0)
+    result = []
+    for axis in range(-ndim, 0):
+        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        if len(sizes) > 1:
+            return None
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def plain_operand(x: Tensor | Number, promoted: DType) -> Any:
+    """Return an operand as the core takes it: an int beyond 64 bits is converted here."""
+    if isinstance(x, int) and not -(2**63) <= x < 2**64:
+        converted = convert(x, promoted)
+        return converted if isinstance(converted, int) else float(converted)  # type: ignore[arg-type]
+    return x
+
+
+_MIRRORED = dict(
+    zip(_COMPARISONS, ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+)
+
+
+def compare_exactly(op: Operator, operands: Sequence[Tensor | Number]) -> Tensor:
+    """Compare two real operands by value, whatever their dtypes."""
+    x, y = operands
+    name = op.name
+    if not isinstance(x, Tensor):
+        x, y, name = y, x, _MIRRORED[name]
+    assert isinstance(x, Tensor)
+    if isinstance(y, int) and not -(2**63) <= y < 2**64:
+        name, y = _comparison_with_huge(name, x, y)
+    found: Tensor = _core.run_exact_compare(_COMPARISONS.index(name), [x, y])
+    return found
+
+
+def _comparison_with_huge(name: str, x: Tensor, y: int) -> tuple[str, float]:
+    """Return a comparison with a float that says the same as one with an int beyond 64 bits."""
+    if x.dtype.kind != "float":
+        return name, math.inf if y > 0 else -math.inf  # beyond every integer of a tensor
+    below = _float_at_most(y)
+    if below == y:
+        return name, below
+    # y lies between two floats: nothing equals it, and "above it" means "above the lower one".
+    if name in ("equal", "not_equal"):
+        return name, math.nan
+    return ("greater" if name.startswith("greater") else "less_equal"), below
+
+
+def _float_at_most(y: int) -> float:
+    """Return the largest float that is not above an integer."""
+    try:
+        nearest = float(y)
+    except OverflowError:
+        return sys.float_info.max if y > 0 else -math.inf
+    return nearest if nearest <= y else math.nextafter(nearest, -math.inf)
+
+
+def complain(op: Operator, operands: Mapping[str, Any], trouble: int) -> NoReturn:
+    """Raise for what a kernel met: a zero divisor or a bad shift."""
+    name = list(operands)[-1]
+    if trouble & _ZERO_DIVISOR:
+        raise DivisionByZero(
+            f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, or "
+            f"replace the zeros with sz.where first."
+        )
+    assert trouble & _BAD_SHIFT
+    x = next(iter(operands.values()))
+    width = iinfo(x.dtype).bits if isinstance(x, Tensor) else 64
+    raise InvalidArgument(
+        f"{op.title}: {name} holds a shift below 0 or of at least the width of the dtype, {width}."
+    )

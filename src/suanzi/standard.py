@@ -1,0 +1,96 @@
+"""The standard as data: ``spec/standard.toml``, read when it is first asked.
+
+>>> interface("7.2.4.1").name, interface("add").statuses
+('add', (<Status.SUCCESS: 0>, <Status.TYPE_MISMATCH: 1>))
+>>> len(interfaces()), sum(i.minimal for i in interfaces().values())
+(151, 77)
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from suanzi._hints import nearest
+from suanzi.status import InvalidArgument, Status
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an interface."""
+
+    name: str
+    default: str | None
+    """As the standard prints it; empty if it promises one and prints none, None if required."""
+    added: bool = False
+    """Whether the standard forgot it, and it is ours."""
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is None
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of the standard."""
+
+    clause: str
+    table: int
+    name: str
+    c_name: str
+    printed: tuple[str, ...]
+    """Other spellings of the name that the standard prints."""
+    category: str
+    backward_of: str | None
+    parameters: tuple[Parameter, ...]
+    outputs: tuple[str, ...]
+    dtypes: str
+    statuses: tuple[Status, ...]
+    minimal: bool
+
+
+@cache
+def interfaces() -> MappingProxyType[str, Interface]:
+    """Return every interface of the standard, by name, in its order."""
+    import tomllib
+
+    file = os.path.join(os.path.dirname(__file__), "spec", "standard.toml")
+    with open(file, "rb") as text:
+        entries = tomllib.load(text)["interface"]
+    return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
+
+
+def _interface(entry: dict[str, object]) -> Interface:
+    facts = dict(entry)
+    own = facts.pop("parameters")
+    ours = facts.pop("added", [])
+    assert isinstance(own, list)
+    assert isinstance(ours, list)
+    parameters = [
+        Parameter(p["name"], p.get("default"), added)
+        for group, added in ((own, False), (ours, True))
+        for p in group
+    ]
+    return Interface(
+        parameters=tuple(parameters),
+        printed=tuple(facts.pop("printed", ())),  # type: ignore[arg-type]
+        backward_of=facts.pop("backward_of", None),  # type: ignore[arg-type]
+        outputs=tuple(facts.pop("outputs")),  # type: ignore[arg-type]
+        statuses=tuple(Status[s] for s in facts.pop("statuses")),  # type: ignore[attr-defined]
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def interface(key: str) -> Interface:
+    """Return an interface by name, by C name or by clause."""
+    found = interfaces().get(key) or next(
+        (i for i in interfaces().values() if key in (i.clause, i.c_name, *i.printed)), None
+    )
+    if found is None:
+        raise InvalidArgument(
+            f"{key!r} is not an interface of the standard.{nearest(key, interfaces())}"
+        )
+    return found

@@ -1,0 +1,273 @@
+"""Tensor: elements of one dtype in a shape, over memory that views can share.
+
+The type itself, its memory and Python's operators are native; the methods here are what Python
+adds.
+
+>>> import suanzi as sz
+>>> x = sz.tensor([[1, 2], [3, 4]], sz.float16)
+>>> x + 1
+Tensor([[2, 3],
+        [4, 5]], dtype=float16)
+>>> x.shape, x.dtype, x.layout.min2maj, x.device
+((2, 2), suanzi.float16, (1, 0), Device('cpu'))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.device import CPU, Device
+from suanzi.dtypes import DType
+from suanzi.interchange import tensor as tensor
+from suanzi.interchange import to_dlpack, to_numpy
+from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class TensorMethods:
+    """The methods of :class:`Tensor` that are written in Python."""
+
+    __slots__ = ()
+
+    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
+    __array_ufunc__ = None
+
+    if TYPE_CHECKING:
+        dtype: DType
+        shape: tuple[int, ...]
+        strides: tuple[int, ...]
+        ndim: int
+        size: int
+        offset: int
+        scale: tuple[float, ...] | None
+        zero_point: int | None
+        channel_axis: int | None
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lshift__(self, other: Any) -> Tensor: ...
+        def __rlshift__(self, other: Any) -> Tensor: ...
+        def __rshift__(self, other: Any) -> Tensor: ...
+        def __rrshift__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __pos__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __hash__(self) -> int: ...
+
+    @property
+    def storage(self) -> _core.Storage:
+        """The memory, which views share: two tensors on one storage have equal storages."""
+        return _core.storage(self)
+
+    @property
+    def device(self) -> Device:
+        """The device the memory is on."""
+        return CPU
+
+    @property
+    def layout(self) -> Layout:
+        """The order of the axes in memory."""
+        return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return a NumPy array on the same memory.
+
+        bfloat16, float8, int4, uint4, uint1 and complex32 come as dtypes of ml_dtypes.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([1, 2], sz.bfloat16)
+        >>> x.numpy()
+        array([1, 2], dtype=bfloat16)
+        """
+        return to_numpy(self)  # type: ignore[arg-type]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"an array of {dtype} needs a copy of {self.dtype} elements")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        return to_dlpack(self, max_version, dl_device, copy)  # type: ignore[arg-type]
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self) -> bool | int | float | complex | bytes:
+        """Return the only element as a Python number.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([0.5], sz.float8_e5m2).item()
+        0.5
+        """
+        if self.size != 1:
+            raise InvalidArgument(
+                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
+            )
+        found = self.tolist()
+        while isinstance(found, list):
+            found = found[0]
+        return found  # type: ignore[no-any-return]
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
+        return readable(self).tolist()
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeMismatch("len: a 0-d tensor has no length.")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        for i in range(self.shape[0]):
+            offset = self.offset + i * self.strides[0]
+            yield _core.view(self, offset, self.shape[1:], self.strides[1:])
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise InvalidArgument(
+                f"bool: the truth of a tensor with {self.size} elements is not one value."
+            )
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __float__(self) -> float:
+        return float(self.item())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self.item())  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in ("int", "uint", "bool") or self.size != 1:
+            raise TypeMismatch(
+                f"an index is one integer, not a tensor of {self.dtype} with shape {self.shape}."
+            )
+        return int(self)
+
+    def __repr__(self) -> str:
+        from suanzi.printing import describe
+
+        if is_destroyed(self):
+            return "Tensor(destroyed)"
+        return describe(self)  # type: ignore[arg-type]
+
+    def __copy__(self) -> Tensor:
+        return copy(self)  # type: ignore[arg-type]
+
+    def __deepcopy__(self, memo: object) -> Tensor:
+        return copy(self)  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+        from suanzi.saving import from_parts, to_parts
+
+        return from_parts, to_parts(self)  # type: ignore[arg-type]
+
+
+if TYPE_CHECKING:
+
+    class Tensor(TensorMethods):
+        """Elements of one dtype in a shape. Make one with :func:`tensor`."""
+
+else:
+    Tensor = _core.make_tensor_type(TensorMethods)
+
+
+def is_destroyed(x: Any) -> bool:
+    """Tell whether a tensor was destroyed."""
+    try:
+        x.ndim  # noqa: B018
+    except UninitializedObject:
+        return True
+    return False
+
+
+def copy(x: Tensor) -> Tensor:
+    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
+    order = min2maj_of(x.shape, x.strides)
+    made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
+    if x.scale is not None:
+        axis = -1 if x.channel_axis is None else x.channel_axis
+        assert x.zero_point is not None
+        _core.set_quantization(made, x.scale, x.zero_point, axis)
+    return made
+
+
+def readable(x: TensorMethods) -> np.ndarray[Any, Any]:
+    """Return the elements as a NumPy array of plain numbers that hold them exactly."""
+    from suanzi.dtypes import complex64, float32, int8, uint8
+
+    if x.dtype.kind == "float" and x.dtype.bits < 32:
+        return to_numpy(_core.cast(x, float32, False))
+    if x.dtype.kind == "complex" and x.dtype.bits < 64:
+        return to_numpy(_core.cast(x, complex64, False))
+    if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
+        return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
+    return to_numpy(x)  # type: ignore[arg-type]
+
+
+def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
+    """Return a tensor of zeros."""
+    made: Tensor = _core.empty(shape, dt)
+    memoryview(made.storage)[:] = bytes(made.size * dt.itemsize)
+    return made
+
+
+def sum_last_axis(x: Tensor) -> Tensor:
+    """Return the sum along the last axis, in the dtype of the tensor.
+
+    Integers wrap; dtypes narrower than float32 are summed in it, and floats pairwise.
+    """
+    import numpy as np
+
+    values = readable(x)
+    with np.errstate(all="ignore"):
+        total = np.ascontiguousarray(values).sum(axis=-1, dtype=values.dtype)
+    return tensor(np.asarray(total), x.dtype)

@@ -1,0 +1,132 @@
+"""Writes native/kernels/math_tables.inc: polynomials, and logarithms in more than double precision.
+
+    python tools/math_tables.py > native/kernels/math_tables.inc
+
+Polynomials interpolate at Chebyshev nodes in 300 bits, which is within a hair of the best there
+is; each line says how far it stays from its function, relative to it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+
+from mpmath import chebyfit, mp, mpf
+
+mp.prec = 300
+
+SLICES = 128
+START = 0x3FE6000000000000  # the bits of 0.6875, where the first slice begins
+
+
+def literal(x: mpf, single: bool) -> str:
+    """Write a number, rounded to its type, as a C++ literal."""
+    rounded = struct.unpack("f", struct.pack("f", float(x)))[0] if single else float(x)
+    return f"{rounded.hex()}{'f' * single}"
+
+
+def polynomial(
+    name: str, function: Callable[[mpf], mpf], low: mpf, high: mpf, degree: int, single: bool
+) -> str:
+    """Return an array of coefficients, the constant one first."""
+    coefficients, error = chebyfit(function, [low, high], degree + 1, error=True)
+    kind = "f32" if single else "f64"
+    numbers = ", ".join(literal(c, single) for c in reversed(coefficients))
+    return (
+        f"// within {mp.nstr(error, 2)}\n"
+        f"constexpr {kind} {name}[] = {{\n    {numbers}}};"
+    )
+
+
+def polynomials() -> Iterator[str]:
+    """Yield what is added to the first terms of the series, by the rest of them."""
+    quarter = mp.pi / 4
+    tiny = mpf(10) ** -30
+
+    def sine(t: mpf) -> mpf:  # sin(r) = r + r^3 S(r^2)
+        r = mp.sqrt(t)
+        return (mp.sin(r) - r) / r**3
+
+    def cosine(t: mpf) -> mpf:  # cos(r) = 1 - r^2/2 + r^4 C(r^2)
+        r = mp.sqrt(t)
+        return (mp.cos(r) - 1 + t / 2) / t**2
+
+    def arcsine(t: mpf) -> mpf:  # asin(x) = x + x^3 A(x^2)
+        x = mp.sqrt(t)
+        return (mp.asin(x) - x) / x**3
+
+    def exponential(r: mpf) -> mpf:  # exp(r) = 1 + r + r^2 E(r)
+        return (mp.expm1(r) - r) / r**2 if abs(r) > tiny else mpf(1) / 2 + r / 6
+
+    def log2_by_s(t: mpf) -> mpf:  # log2(z) = 2/log(2) (s + s^3/3) + s^5 L(s^2)
+        s = mp.sqrt(t)
+        return 2 * (mp.atanh(s) - s - s**3 / 3) / s**5 / mp.log(2)
+
+    half_log = mp.log(2) / 2 * mpf("1.0001")
+    yield polynomial("sine_f64", sine, tiny, quarter**2, 6, False)
+    yield polynomial("cosine_f64", cosine, tiny, quarter**2, 6, False)
+    yield polynomial("arcsine_f64", arcsine, tiny, mpf(1) / 4, 12, False)
+    yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
+    yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)
+    yield polynomial("exp2_f32", lambda r: mpf(2) ** r, -mpf(1) / 2, mpf(1) / 2, 7, True)
+    edge = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
+    yield polynomial("log2_f32", log2_by_s, tiny, edge**2, 2, True)
+
+
+def parts_of_half_pi() -> str:
+    """Return pi/2 in three parts of 33 bits, whose multiples by 20 bits are exact, and the rest."""
+    rest, parts = mp.pi / 2, []
+    for _ in range(3):
+        unit = mpf(2) ** (mp.frexp(rest)[1] - 33)
+        parts.append(mp.floor(rest / unit) * unit)
+        rest -= parts[-1]
+    numbers = ", ".join(literal(p, False) for p in [*parts, rest])
+    return f"constexpr f64 half_pi[] = {{{numbers}}};"
+
+
+def cut(x: mpf) -> mpf:
+    """Round to a multiple of 2**-42, so that sums of such numbers are exact."""
+    return mp.nint(x * 2**42) / mpf(2) ** 42
+
+
+def value(bits: int) -> mpf:
+    """Return the double with these bits, exactly."""
+    exponent, mantissa = (bits >> 52) - 1023, bits & (2**52 - 1)
+    return mpf(2) ** exponent * (1 + mpf(mantissa) / 2**52)
+
+
+def logarithms() -> Iterator[str]:
+    """Yield, for the middle c of each slice: 1/c, log(c) to 42 bits, and what was cut off."""
+    step, rows = 1 << 52 - 7, []
+    for index in range(SLICES):
+        low, high = (value(START + (index + i) * step) for i in (0, 1))
+        # Next to 1 the logarithm must come from the remainder alone.
+        middle = mpf(1) if low <= 1 <= high else value(START + index * step + step // 2)
+        inverse = mpf(float(1 / middle))
+        logarithm = -mp.log(inverse)
+        rows.append((inverse, cut(logarithm), logarithm - cut(logarithm)))
+    yield f"constexpr u64 log_start = {START:#x};"
+    for name, column in zip(
+        ("log_inverse", "log_high", "log_low"), zip(*rows, strict=True), strict=True
+    ):
+        yield f"alignas(64) constexpr f64 {name}[{SLICES}] = {{"
+        for i in range(0, SLICES, 4):
+            yield "    " + " ".join(f"{literal(x, False)}," for x in column[i : i + 4])
+        yield "};"
+
+
+def main() -> None:
+    """Print the tables."""
+    ln2 = mp.log(2)
+    print("// native/kernels/math_tables.inc: made by tools/math_tables.py.")
+    print(
+        f"constexpr f64 ln2_high = {literal(cut(ln2), False)}, "
+        f"ln2_low = {literal(ln2 - cut(ln2), False)};"
+    )
+    print(parts_of_half_pi())
+    for line in (*polynomials(), *logarithms()):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
