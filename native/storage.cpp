@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
+#include <thread>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -59,6 +59,18 @@ void* from_system(std::size_t bytes) noexcept {
 #endif
   return block;
 }
+
+// What it guards takes nanoseconds, so waiting is not worth a system call.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() noexcept { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
 
 class Pool {
  public:
@@ -138,7 +150,7 @@ class Pool {
     free_[size_class] = block;
   }
 
-  std::mutex mutex_;
+  SpinLock mutex_;
   std::array<void*, class_count> free_{};
   std::size_t in_use_ = 0;
   std::atomic<std::size_t> cached_{0};

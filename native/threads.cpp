@@ -147,12 +147,7 @@ void set_thread_count(int count) noexcept {
   wanted_count.store(std::clamp(count, 1, 1024), std::memory_order_relaxed);
 }
 
-void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) noexcept {
-  std::int64_t threads = std::min<std::int64_t>(thread_count(), grain > 0 ? n / grain : n);
-  if (threads <= 1) {
-    if (n > 0) body(0, n);
-    return;
-  }
+void detail::share(std::int64_t n, std::int64_t grain, std::int64_t threads, const Body& body) noexcept {
   // Several parts per thread even out a busy core; they stay multiples of a cache line.
   std::int64_t parts = std::min(threads * 4, n / grain);
   Job job{};

@@ -32,10 +32,7 @@ def polynomial(
     coefficients, error = chebyfit(function, [low, high], degree + 1, error=True)
     kind = "f32" if single else "f64"
     numbers = ", ".join(literal(c, single) for c in reversed(coefficients))
-    return (
-        f"// within {mp.nstr(error, 2)}\n"
-        f"constexpr {kind} {name}[] = {{\n    {numbers}}};"
-    )
+    return f"// within {mp.nstr(error, 2)}\nconstexpr {kind} {name}[] = {{\n    {numbers}}};"
 
 
 def polynomials() -> Iterator[str]:

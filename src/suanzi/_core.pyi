@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 
+from collections.abc import Sequence
 from typing import Any
 
 VERSION: str
@@ -98,3 +99,124 @@ def use_zero_dim(type: type) -> None:
 
 def use_operators(classes: dict[str, Any]) -> None:
     """Says which operator is of which class."""
+
+class Storage:
+    """Memory that tensors share; its elements are of one dtype."""
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+
+    @property
+    def data(self) -> int:
+        """The address of the first element."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the memory must not be written to."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The bytes."""
+
+def make_tensor_type(base: type) -> Any:
+    """Makes the type Tensor, with the methods of a Python class."""
+
+def empty(shape: Sequence[int], dtype: DType) -> Any:
+    """A new tensor in row-major order, its elements not set."""
+
+def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Any:
+    """A tensor over memory that `owner` keeps alive."""
+
+def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Any:
+    """
+    Another tensor on the storage of `base`; offset and strides count elements.
+    """
+
+def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None:
+    """Says what the integers of a tensor stand for."""
+
+def destroy(tensor: Any) -> None:
+    """Lets go of the storage; the tensor cannot be used any more."""
+
+def storage(tensor: Any) -> Storage:
+    """The storage of a tensor."""
+
+def pool_info() -> dict[str, int]:
+    """Bytes in use, cached, the most that is cached; storages alive."""
+
+def trim_pool() -> None:
+    """Gives every cached byte back to the system."""
+
+def bound_pool(nbytes: int) -> None:
+    """Sets how many bytes are kept for reuse."""
+
+def declare_operator(name: str, kernel: str, binary: bool, operator_class: int, dtypes: Sequence[DType], dear: bool, function: F) -> F:
+    """
+    Puts the short cut for a kernel in front of the Python function of an operator.
+    """
+
+def declare_symbol(name: str, function: Any) -> None:
+    """
+    Says which Python function is behind the symbol of an operator that has no short cut.
+    """
+
+def copy_into(target: Any, source: Any) -> None:
+    """
+    Writes a tensor of the same dtype into another, to which it is broadcast.
+    """
+
+def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]:
+    """
+    Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.
+    """
+
+def run_logical(kernel: str, operands: Sequence[Any], promoted: DType) -> Any:
+    """Combines the truth of two operands, each converted to a dtype first."""
+
+def run_muladd(operands: Sequence[Any], promoted: DType) -> Any:
+    """x * y + a."""
+
+def run_where(operands: Sequence[Any], promoted: DType) -> Any:
+    """condition ? x : y."""
+
+def run_exact_compare(which: int, operands: Sequence[Any]) -> Any:
+    """Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5."""
+
+def cast(tensor: Any, dtype: DType, saturate: bool) -> Any:
+    """A copy in another dtype."""
+
+def row_major_copy(tensor: Any) -> Any:
+    """A copy in row-major order."""
+
+def levels() -> list[str]:
+    """The instruction-set levels this machine has, best first."""
+
+def level() -> str:
+    """The level in use."""
+
+def use_level(level: str) -> None:
+    """Chooses the instruction-set level."""
+
+def get_num_threads() -> int:
+    """How many threads large loops use."""
+
+def set_num_threads(count: int) -> None:
+    """Says how many threads large loops use."""
+
+def dlpack_capsule(tensor: Any, versioned: bool) -> object:
+    """The memory of a tensor, for another library."""
+
+def take_capsule(capsule: object) -> Any:
+    """A tensor over the memory of another library."""

@@ -35,7 +35,8 @@ class Device:
     def __init__(self, type: str | DeviceType | Device = "cpu", id: int | None = None) -> None:
         number = id
         if isinstance(type, Device):
-            type, number = type.type, type.id if id is None else id
+            number = type.id if id is None else id
+            type = type.type
         elif isinstance(type, str):
             name, _, suffix = type.partition(":")
             if name.upper() not in DeviceType.__members__:

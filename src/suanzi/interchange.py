@@ -42,7 +42,8 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
         import ml_dtypes
 
         if hasattr(ml_dtypes, dt.name):
-            return np.dtype(getattr(ml_dtypes, dt.name))
+            found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, dt.name))
+            return found
         raise BufferError(
             f"NumPy has no {dt}, and ml_dtypes {ml_dtypes.__version__} does not bring it; cast the "
             "tensor first."
@@ -154,11 +155,11 @@ def to_dlpack(
 def tensor(data: Any, dtype: Any = None) -> Tensor:
     """Make a tensor with a copy of `data`.
 
-    `data` is a number, a nested list or tuple of numbers, text, a tensor, a NumPy array, or anything
-    with ``__dlpack__``, ``__array_interface__`` or a buffer. Without `dtype`, arrays keep theirs, and
-    Python numbers get what the rule set in force makes of them: bool, int64, float32 or complex64
-    under `cann`. With it, elements are converted and rounded once; an integer that does not fit an
-    integer dtype is refused.
+    `data` is a number, a nested list or tuple of numbers, text, a tensor, a NumPy array, or
+    anything with ``__dlpack__``, ``__array_interface__`` or a buffer. Without `dtype`, arrays keep
+    theirs, and Python numbers get what the rule set in force makes of them: bool, int64, float32 or
+    complex64 under `cann`. With it, elements are converted and rounded once; an integer that does
+    not fit an integer dtype is refused.
 
     >>> import suanzi as sz
     >>> sz.tensor([[1, 2], [3, 4]], sz.int8)
@@ -279,7 +280,8 @@ def _kind(x: Any) -> type:
         if isinstance(x, kind):
             return kind
     raise TypeMismatch(
-        f"tensor: {x!r} is a {type(x).__name__}; elements are Python numbers, in lists of equal length."
+        f"tensor: {x!r} is a {type(x).__name__}; elements are Python numbers, in lists of equal "
+        "length."
     )
 
 

@@ -105,7 +105,7 @@ def _with_kernel(declared: Operator, function: F) -> F:
 
     assert declared.kernel is not None
     dear = declared.ulp is not None and declared.ulp > 0.5
-    return _core.declare_operator(  # type: ignore[no-any-return]
+    made: Any = _core.declare_operator(
         declared.name,
         declared.kernel,
         len(signature.parameters) == 2,
@@ -114,6 +114,8 @@ def _with_kernel(declared: Operator, function: F) -> F:
         dear,
         slow,
     )
+    fast: F = made
+    return fast
 
 
 def declare_symbol(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from suanzi import _core
@@ -72,14 +72,15 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
             raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
         return x
     if not hasattr(x, "dtype"):
-        for kind in (bool, int, float, complex):
-            if isinstance(x, kind):
+        kinds: tuple[Callable[[Any], Number], ...] = (bool, int, float, complex)
+        for kind in kinds:
+            if isinstance(x, kind):  # type: ignore[arg-type]
                 return kind(x)
     elif hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__"):
         return tensor(x)
     raise TypeMismatch(
-        f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a NumPy "
-        f"array. Make a tensor of it with sz.tensor({name})."
+        f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
+        f"NumPy array. Make a tensor of it with sz.tensor({name})."
     )
 
 
@@ -141,7 +142,8 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
     together = f", which gives {promoted}" if len(operands) > 1 else ""
     raise dtype_error(op)(
         f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
-        f" Cast first, for example with sz.cast({next(iter(operands))}, sz.{_suggest(op, promoted)})."
+        f" Cast first, for example with sz.cast({next(iter(operands))}, "
+        f"sz.{_suggest(op, promoted)})."
     )
 
 
@@ -160,14 +162,14 @@ def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
     if found is None:
         came = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
         raise shape_error(op)(
-            f"{op.title}: {came}; counted from the last axis, sizes must be equal or 1. Reshape one "
-            "of them, or give it axes of size 1."
+            f"{op.title}: {came}; counted from the last axis, sizes must be equal or 1. Reshape "
+            "one of them, or give it axes of size 1."
         )
     return found
 
 
 def dtype_error(op: Operator) -> type[StatusError]:
-    """Return the error for a dtype the operator does not take: what the clause lists, if it fits."""
+    """Return the error for a dtype it does not take: what the clause lists, if it fits."""
     listed = interface(op.name).statuses if op.clause != "-" else ()
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
@@ -206,9 +208,14 @@ def plain_operand(x: Tensor | Number, promoted: DType) -> Any:
     return x
 
 
-_MIRRORED = dict(
-    zip(_COMPARISONS, ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
-)
+_MIRRORED = {
+    "equal": "equal",
+    "not_equal": "not_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+    "less": "greater",
+    "less_equal": "greater_equal",
+}
 
 
 def compare_exactly(op: Operator, operands: Sequence[Tensor | Number]) -> Tensor:
@@ -251,8 +258,8 @@ def complain(op: Operator, operands: Mapping[str, Any], trouble: int) -> NoRetur
     name = list(operands)[-1]
     if trouble & _ZERO_DIVISOR:
         raise DivisionByZero(
-            f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, or "
-            f"replace the zeros with sz.where first."
+            f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, "
+            f"or replace the zeros with sz.where first."
         )
     assert trouble & _BAD_SHIFT
     x = next(iter(operands.values()))

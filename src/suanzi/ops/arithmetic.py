@@ -88,7 +88,7 @@ def muladd(x: Tensor, y: Tensor, a: Tensor) -> Tensor:
 
 @operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5)
 def div(x: Tensor, y: Tensor) -> Tensor:
-    """Return x / y: the quotient of integers rounded towards zero, that of floats as IEEE 754 has it.
+    """Return x / y: of integers rounded towards zero, of floats as IEEE 754 has it.
 
     An integer zero divisor is an error; `true_divide` gives floating-point for integers, too.
 
@@ -230,8 +230,8 @@ def trace_backward(
     rest = tuple(n for axis, n in enumerate(shape) if axis not in (first, second))
     if grad_y.shape != rest:
         raise InvalidArgument(
-            f"{op.title}: grad_y has shape {grad_y.shape}; for an input of shape {shape} it must have "
-            f"shape {rest}."
+            f"{op.title}: grad_y has shape {grad_y.shape}; for an input of shape {shape} it must "
+            f"have shape {rest}."
         )
     gradient = zeros(shape, grad_y.dtype)
     along = _diagonal(gradient, integer_argument(op, "offset", offset), first, second)

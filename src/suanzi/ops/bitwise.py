@@ -112,7 +112,7 @@ def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
     if isinstance(amount, Tensor):
         if amount.dtype.kind not in ("int", "uint"):
             raise TypeMismatch(
-                f"{op.title}: shift is {amount.dtype}; it must be an integer or a tensor of integers."
+                f"{op.title}: shift is {amount.dtype}; it must be an integer or a tensor of them."
             )
         values = readable(amount)
         low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)

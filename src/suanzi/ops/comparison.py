@@ -89,8 +89,8 @@ def allclose(
 ) -> Tensor:
     """Return whether every element of x is close to that of y: |x - y| <= atol + rtol |y|.
 
-    The result is one bool, in a tensor of shape [1]. Equal infinities are close; NaN is close to NaN
-    only with `equal_nan`.
+    The result is one bool, in a tensor of shape [1]. Equal infinities are close; NaN is close to
+    NaN only with `equal_nan`.
 
     >>> import suanzi as sz
     >>> sz.allclose(sz.tensor([10, 1e-7]), sz.tensor([10.1, 1e-8]))
@@ -99,7 +99,7 @@ def allclose(
     op = REGISTRY["allclose"]
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
-    shape = check_shapes(op, operands)
+    check_shapes(op, operands)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, int | float) or not value >= 0:
             raise InvalidArgument(
@@ -121,7 +121,6 @@ def allclose(
         close = (near & np.isfinite(b)) | (a == b)
         if equal_nan:
             close |= np.isnan(a) & np.isnan(b)
-    del shape
     return tensor([bool(np.all(close))])
 
 
@@ -129,11 +128,10 @@ def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | Non
     """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
     import numpy as np
 
-    if not isinstance(x, Tensor):
-        x = tensor(x) if promoted is None else tensor(x, None)
+    exact = x if isinstance(x, Tensor) else tensor(x)
     if promoted is not None:
-        x = _core.cast(x, promoted, False)
-    array = readable(x)
+        exact = _core.cast(exact, promoted, False)
+    array = readable(exact)
     if array.dtype.kind == "f":
         return array.astype(np.float64)
     return array.astype(np.complex128) if array.dtype.kind == "c" else array

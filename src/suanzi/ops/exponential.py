@@ -12,7 +12,7 @@ def exp(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.exp(sz.tensor([0, 1]))
-    OUT_exp
+    Tensor([        1, 2.7182817], dtype=float32)
     """
     raise NotImplementedError
 
@@ -23,7 +23,7 @@ def expm1(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.expm1(sz.tensor([0, 1e-8]))
-    OUT_expm1
+    Tensor([    0, 1e-08], dtype=float32)
     """
     raise NotImplementedError
 
@@ -34,7 +34,7 @@ def log(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.log(sz.tensor([1, 2, 0]))
-    OUT_log
+    Tensor([        0, 0.6931472,      -inf], dtype=float32)
     """
     raise NotImplementedError
 
@@ -45,7 +45,7 @@ def log1p(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.log1p(sz.tensor([0, 1e-8]))
-    OUT_log1p
+    Tensor([    0, 1e-08], dtype=float32)
     """
     raise NotImplementedError
 
@@ -56,7 +56,7 @@ def log10(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.log10(sz.tensor([1, 1000]))
-    OUT_log10
+    Tensor([0, 3], dtype=float32)
     """
     raise NotImplementedError
 
@@ -67,6 +67,6 @@ def log2(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.log2(sz.tensor([1, 1024]))
-    OUT_log2
+    Tensor([ 0, 10], dtype=float32)
     """
     raise NotImplementedError

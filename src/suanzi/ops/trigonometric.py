@@ -12,7 +12,7 @@ def sin(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.sin(sz.tensor([0, 1, -1]))
-    OUT_sin
+    Tensor([          0,  0.84147096, -0.84147096], dtype=float32)
     """
     raise NotImplementedError
 
@@ -23,7 +23,7 @@ def cos(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.cos(sz.tensor([0, 1]))
-    OUT_cos
+    Tensor([        1, 0.5403023], dtype=float32)
     """
     raise NotImplementedError
 
@@ -34,7 +34,7 @@ def tan(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.tan(sz.tensor([0, 1]))
-    OUT_tan
+    Tensor([        0, 1.5574079], dtype=float32)
     """
     raise NotImplementedError
 
@@ -45,7 +45,7 @@ def asin(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.asin(sz.tensor([0, 0.5, 1]))
-    OUT_asin
+    Tensor([        0, 0.5235988, 1.5707964], dtype=float32)
     """
     raise NotImplementedError
 
@@ -56,7 +56,7 @@ def acos(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.acos(sz.tensor([1, 0.5]))
-    OUT_acos
+    Tensor([        0, 1.0471976], dtype=float32)
     """
     raise NotImplementedError
 
@@ -67,6 +67,6 @@ def atan(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.atan(sz.tensor([0, 1]))
-    OUT_atan
+    Tensor([        0, 0.7853982], dtype=float32)
     """
     raise NotImplementedError
