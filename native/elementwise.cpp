@@ -16,126 +16,23 @@ namespace {
 
 constexpr std::size_t block_bytes = 8192;
 
+// Keeps the large buffers of a block loop out of the frames of calls that need none.
+#define SUANZI_OUT_OF_LINE __attribute__((noinline))
+
 std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
-std::size_t index(Narrow narrow) { return static_cast<std::size_t>(narrow); }
-
-void add_step(Path& path, Convert step, std::size_t out_size, int multiple = 1) {
-  path.steps[path.count] = step;
-  path.out_size[path.count] = static_cast<std::uint8_t>(out_size);
-  path.multiple[path.count] = static_cast<std::uint8_t>(multiple);
-  ++path.count;
-}
-
-Dtype part_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::complex32: return Dtype::float16;
-    case Dtype::complex64: return Dtype::float32;
-    case Dtype::complex128: return Dtype::float64;
-    default: return dtype;
-  }
-}
-
-bool is_float(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
 std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
 
-// The dtypes that fill less than their byte.
-Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
-  switch (target) {
-    case Dtype::int4: return from_float ? k.limit_int4 : k.wrap_int4;
-    case Dtype::uint4: return from_float ? k.limit_uint4 : k.wrap_uint4;
-    case Dtype::uint1: return from_float ? k.limit_uint1 : k.wrap_uint1;
-    default: return nullptr;
-  }
-}
-
-// Between real dtypes, none of them bool as a target; `multiple` is 2 over the parts of complex.
-void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate,
-                int multiple) {
-  Layer s = layer_of(source), t = layer_of(target);
-  if (source == target) return;
-  Lane at = s.lane;
-  if (s.is_narrow) add_step(path, k.widen[index(s.narrow)], 4 * multiple, multiple);
-  if (t.is_narrow) {
-    if (k.to_odd[index(at)]) add_step(path, k.to_odd[index(at)], 4 * multiple, multiple);
-    else if (at != Lane::f32) add_step(path, k.convert[index(at)][index(Lane::f32)], 4 * multiple, multiple);
-    if (saturate) add_step(path, k.clamp[index(t.narrow)], 4 * multiple, multiple);
-    add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple, multiple);
-  } else {
-    if (at != t.lane) add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
-    if (Convert fit = fitting_step(k, target, is_float(source))) add_step(path, fit, 1);
-  }
-}
-
-void bool_steps(Path& path, const Kernels& k, Dtype source) {
-  Layer s = layer_of(source);
-  int multiple = s.is_complex ? 2 : 1;
-  if (s.is_narrow) add_step(path, k.widen[index(s.narrow)], 4 * multiple, multiple);
-  add_step(path, k.nonzero[index(s.lane)], multiple, multiple);
-  if (s.is_complex) add_step(path, k.either, 1);
-}
-
-void cast_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate) {
-  if (source == target) return;
-  Layer s = layer_of(source), t = layer_of(target);
-  if (target == Dtype::boolean) {
-    bool_steps(path, k, source);
-  } else if (s.is_complex && t.is_complex) {
-    real_steps(path, k, part_of(source), part_of(target), saturate, 2);
-  } else if (s.is_complex) {
-    Dtype part = part_of(source);
-    add_step(path, k.real_part[s.log2_size - 1], item(part));
-    real_steps(path, k, part, target, saturate, 1);
-  } else if (t.is_complex) {
-    real_steps(path, k, source, part_of(target), saturate, 1);
-    add_step(path, k.to_complex[t.log2_size - 1], item(target));
-  } else {
-    real_steps(path, k, source, target, saturate, 1);
-  }
-}
-
 }  // namespace
-
-Path cast_path(const Kernels& k, Dtype source, Dtype target, bool saturate) {
-  Path path;
-  cast_steps(path, k, source, target, saturate);
-  return path;
-}
-
-Path load_path(const Kernels& k, Dtype source, Dtype promoted) {
-  Path path;
-  Layer s = layer_of(source), p = layer_of(promoted);
-  if (!p.is_narrow) {
-    cast_steps(path, k, source, promoted, false);
-  } else if (!p.is_complex && !s.is_complex && source != promoted && holds_exactly(promoted, source)) {
-    // Rounding to the narrow format would change nothing.
-    real_steps(path, k, source, Dtype::float32, false, 1);
-  } else {
-    cast_steps(path, k, source, promoted, false);
-    int multiple = p.is_complex ? 2 : 1;
-    add_step(path, k.widen[index(p.narrow)], 4 * multiple, multiple);
-  }
-  return path;
-}
-
-Path store_path(const Kernels& k, Dtype promoted, Dtype dtype) {
-  Path path;
-  Layer layer = layer_of(dtype);
-  int multiple = layer.is_complex ? 2 : 1;
-  if (layer.is_narrow) add_step(path, k.narrow[index(layer.narrow)], item(dtype), multiple);
-  // The complement of a bool sets bits above the one it has.
-  if (promoted == Dtype::boolean && dtype == Dtype::boolean) add_step(path, k.wrap_uint1, 1);
-  return path;
-}
 
 // ---- loops ------------------------------------------------------------------------------------
 
 void Loop::start(int count, const std::int64_t* shape) noexcept {
   ndim = count;
   size = 1;
-  for (int i = 0; i < count; ++i) {
-    dims[i] = shape[i];
-    size *= shape[i];
-  }
+  for (int i = 0; i < count; ++i) dims[i] = shape[i];
+  // The product of the others may overflow if a dim is 0.
+  for (int i = 0; i < count; ++i) size = shape[i] == 0 ? 0 : size;
+  for (int i = 0; i < count && size != 0; ++i) size *= shape[i];
 }
 
 void Loop::add(const std::byte* data, Dtype dtype, const std::int64_t* byte_strides) noexcept {
@@ -195,7 +92,7 @@ struct alignas(64) Buffer {
 // One input of a loop, read block by block.
 class Reader {
  public:
-  Reader(const Loop& loop, const Input& input, const Kernels& k, Path path)
+  Reader(const Loop& loop, const Input& input, const Kernels& k, const Path& path)
       : loop_(loop), input_(input), kernels_(k), path_(path), layer_(layer_of(input.dtype)) {
     itemsize_ = std::size_t{1} << layer_.log2_size;
     repeats_ = true;
@@ -268,7 +165,7 @@ class Reader {
   const Input& input_;
   const Kernels& kernels_;
   Path path_;
-  Layer layer_;
+  const Layer& layer_;
   std::size_t itemsize_;
   bool repeats_, dense_;
 };
@@ -288,19 +185,22 @@ std::size_t block_elements(std::size_t widest_element) {
 
 }  // namespace
 
-unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype,
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
                    Cost cost) {
   const Kernels& k = kernels();
+  Unary kernel = k.unary[op][index(compute_lane(promoted))];
   Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
   Path store = store_path(k, promoted, out_dtype);
   std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
   bool direct = x.in_place() && store.count == 0;
-  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
-    if (direct) {
+  if (direct) {
+    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
       kernel(x.at(begin), out + begin * static_cast<std::int64_t>(out_item), static_cast<std::size_t>(end - begin));
-      return;
-    }
+    });
+    return none;
+  }
+  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     Buffer in[2], computed[2];
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
@@ -334,39 +234,61 @@ unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const
   bool y_direct = y.in_place() || (y.repeats() && y.path().count == 0);
   bool direct = x_direct && y_direct && store.count == 0 && !both;
   std::atomic<unsigned> trouble{none};
-  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+  if (direct) {
+    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+      unsigned met = kernel(x.at(x.repeats() ? 0 : begin), y.at(y.repeats() ? 0 : begin),
+                            out + begin * static_cast<std::int64_t>(out_item),
+                            static_cast<std::size_t>(end - begin), repeat);
+      if (met) trouble.fetch_or(met, std::memory_order_relaxed);
+    });
+    return trouble.load(std::memory_order_relaxed);
+  }
+  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     unsigned met = none;
-    if (direct) {
-      met = kernel(x.at(x.repeats() ? 0 : begin), y.at(y.repeats() ? 0 : begin),
-                   out + begin * static_cast<std::int64_t>(out_item), static_cast<std::size_t>(end - begin), repeat);
-    } else {
-      Buffer in_x[2], in_y[2], computed[2];
-      const std::byte* repeated_x = x.repeats() ? x.read(begin, 1, in_x) : nullptr;
-      const std::byte* repeated_y = y.repeats() ? y.read(begin, 1, in_y) : nullptr;
-      for (std::int64_t p = begin; p < end;) {
-        std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-        std::byte* to = out + p * static_cast<std::int64_t>(out_item);
-        std::byte* result = store.count ? computed[0].bytes : to;
-        const std::byte* a = repeated_x ? repeated_x : x.read(p, n, in_x);
-        const std::byte* b = repeated_y ? repeated_y : y.read(p, n, in_y);
-        std::size_t count = both ? 1 : n;
-        met |= kernel(a, b, result, count, repeat);
-        follow_to(store, result, count, out_item, to, computed[0].bytes, computed[1].bytes);
-        if (both)
-          for (std::size_t i = 1; i < n; ++i) std::memcpy(to + i * out_item, to, out_item);
-        p += static_cast<std::int64_t>(n);
-      }
+    Buffer in_x[2], in_y[2], computed[2];
+    const std::byte* repeated_x = x.repeats() ? x.read(begin, 1, in_x) : nullptr;
+    const std::byte* repeated_y = y.repeats() ? y.read(begin, 1, in_y) : nullptr;
+    for (std::int64_t p = begin; p < end;) {
+      std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
+      std::byte* to = out + p * static_cast<std::int64_t>(out_item);
+      std::byte* result = store.count ? computed[0].bytes : to;
+      const std::byte* a = repeated_x ? repeated_x : x.read(p, n, in_x);
+      const std::byte* b = repeated_y ? repeated_y : y.read(p, n, in_y);
+      std::size_t count = both ? 1 : n;
+      met |= kernel(a, b, result, count, repeat);
+      follow_to(store, result, count, out_item, to, computed[0].bytes, computed[1].bytes);
+      if (both)
+        for (std::size_t i = 1; i < n; ++i) std::memcpy(to + i * out_item, to, out_item);
+      p += static_cast<std::int64_t>(n);
     }
     if (met) trouble.fetch_or(met, std::memory_order_relaxed);
   });
   return trouble.load(std::memory_order_relaxed);
 }
 
+// Whether every input is of the promoted dtype, or one value.
+bool fits_fused(const Loop& loop, Dtype promoted) {
+  for (int i = 0; i < loop.input_count; ++i) {
+    bool repeats = true;
+    for (int d = 0; d < loop.ndim; ++d) repeats &= loop.inputs[i].strides[d] == 0;
+    if (loop.inputs[i].dtype != promoted && !repeats) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-unsigned run_binary(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out,
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
                     Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
+  const Layer& layer = layer_of(promoted);
+  if (layer.is_narrow && !layer.is_complex && fits_fused(loop, promoted)) {
+    if (Binary fused = k.fused[op][static_cast<std::size_t>(layer.narrow)])
+      return drive_binary(loop, fused, cast_path(k, loop.inputs[0].dtype, promoted, false),
+                          cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out,
+                          item(out_dtype), cost);
+  }
+  Binary kernel = k.binary[op][index(compute_lane(promoted))];
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
                       load_path(k, loop.inputs[1].dtype, promoted), store_path(k, promoted, out_dtype),
                       lane_size[index(compute_lane(promoted))], out, item(out_dtype), cost);
@@ -374,13 +296,8 @@ unsigned run_binary(const Loop& loop, Binary kernel, Dtype promoted, std::byte* 
 
 unsigned run_truth(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
-  auto path = [&](Dtype source) {
-    Path found;
-    cast_steps(found, k, source, promoted, false);
-    if (promoted != Dtype::boolean) bool_steps(found, k, promoted);
-    return found;
-  };
-  return drive_binary(loop, kernel, path(loop.inputs[0].dtype), path(loop.inputs[1].dtype), Path{}, 1, out, 1,
+  return drive_binary(loop, kernel, truth_path(k, loop.inputs[0].dtype, promoted),
+                      truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, 1,
                       Cost::cheap);
 }
 
@@ -489,27 +406,20 @@ void run_copy(const Loop& loop, std::byte* target) {
 
 namespace {
 
-// The 64-bit lane that holds every value of a real dtype.
-Lane exact_lane(Dtype dtype) {
-  if (is_float(dtype)) return Lane::f64;
-  Lane lane = layer_of(dtype).lane;
-  return index(lane) >= index(Lane::u8) ? Lane::u64 : Lane::i64;
-}
-
-Path exact_path(const Kernels& k, Dtype dtype) {
-  Path path;
-  Lane to = exact_lane(dtype);
-  real_steps(path, k, dtype, to == Lane::f64 ? Dtype::float64 : to == Lane::u64 ? Dtype::uint64 : Dtype::int64, false, 1);
-  return path;
+// The 64-bit dtype that holds every value of a real dtype.
+Dtype exact_dtype(Dtype dtype) {
+  if (dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0) return Dtype::float64;
+  return index(layer_of(dtype).lane) >= index(Lane::u8) ? Dtype::uint64 : Dtype::int64;
 }
 
 }  // namespace
 
 void run_compare(const Loop& loop, int which, std::byte* out) {
   const Kernels& k = kernels();
-  Lane lanes[2] = {exact_lane(loop.inputs[0].dtype), exact_lane(loop.inputs[1].dtype)};
-  Reader x(loop, loop.inputs[0], k, exact_path(k, loop.inputs[0].dtype));
-  Reader y(loop, loop.inputs[1], k, exact_path(k, loop.inputs[1].dtype));
+  Dtype exact[2] = {exact_dtype(loop.inputs[0].dtype), exact_dtype(loop.inputs[1].dtype)};
+  Lane lanes[2] = {layer_of(exact[0]).lane, layer_of(exact[1]).lane};
+  Reader x(loop, loop.inputs[0], k, cast_path(k, loop.inputs[0].dtype, exact[0], false));
+  Reader y(loop, loop.inputs[1], k, cast_path(k, loop.inputs[1].dtype, exact[1], false));
   // The mixed kernels take i64 before u64 before f64; the other way round the question is mirrored.
   static constexpr int mirrored[6] = {0, 1, 4, 5, 2, 3};
   static constexpr BinaryOp plain[6] = {BinaryOp::equal,         BinaryOp::not_equal, BinaryOp::greater,

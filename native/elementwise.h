@@ -6,25 +6,9 @@
 
 #include "kernels.h"
 #include "lanes.h"
+#include "paths.h"
 
 namespace suanzi {
-
-// How the elements of a stored dtype get to the values a kernel computes with, or back: a few
-// conversions through buffers in the first-level cache.
-struct Path {
-  static constexpr int max_steps = 8;
-  Convert steps[max_steps];
-  std::uint8_t out_size[max_steps];  // bytes per element after each step
-  std::uint8_t multiple[max_steps];  // 2 for a step over the parts of complex elements
-  int count = 0;
-};
-
-// From `source` as stored to `target` as stored.
-Path cast_path(const Kernels& k, Dtype source, Dtype target, bool saturate);
-// From `source` as stored to the compute lane of `promoted`, rounded to `promoted` on the way.
-Path load_path(const Kernels& k, Dtype source, Dtype promoted);
-// From what a kernel computes for `promoted` to `dtype`, its result, as stored.
-Path store_path(const Kernels& k, Dtype promoted, Dtype dtype);
 
 // An input: where its elements are, in the order of the output.
 struct Input {
@@ -53,9 +37,10 @@ struct Loop {
 enum class Cost { cheap, dear };
 
 // Each computes a dense output in the order of the loop. They return what the kernels met.
-unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype,
+// `op` is a row of Kernels::unary or Kernels::binary, which has a kernel for the dtype.
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
                    Cost cost);
-unsigned run_binary(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out,
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
                     Dtype out_dtype, Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
 unsigned run_truth(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out);

@@ -74,6 +74,8 @@ struct Kernels {
   Select select[size_count];
   Unary unary[unary_count][lane_count];     // null where there is none
   Binary binary[binary_count][lane_count];  // null where there is none
+  // Over two operands of a narrow format, to that format or to bytes; null where there is none.
+  Binary fused[binary_count][narrow_count];
   // Exact comparison across types: i64 with u64, i64 with f64, u64 with f64.
   Binary compare[6][3];
 };

@@ -1,6 +1,8 @@
 // native/lanes.h: how each dtype is stored, and the lane it computes in.
 #pragma once
 
+#include <array>
+
 #include "dtypes.h"
 #include "kernels.h"
 
@@ -16,7 +18,9 @@ struct Layer {
   std::uint8_t log2_size;  // of a stored element
 };
 
-constexpr Layer layer_of(Dtype dtype) {
+namespace detail {
+
+constexpr Layer make_layer(Dtype dtype) {
   const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
   std::uint8_t log2 = 0;
   while ((1u << log2) < info.itemsize) ++log2;
@@ -39,9 +43,19 @@ constexpr Layer layer_of(Dtype dtype) {
   return {static_cast<Lane>(base + log2), false, {}, false, log2};
 }
 
+inline constexpr auto layers = [] {
+  std::array<Layer, dtype_count> made{};
+  for (std::size_t i = 0; i < dtype_count; ++i) made[i] = make_layer(static_cast<Dtype>(i));
+  return made;
+}();
+
+}  // namespace detail
+
+constexpr const Layer& layer_of(Dtype dtype) { return detail::layers[static_cast<std::size_t>(dtype)]; }
+
 // The lane an operator computes in for a promoted dtype.
 constexpr Lane compute_lane(Dtype dtype) {
-  Layer layer = layer_of(dtype);
+  const Layer& layer = layer_of(dtype);
   if (!layer.is_complex) return layer.lane;
   return layer.lane == Lane::f32 ? Lane::c64 : Lane::c128;
 }

@@ -15,5 +15,6 @@ NB_MODULE(_core, m) {
   suanzi::init_promote(m);
   suanzi::init_tensor(m);
   suanzi::init_operators(m);
+  suanzi::init_calls(m);
   suanzi::init_dlpack(m);
 }

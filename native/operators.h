@@ -1,13 +1,59 @@
-// native/operators.h: element-wise operators as Python calls them.
+// native/operators.h: element-wise operators: how they are declared, and how they run.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "elementwise.h"
+#include "operands.h"
 #include "python.h"
 
 namespace suanzi {
 
+// What a kernel gives for the promoted dtype: that, a bool, or the real type of a complex one.
+enum class Result : std::uint8_t { same, boolean, part };
+
+// An operator as it was declared: which kernel, for which dtypes, of which promotion class.
+struct Operator {
+  bool binary = false;
+  std::size_t kernel = 0;
+  Result result = Result::same;
+  std::size_t operator_class = 0;
+  std::uint32_t dtypes = 0;  // a bit for each; none: there is no short cut
+  Cost cost = Cost::cheap;
+  PyObject* function = nullptr;
+
+  bool takes(Dtype promoted) const { return dtypes >> static_cast<unsigned>(promoted) & 1; }
+};
+
+static_assert(dtype_count <= 32);
+
+// Sets the kernel by its name; throws if there is none.
+void set_kernel(Operator& op, const std::string& name, bool binary);
+
+// Computes an operator. Null without an exception: there is no kernel for the dtype, the shapes do
+// not go together, or the kernel met `trouble`.
+PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype promoted, unsigned& trouble);
+
+// The way without Python: for tensors and plain numbers that the rule table has an answer for. Null
+// without an exception leaves it to the Python function.
+PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+
+// Runs a loop; a long one lets other Python threads run.
+template <class F>
+unsigned run_loop(std::int64_t size, F&& body) {
+  if (size < 1 << 15) return body();
+  PyThreadState* state = PyEval_SaveThread();
+  unsigned trouble = body();
+  PyEval_RestoreThread(state);
+  return trouble;
+}
+
+// Says which operator is behind one of Python's symbols, if one is behind its name.
+void set_symbol(const std::string& name, const Operator& op);
 // Adds the slots for +, -, ==, ... to those of the tensor type.
-void add_operator_slots(std::vector<PyType_Slot>& slots);
+void add_symbol_slots(std::vector<PyType_Slot>& slots);
 
 }  // namespace suanzi

@@ -79,8 +79,9 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       if (void* block = pop(size_class)) {
-        cached_ -= bytes;
+        set_cached(cached() - bytes);
         in_use_ += bytes;
+        ++alive_;
         return block;
       }
     }
@@ -92,6 +93,7 @@ class Pool {
     if (block) {
       std::lock_guard lock(mutex_);
       in_use_ += bytes;
+      ++alive_;
     }
     return block;
   }
@@ -101,9 +103,10 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
+      --alive_;
       if (bytes <= bound_) {
         push(block, size_class);
-        cached_ += bytes;
+        set_cached(cached() + bytes);
         block = nullptr;
       }
     }
@@ -113,13 +116,13 @@ class Pool {
 
   // Frees cached blocks, the largest first, until at most `bytes` are kept.
   void trim(std::size_t bytes) noexcept {
-    if (cached_.load(std::memory_order_relaxed) <= bytes) return;
+    if (cached() <= bytes) return;
     std::lock_guard lock(mutex_);
     for (std::size_t size_class = class_count; size_class-- > 0;) {
-      while (cached_ > bytes) {
+      while (cached() > bytes) {
         void* block = pop(size_class);
         if (!block) break;
-        cached_ -= size_of(size_class);
+        set_cached(cached() - size_of(size_class));
         std::free(block);
       }
     }
@@ -130,15 +133,25 @@ class Pool {
     trim(bytes);
   }
 
-  PoolInfo info(std::int64_t alive) noexcept {
+  // Counts a storage over foreign memory.
+  void count_foreign(int change) noexcept {
     std::lock_guard lock(mutex_);
-    return {in_use_, cached_, bound_, alive};
+    alive_ += change;
+  }
+
+  PoolInfo info() noexcept {
+    std::lock_guard lock(mutex_);
+    return {in_use_, cached(), bound_, alive_};
   }
 
   void lock() noexcept { mutex_.lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 
  private:
+  // Written under the lock alone, so that no write needs a locked instruction; read anywhere.
+  std::size_t cached() const noexcept { return cached_.load(std::memory_order_relaxed); }
+  void set_cached(std::size_t bytes) noexcept { cached_.store(bytes, std::memory_order_relaxed); }
+
   // A free block holds the pointer to the next one of its class.
   void* pop(std::size_t size_class) noexcept {
     void* block = free_[size_class];
@@ -153,11 +166,10 @@ class Pool {
   SpinLock mutex_;
   std::array<void*, class_count> free_{};
   std::size_t in_use_ = 0;
+  std::int64_t alive_ = 0;
   std::atomic<std::size_t> cached_{0};
   std::atomic<std::size_t> bound_{default_bound()};
 };
-
-Pool& pool() noexcept;
 
 Pool& pool() noexcept {
   // Never destroyed: tensors may outlive every static object. A fork must not catch the mutex
@@ -169,8 +181,6 @@ Pool& pool() noexcept {
   }();
   return *the_pool;
 }
-
-std::atomic<std::int64_t> alive{0};
 
 }  // namespace
 
@@ -190,7 +200,6 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
   storage->bytes = bytes;
   storage->data = static_cast<std::byte*>(block) + header;
   storage->block = size_class + 1;
-  alive.fetch_add(1, std::memory_order_relaxed);
   return storage;
 }
 
@@ -207,13 +216,15 @@ Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_onl
   storage->data = static_cast<std::byte*>(data);
   storage->release = release;
   storage->owner = owner;
-  alive.fetch_add(1, std::memory_order_relaxed);
+  pool().count_foreign(1);
   return storage;
 }
 
 void release_storage(Storage* storage) noexcept {
-  if (storage->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  alive.fetch_sub(1, std::memory_order_relaxed);
+  // The only reference is ours to drop without asking anybody.
+  if (storage->references.load(std::memory_order_acquire) != 1 &&
+      storage->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
   if (storage->block) {
     std::size_t size_class = storage->block - 1;
     storage->~Storage();
@@ -221,10 +232,11 @@ void release_storage(Storage* storage) noexcept {
   } else {
     if (storage->release) storage->release(storage->owner);
     delete storage;
+    pool().count_foreign(-1);
   }
 }
 
-PoolInfo pool_info() noexcept { return pool().info(alive.load(std::memory_order_relaxed)); }
+PoolInfo pool_info() noexcept { return pool().info(); }
 void trim_pool() noexcept { pool().trim(0); }
 void bound_pool(std::size_t bytes) noexcept { pool().bound(bytes); }
 

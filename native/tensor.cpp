@@ -276,20 +276,25 @@ int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot storage_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)}, {0, nullptr}};
 
-nb::object make_tensor_type(nb::type_object base) {
+// A type of our own with the methods of a Python class. Deriving from that class would make tensors
+// objects of the garbage collector, which costs every one of them, and they hold no Python objects.
+nb::object make_tensor_type(nb::type_object methods) {
   if (the_type) throw nb::value_error("the tensor type is there already");
   std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                                  {Py_tp_getset, attributes},
                                  {Py_tp_members, members}};
-  add_operator_slots(slots);
+  add_symbol_slots(slots);
   slots.push_back({0, nullptr});
   static PyType_Spec spec = {"suanzi.Tensor", sizeof(PyTensor), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, nullptr};
   spec.slots = slots.data();
-  nb::tuple bases = nb::make_tuple(base);
-  PyObject* type = PyType_FromSpecWithBases(&spec, bases.ptr());
+  PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw nb::python_error();
   the_type = reinterpret_cast<PyTypeObject*>(type);
+  for (auto [name, value] : nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(methods.attr("__dict__")))) {
+    std::string text = nb::cast<std::string>(name);
+    if (text != "__dict__" && text != "__weakref__" && text != "__slots__") nb::setattr(type, name, value);
+  }
   return nb::borrow(type);
 }
 
@@ -314,7 +319,7 @@ void init_tensor(nb::module_& m) {
       .def("__buffer__", [](nb::handle s, int) { return raise_or(PyMemoryView_FromObject(s.ptr())); }, "flags"_a,
            nb::sig("def __buffer__(self, flags: int, /) -> memoryview"), "The bytes.");
 
-  m.def("make_tensor_type", &make_tensor_type, "base"_a, nb::sig("def make_tensor_type(base: type) -> Any"),
+  m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: type) -> Any"),
         "Makes the type Tensor, with the methods of a Python class.");
   m.def("empty", [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
         check_ndim(shape.size());

@@ -130,7 +130,7 @@ class Storage:
     def __buffer__(self, flags: int, /) -> memoryview:
         """The bytes."""
 
-def make_tensor_type(base: type) -> Any:
+def make_tensor_type(methods: type) -> Any:
     """Makes the type Tensor, with the methods of a Python class."""
 
 def empty(shape: Sequence[int], dtype: DType) -> Any:

@@ -16,7 +16,6 @@ from suanzi.dtypes import DType, iinfo
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.questions import refusal
-from suanzi.promote.values import convert
 from suanzi.registry import Operator
 from suanzi.standard import interface
 from suanzi.status import (
@@ -203,6 +202,8 @@ def broadcast_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | Non
 def plain_operand(x: Tensor | Number, promoted: DType) -> Any:
     """Return an operand as the core takes it: an int beyond 64 bits is converted here."""
     if isinstance(x, int) and not -(2**63) <= x < 2**64:
+        from suanzi.promote.values import convert
+
         converted = convert(x, promoted)
         return converted if isinstance(converted, int) else float(converted)  # type: ignore[arg-type]
     return x

@@ -7,9 +7,7 @@ read.
 
 from __future__ import annotations
 
-import json
 import sys
-import zipfile
 from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -38,6 +36,9 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
     >>> sz.load(file)
     {'x': Tensor([1, 2], dtype=bfloat16)}
     """
+    import json
+    import zipfile
+
     from suanzi.tensor import Tensor
 
     named = {_SINGLE: tensors} if isinstance(tensors, Tensor) else tensors
@@ -63,6 +64,9 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
 
 def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
     """Read what :func:`save` wrote: a tensor, or a dictionary of them."""
+    import json
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as archive:
             head = json.loads(archive.read("tensors.json"))

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class TensorMethods:
-    """The methods of :class:`Tensor` that are written in Python."""
+@_core.make_tensor_type
+class Tensor:
+    """Elements of one dtype in a shape. Make one with :func:`tensor`.
 
-    __slots__ = ()
+    >>> import suanzi as sz
+    >>> sz.tensor([1, 2], sz.int8) + sz.tensor([0.5], sz.float16)
+    Tensor([1.5, 2.5], dtype=float16)
+    """
 
     # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
     __array_ufunc__ = None
@@ -109,7 +113,7 @@ class TensorMethods:
         >>> x.numpy()
         array([1, 2], dtype=bfloat16)
         """
-        return to_numpy(self)  # type: ignore[arg-type]
+        return to_numpy(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
@@ -127,7 +131,7 @@ class TensorMethods:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        return to_dlpack(self, max_version, dl_device, copy)  # type: ignore[arg-type]
+        return to_dlpack(self, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -197,27 +201,18 @@ class TensorMethods:
 
         if is_destroyed(self):
             return "Tensor(destroyed)"
-        return describe(self)  # type: ignore[arg-type]
+        return describe(self)
 
     def __copy__(self) -> Tensor:
-        return copy(self)  # type: ignore[arg-type]
+        return copy(self)
 
     def __deepcopy__(self, memo: object) -> Tensor:
-        return copy(self)  # type: ignore[arg-type]
+        return copy(self)
 
     def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
         from suanzi.saving import from_parts, to_parts
 
-        return from_parts, to_parts(self)  # type: ignore[arg-type]
-
-
-if TYPE_CHECKING:
-
-    class Tensor(TensorMethods):
-        """Elements of one dtype in a shape. Make one with :func:`tensor`."""
-
-else:
-    Tensor = _core.make_tensor_type(TensorMethods)
+        return from_parts, to_parts(self)
 
 
 def is_destroyed(x: Any) -> bool:
@@ -240,7 +235,7 @@ def copy(x: Tensor) -> Tensor:
     return made
 
 
-def readable(x: TensorMethods) -> np.ndarray[Any, Any]:
+def readable(x: Tensor) -> np.ndarray[Any, Any]:
     """Return the elements as a NumPy array of plain numbers that hold them exactly."""
     from suanzi.dtypes import complex64, float32, int8, uint8
 
@@ -250,7 +245,7 @@ def readable(x: TensorMethods) -> np.ndarray[Any, Any]:
         return to_numpy(_core.cast(x, complex64, False))
     if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
         return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
-    return to_numpy(x)  # type: ignore[arg-type]
+    return to_numpy(x)
 
 
 def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:

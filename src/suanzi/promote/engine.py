@@ -19,7 +19,6 @@ from suanzi.promote.cells import Cell, kind_rank
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
 from suanzi.promote.operators import Operator, OperatorClass, operator
 from suanzi.promote.rules import Gate, RuleSet, weak_number
-from suanzi.promote.values import holds, part, show
 
 
 class Layer(Enum):
@@ -81,7 +80,11 @@ class Answer:
             return None
         if self.operator.operator_class in _GIVES_BOOL:
             return bool_
-        return part(self.dtype) if self.operator.name == "abs" else self.dtype
+        if self.operator.name != "abs":
+            return self.dtype
+        from suanzi.promote.values import part
+
+        return part(self.dtype)
 
 
 _GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
@@ -280,6 +283,8 @@ class _Run:
         found = self.take(Layer.NUMBER, self.rules.number(joined, kind))
         if self.rules.overflow == "refuse" and found.kind in ("int", "uint"):
             for o in numbers:
+                from suanzi.promote.values import holds, show
+
                 if isinstance(o.value, int) and not holds(found, int(o.value)):
                     self.refuse(Layer.NUMBER, f"{found} does not hold {show(o.value)}")
         return found
