@@ -185,21 +185,35 @@ std::size_t block_elements(std::size_t widest_element) {
 
 }  // namespace
 
+namespace {
+
+// Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
+// they are computed. Most calls are such, and small ones must not pay for what the others need.
+bool lies_ready(const Loop& loop, Dtype promoted) {
+  if (loop.ndim > 1 || layer_of(promoted).is_narrow || promoted == Dtype::boolean) return false;
+  std::int64_t step = loop.ndim ? static_cast<std::int64_t>(item(promoted)) : 0;
+  for (int i = 0; i < loop.input_count; ++i)
+    if (loop.inputs[i].dtype != promoted || (loop.ndim && loop.inputs[i].strides[0] != step)) return false;
+  return true;
+}
+
+}  // namespace
+
 unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
                    Cost cost) {
   const Kernels& k = kernels();
   Unary kernel = k.unary[op][index(compute_lane(promoted))];
+  if (lies_ready(loop, promoted)) {
+    std::int64_t size = item(promoted), out_size = item(out_dtype);
+    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+      kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
+    });
+    return none;
+  }
   Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
   Path store = store_path(k, promoted, out_dtype);
   std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
-  bool direct = x.in_place() && store.count == 0;
-  if (direct) {
-    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
-      kernel(x.at(begin), out + begin * static_cast<std::int64_t>(out_item), static_cast<std::size_t>(end - begin));
-    });
-    return none;
-  }
   parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     Buffer in[2], computed[2];
     for (std::int64_t p = begin; p < end;) {
@@ -289,6 +303,16 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
                           item(out_dtype), cost);
   }
   Binary kernel = k.binary[op][index(compute_lane(promoted))];
+  if (lies_ready(loop, promoted)) {
+    std::int64_t size = item(promoted), out_size = item(out_dtype);
+    std::atomic<unsigned> trouble{none};
+    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+      unsigned met = kernel(loop.inputs[0].data + begin * size, loop.inputs[1].data + begin * size,
+                            out + begin * out_size, static_cast<std::size_t>(end - begin), Repeat::neither);
+      if (met) trouble.fetch_or(met, std::memory_order_relaxed);
+    });
+    return trouble.load(std::memory_order_relaxed);
+  }
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
                       load_path(k, loop.inputs[1].dtype, promoted), store_path(k, promoted, out_dtype),
                       lane_size[index(compute_lane(promoted))], out, item(out_dtype), cost);

@@ -24,6 +24,8 @@ namespace suanzi {
 namespace {
 
 constexpr std::size_t header = (sizeof(Storage) + alignment - 1) / alignment * alignment;
+// From here on a header is kept apart, so that a block of 2^n bytes is not the next larger one.
+constexpr std::size_t large = std::size_t{1} << 16;
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 // Four classes to a doubling, so that at most a quarter of a block is wasted.
@@ -74,14 +76,15 @@ class SpinLock {
 
 class Pool {
  public:
-  void* take(std::size_t size_class) noexcept {
+  // A block, which `storages` more storages use.
+  void* take(std::size_t size_class, int storages) noexcept {
     std::size_t bytes = size_of(size_class);
     {
       std::lock_guard lock(mutex_);
       if (void* block = pop(size_class)) {
         set_cached(cached() - bytes);
         in_use_ += bytes;
-        ++alive_;
+        alive_ += storages;
         return block;
       }
     }
@@ -93,17 +96,17 @@ class Pool {
     if (block) {
       std::lock_guard lock(mutex_);
       in_use_ += bytes;
-      ++alive_;
+      alive_ += storages;
     }
     return block;
   }
 
-  void give(void* block, std::size_t size_class) noexcept {
+  void give(void* block, std::size_t size_class, int storages) noexcept {
     std::size_t bytes = size_of(size_class);
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
-      --alive_;
+      alive_ -= storages;
       if (bytes <= bound_) {
         push(block, size_class);
         set_cached(cached() + bytes);
@@ -190,15 +193,20 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
   if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) ||
       bytes > (std::size_t{1} << 46))
     return nullptr;
-  std::size_t size_class = class_of(header + bytes);
-  void* block = pool().take(size_class);
-  if (!block) return nullptr;
-  auto* storage = new (block) Storage{};
+  bool apart = bytes >= large;
+  std::size_t size_class = class_of(apart ? bytes : header + bytes);
+  void* block = pool().take(size_class, 1);
+  void* head = block && apart ? pool().take(class_of(header), 0) : block;
+  if (!head) {
+    if (block) pool().give(block, size_class, 1);
+    return nullptr;
+  }
+  auto* storage = new (head) Storage{};
   storage->references.store(1, std::memory_order_relaxed);
   storage->dtype = dtype;
   storage->size = size;
   storage->bytes = bytes;
-  storage->data = static_cast<std::byte*>(block) + header;
+  storage->data = static_cast<std::byte*>(block) + (apart ? 0 : header);
   storage->block = size_class + 1;
   return storage;
 }
@@ -227,8 +235,11 @@ void release_storage(Storage* storage) noexcept {
     return;
   if (storage->block) {
     std::size_t size_class = storage->block - 1;
+    bool apart = storage->bytes >= large;
+    void* data = storage->data;
     storage->~Storage();
-    pool().give(storage, size_class);
+    pool().give(apart ? data : storage, size_class, 1);
+    if (apart) pool().give(storage, class_of(header), 0);
   } else {
     if (storage->release) storage->release(storage->owner);
     delete storage;

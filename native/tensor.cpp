@@ -50,12 +50,24 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
 
 // ---- the object -------------------------------------------------------------------------------
 
-namespace {
-
 PyTypeObject* the_type = nullptr;
 
+namespace {
+
+// Objects that are free to be used again; guarded by the GIL.
+constexpr int max_spare = 32;
+PyTensor* spare[max_spare];
+int spare_count = 0;
+
 PyTensor* allocate_object() {
-  auto* object = reinterpret_cast<PyTensor*>(the_type->tp_alloc(the_type, 0));
+  PyTensor* object;
+  if (spare_count > 0) {
+    object = spare[--spare_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(object), the_type);
+    object->weak_references = nullptr;
+  } else {
+    object = reinterpret_cast<PyTensor*>(the_type->tp_alloc(the_type, 0));
+  }
   if (object) new (&object->tensor) Tensor;
   return object;
 }
@@ -66,9 +78,9 @@ void deallocate(PyObject* self) {
   if (object->tensor.storage) release_storage(object->tensor.storage);
   delete object->tensor.quantization;
   object->tensor.~Tensor();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+  if (spare_count < max_spare) spare[spare_count++] = object;
+  else the_type->tp_free(self);
+  Py_DECREF(the_type);
 }
 
 PyObject* out_of_memory() {
@@ -79,10 +91,10 @@ PyObject* out_of_memory() {
 
 }  // namespace
 
-PyTypeObject* tensor_type() { return the_type; }
+namespace {
 
-PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,
-                     const std::int64_t* strides) {
+// A new tensor with room for dims and strides, which are not set.
+PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim) {
   PyTensor* object = allocate_object();
   if (!object) {
     release_storage(storage);
@@ -94,8 +106,19 @@ PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std:
   t.offset = offset;
   if (!t.extents.resize(ndim)) {
     Py_DECREF(object);
-    return out_of_memory();
+    out_of_memory();
+    return nullptr;
   }
+  return object;
+}
+
+}  // namespace
+
+PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,
+                     const std::int64_t* strides) {
+  PyTensor* object = new_object(storage, offset, ndim);
+  if (!object) return nullptr;
+  Tensor& t = object->tensor;
   std::copy(dims, dims + ndim, t.extents.dims());
   std::copy(strides, strides + ndim, t.extents.strides());
   element_count(ndim, dims, t.size);
@@ -104,11 +127,16 @@ PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std:
 }
 
 PyObject* new_dense_tensor(Dtype dtype, int ndim, const std::int64_t* dims) {
-  std::int64_t count, strides[max_ndim];
+  std::int64_t count;
   Storage* storage = element_count(ndim, dims, count) ? allocate_storage(dtype, count) : nullptr;
   if (!storage) return out_of_memory();
-  row_major_strides(ndim, dims, strides);
-  return new_tensor(storage, 0, ndim, dims, strides);
+  PyTensor* object = new_object(storage, 0, ndim);
+  if (!object) return nullptr;
+  Tensor& t = object->tensor;
+  for (int i = 0; i < ndim; ++i) t.extents.dims()[i] = dims[i];
+  row_major_strides(ndim, dims, t.extents.strides());
+  t.size = count;
+  return reinterpret_cast<PyObject*>(object);
 }
 
 // ---- attributes -------------------------------------------------------------------------------

@@ -87,12 +87,12 @@ struct PyTensor {
   Tensor tensor;
 };
 
-// The Python type, made by init_tensor's make_tensor_type.
-PyTypeObject* tensor_type();
+// The Python type, made by make_tensor_type.
+extern PyTypeObject* the_type;
 
 // The tensor in an object of exactly that type, else null.
 inline Tensor* tensor_of(PyObject* object) {
-  return Py_TYPE(object) == tensor_type() ? &reinterpret_cast<PyTensor*>(object)->tensor : nullptr;
+  return Py_TYPE(object) == the_type ? &reinterpret_cast<PyTensor*>(object)->tensor : nullptr;
 }
 
 // A new Python tensor over a storage, whose reference it takes over, also when it fails. Null and

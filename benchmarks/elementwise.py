@@ -1,0 +1,338 @@
+"""Times element-wise operators against NumPy and PyTorch in one run, on one thread and on all.
+
+    python benchmarks/elementwise.py                     # everything, some minutes
+    python benchmarks/elementwise.py small mixed         # some groups
+    python benchmarks/elementwise.py --threads 1 --sizes 1M
+
+Ratios above 1 mean suanzi is faster than the peer. The libraries take turns, so that a busy
+machine slows all of them alike, and the best of many rounds counts. NumPy runs on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+import timeit
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import suanzi as sz
+
+torch: Any = None
+if importlib.util.find_spec("torch"):
+    import torch
+
+SIZES = {"1M": 1 << 20, "16M": 1 << 24}
+MIXED = "i8+f16 i32+f32 i64+f32 bf16+f32 f16+bf16 u8+i8 f32+c64".split()
+FUNCTIONS = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log10 log2".split()
+CASTS = "f32>f16 f16>f32 f32>bf16 bf16>f32 i64>f32 f64>i8".split()
+
+NUMPY_NAMES = {
+    "mul": "multiply",
+    "div": "divide",
+    "max": "maximum",
+    "pow": "power",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
+TORCH_NAMES = {"equal": "eq", "max": "maximum"}
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A function, what it is called with, and its keywords."""
+
+
+class Table:
+    """Prints a row per case, and keeps what missed its target."""
+
+    def __init__(self) -> None:
+        self.missed: list[str] = []
+
+    def title(self, text: str, targets: str) -> None:
+        """Start a group."""
+        print(f"\n{text}; at least {targets}")
+        print(f"  {'case':34}{'suanzi':>12}{'NumPy':>12}{'PyTorch':>12}  ratios")
+
+    def row(
+        self,
+        case: str,
+        calls: dict[str, Call],
+        *,
+        numpy: float | None = None,
+        torch: float | None = None,
+        faster: float | None = None,
+        moved: int = 0,
+        copy: float = 0,
+        unit: float = 1e6,
+        rounds: float = 0.4,
+    ) -> None:
+        """Measure and print a case; the keywords are the ratios asked for."""
+        times = best(calls, rounds)
+        ours = times["suanzi"]
+        ratios = {name: t / ours for name, t in times.items() if name != "suanzi"}
+        least = min(ratios.values(), default=float("inf"))
+        share = moved / ours / copy if copy else 0.0
+        good = all(
+            wanted is None or name not in ratios or ratios[name] >= wanted
+            for name, wanted in (("NumPy", numpy), ("PyTorch", torch))
+        ) and (faster is None or least >= faster or share >= 0.9)
+        cells = "".join(
+            f"{times[n] * unit:12.2f}" if n in times else f"{'-':>12}"
+            for n in ("suanzi", "NumPy", "PyTorch")
+        )
+        shown = "  ".join(f"{n} {r:.2f}" for n, r in ratios.items())
+        shown += f"  {share:.0%} of a copy" if copy else ""
+        print(f"  {case:34}{cells}  {shown}{'' if good else '   below'}", flush=True)
+        if not good:
+            self.missed.append(f"{case}: {shown}")
+
+
+def timer(call: Call) -> timeit.Timer:
+    """Return a timer that calls a function as a user writes it, with nothing in between."""
+    function, arguments, keywords = call
+    names = {f"x{i}": x for i, x in enumerate(arguments)}
+    written = ", ".join([*names, *(f"{k}={k}" for k in keywords)])
+    return timeit.Timer(f"f({written})", globals={"f": function, **names, **keywords})
+
+
+def best(calls: dict[str, Call], seconds: float) -> dict[str, float]:
+    """Return the best time of each call in seconds; they take turns."""
+    found = dict.fromkeys(calls, float("inf"))
+    timers = {name: timer(call) for name, call in calls.items()}
+    batch: dict[str, int] = {}
+    for name, one in timers.items():
+        one.timeit(1)
+        batch[name] = max(1, int(2e-4 / max(one.timeit(1), 1e-9)))
+    end, rounds = time.perf_counter() + seconds * len(calls), 0
+    while rounds < 5 or time.perf_counter() < end:
+        rounds += 1
+        for name, one in timers.items():
+            found[name] = min(found[name], one.timeit(batch[name]) / batch[name])
+    return found
+
+
+def make(dtype: str, n: int, low: float = 1, high: float = 100) -> sz.Tensor:
+    """Return a tensor of numbers in a range."""
+    rng = np.random.default_rng(n)
+    values = rng.uniform(low, high, n)
+    return sz.cast(sz.tensor(values), sz.dtype(dtype))
+
+
+def array(x: sz.Tensor) -> Any:
+    """Return the elements as an array of NumPy's own memory."""
+    return x.numpy().copy()
+
+
+def tensor(x: sz.Tensor) -> Any:
+    """Return the elements as a PyTorch tensor of its own memory."""
+    return torch.from_dlpack(x).clone()
+
+
+def operands(name: str, *xs: sz.Tensor, same: Any = None) -> dict[str, Call]:
+    """Return an operator as each library is called with it."""
+    numpys = getattr(np, NUMPY_NAMES.get(name, name))
+    arrays = tuple(array(x) for x in xs)
+    keywords = {} if same is None else {"dtype": same, "casting": "unsafe"}
+    calls: dict[str, Call] = {
+        "suanzi": (getattr(sz, name), xs, {}),
+        "NumPy": (numpys, arrays, keywords),
+    }
+    try:
+        numpys(*arrays, **keywords)
+    except TypeError:  # there is no loop for these two: each is converted first
+        calls["NumPy"] = (lambda *v: numpys(*(x.astype(same) for x in v)), arrays, {})
+    if torch is not None:
+        torchs = getattr(torch, TORCH_NAMES.get(name, name))
+        calls["PyTorch"] = (torchs, tuple(tensor(x) for x in xs), {})
+    return calls
+
+
+def copy_bandwidth(n: int, threads: int) -> float:
+    """Return the bytes per second, read and written, of a plain copy of n bytes."""
+    source, target = np.ones(n, np.uint8), np.ones(n, np.uint8)
+    calls: dict[str, Call] = {"copy": (np.copyto, (target, source), {})}
+    if torch is not None and threads > 1:
+        s, t = torch.from_numpy(source), torch.from_numpy(target)
+        calls["threads"] = (t.copy_, (s,), {})
+    return 2 * n / min(best(calls, 0.5).values())
+
+
+def small(table: Table) -> None:
+    """Ten elements: what a call costs."""
+    x = make("f32", 10, 0.5, 4)
+    table.title("10 elements, ns", "2x NumPy, 8x PyTorch")
+    for name in ("add", "mul", "equal"):
+        table.row(f"{name} f32", operands(name, x, x), numpy=2, torch=8, unit=1e9)
+    table.row("exp f32", operands("exp", x), numpy=2, torch=8, unit=1e9)
+    table.title("10 elements, mixed, ns", "4x NumPy, 10x PyTorch")
+    for pair in ("i32+f32", "f16+bf16"):
+        a, b = (make(d, 10) for d in pair.split("+"))
+        calls = operands("add", a, b, same=sz.add(a, b).numpy().dtype)
+        table.row(f"add {pair}", calls, numpy=4, torch=10, unit=1e9)
+
+
+def mixed(table: Table, size: str, threads: int) -> None:
+    """Two dtypes: conversion and computation in one pass."""
+    table.title(f"{size}, mixed pairs, {threads} threads, µs", "1.5x the faster")
+    for pair in MIXED:
+        a, b = (make(d, SIZES[size]) for d in pair.split("+"))
+        calls = operands("add", a, b, same=sz.add(a, b).numpy().dtype)
+        table.row(f"add {pair}", calls, faster=1.5)
+
+
+def same(table: Table, size: str, threads: int) -> None:
+    """One dtype: as fast as memory."""
+    n = SIZES[size]
+    table.title(f"{size}, {threads} threads, µs", "1.0x the faster, or 90 % of a copy's bandwidth")
+    for dtype in ("f32", "f64", "i64", "i8"):
+        a, b = make(dtype, n), make(dtype, n)
+        for name in ("add", "mul", "equal", "max"):
+            moved = 2 * n * a.dtype.itemsize + n * (1 if name == "equal" else a.dtype.itemsize)
+            copy = copy_bandwidth(moved // 2, threads)
+            table.row(f"{name} {dtype}", operands(name, a, b), faster=1, moved=moved, copy=copy)
+
+
+def half(table: Table, size: str, threads: int) -> None:
+    """The 16-bit floats."""
+    table.title(f"{size}, 16-bit floats, {threads} threads, µs", "1.0x the faster")
+    for dtype in ("f16", "bf16"):
+        a, b = make(dtype, SIZES[size]), make(dtype, SIZES[size])
+        for name in ("add", "mul", "div", "equal"):
+            table.row(f"{name} {dtype}", operands(name, a, b), faster=1)
+
+
+def functions(table: Table, size: str, threads: int) -> None:
+    """The functions of 7.2.10 to 7.2.12, and pow."""
+    table.title(f"{size}, functions, {threads} threads, µs", "1.0x NumPy")
+    for dtype in ("f32", "f64"):
+        for name in FUNCTIONS:
+            low, high = {"acosh": (1, 50), "atanh": (-0.99, 0.99)}.get(name, (-0.99, 0.99))
+            low, high = (0.01, 50) if name.startswith("log") else (low, high)
+            low, high = (-20, 20) if name in ("sin", "cos", "tan", "exp", "tanh") else (low, high)
+            table.row(
+                f"{name} {dtype}", operands(name, make(dtype, SIZES[size], low, high)), numpy=1
+            )
+        a, b = make(dtype, SIZES[size], 0.1, 10), make(dtype, SIZES[size], -3, 3)
+        table.row(f"pow {dtype}", operands("pow", a, b), numpy=1)
+
+
+def casts(table: Table, threads: int) -> None:
+    """Conversions alone."""
+    n = SIZES["16M"]
+    table.title(f"16M, casts, {threads} threads, µs", "1.0x the faster")
+    for pair in CASTS:
+        source, target = pair.split(">")
+        x = make(source, n)
+        a, goal = array(x), sz.dtype(target)
+        dt = sz.cast(make(source, 1), goal).numpy().dtype
+        calls: dict[str, Call] = {
+            "suanzi": (sz.cast, (x, goal), {}),
+            "NumPy": (a.astype, (dt,), {}),
+        }
+        if torch is not None:
+            t, to = tensor(x), tensor(sz.cast(make(source, 1), goal)).dtype
+            calls["PyTorch"] = (t.to, (to,), {})
+        table.row(pair.replace(">", " to "), calls, faster=1)
+
+
+MEMORY = """
+import suanzi as sz, numpy as np
+n = 1 << 24
+x = sz.cast(sz.tensor(np.ones(n, np.float32)), sz.int8)
+y = sz.cast(sz.tensor(np.ones(n, np.float32)), sz.float16)
+sz.add(sz.tensor([1], sz.int8), sz.tensor([1], sz.float16))
+sz._core.trim_pool()
+def status(key):
+    return next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(key)) * 1024
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS")
+z = sz.add(x, y)
+print(status("VmHWM") - before - z.size * z.dtype.itemsize)
+"""
+
+
+def memory() -> None:
+    """Print what a mixed operation needs beside its output."""
+    if not os.path.exists("/proc/self/clear_refs"):
+        print("\nmemory: this system does not say what a process used at most")
+        return
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True
+    )
+    print(f"\nmemory: i8+f16 over 16M elements: its output and {int(found.stdout) / 1024:.0f} KiB")
+
+
+def imports() -> None:
+    """Print what an import costs."""
+
+    def run(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - start
+
+    rounds = [[run(c) for c in ("pass", "import suanzi", "import numpy")] for _ in range(15)]
+    bare, ours, theirs = (min(column) for column in zip(*rounds, strict=True))
+    print(
+        f"import: suanzi {(ours - bare) * 1e3:.0f} ms, NumPy {(theirs - bare) * 1e3:.0f} ms, "
+        f"{(ours - bare) / (theirs - bare):.2f} of it; at most 1.5"
+    )
+
+
+def settings(which: str) -> Iterator[int]:
+    """Set and yield the numbers of threads to measure with."""
+    every = os.cpu_count() or 1
+    for count in {"1": [1], "all": [every], "both": [1, every]}[which]:
+        sz.set_num_threads(count)
+        if torch is not None:
+            torch.set_num_threads(count)
+        yield count
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    groups = ["small", "mixed", "same", "half", "functions", "casts", "memory", "import"]
+    parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}; all by default")
+    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
+    parser.add_argument("--sizes", choices=[*SIZES, "both"], default="both")
+    chosen = parser.parse_args()
+    unknown = set(chosen.groups) - set(groups)
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: there are {', '.join(groups)}")
+    wanted = chosen.groups or groups
+    sizes = list(SIZES) if chosen.sizes == "both" else [chosen.sizes]
+    peer = f"PyTorch {torch.__version__}" if torch is not None else "no PyTorch (install torch)"
+    print(f"suanzi {sz.__version__} ({sz._core.level()}), NumPy {np.__version__}, {peer}")
+    table = Table()
+    for threads in settings(chosen.threads):
+        if "small" in wanted and threads == 1:
+            small(table)
+        for size in sizes:
+            for name, group in (("mixed", mixed), ("same", same), ("half", half)):
+                if name in wanted:
+                    group(table, size, threads)
+            if "functions" in wanted and (threads > 1 or chosen.threads == "1"):
+                functions(table, size, threads)
+        if "casts" in wanted:
+            casts(table, threads)
+    if "memory" in wanted:
+        memory()
+    if "import" in wanted:
+        imports()
+    print(f"\n{len(table.missed)} below what is asked for")
+    for line in table.missed:
+        print(f"  {line}")
+
+
+if __name__ == "__main__":
+    with np.errstate(all="ignore"):
+        main()
