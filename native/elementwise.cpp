@@ -8,19 +8,17 @@
 #include <atomic>
 #include <cstring>
 
+#include "blocks.h"
 #include "threads.h"
 
 namespace suanzi {
 
 namespace {
 
-constexpr std::size_t block_bytes = 8192;
-
 // Keeps the large buffers of a block loop out of the frames of calls that need none.
 #define SUANZI_OUT_OF_LINE __attribute__((noinline))
 
 std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
-std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
 
 }  // namespace
 
@@ -58,130 +56,7 @@ void Loop::collapse() noexcept {
 
 namespace {
 
-// Runs a path over n elements; `in` may be returned as it is. The buffers are used in turn.
-const std::byte* follow(const Path& path, const std::byte* in, std::size_t n, std::byte* buffer_a,
-                        std::byte* buffer_b) {
-  for (int i = 0; i < path.count; ++i) {
-    std::byte* out = in == buffer_a ? buffer_b : buffer_a;
-    path.steps[i](in, out, n * path.multiple[i]);
-    in = out;
-  }
-  return in;
-}
-
-// As above, but the last step writes to `out`; without steps the elements are copied.
-void follow_to(const Path& path, const std::byte* in, std::size_t n, std::size_t itemsize,
-               std::byte* out, std::byte* buffer_a, std::byte* buffer_b) {
-  if (path.count == 0) {
-    if (in != out) std::memcpy(out, in, n * itemsize);
-    return;
-  }
-  for (int i = 0; i + 1 < path.count; ++i) {
-    std::byte* next = in == buffer_a ? buffer_b : buffer_a;
-    path.steps[i](in, next, n * path.multiple[i]);
-    in = next;
-  }
-  int last = path.count - 1;
-  path.steps[last](in, out, n * path.multiple[last]);
-}
-
-struct alignas(64) Buffer {
-  std::byte bytes[block_bytes];
-};
-
-// One input of a loop, read block by block.
-class Reader {
- public:
-  Reader(const Loop& loop, const Input& input, const Kernels& k, const Path& path)
-      : loop_(loop), input_(input), kernels_(k), path_(path), layer_(layer_of(input.dtype)) {
-    itemsize_ = std::size_t{1} << layer_.log2_size;
-    repeats_ = true;
-    for (int d = 0; d < loop.ndim; ++d) repeats_ &= input.strides[d] == 0;
-    dense_ = loop.ndim == 0 ||
-             (loop.ndim == 1 && input.strides[0] == static_cast<std::int64_t>(itemsize_));
-  }
-
-  bool repeats() const { return repeats_; }
-  // Whether blocks are the memory itself.
-  bool in_place() const { return dense_ && path_.count == 0; }
-  const std::byte* at(std::int64_t position) const {
-    return input_.data + (dense_ ? position * static_cast<std::int64_t>(itemsize_) : 0);
-  }
-
-  // The n elements from `position` on, converted; or one element, if they are all the same.
-  const std::byte* read(std::int64_t position, std::size_t n, Buffer* buffers) const {
-    if (repeats_) return follow(path_, input_.data, 1, buffers[0].bytes, buffers[1].bytes);
-    if (dense_) return follow(path_, at(position), n, buffers[0].bytes, buffers[1].bytes);
-    const std::byte* gathered = gather(position, n, buffers[0].bytes);
-    return follow(path_, gathered, n, buffers[0].bytes, buffers[1].bytes);
-  }
-
-  // For an input that is one value: `count` copies of it, converted, in `whole`; else null.
-  const std::byte* spread(Buffer* buffers, Buffer& whole, std::size_t size, std::size_t count) const {
-    if (!repeats_) return nullptr;
-    const std::byte* one = read(0, 1, buffers);
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(whole.bytes + i * size, one, size);
-    return whole.bytes;
-  }
-
-  std::size_t itemsize() const { return itemsize_; }
-  const Path& path() const { return path_; }
-  // The n elements as stored, dense.
-  const std::byte* gather(std::int64_t position, std::size_t n, std::byte* out) const {
-    std::int64_t at[64], offset = 0, rest = position;
-    for (int d = loop_.ndim - 1; d >= 0; --d) {
-      at[d] = rest % loop_.dims[d];
-      rest /= loop_.dims[d];
-      offset += at[d] * input_.strides[d];
-    }
-    int last = loop_.ndim - 1;
-    std::int64_t stride = input_.strides[last];
-    std::size_t left = static_cast<std::size_t>(loop_.dims[last] - at[last]);
-    bool packed = stride == static_cast<std::int64_t>(itemsize_);
-    if (packed && left >= n) return input_.data + offset;
-    std::byte* to = out;
-    for (std::size_t done = 0;;) {
-      std::size_t count = std::min(left, n - done);
-      if (packed) std::memcpy(to, input_.data + offset, count * itemsize_);
-      else kernels_.gather[layer_.log2_size](input_.data + offset, to, count, stride);
-      to += count * itemsize_;
-      done += count;
-      if (done == n) return out;
-      // The next row: the last index starts again, and the others count on.
-      offset -= at[last] * stride;
-      at[last] = 0;
-      for (int d = last - 1; d >= 0; --d) {
-        offset += input_.strides[d];
-        if (++at[d] < loop_.dims[d]) break;
-        offset -= at[d] * input_.strides[d];
-        at[d] = 0;
-      }
-      left = static_cast<std::size_t>(loop_.dims[last]);
-    }
-  }
-
- private:
-  const Loop& loop_;
-  const Input& input_;
-  const Kernels& kernels_;
-  Path path_;
-  const Layer& layer_;
-  std::size_t itemsize_;
-  bool repeats_, dense_;
-};
-
 std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 1 << 15 : 1 << 12; }
-
-std::size_t widest(const Path& path, std::size_t start) {
-  std::size_t most = start;
-  for (int i = 0; i < path.count; ++i) most = std::max<std::size_t>(most, path.out_size[i]);
-  return most;
-}
-
-// How many elements fit every buffer.
-std::size_t block_elements(std::size_t widest_element) {
-  return block_bytes / std::max<std::size_t>(widest_element, 4);
-}
 
 }  // namespace
 
@@ -203,7 +78,9 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
                    Cost cost) {
   const Kernels& k = kernels();
   Unary kernel = k.unary[op][index(compute_lane(promoted))];
-  if (lies_ready(loop, promoted)) {
+  Path store = store_path(k, promoted, out_dtype);
+  Writer writer(loop, k, store, out, out_dtype);
+  if (writer.in_place() && lies_ready(loop, promoted)) {
     std::int64_t size = item(promoted), out_size = item(out_dtype);
     parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
       kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
@@ -211,22 +88,17 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
     return none;
   }
   Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
-  Path store = store_path(k, promoted, out_dtype);
   std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
   parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     Buffer in[2], computed[2];
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      std::byte* to = out + p * static_cast<std::int64_t>(out_item);
-      std::byte* result = store.count ? computed[0].bytes : to;
-      std::size_t count = x.repeats() ? 1 : n;
-      kernel(x.read(p, n, in), result, count);
-      follow_to(store, result, count, out_item, to, computed[0].bytes, computed[1].bytes);
-      if (x.repeats())
-        for (std::size_t i = 1; i < n; ++i) std::memcpy(to + i * out_item, to, out_item);
+      kernel(x.read(p, n, in), writer.target(p, computed), x.repeats() ? 1 : n);
+      writer.put(p, n, computed, x.repeats());
       p += static_cast<std::int64_t>(n);
     }
+    writer.finish();
   });
   return none;
 }
@@ -235,8 +107,10 @@ namespace {
 
 // The loop of a binary kernel over inputs that are read by given paths.
 unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const Path& path_y,
-                      const Path& store, std::size_t lane, std::byte* out, std::size_t out_item, Cost cost) {
+                      const Path& store, std::size_t lane, std::byte* out, Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
+  Writer writer(loop, k, store, out, out_dtype);
+  std::size_t out_item = item(out_dtype);
   Reader x(loop, loop.inputs[0], k, path_x), y(loop, loop.inputs[1], k, path_y);
   std::size_t wide = std::max(widest(x.path(), x.itemsize()), widest(y.path(), y.itemsize()));
   std::size_t block = block_elements(std::max(wide, std::max(lane, widest(store, out_item))));
@@ -246,7 +120,7 @@ unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const
                                                                       : Repeat::neither;
   bool x_direct = x.in_place() || (x.repeats() && x.path().count == 0);
   bool y_direct = y.in_place() || (y.repeats() && y.path().count == 0);
-  bool direct = x_direct && y_direct && store.count == 0 && !both;
+  bool direct = x_direct && y_direct && writer.in_place() && !both;
   std::atomic<unsigned> trouble{none};
   if (direct) {
     parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
@@ -264,17 +138,13 @@ unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const
     const std::byte* repeated_y = y.repeats() ? y.read(begin, 1, in_y) : nullptr;
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      std::byte* to = out + p * static_cast<std::int64_t>(out_item);
-      std::byte* result = store.count ? computed[0].bytes : to;
       const std::byte* a = repeated_x ? repeated_x : x.read(p, n, in_x);
       const std::byte* b = repeated_y ? repeated_y : y.read(p, n, in_y);
-      std::size_t count = both ? 1 : n;
-      met |= kernel(a, b, result, count, repeat);
-      follow_to(store, result, count, out_item, to, computed[0].bytes, computed[1].bytes);
-      if (both)
-        for (std::size_t i = 1; i < n; ++i) std::memcpy(to + i * out_item, to, out_item);
+      met |= kernel(a, b, writer.target(p, computed), both ? 1 : n, repeat);
+      writer.put(p, n, computed, both);
       p += static_cast<std::int64_t>(n);
     }
+    writer.finish();
     if (met) trouble.fetch_or(met, std::memory_order_relaxed);
   });
   return trouble.load(std::memory_order_relaxed);
@@ -300,10 +170,11 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
     if (Binary fused = k.fused[op][static_cast<std::size_t>(layer.narrow)])
       return drive_binary(loop, fused, cast_path(k, loop.inputs[0].dtype, promoted, false),
                           cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out,
-                          item(out_dtype), cost);
+                          out_dtype, cost);
   }
   Binary kernel = k.binary[op][index(compute_lane(promoted))];
-  if (lies_ready(loop, promoted)) {
+  Path store = store_path(k, promoted, out_dtype);
+  if (lies_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
     std::int64_t size = item(promoted), out_size = item(out_dtype);
     std::atomic<unsigned> trouble{none};
     parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
@@ -314,14 +185,14 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
     return trouble.load(std::memory_order_relaxed);
   }
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
-                      load_path(k, loop.inputs[1].dtype, promoted), store_path(k, promoted, out_dtype),
-                      lane_size[index(compute_lane(promoted))], out, item(out_dtype), cost);
+                      load_path(k, loop.inputs[1].dtype, promoted), store,
+                      lane_size[index(compute_lane(promoted))], out, out_dtype, cost);
 }
 
 unsigned run_truth(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
   return drive_binary(loop, kernel, truth_path(k, loop.inputs[0].dtype, promoted),
-                      truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, 1,
+                      truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, Dtype::boolean,
                       Cost::cheap);
 }
 
@@ -330,7 +201,8 @@ unsigned run_muladd(const Loop& loop, Binary mul, Binary add, Dtype promoted, st
   auto reader = [&](int i) { return Reader(loop, loop.inputs[i], k, load_path(k, loop.inputs[i].dtype, promoted)); };
   Reader x = reader(0), y = reader(1), a = reader(2);
   Path store = store_path(k, promoted, promoted);
-  std::size_t out_item = item(promoted), lane = lane_size[index(compute_lane(promoted))];
+  Writer writer(loop, k, store, out, promoted);
+  std::size_t lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(16);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_x[2], in_y[2], in_a[2], whole_x, whole_y, whole_a, product, computed[2];
@@ -339,13 +211,12 @@ unsigned run_muladd(const Loop& loop, Binary mul, Binary add, Dtype promoted, st
     const std::byte* fixed_a = a.spread(in_a, whole_a, lane, block);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      std::byte* to = out + p * static_cast<std::int64_t>(out_item);
-      std::byte* result = store.count ? computed[0].bytes : to;
       mul(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), product.bytes, n, Repeat::neither);
-      add(product.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), result, n, Repeat::neither);
-      follow_to(store, result, n, out_item, to, computed[0].bytes, computed[1].bytes);
+      add(product.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), writer.target(p, computed), n, Repeat::neither);
+      writer.put(p, n, computed);
       p += static_cast<std::int64_t>(n);
     }
+    writer.finish();
   });
   return none;
 }
@@ -355,46 +226,50 @@ void run_where(const Loop& loop, Dtype promoted, std::byte* out) {
   Reader c(loop, loop.inputs[0], k, Path{});
   Reader x(loop, loop.inputs[1], k, cast_path(k, loop.inputs[1].dtype, promoted, false));
   Reader y(loop, loop.inputs[2], k, cast_path(k, loop.inputs[2].dtype, promoted, false));
+  Path none_needed;
+  Writer writer(loop, k, none_needed, out, promoted);
   std::size_t out_item = item(promoted);
   std::size_t block = block_elements(16);
   Select select = k.select[layer_of(promoted).log2_size];
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
-    Buffer in_c[2], in_x[2], in_y[2], whole_x, whole_y, whole_c;
+    Buffer in_c[2], in_x[2], in_y[2], whole_x, whole_y, whole_c, chosen[2];
     const std::byte* fixed_c = c.spread(in_c, whole_c, 1, block);
     const std::byte* fixed_x = x.spread(in_x, whole_x, out_item, block);
     const std::byte* fixed_y = y.spread(in_y, whole_y, out_item, block);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
       select(fixed_c ? fixed_c : c.read(p, n, in_c), fixed_x ? fixed_x : x.read(p, n, in_x),
-             fixed_y ? fixed_y : y.read(p, n, in_y), out + p * static_cast<std::int64_t>(out_item), n, Repeat::neither);
+             fixed_y ? fixed_y : y.read(p, n, in_y), writer.target(p, chosen), n);
+      writer.put(p, n, chosen);
       p += static_cast<std::int64_t>(n);
     }
+    writer.finish();
   });
 }
 
 void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
   const Kernels& k = kernels();
-  Path path = cast_path(k, loop.inputs[0].dtype, out_dtype, saturate);
+  Path path = cast_path(k, loop.inputs[0].dtype, out_dtype, saturate), none_needed;
   Reader x(loop, loop.inputs[0], k, path);
+  Writer writer(loop, k, none_needed, out, out_dtype);
   std::size_t out_item = item(out_dtype), size = x.itemsize();
   std::size_t block = block_elements(std::max(widest(path, size), out_item));
-  bool straight = loop.ndim == 0 || (loop.ndim == 1 && loop.inputs[0].strides[0] == static_cast<std::int64_t>(size));
+  if (x.dense() && path.count <= 1 && writer.in_place()) {
+    parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
+      follow_to(path, x.at(begin), static_cast<std::size_t>(end - begin), size, writer.at(begin), nullptr, nullptr);
+    });
+    return;
+  }
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
-    std::byte* to = out + begin * static_cast<std::int64_t>(out_item);
-    if (straight && path.count <= 1) {
-      const std::byte* from = loop.inputs[0].data + begin * static_cast<std::int64_t>(size);
-      follow_to(path, from, static_cast<std::size_t>(end - begin), size, to, nullptr, nullptr);
-      return;
-    }
     Buffer gathered, steps[2];
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      const std::byte* from = straight ? loop.inputs[0].data + p * static_cast<std::int64_t>(size)
-                                       : x.gather(p, n, gathered.bytes);
-      follow_to(path, from, n, size, to, steps[0].bytes, steps[1].bytes);
-      to += n * out_item;
+      const std::byte* from = x.dense() ? x.at(p) : x.gather(p, n, gathered.bytes);
+      if (writer.in_place()) follow_to(path, from, n, size, writer.at(p), steps[0].bytes, steps[1].bytes);
+      else k.stream(follow(path, from, n, steps[0].bytes, steps[1].bytes), writer.at(p), n * out_item);
       p += static_cast<std::int64_t>(n);
     }
+    writer.finish();
   });
 }
 

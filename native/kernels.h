@@ -52,7 +52,7 @@ using Binary = unsigned (*)(const void* a, const void* b, void* out, std::size_t
 using Strided = void (*)(const void* in, void* out, std::size_t n, std::ptrdiff_t stride);
 // out = condition ? a : b, element by element; the condition is bytes.
 using Select = void (*)(const void* condition, const void* a, const void* b, void* out,
-                        std::size_t n, Repeat repeat);
+                        std::size_t n);
 
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
@@ -70,6 +70,9 @@ struct Kernels {
   Convert limit_int4, limit_uint4, limit_uint1;  // bytes to bytes, to the nearest end of the range
   Convert to_complex[size_count];    // x to (x, 0), by the size of x
   Convert real_part[size_count];     // (x, y) to x, by the size of x
+  // Copies bytes past the caches; end_stream makes what this thread copied so visible to others.
+  Convert stream;
+  void (*end_stream)();
   Strided gather[size_count], scatter[size_count];
   Select select[size_count];
   Unary unary[unary_count][lane_count];     // null where there is none
