@@ -12,7 +12,7 @@ from suanzi import _core
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, operator
-from suanzi.resolve import check_dtype, check_shapes, operands_of, promote
+from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
 from suanzi.status import InvalidArgument
 from suanzi.tensor import Tensor, readable, tensor
 
@@ -128,9 +128,13 @@ def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | Non
     """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
     import numpy as np
 
-    exact = x if isinstance(x, Tensor) else tensor(x)
-    if promoted is not None:
-        exact = _core.cast(exact, promoted, False)
+    if promoted is None:
+        exact = x if isinstance(x, Tensor) else tensor(x)
+    elif isinstance(x, Tensor):
+        exact = _core.cast(x, promoted, False)
+    else:  # one conversion, as every operator converts a number
+        number = plain_operand(x, promoted)
+        exact = _core.run_where([tensor(True), number, number], promoted)
     array = readable(exact)
     if array.dtype.kind == "f":
         return array.astype(np.float64)
