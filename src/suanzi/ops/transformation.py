@@ -99,6 +99,8 @@ def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tenso
         limit = _bound(op, name, bound, x)
         if limit is not None:
             within = _core.run_operator(comparison, [x, limit], x.dtype)[0]
+            if not isinstance(limit, Tensor) and _is_beyond(comparison, bound, limit):
+                within = tensor(False)
             inside = (
                 within
                 if inside is True
@@ -114,6 +116,13 @@ def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tenso
         )
     made: Tensor = _core.run_where([inside, gradient, 0], gradient.dtype)
     return made
+
+
+def _is_beyond(comparison: str, bound: Any, limit: Any) -> bool:
+    """Tell whether no integer of the input reaches a bound, which `limit` then only stands for."""
+    if not isinstance(limit, int):
+        return False
+    return bool(bound > limit) if comparison == "greater_equal" else bool(bound < limit)
 
 
 def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
