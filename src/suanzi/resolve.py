@@ -78,7 +78,7 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
     elif hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__"):
         try:
             return tensor(x)
-        except (StatusError, BufferError) as error:
+        except (TypeMismatch, InvalidArgument, BufferError) as error:
             raise TypeMismatch(
                 f"{op.title}: {name} is an array of {x.dtype}, which has no counterpart here; "
                 "convert it to numbers first."
