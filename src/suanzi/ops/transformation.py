@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
@@ -93,7 +94,7 @@ def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tenso
     gradient = tensor_argument(op, "grad_out", grad_out)
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
-    check_dtype(REGISTRY["clip"], {"input": x}, x.dtype)
+    check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
     inside: Any = True
     for name, bound, comparison in (("low", low, "greater_equal"), ("high", high, "less_equal")):
         limit = _bound(op, name, bound, x)
