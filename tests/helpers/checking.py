@@ -49,7 +49,22 @@ def samples(name: str, count: int = 24, seed: int = 0) -> tuple[Value, ...]:
     if name in FORMATS:
         return tuple(decode(FORMATS[name], bits) for bits in _float_bits(name, count, random))
     low, high = limits(name)
-    edges = {low, low + 1, high, high - 1, -1, 0, 1, 2, 3, 7, -7, low // 2, high // 2, high // 2 + 1}
+    edges = {
+        low,
+        low + 1,
+        high,
+        high - 1,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        7,
+        -7,
+        low // 2,
+        high // 2,
+        high // 2 + 1,
+    }
     # Around the integers that float16, float32 and float64 no longer hold.
     edges |= {2**n + d for n in (11, 24, 53) for d in (-1, 0, 1, 3)}
     edges |= {random.randint(low, high) for _ in range(count)}
@@ -171,9 +186,7 @@ def check(
     wanted = tuple(shape) if shape is not None else (len(expected),)
     if got.shape != wanted:
         raise AssertionError(f"shape {got.shape}, not {wanted}")
-    bits, right = (
-        _one_nan(name, b) for b in (_bits(got), _expected_bits(name, expected))
-    )
+    bits, right = (_one_nan(name, b) for b in (_bits(got), _expected_bits(name, expected)))
     if len(bits) != len(right):
         raise AssertionError(f"{len(bits)} elements, not {len(right)}")
     wrong = sorted({int(i) // (2 if name in PARTS else 1) for i in np.flatnonzero(bits != right)})

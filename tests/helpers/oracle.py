@@ -192,14 +192,14 @@ def convert(x: Value, target: str) -> Value:
         parts = x if isinstance(x, tuple) else (x, ZERO)
         first, second = (_real(convert(p, PARTS[target])) for p in parts)
         return (first, second)
+    if target == "bool":
+        return int(truth(x))
     if isinstance(x, tuple):
         x = x[0]
     if target in FORMATS:
         return rounded(FORMATS[target], real(x) if isinstance(x, int) else x)
     if isinstance(x, int):
         return wrap(target, x)
-    if target == "bool":
-        return int(not x.is_zero)
     low, high = limits(target)
     if x.is_nan:
         return 0

@@ -63,7 +63,7 @@ def test_reciprocal(name: str) -> None:
 
 
 def test_floordiv_is_the_rounded_floor_of_the_exact_quotient() -> None:
-    """Beyond 2**53 the floor itself is rounded, and may lie half-way where the quotient does not."""
+    """Beyond 2**53 the floor is rounded, and may lie half-way where the quotient does not."""
     random = Random(0)
     xs: list[Value] = []
     ys: list[Value] = []
@@ -77,11 +77,9 @@ def test_floordiv_is_the_rounded_floor_of_the_exact_quotient() -> None:
     check(got, "float64", expected, came=lambda i: f"{show(xs[i])} // {show(ys[i])}")
 
 
-@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64"])
 def test_the_most_negative_integer(name: str) -> None:
     low, high = limits(name)
-    if low == 0:
-        pytest.skip("unsigned")
     x, minus_one = pack(name, [low]), pack(name, [-1])
     check(sz.abs(x), name, [low])
     check(-x, name, [low])
@@ -131,7 +129,9 @@ def _moderate(name: str, seed: int) -> list[tuple[Real, Real]]:
     return made
 
 
-@pytest.mark.parametrize(("name", "ulp"), [("complex32", 0.51), ("complex64", 0.51), ("complex128", 3)])
+@pytest.mark.parametrize(
+    ("name", "ulp"), [("complex32", 0.51), ("complex64", 0.51), ("complex128", 3)]
+)
 def test_complex_products_and_quotients(name: str, ulp: float) -> None:
     """complex64 computes in double precision, so it is almost as good as rounded once."""
     xs, ys = _moderate(name, 1), _moderate(name, 2)
@@ -195,13 +195,15 @@ def test_complex_numbers_have_no_order(op: str, name: str) -> None:
 @pytest.mark.parametrize("rules", ["cann", "numpy"])
 @pytest.mark.parametrize("name", [*INTEGERS, "bool"])
 def test_true_divide_and_reciprocal_of_integers(name: str, rules: str) -> None:
-    """Each operand is rounded to the float first, and the quotient of the rounded ones is rounded."""
+    """Each operand is rounded to the float first, and then their quotient."""
     xs, ys = pairs(name, 4)
     with sz.promotion(rules):
         got = sz.true_divide(pack(name, xs, (len(xs), 1)), pack(name, ys))
         out = got.dtype.name
         assert out == "float32" or rules == "numpy"
-        expected = [binary("div", out, convert(a, out), convert(b, out)) for a, b in product(xs, ys)]
+        expected = [
+            binary("div", out, convert(a, out), convert(b, out)) for a, b in product(xs, ys)
+        ]
         check(got, out, expected, (len(xs), len(ys)))
         once = sz.reciprocal(pack(name, xs))
         out = once.dtype.name
@@ -226,7 +228,9 @@ def test_muladd_rounds_product_and_sum(name: str) -> None:
     x, y, a = (pack(name, [row[i] for row in rows]) for i in range(3))
     for one in _core.levels():
         with level(one):
-            check(sz.muladd(x, y, a), name, expected, came=lambda i: str([show(v) for v in rows[i]]))
+            check(
+                sz.muladd(x, y, a), name, expected, came=lambda i: str([show(v) for v in rows[i]])
+            )
 
 
 def _muladd(name: str, x: Value, y: Value, a: Value) -> Value:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from checking import check, check_unary, pack, samples
-from oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, real
+from oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, encode, real
 
 import suanzi as sz
 
@@ -32,17 +32,9 @@ def test_around_every_tie(op: str, name: str) -> None:
     form = FORMATS[name]
     values = []
     for half in range(-15, 16, 2):
-        bits = [b for b in _near(name, Fraction(half, 2))]
-        values += [decode(form, b) for b in bits]
+        bits = encode(form, real(Fraction(half, 2)))
+        values += [decode(form, b) for b in (bits - 1, bits, bits + 1)]
     check_unary(op, name, values, name)
-
-
-def _near(name: str, x: Fraction) -> list[int]:
-    """The bits of a number and of its neighbours."""
-    from oracle import encode
-
-    bits = encode(FORMATS[name], real(x))
-    return [bits - 1, bits, bits + 1]
 
 
 @pytest.mark.parametrize(("mode", "op"), MODES.items())
