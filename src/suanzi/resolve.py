@@ -76,7 +76,13 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
             if isinstance(x, kind):  # type: ignore[arg-type]
                 return kind(x)
     elif hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__"):
-        return tensor(x)
+        try:
+            return tensor(x)
+        except (TypeMismatch, InvalidArgument, BufferError) as error:
+            raise TypeMismatch(
+                f"{op.title}: {name} is an array of {x.dtype}, which has no counterpart here; "
+                "convert it to numbers first."
+            ) from error
     raise TypeMismatch(
         f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
         f"NumPy array. Make a tensor of it with sz.tensor({name})."
@@ -148,10 +154,13 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
 
 def _suggest(op: Operator, came: DType) -> DType:
     """Return the dtype of the operator that is nearest to what came."""
-    from suanzi.promote.values import contains
+    from suanzi.promote.values import contains, part
 
     fitting = [d for d in op.dtypes if came.kind != "char" and contains(d, came)]
-    return min(fitting or op.dtypes, key=lambda d: d.bits)
+    if fitting:
+        return min(fitting, key=lambda d: d.bits)
+    # A complex number that must become real keeps its precision.
+    return part(came) if part(came) in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
 
 
 def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:

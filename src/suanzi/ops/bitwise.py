@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, int64
+from suanzi.dtypes import DType, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
 from suanzi.resolve import as_operand, check_dtype, check_shapes
@@ -89,12 +89,11 @@ declare_symbol("bitwise_right_shift", bitwise_right_shift)
 def _shift(name: str, x: Any, shift: Any) -> Tensor:
     op = REGISTRY[name]
     operands = {"x": as_operand(op, "x", x), "shift": as_operand(op, "shift", shift)}
-    if not isinstance(operands["x"], Tensor):
-        amount = operands["shift"]
-        # A number takes the dtype of the tensor it is shifted by.
-        operands["x"] = tensor(operands["x"], amount.dtype if isinstance(amount, Tensor) else None)
-    value, amount = operands["x"], operands["shift"]
-    assert isinstance(value, Tensor)
+    amount = operands["shift"]
+    _check_kind(op, amount)
+    value = operands["x"]
+    if not isinstance(value, Tensor):
+        value = operands["x"] = _number(op, value, amount)
     check_dtype(op, {"x": value}, value.dtype)
     check_shapes(op, operands)
     _check_amount(op, value.dtype, amount)
@@ -107,24 +106,43 @@ def _shift(name: str, x: Any, shift: Any) -> Tensor:
     return result
 
 
-def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
-    """Raise unless every shift is an integer within the width of a dtype."""
+def _number(op: Operator, x: Any, amount: Any) -> Tensor:
+    """Return a number as a tensor of the dtype of the tensor it is shifted by."""
+    if not isinstance(x, int):
+        raise TypeMismatch(f"{op.title}: x is the number {x!r}; it must be an integer.")
+    dt = amount.dtype if isinstance(amount, Tensor) else int64
+    limits = iinfo(dt)
+    if not limits.min <= x <= limits.max:
+        raise InvalidArgument(
+            f"{op.title}: x is {x}, which does not fit {dt}, the dtype of shift. Make a tensor of "
+            "it that holds it, such as sz.tensor(x, sz.int64)."
+        )
+    return tensor(x, dt)
+
+
+def _check_kind(op: Operator, amount: Any) -> None:
+    """Raise unless shifts are integers."""
     if isinstance(amount, Tensor):
         if amount.dtype.kind not in ("int", "uint"):
             raise TypeMismatch(
-                f"{op.title}: shift is {amount.dtype}; it must be an integer or a tensor of them."
+                f"{op.title}: shift is {amount.dtype}; it must be an integer or a tensor of them. "
+                "Cast it first, for example with sz.cast(shift, sz.int64)."
             )
-        values = readable(amount)
-        low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)
     elif isinstance(amount, bool) or not isinstance(amount, int):
         raise TypeMismatch(
             f"{op.title}: shift is {amount!r}; it must be an integer or a tensor of integers."
         )
+
+
+def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
+    """Raise unless every shift is within the width of a dtype; a bool has no end."""
+    if isinstance(amount, Tensor):
+        values = readable(amount)
+        low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)
     else:
         low = high = amount
-    width = 2**63 if dt is bool_ else dt.bits
-    if low < 0 or high >= width:
+    if low < 0 or high >= (2**63 if dt is bool_ else dt.bits):
+        wanted = "from 0 up, below 2**63" if dt is bool_ else f"from 0 to {dt.bits - 1}"
         raise InvalidArgument(
-            f"{op.title}: shift is {low if low < 0 else high}; for {dt} it must be from 0 to "
-            f"{dt.bits - 1}."
+            f"{op.title}: shift is {low if low < 0 else high}; for {dt} it must be {wanted}."
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 
-from suanzi.registry import FLOATS, operator
-from suanzi.status import InvalidArgument
+from suanzi.registry import FLOATS, REGISTRY, operator
+from suanzi.resolve import elementwise
+from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensor import Tensor
 
 
@@ -85,4 +87,7 @@ def rint(x: Tensor, mode: RoundMode | str) -> Tensor:
         raise InvalidArgument(
             f"rint (7.2.9.5): mode is {mode!r}; it is one of {', '.join(RoundMode.__members__)}."
         )
-    return _MODES[chosen](x)
+    try:
+        return _MODES[chosen](x)
+    except StatusError:  # say it again in the name of rint
+        return elementwise(replace(REGISTRY["rint"], kernel=chosen.value), {"x": x})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
@@ -93,12 +94,14 @@ def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tenso
     gradient = tensor_argument(op, "grad_out", grad_out)
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
-    check_dtype(REGISTRY["clip"], {"input": x}, x.dtype)
+    check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
     inside: Any = True
     for name, bound, comparison in (("low", low, "greater_equal"), ("high", high, "less_equal")):
         limit = _bound(op, name, bound, x)
         if limit is not None:
             within = _core.run_operator(comparison, [x, limit], x.dtype)[0]
+            if not isinstance(limit, Tensor) and _is_beyond(comparison, bound, limit):
+                within = tensor(False)
             inside = (
                 within
                 if inside is True
@@ -114,6 +117,13 @@ def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tenso
         )
     made: Tensor = _core.run_where([inside, gradient, 0], gradient.dtype)
     return made
+
+
+def _is_beyond(comparison: str, bound: Any, limit: Any) -> bool:
+    """Tell whether no integer of the input reaches a bound, which `limit` then only stands for."""
+    if not isinstance(limit, int):
+        return False
+    return bool(bound > limit) if comparison == "greater_equal" else bool(bound < limit)
 
 
 def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:

@@ -1,0 +1,416 @@
+"""What the exact operators must give, from Python integers and fractions alone.
+
+Nothing here uses suanzi, or floats of the machine. A value is an int (integers and bool), a `Real`
+(floats, with signed zeros, infinities and NaN), or a pair of them (complex numbers).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+
+# ---- dtypes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Format:
+    """A floating-point format of one sign bit."""
+
+    exponent: int
+    mantissa: int
+    infinity: bool = True
+
+    @property
+    def bits(self) -> int:
+        return 1 + self.exponent + self.mantissa
+
+    @property
+    def bias(self) -> int:
+        return 2 ** (self.exponent - 1) - 1
+
+    @property
+    def largest(self) -> int:
+        """The bits of the largest finite number."""
+        if self.infinity:
+            return ((2**self.exponent - 1) << self.mantissa) - 1
+        return 2 ** (self.bits - 1) - 2  # the pattern above is NaN
+
+    @property
+    def nan(self) -> int:
+        if self.infinity:
+            return ((2**self.exponent - 1) << self.mantissa) | 1 << (self.mantissa - 1)
+        return 2 ** (self.bits - 1) - 1
+
+
+FORMATS = {
+    "float8_e4m3fn": Format(4, 3, infinity=False),
+    "float8_e5m2": Format(5, 2),
+    "float16": Format(5, 10),
+    "bfloat16": Format(8, 7),
+    "float32": Format(8, 23),
+    "float64": Format(11, 52),
+}
+PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+SIGNED = {f"int{n}": n for n in (4, 8, 16, 32, 64)}
+UNSIGNED = {f"uint{n}": n for n in (1, 4, 8, 16, 32, 64)}
+NARROW = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16")
+
+INTEGERS = [n for n in (*SIGNED, *UNSIGNED) if n not in ("int4", "uint4", "uint1")]
+SUBBYTE = ["int4", "uint4", "uint1"]
+FLOATS = list(FORMATS)
+COMPLEX = list(PARTS)
+REALS = [*INTEGERS, *FLOATS]
+
+
+def compute_format(name: str) -> Format:
+    """The format a float dtype computes in."""
+    return FORMATS["float32" if name in NARROW else name]
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A number of a float format, exactly; `size` is None for an infinity."""
+
+    negative: bool
+    size: Fraction | None
+    is_nan: bool = False
+
+    @property
+    def value(self) -> Fraction:
+        assert self.size is not None
+        assert not self.is_nan
+        return -self.size if self.negative else self.size
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.is_nan and self.size == 0
+
+    @property
+    def is_infinite(self) -> bool:
+        return not self.is_nan and self.size is None
+
+    def __neg__(self) -> Real:
+        return Real(not self.negative, self.size, self.is_nan)
+
+
+NAN = Real(False, None, is_nan=True)
+INFINITY = Real(False, None)
+ZERO = Real(False, Fraction(0))
+
+Value = int | Real | tuple[Real, Real]
+
+
+def real(x: int | float | Fraction) -> Real:
+    """A Python number as a Real."""
+    if isinstance(x, float):
+        if math.isnan(x):
+            return NAN
+        return Real(math.copysign(1, x) < 0, None if math.isinf(x) else Fraction(abs(x)))
+    return Real(x < 0, Fraction(abs(x)))
+
+
+@cache
+def decode(form: Format, bits: int) -> Real:
+    """The number that bits stand for."""
+    negative, magnitude = bool(bits >> (form.bits - 1)), bits & (2 ** (form.bits - 1) - 1)
+    if magnitude > form.largest:
+        is_infinity = form.infinity and magnitude == form.largest + 1
+        return Real(negative, None, is_nan=not is_infinity)
+    field, fraction = magnitude >> form.mantissa, magnitude & (2**form.mantissa - 1)
+    if field:
+        fraction += 2**form.mantissa
+    return Real(negative, fraction * two(max(field, 1) - form.bias - form.mantissa))
+
+
+@cache
+def two(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
+
+
+@lru_cache(1 << 16)
+def encode(form: Format, x: Real) -> int:
+    """The bits of the nearest number, of two the even one; past the largest, infinity or NaN."""
+    sign = x.negative << (form.bits - 1)
+    if x.is_nan or (x.size is None and not form.infinity):
+        return form.nan | sign
+    if x.size is None:
+        return (form.largest + 1) | sign
+    if x.size == 0:
+        return sign
+    exponent = x.size.numerator.bit_length() - x.size.denominator.bit_length()
+    if two(exponent) > x.size:
+        exponent -= 1
+    exponent = max(exponent, 1 - form.bias)
+    scaled = x.size / two(exponent - form.mantissa)
+    whole = scaled.numerator // scaled.denominator
+    twice_rest = 2 * (scaled.numerator - whole * scaled.denominator)
+    if twice_rest > scaled.denominator or (twice_rest == scaled.denominator and whole % 2):
+        whole += 1
+    # A subnormal has no leading one; a carry out of the mantissa counts the exponent up by itself.
+    magnitude = whole + ((exponent + form.bias - 1) << form.mantissa)
+    if magnitude > form.largest:
+        magnitude = form.largest + 1 if form.infinity else form.nan
+    return magnitude | sign
+
+
+def rounded(form: Format, x: Real) -> Real:
+    return decode(form, encode(form, x))
+
+
+def wrap(name: str, x: int) -> int:
+    """An integer as two's complement keeps it."""
+    if name == "bool":
+        return int(x != 0)
+    if name in UNSIGNED:
+        return x % 2 ** UNSIGNED[name]
+    bits = SIGNED[name]
+    return (x + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+
+
+def store(name: str, x: Value) -> Value:
+    """A result as a dtype holds it: integers wrap; narrow floats are float32, rounded once more."""
+    if name in FORMATS:
+        assert isinstance(x, Real)
+        return rounded(FORMATS[name], rounded(compute_format(name), x))
+    if name in PARTS:
+        assert isinstance(x, tuple)
+        part = PARTS[name]
+        return (_real(store(part, x[0])), _real(store(part, x[1])))
+    assert isinstance(x, int)
+    return wrap(name, x)
+
+
+def convert(x: Value, target: str) -> Value:
+    """A value in another dtype, rounded once."""
+    if target in PARTS:
+        parts = x if isinstance(x, tuple) else (x, ZERO)
+        first, second = (_real(convert(p, PARTS[target])) for p in parts)
+        return (first, second)
+    if target == "bool":
+        return int(truth(x))
+    if isinstance(x, tuple):
+        x = x[0]
+    if target in FORMATS:
+        return rounded(FORMATS[target], real(x) if isinstance(x, int) else x)
+    if isinstance(x, int):
+        return wrap(target, x)
+    low, high = limits(target)
+    if x.is_nan:
+        return 0
+    if x.size is None:
+        return low if x.negative else high
+    return min(max(math.trunc(x.value), low), high)
+
+
+def _real(x: Value) -> Real:
+    assert isinstance(x, Real)
+    return x
+
+
+def limits(name: str) -> tuple[int, int]:
+    if name in UNSIGNED:
+        return 0, 2 ** UNSIGNED[name] - 1
+    return -(2 ** (SIGNED[name] - 1)), 2 ** (SIGNED[name] - 1) - 1
+
+
+# ---- operators on reals, before rounding ---------------------------------------------------------
+
+
+def add(a: Real, b: Real) -> Real:
+    if a.is_nan or b.is_nan or (a.is_infinite and b.is_infinite and a.negative != b.negative):
+        return NAN
+    if a.is_infinite or b.is_infinite:
+        return a if a.is_infinite else b
+    total = a.value + b.value
+    # Zeros of one sign keep it; an exact difference of zero is +0.
+    return Real(total < 0 or (total == 0 and a.negative and b.negative), abs(total))
+
+
+def sub(a: Real, b: Real) -> Real:
+    return add(a, -b)
+
+
+def mul(a: Real, b: Real) -> Real:
+    if a.is_nan or b.is_nan:
+        return NAN
+    if (a.is_zero and b.is_infinite) or (a.is_infinite and b.is_zero):
+        return NAN
+    size = None if a.size is None or b.size is None else a.size * b.size
+    return Real(a.negative != b.negative, size)
+
+
+def div(a: Real, b: Real) -> Real:
+    if a.is_nan or b.is_nan or (a.is_zero and b.is_zero) or (a.is_infinite and b.is_infinite):
+        return NAN
+    negative = a.negative != b.negative
+    if a.size is None or b.is_zero:
+        return Real(negative, None)
+    return Real(negative, Fraction(0) if b.size is None else a.size / b.size)
+
+
+def floordiv(a: Real, b: Real) -> Real:
+    """The floor of the exact quotient."""
+    quotient = div(a, b)
+    if quotient.is_nan or quotient.is_infinite or a.is_zero:
+        return quotient
+    if b.is_infinite:  # just above or just below zero
+        return real(-1) if quotient.negative else ZERO
+    return real(math.floor(quotient.value))
+
+
+def mod(a: Real, b: Real) -> Real:
+    """The remainder with the sign of the divisor."""
+    if a.is_nan or b.is_nan or a.is_infinite or b.is_zero:
+        return NAN
+    if a.is_zero:
+        return Real(b.negative, Fraction(0))
+    if b.is_infinite:
+        return a if a.negative == b.negative else b
+    rest = a.value - math.floor(a.value / b.value) * b.value
+    return Real(b.negative, abs(rest))
+
+
+def maximum(a: Real, b: Real) -> Real:
+    if a.is_nan or b.is_nan:
+        return NAN
+    return b if less(a, b) or (a.is_zero and b.is_zero and a.negative) else a
+
+
+def minimum(a: Real, b: Real) -> Real:
+    return -maximum(-a, -b)
+
+
+def equal(a: Real, b: Real) -> bool:
+    if a.is_nan or b.is_nan:
+        return False
+    return (a.is_zero and b.is_zero) or (a.negative == b.negative and a.size == b.size)
+
+
+def less(a: Real, b: Real) -> bool:
+    if a.is_nan or b.is_nan or equal(a, b):
+        return False
+    if a.is_infinite or b.is_infinite:
+        return a.negative if a.is_infinite else not b.negative
+    return a.value < b.value
+
+
+def to_whole(a: Real, how: Callable[[Fraction], int]) -> Real:
+    """Round to a whole number; a zero has the sign of what was rounded."""
+    if a.size is None or a.is_nan:
+        return a
+    return Real(a.negative, Fraction(abs(how(a.value))))
+
+
+def half_even(x: Fraction) -> int:
+    return round(x)
+
+
+# ---- operators on values, with integers ----------------------------------------------------------
+
+
+def integer_div(a: int, b: int) -> int:
+    """The quotient rounded towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+_REAL: dict[str, Callable[[Real, Real], Real]] = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": div,
+    "true_divide": div,
+    "floordiv": floordiv,
+    "mod": mod,
+    "max": maximum,
+    "min": minimum,
+}
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": integer_div,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "max": max,
+    "min": min,
+    "bitwise_and": lambda a, b: a & b,
+    "bitwise_or": lambda a, b: a | b,
+    "bitwise_xor": lambda a, b: a ^ b,
+}
+
+
+def _equal(a: Value, b: Value) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return equal(a[0], b[0]) and equal(a[1], b[1])
+    return equal(_as_real(a), _as_real(b))
+
+
+def _less(a: Value, b: Value) -> bool:
+    return less(_as_real(a), _as_real(b))
+
+
+_COMPARISON: dict[str, Callable[[Value, Value], bool]] = {
+    "equal": _equal,
+    "not_equal": lambda a, b: not _equal(a, b),
+    "greater": lambda a, b: _less(b, a),
+    "greater_equal": lambda a, b: _less(b, a) or _equal(a, b),
+    "less": _less,
+    "less_equal": lambda a, b: _less(a, b) or _equal(a, b),
+}
+
+
+def _as_real(x: Value) -> Real:
+    assert not isinstance(x, tuple)
+    return real(x) if isinstance(x, int) else x
+
+
+def truth(x: Value) -> bool:
+    if isinstance(x, tuple):
+        return truth(x[0]) or truth(x[1])
+    return x != 0 if isinstance(x, int) else not x.is_zero
+
+
+_LOGICAL: dict[str, Callable[[bool, bool], bool]] = {
+    "logical_and": lambda a, b: a and b,
+    "logical_or": lambda a, b: a or b,
+    "logical_xor": lambda a, b: a != b,
+}
+
+
+def binary(op: str, name: str, a: Value, b: Value) -> Value:
+    """The result of an operator on two values of one dtype."""
+    if op in _COMPARISON:
+        return int(_COMPARISON[op](a, b))
+    if op in _LOGICAL:
+        return int(_LOGICAL[op](truth(a), truth(b)))
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        assert op in ("add", "sub")
+        return store(name, (_REAL[op](a[0], b[0]), _REAL[op](a[1], b[1])))
+    if isinstance(a, Real) and isinstance(b, Real):
+        return store(name, _REAL[op](a, b))
+    assert isinstance(a, int)
+    assert isinstance(b, int)
+    return wrap(name, _INTEGER[op](a, b))
+
+
+def unary(op: str, name: str, a: Value) -> Value:
+    """The result of an operator on one value."""
+    if op == "logical_not":
+        return int(not truth(a))
+    if isinstance(a, int):
+        return wrap(name, {"abs": abs(a), "sign": (a > 0) - (a < 0), "bitwise_not": ~a}[op])
+    assert isinstance(a, Real)
+    if op == "abs":
+        return Real(False, a.size, a.is_nan)
+    if op == "sign":
+        return a if a.is_nan else ZERO if a.is_zero else Real(a.negative, Fraction(1))
+    if op == "reciprocal":
+        return store(name, div(real(1), a))
+    how = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": half_even}[op]
+    return store(name, to_whole(a, how))

@@ -1,0 +1,389 @@
+"""7.2.4: arithmetic against exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import pytest
+from checking import check, check_binary, check_near, check_unary, level, pack, pairs, samples, show
+from oracle import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    PARTS,
+    REALS,
+    Real,
+    Value,
+    add,
+    binary,
+    compute_format,
+    convert,
+    div,
+    limits,
+    mul,
+    real,
+    rounded,
+    store,
+    wrap,
+)
+
+import suanzi as sz
+from suanzi import _core
+
+BINARY = ["add", "sub", "mul", "div", "floordiv", "mod", "max", "min"]
+DIVISIONS = ["div", "floordiv", "mod"]
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("name", REALS)
+@pytest.mark.parametrize("op", BINARY)
+def test_every_pair_of_special_values(op: str, name: str) -> None:
+    xs, ys = pairs(name, 3)
+    if op in DIVISIONS and name in INTEGERS:
+        ys = tuple(y for y in ys if y != 0)
+    check_binary(op, name, xs, ys, name)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_true_divide_of_floats(name: str) -> None:
+    check_binary("true_divide", name, *pairs(name, 3), name)
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_abs(name: str) -> None:
+    check_unary("abs", name, samples(name, 300), name)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_reciprocal(name: str) -> None:
+    check_unary("reciprocal", name, samples(name, 300), name)
+
+
+def test_floordiv_is_the_rounded_floor_of_the_exact_quotient() -> None:
+    """Beyond 2**53 the floor is rounded, and may lie half-way where the quotient does not."""
+    random = Random(0)
+    xs: list[Value] = []
+    ys: list[Value] = []
+    for _ in range(3000):
+        scale = random.choice([10, 53, 54, 55, 56, 60, 100, 105, 106, 107, 108, 200])
+        sign = random.choice([1, -1])
+        xs.append(real(sign * float(random.getrandbits(53) | 1) * 2.0**scale))
+        ys.append(real(random.choice([1, -1]) * float(random.getrandbits(53) | 1)))
+    expected = [binary("floordiv", "float64", a, b) for a, b in zip(xs, ys, strict=True)]
+    got = sz.floordiv(pack("float64", xs), pack("float64", ys))
+    check(got, "float64", expected, came=lambda i: f"{show(xs[i])} // {show(ys[i])}")
+
+
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64"])
+def test_the_most_negative_integer(name: str) -> None:
+    low, high = limits(name)
+    x, minus_one = pack(name, [low]), pack(name, [-1])
+    check(sz.abs(x), name, [low])
+    check(-x, name, [low])
+    check(sz.div(x, minus_one), name, [low])
+    check(sz.floordiv(x, minus_one), name, [low])
+    check(sz.mod(x, minus_one), name, [0])
+    check(sz.mul(x, minus_one), name, [low])
+    check(sz.sub(x, pack(name, [1])), name, [high])
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("op", DIVISIONS)
+def test_an_integer_zero_divisor_is_an_error(op: str, name: str) -> None:
+    function = getattr(sz, op)
+    x = pack(name, list(range(1, 71)))
+    zero_last = pack(name, [*range(1, 70), 0])
+    for divisor in (0, zero_last, pack(name, [0]), pack(name, [0], ())):
+        with pytest.raises(sz.DivisionByZero, match=rf"^{op} \(7\.2\.4\.\d\): y holds a zero") as e:
+            function(x, divisor)
+        assert e.value.status is sz.Status.INVALID_ARGUMENT
+        assert isinstance(e.value, ZeroDivisionError)
+        assert "sz.where" in str(e.value)
+    # Without elements nothing is divided.
+    check(function(pack(name, []), 0), name, [])
+
+
+# ---- complex -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+@pytest.mark.parametrize("op", ["add", "sub"])
+def test_complex_sums_are_those_of_the_parts(op: str, name: str) -> None:
+    xs, ys = pairs(name, 2)
+    check_binary(op, name, xs, ys[:40], name)
+
+
+def _moderate(name: str, seed: int) -> list[tuple[Real, Real]]:
+    """Complex numbers whose products and quotients stay within the range."""
+    random = Random(f"{name} {seed}")
+    made: list[tuple[Real, Real]] = []
+    for _ in range(24):
+        parts = (real(random.choice([1, -1]) * 2.0 ** random.uniform(-4, 4)) for _ in range(2))
+        first, second = (rounded(compute_format(PARTS[name]), p) for p in parts)
+        value = convert((first, second), name)
+        assert isinstance(value, tuple)
+        made.append(value)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "ulp"), [("complex32", 0.51), ("complex64", 0.51), ("complex128", 3)]
+)
+def test_complex_products_and_quotients(name: str, ulp: float) -> None:
+    """complex64 computes in double precision, so it is almost as good as rounded once."""
+    xs, ys = _moderate(name, 1), _moderate(name, 2)
+    both = [(a, b) for a, b in product(xs, ys)]
+    left, right = pack(name, [a for a, _ in both]), pack(name, [b for _, b in both])
+
+    def parts(a: tuple[Real, Real], b: tuple[Real, Real]) -> tuple[Fraction, ...]:
+        return (a[0].value, a[1].value, b[0].value, b[1].value)
+
+    products, quotients = [], []
+    for a, b in both:
+        p, q, r, s = parts(a, b)
+        norm = r * r + s * s
+        products.append((p * r - q * s, p * s + q * r))
+        quotients.append(((p * r + q * s) / norm, (q * r - p * s) / norm))
+    for one in _core.levels():
+        with level(one):
+            check_near(sz.mul(left, right), name, products, ulp)
+            check_near(sz.div(left, right), name, quotients, ulp)
+            check_near(sz.true_divide(left, right), name, quotients, ulp)
+    ones = pack(name, [(real(1), real(0))] * len(ys))
+    assert (sz.reciprocal(pack(name, ys)) == sz.div(ones, pack(name, ys))).numpy().all()
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_division_by_zero_and_infinity(name: str) -> None:
+    dt = sz.dtype(name)
+    x = sz.tensor([1 + 1j, -2 + 1j], dt)
+    for infinite in (complex(INF, 0), complex(0, -INF), complex(INF, INF), complex(-INF, 3)):
+        for value in sz.div(x, sz.tensor([infinite], dt)).tolist():
+            assert value == 0
+    for value in sz.div(x, sz.tensor([0j], dt)).tolist():
+        assert INF in (abs(value.real), abs(value.imag))
+    # A large divisor does not overflow on the way; complex128 has no wider type to be sure in.
+    top = float(sz.finfo(PARTS[name]).max) / (4 if name == "complex128" else 1)
+    large = sz.tensor([complex(top, top)], dt)
+    assert sz.div(large, large).item() == 1
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_magnitude_of_complex(name: str) -> None:
+    part = PARTS[name]
+    dt = sz.dtype(name)
+    got = sz.abs(sz.tensor([3 + 4j, -5 + 12j, 0j, complex(-0.0, -0.0), complex(0, -2)], dt))
+    check(got, part, [real(v) for v in (5, 13, 0, 0, 2)])
+    special = [complex(INF, NAN), complex(NAN, -INF), complex(-INF, 1), complex(NAN, 1)]
+    check(sz.abs(sz.tensor(special, dt)), part, [real(v) for v in (INF, INF, INF, NAN)])
+
+
+@pytest.mark.parametrize("op", ["floordiv", "mod", "max", "min"])
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers_have_no_order(op: str, name: str) -> None:
+    x = sz.tensor([1j], sz.dtype(name))
+    with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.4\.\d+\): x is {name}"):
+        getattr(sz, op)(x, x)
+
+
+# ---- integers to floating-point ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", ["cann", "numpy"])
+@pytest.mark.parametrize("name", [*INTEGERS, "bool"])
+def test_true_divide_and_reciprocal_of_integers(name: str, rules: str) -> None:
+    """Each operand is rounded to the float first, and then their quotient."""
+    xs, ys = pairs(name, 4)
+    with sz.promotion(rules):
+        got = sz.true_divide(pack(name, xs, (len(xs), 1)), pack(name, ys))
+        out = got.dtype.name
+        assert out == "float32" or rules == "numpy"
+        expected = [
+            binary("div", out, convert(a, out), convert(b, out)) for a, b in product(xs, ys)
+        ]
+        check(got, out, expected, (len(xs), len(ys)))
+        once = sz.reciprocal(pack(name, xs))
+        out = once.dtype.name
+        ones = [store(out, div(real(1), _real(convert(a, out)))) for a in xs]
+        check(once, out, ones)
+
+
+def _real(x: Value) -> Real:
+    assert isinstance(x, Real)
+    return x
+
+
+# ---- muladd --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_muladd_rounds_product_and_sum(name: str) -> None:
+    xs, ys = pairs(name, 2)
+    ts = samples(name, 1, 3)
+    rows = [(a, b, ts[(i + 7 * j) % len(ts)]) for i, a in enumerate(xs) for j, b in enumerate(ys)]
+    expected = [_muladd(name, *row) for row in rows]
+    x, y, a = (pack(name, [row[i] for row in rows]) for i in range(3))
+    for one in _core.levels():
+        with level(one):
+            check(
+                sz.muladd(x, y, a), name, expected, came=lambda i: str([show(v) for v in rows[i]])
+            )
+
+
+def _muladd(name: str, x: Value, y: Value, a: Value) -> Value:
+    if isinstance(x, int) and isinstance(y, int) and isinstance(a, int):
+        return wrap(name, x * y + a)
+    assert isinstance(x, Real)
+    product_ = rounded(compute_format(name), mul(x, _real(y)))
+    return store(name, add(product_, _real(a)))
+
+
+def test_muladd_broadcasts_and_promotes_all_three() -> None:
+    x = sz.tensor([[1], [2]], sz.int8)
+    got = sz.muladd(x, sz.tensor([0.5, 1.5, 2.5], sz.float16), 10)
+    check(got, "float16", [real(v) for v in (10.5, 11.5, 12.5, 11, 13, 15)], (2, 3))
+    got = sz.muladd(2, 3, sz.tensor([0.25], sz.bfloat16))
+    check(got, "bfloat16", [real(6.25)])
+    check(sz.muladd(2, 3, 4), "int64", [10], ())
+    got = sz.muladd(sz.tensor([1 + 1j]), sz.tensor([2 - 1j]), sz.tensor([0.5]))
+    check(got, "complex64", [(real(3.5), real(1))])
+    # 2049 is no float16: it is rounded before it is multiplied.
+    got = sz.muladd(sz.tensor([2049], sz.int32), sz.tensor([1.0], sz.float16), 0.0)
+    check(got, "float16", [real(2048)])
+
+
+@pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 40_000])
+def test_muladd_in_blocks(size: int) -> None:
+    values = [i % 251 for i in range(size)]
+    x = pack("int16", values)
+    expected = [wrap("int16", v * v + 3) for v in values]
+    check(sz.muladd(x, x, 3), "int16", expected)
+    check(sz.muladd(x, pack("uint8", values), sz.tensor(3, sz.int8)), "int16", expected)
+
+
+# ---- trace ---------------------------------------------------------------------------------------
+
+
+def _trace(values: Sequence[Sequence[int]], offset: int) -> int:
+    return sum(row[i + offset] for i, row in enumerate(values) if 0 <= i + offset < len(row))
+
+
+@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
+def test_trace_of_every_dtype(name: str) -> None:
+    dt = sz.dtype(name)
+    values = [[1, 2, 3], [4, 5, 6], [7, 8, 1], [2, 3, 4]]
+    for offset in range(-5, 5):
+        got = sz.trace(sz.tensor(values, dt), offset)
+        assert (got.dtype, got.shape) == (dt, ())
+        assert got.item() == _trace(values, offset)
+
+
+def test_trace_wraps_and_sums_narrow_floats_in_float32() -> None:
+    check(sz.trace(sz.tensor([[100, 0], [0, 100]], sz.int8)), "int8", [-56], ())
+    rows = [[2048.0 if i == j == 0 else float(i == j) for i in range(5)] for j in range(5)]
+    check(sz.trace(sz.tensor(rows, sz.float16)), "float16", [real(2052)], ())
+    check(sz.trace(sz.tensor([[INF, 0], [0, -INF]])), "float32", [real(NAN)], ())
+
+
+def test_trace_of_planes() -> None:
+    x = sz.tensor([[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]])
+    array = x.numpy()
+    for first, second in ((0, 1), (1, 0), (0, 2), (2, 1), (-1, 0), (-3, -2)):
+        for offset in (-2, -1, 0, 1, 2):
+            got = sz.trace(x, offset, first, second)
+            assert (got.numpy() == array.trace(offset, first, second)).all()
+    view = _core.view(x, x.offset, (3, 2, 2), (1, 3, 6))
+    assert (sz.trace(view).numpy() == array.T.trace()).all()
+    assert sz.trace(sz.tensor([[]])).item() == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "arguments", "why"),
+    [
+        ((3,), (), "two axes"),
+        ((), (), "two axes"),
+        ((2, 2), (0, 0, 0), "both 0"),
+        ((2, 2), (0, 1, -1), "both 1"),
+        ((2, 2), (0, 2, 0), "dim0 is 2; for 2 axes it is from -2 to 1"),
+        ((2, 2), (0, 0, -3), "dim1 is -3"),
+        ((2, 2), (0.5,), "offset is 0.5; it must be an integer"),
+        ((2, 2), (0, 0.0, 1), "dim0 is 0.0; it must be an integer"),
+        ((2, 2), (True,), "offset is True"),
+    ],
+)
+def test_trace_refuses(shape: tuple[int, ...], arguments: tuple[int, ...], why: str) -> None:
+    x = _core.empty(shape, sz.float32)
+    with pytest.raises(sz.InvalidArgument) as e:
+        sz.trace(x, *arguments)
+    assert str(e.value).startswith("trace (7.2.4.13): ")
+    assert why in str(e.value)
+    with pytest.raises(sz.InvalidArgument) as e:
+        sz.trace_backward(sz.tensor(1.0), shape, *arguments)
+    assert str(e.value).startswith("trace_backward (7.2.4.13.4): ")
+
+
+@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
+def test_trace_backward_puts_the_gradient_on_the_diagonal(name: str) -> None:
+    dt = sz.dtype(name)
+    for offset in range(-3, 4):
+        got = sz.trace_backward(sz.tensor(2, dt), (2, 3), offset)
+        assert (got.dtype, got.shape) == (dt, (2, 3))
+        assert got.tolist() == [[2 * (j - i == offset) for j in range(3)] for i in range(2)]
+
+
+def test_trace_backward_of_planes_is_the_adjoint() -> None:
+    """The gradient is 1 exactly where an element takes part in the sum."""
+    shape = (2, 3, 4)
+    for first, second in ((0, 1), (1, 2), (2, 0), (-1, 1)):
+        rest = [n for a, n in enumerate(shape) if a not in (first % 3, second % 3)]
+        gradient = sz.tensor([5.0 + i for i in range(rest[0])])
+        got = sz.trace_backward(gradient, shape, 1, first, second)
+        weights = sz.tensor([float(i) for i in range(24)]).numpy().reshape(shape)
+        lhs = float((got.numpy() * weights).sum())
+        rhs = float((gradient.numpy() * weights.trace(1, first, second)).sum())
+        assert lhs == rhs
+    # A gradient that is one value, repeated without memory.
+    repeated = _core.view(sz.tensor([3.0]), 0, (4,), (0,))
+    assert sz.trace(sz.trace_backward(repeated, (2, 2, 4))).tolist() == [6] * 4
+
+
+def test_trace_backward_checks_shapes() -> None:
+    with pytest.raises(sz.InvalidArgument, match=r"grad_y has shape \(2,\).*must have shape \(\)"):
+        sz.trace_backward(sz.tensor([1.0, 2.0]), (2, 2))
+    for bad in ((-1, 2), 3, (2.0, 2)):
+        with pytest.raises(sz.InvalidArgument, match="input_shape is"):
+            sz.trace_backward(sz.tensor(1.0), bad)  # type: ignore[arg-type]
+    with pytest.raises(sz.AllocFailed):
+        sz.trace_backward(sz.tensor(1.0), (2**40, 2**40))
+
+
+# ---- the worked examples of A.2.4, misprints mended ----------------------------------------------
+
+
+def test_worked_examples() -> None:
+    x, y = sz.tensor([1.1, 2.2]), sz.tensor([1.0, 2.0])
+    for got, wanted in [
+        (sz.add(x, x), [2.2, 4.4]),
+        (sz.sub(x, y), [0.1, 0.2]),
+        (sz.mul(x, y), [1.1, 4.4]),
+        (sz.muladd(x, y, sz.tensor([0.4, 0.1])), [1.5, 4.5]),
+        (sz.div(x, y), [1.1, 1.1]),
+    ]:
+        assert got.tolist() == pytest.approx(wanted, abs=1e-6)
+    x, y = sz.tensor([2, 3, 4]), sz.tensor([1, 5, 2])
+    assert sz.floordiv(x, y).tolist() == [2, 0, 2]
+    got = sz.mod(sz.tensor([3, 7], sz.int32), sz.tensor([2, 2], sz.int32))
+    check(got, "int32", [1, 1])
+    assert sz.abs(sz.tensor([-1, 1, -2])).tolist() == [1, 1, 2]
+    assert sz.max(x, y).tolist() == [2, 5, 4]
+    assert sz.min(x, y).tolist() == [1, 3, 2]  # E76
+    assert sz.true_divide(x, y).tolist() == pytest.approx([2, 0.6, 2], abs=1e-7)
+    assert sz.reciprocal(sz.tensor([-1, 2, -4])).tolist() == [-1, 0.5, -0.25]  # E78
+    planes = sz.tensor([[[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [4, 5, 6]]])
+    assert sz.trace(planes).tolist() == [5, 7, 9]  # E79
+    assert sz.div(sz.tensor([-7, 7]), 2).tolist() == [-3, 3]  # E72
+    assert sz.floordiv(sz.tensor([-7, 7]), 2).tolist() == [-4, 3]
+    assert sz.mod(sz.tensor([-7, 7]), 3).tolist() == [2, 1]  # E75

@@ -1,0 +1,58 @@
+"""7.2.6: logic."""
+
+from __future__ import annotations
+
+import pytest
+from checking import check, check_binary, check_unary, pack, pairs, samples
+from oracle import COMPLEX, REALS, SUBBYTE, truth
+
+import suanzi as sz
+
+BINARY = ["logical_and", "logical_or", "logical_xor"]
+DTYPES = ["bool", *SUBBYTE, *REALS, *COMPLEX]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("op", BINARY)
+def test_every_pair_of_special_values(op: str, name: str) -> None:
+    xs, ys = pairs(name, 1)
+    check_binary(op, name, xs[:40], ys[:40], "bool")
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_not(name: str) -> None:
+    check_unary("logical_not", name, samples(name, 100), "bool")
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_a_bool_and_any_dtype(name: str) -> None:
+    xs = samples(name, 10)
+    rules = "mindspore" if name in ("uint16", "uint32", "uint64") else "cann"
+    if name in SUBBYTE or name.startswith("float8"):
+        rules = "lossless"
+    with sz.promotion(rules):
+        for flag in (True, False):
+            got = sz.logical_xor(pack(name, xs), sz.tensor([flag]))
+            check(got, "bool", [truth(x) != flag for x in xs])
+            check(sz.logical_xor(flag, pack(name, xs)), "bool", [truth(x) != flag for x in xs])
+
+
+def test_nan_is_true_and_minus_zero_is_false() -> None:
+    x = sz.tensor([float("nan"), -0.0, 1e-45])
+    check(sz.logical_not(x), "bool", [0, 1, 0])
+
+
+def test_operands_without_a_common_dtype_are_each_true_or_false() -> None:
+    with sz.promotion("lossless"):
+        x, y = sz.tensor([2**63, 0], sz.uint64), sz.tensor([-1, -1], sz.int64)
+        check(sz.logical_and(x, y), "bool", [1, 0])
+        check(sz.logical_or(x, y), "bool", [1, 1])
+
+
+def test_worked_examples() -> None:
+    x, y = sz.tensor([True, False, True]), sz.tensor([True, True, True])
+    check(sz.logical_and(x, y), "bool", [1, 0, 1])
+    check(sz.logical_or(x, y), "bool", [1, 1, 1])
+    check(sz.logical_xor(x, y), "bool", [0, 1, 0])
+    check(sz.logical_not(x), "bool", [0, 1, 0])
+    check(sz.logical_not(True), "bool", [0], ())  # type: ignore[arg-type]

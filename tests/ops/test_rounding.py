@@ -1,0 +1,85 @@
+"""7.2.9: rounding to whole numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from checking import check, check_unary, pack, samples
+from oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, encode, real
+
+import suanzi as sz
+
+OPS = ["floor", "ceil", "trunc", "round"]
+MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("op", OPS)
+def test_special_and_random_values(op: str, name: str) -> None:
+    check_unary(op, name, samples(name, 300), name)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("op", OPS)
+def test_every_float8(op: str, name: str) -> None:
+    check_unary(op, name, [decode(FORMATS[name], bits) for bits in range(256)], name)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("op", OPS)
+def test_around_every_tie(op: str, name: str) -> None:
+    form = FORMATS[name]
+    values = []
+    for half in range(-15, 16, 2):
+        bits = encode(form, real(Fraction(half, 2)))
+        values += [decode(form, b) for b in (bits - 1, bits, bits + 1)]
+    check_unary(op, name, values, name)
+
+
+@pytest.mark.parametrize(("mode", "op"), MODES.items())
+def test_rint_is_the_operator_of_its_mode(mode: str, op: str) -> None:
+    values = samples("float32", 20)
+    x = pack("float32", values)
+    for given in (mode, mode.lower(), sz.RoundMode[mode]):
+        assert sz.rint(x, given).numpy().tobytes() == getattr(sz, op)(x).numpy().tobytes()
+
+
+@pytest.mark.parametrize("bad", ["NEAREST", "", None, 0, 1.5])
+def test_rint_refuses_other_modes(bad: object) -> None:
+    with pytest.raises(sz.InvalidArgument) as e:
+        sz.rint(sz.tensor([1.0]), bad)  # type: ignore[arg-type]
+    assert str(e.value).startswith(f"rint (7.2.9.5): mode is {bad!r}; it is one of DOWNWARD, ")
+
+
+@pytest.mark.parametrize("name", [*INTEGERS, "bool"])
+def test_integers_become_the_default_float(name: str) -> None:
+    x = sz.tensor([0, 1], sz.dtype(name))
+    for op in OPS:
+        check(getattr(sz, op)(x), "float32", [real(0), real(1)])
+    check(sz.rint(x, "UPWARD"), "float32", [real(0), real(1)])
+    with sz.promotion("strict"):
+        for op in OPS:
+            with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.9\.\d\): {name}"):
+                getattr(sz, op)(x)
+        with pytest.raises(sz.TypeMismatch, match=rf"^rint \(7\.2\.9\.5\): {name}"):
+            sz.rint(x, "UPWARD")
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_is_refused(name: str) -> None:
+    x = sz.tensor([1.5], sz.dtype(name))
+    for op in OPS:
+        with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.9\.\d\): x is {name}.*sz\.cast"):
+            getattr(sz, op)(x)
+    with pytest.raises(sz.TypeMismatch, match=rf"^rint \(7\.2\.9\.5\): x is {name}"):
+        sz.rint(x, "UPWARD")
+
+
+def test_worked_examples() -> None:
+    x = sz.tensor([3.2, 2, 2.8])
+    assert sz.floor(x).tolist() == [3, 2, 2]
+    assert sz.ceil(x).tolist() == [4, 2, 3]
+    assert sz.round(x).tolist() == [3, 2, 3]
+    assert sz.trunc(sz.tensor([-2.1, -1.9, 1.9])).tolist() == [-2, -1, 1]
+    assert sz.rint(sz.tensor([0.5, -1.5, 2.8]), "TONEAREST").tolist() == [0, -2, 3]  # E86

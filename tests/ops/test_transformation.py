@@ -1,0 +1,247 @@
+"""7.2.3: sign, where, clip and its backward; cast as the others rely on it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from checking import check, check_unary, level, pack, samples, show
+from oracle import (
+    COMPLEX,
+    FLOATS,
+    FORMATS,
+    INTEGERS,
+    NARROW,
+    REALS,
+    SUBBYTE,
+    Value,
+    binary,
+    convert,
+    decode,
+    limits,
+    real,
+)
+
+import suanzi as sz
+from suanzi import _core
+
+NUMERIC = ["bool", *SUBBYTE, *REALS, *COMPLEX]
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("target", NUMERIC)
+@pytest.mark.parametrize("source", NUMERIC)
+def test_cast_rounds_once(source: str, target: str) -> None:
+    values = samples(source, 20)
+    expected = [convert(x, target) for x in values]
+    for one in _core.levels():
+        with level(one):
+            got = sz.cast(pack(source, values), sz.dtype(target))
+            check(got, target, expected, came=lambda i: f"{show(values[i])} of {source}")
+
+
+@pytest.mark.parametrize("target", NARROW)
+def test_cast_of_float64_next_to_a_tie(target: str) -> None:
+    """A float32 on the way would round these to the tie itself, and then to even."""
+    form = FORMATS[target]
+    values: list[Value] = []
+    for bits in range(1 << form.mantissa, min(form.largest, 3 << form.mantissa)):
+        middle = float((decode(form, bits).value + decode(form, bits + 1).value) / 2)
+        values += [real(np.nextafter(middle, side).item()) for side in (-INF, INF)]
+        values += [real(middle), real(-middle)]
+    values = values[:4000]
+    check(
+        sz.cast(pack("float64", values), sz.dtype(target)),
+        target,
+        [convert(x, target) for x in values],
+    )
+
+
+@pytest.mark.parametrize("target", NARROW)
+def test_cast_saturates_when_asked(target: str) -> None:
+    top = float(sz.finfo(target).max)
+    x = sz.tensor([1e300, -1e300, INF, -INF, 1.0, NAN], sz.float64)
+    got = sz.cast(x, sz.dtype(target), saturate=True)
+    check(got, target, [real(v) for v in (top, -top, top, -top, 1.0, NAN)])
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_sign(name: str) -> None:
+    check_unary("sign", name, samples(name, 100), name)
+
+
+# ---- where ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_where_keeps_bits(name: str) -> None:
+    xs, ys = samples(name, 30, 1), samples(name, 30, 2)
+    n = min(len(xs), len(ys))
+    flags = [i % 3 == 0 for i in range(n)]
+    x, y = pack(name, xs[:n]), pack(name, ys[:n])
+    chosen = [a if flag else b for flag, a, b in zip(flags, xs, ys, strict=False)]
+    for one in _core.levels():
+        with level(one):
+            check(sz.where(sz.tensor(flags), x, y), name, chosen)
+    check(sz.where(True, x, y), name, xs[:n])  # type: ignore[arg-type]
+    check(sz.where(sz.tensor(False), x, y), name, ys[:n])
+    # One side repeated, on the left and on the right.
+    first = pack(name, xs[:1])
+    check(sz.where(sz.tensor(flags), first, y), name, _mixed(flags, [xs[0]] * n, ys))
+    check(sz.where(sz.tensor(flags), x, first), name, _mixed(flags, xs, [xs[0]] * n))
+
+
+def _mixed(flags: list[bool], xs: Any, ys: Any) -> list[Value]:
+    return [a if flag else b for flag, a, b in zip(flags, xs, ys, strict=False)]
+
+
+def test_where_promotes_and_broadcasts_all_three() -> None:
+    condition = sz.tensor([[True], [False]])
+    got = sz.where(condition, sz.tensor([2049, 1], sz.int32), sz.tensor([0.5, 1.5], sz.float16))
+    check(got, "float16", [real(v) for v in (2048, 1, 0.5, 1.5)], (2, 2))
+    check(sz.where(True, 1, 2.5), "float32", [real(1)], ())  # type: ignore[arg-type]
+    got = sz.where(sz.tensor([True, False]), 2**70, sz.tensor([1.0, 2.0]))  # type: ignore[arg-type]
+    check(got, "float32", [real(2**70), real(2)])
+    check(sz.where(sz.tensor([], sz.bool), pack("int8", []), 1), "int8", [])  # type: ignore[arg-type]
+    with pytest.raises(sz.TypeMismatch, match=r"^where \(7\.2\.3\.23\): "), sz.promotion("strict"):
+        sz.where(condition, sz.tensor([1]), sz.tensor([1.0]))
+
+
+def test_where_refuses() -> None:
+    x = sz.tensor([1, 2])
+    with pytest.raises(sz.InvalidArgument, match=r"condition is int64; it must be bool.*not_equal"):
+        sz.where(x, x, x)
+    with pytest.raises(
+        sz.InvalidArgument, match=r"^where \(7\.2\.3\.23\): condition has shape \(3,"
+    ):
+        sz.where(sz.tensor([True] * 3), x, x)
+    with pytest.raises(sz.InvalidArgument, match=r"^where \(7\.2\.3\.23\): .*char"):
+        sz.where(sz.tensor([True] * 2), sz.tensor("ab"), sz.tensor("cd"))
+
+
+# ---- clip ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*SUBBYTE, *REALS])
+def test_clip_is_min_of_max(name: str) -> None:
+    values = samples(name, 30)
+    ordered = samples(name, 4, 9)[::9]
+    for low, high in product(ordered, ordered):
+        expected = []
+        for x in values:
+            above = binary("max", name, x, low)
+            expected.append(binary("min", name, above, high))
+        got = sz.clip(pack(name, values), pack(name, [low]), pack(name, [high], ()))
+        check(
+            got,
+            name,
+            expected,
+            came=lambda i, a=low, b=high: f"{show(values[i])}, {show(a)}, {show(b)}",
+        )  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_clip_with_numbers_and_without(name: str) -> None:
+    dt = sz.dtype(name)
+    x = sz.tensor([0, 1, 2, 3, 96], dt)
+    assert sz.clip(x, 1, 3).tolist() == [1, 1, 2, 3, 3]
+    assert sz.clip(x, low=2).tolist() == [2, 2, 2, 3, 96]
+    assert sz.clip(x, high=2).tolist() == [0, 1, 2, 2, 2]
+    assert sz.clip(x, 3, 1).tolist() == [1] * 5  # low above high gives high
+    assert sz.clip(x, 1.0, True).tolist() == [1] * 5
+    free = sz.clip(x)
+    assert free.tolist() == x.tolist()
+    assert free.storage != x.storage  # a result is never the input itself
+    assert sz.clip(sz.tensor([], dt), 0, 1).shape == (0,)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_clip_with_numbers_beyond_the_dtype(name: str) -> None:
+    low, high = limits(name)
+    x = pack(name, [low, 0, high])
+    check(sz.clip(x, -(10**30), 10**30), name, [low, 0, high])
+    check(sz.clip(x, high + 5), name, [high] * 3)
+    check(sz.clip(x, high=low - 5), name, [low] * 3)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_clip_of_floats(name: str) -> None:
+    dt = sz.dtype(name)
+    x = sz.tensor([NAN, -0.0, 0.0, 5.0, -5.0], dt)
+    check(sz.clip(x, -1, 1), name, [real(v) for v in (NAN, -0.0, 0.0, 1.0, -1.0)])
+    assert sz.clip(sz.tensor([0.0], dt), low=0.1).item() == sz.tensor(0.1, dt).item()
+
+
+def test_clip_refuses() -> None:
+    x = sz.tensor([1, 2, 3])
+    for bound, why in [
+        (0.5, r"low is 0\.5, which is not a value of the input's dtype, int64"),
+        (INF, "low is inf"),
+        (1j, "low is 1j"),
+        (sz.tensor([1.0]), r"low is a tensor of float32.*sz\.cast\(low, sz\.int64\)"),
+        (sz.tensor([1, 2]), r"low has shape \(2,\)"),
+    ]:
+        with pytest.raises(sz.InvalidArgument, match=rf"^clip \(7\.2\.3\.16\): .*{why}"):
+            sz.clip(x, bound)
+    for name in ("bool", *COMPLEX):
+        with pytest.raises(sz.InvalidArgument, match=rf"^clip \(7\.2\.3\.16\): input is {name}"):
+            sz.clip(sz.tensor([1], sz.dtype(name)), 0, 1)
+    with pytest.raises(sz.TypeMismatch, match=r"^clip \(7\.2\.3\.16\): low is a str"):
+        sz.clip(x, "1")
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_clip_backward_passes_within_the_bounds(name: str) -> None:
+    values = samples(name, 20)
+    low, high = convert(1, name), convert(3, name)
+    inside = [
+        binary("greater_equal", name, x, low) and binary("less_equal", name, x, high)
+        for x in values
+    ]
+    gradient = sz.tensor([float(i + 1) for i in range(len(values))])
+    got = sz.clip_backward(gradient, 1, 3, pack(name, values))
+    check(got, "float32", [real(i + 1 if flag else 0) for i, flag in enumerate(inside)])
+    assert sz.clip_backward(gradient, None, None, pack(name, values)).tolist() == gradient.tolist()
+
+
+@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
+def test_clip_backward_of_every_gradient(name: str) -> None:
+    dt = sz.dtype(name)
+    got = sz.clip_backward(sz.tensor([1, 2, 3], dt), 0, sz.tensor([5, 1, 5]), sz.tensor([0, 2, -1]))
+    assert (got.dtype, got.tolist()) == (dt, [1, 0, 0])
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_clip_backward_with_bounds_beyond_the_dtype(name: str) -> None:
+    low, high = limits(name)
+    x, g = pack(name, [low, 0, high]), sz.tensor([1.0, 1.0, 1.0])
+    assert sz.clip_backward(g, high + 1, high + 2, x).tolist() == [0, 0, 0]
+    assert sz.clip_backward(g, low - 2, low - 1, x).tolist() == [0, 0, 0]
+    assert sz.clip_backward(g, low - 2, high + 2, x).tolist() == [1, 1, 1]
+    assert sz.clip_backward(g, float(2**70), None, x).tolist() == [0, 0, 0]
+
+
+def test_clip_backward_refuses() -> None:
+    g, x = sz.tensor([1.0, 1.0]), sz.tensor([1, 2])
+    for arguments in ((g, 0, 1, sz.tensor([1])), (g, sz.tensor([[1], [2]]), 1, x)):
+        with pytest.raises(
+            sz.InvalidArgument, match=r"^clip_backward \(7\.2\.3\.16\.4\): grad_out"
+        ):
+            sz.clip_backward(*arguments)
+    with pytest.raises(sz.InvalidArgument, match=r"^clip_backward.*: grad_out is bool"):
+        sz.clip_backward(sz.tensor([True, True]), 0, 1, x)
+    with pytest.raises(sz.InvalidArgument, match=r"^clip_backward.*: input is bool"):
+        sz.clip_backward(g, 0, 1, sz.tensor([True, True]))
+
+
+def test_worked_examples() -> None:
+    x = sz.tensor([[0, 1, -2], [0, -3, 4], [-5, 6, -7]])
+    assert sz.clip(x, -1.0, 1.0).tolist() == [[0, 1, -1], [0, -1, 1], [-1, 1, -1]]  # E59
+    assert sz.sign(sz.tensor([[1, -2], [-3, 0]])).tolist() == [[1, -1], [-1, 0]]
+    x = sz.tensor([0.9383, 0.1983, 3.2, 1.2])
+    got = sz.where(sz.greater(x, 1), x, sz.tensor([1.0] * 4))
+    check(got, "float32", [convert(real(v), "float32") for v in (1.0, 1.0, 3.2, 1.2)])
+    g = sz.clip_backward(sz.tensor([1.0] * 5), -1, 1, sz.tensor([-2, -1, 0, 1, 2]))  # E60
+    assert g.tolist() == [0, 1, 1, 1, 0]

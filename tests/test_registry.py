@@ -1,0 +1,99 @@
+"""The declared operators against the standard's data."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import suanzi as sz
+from suanzi.registry import REGISTRY
+from suanzi.standard import Interface, Parameter, interface, interfaces
+
+# Where the standard promises a default and prints none, this is ours; others are as printed.
+OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "offset"): 0,
+                ("trace_backward", "dim0"): 0, ("trace_backward", "dim1"): 1}  # fmt: skip
+PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
+           "FLOAT32": sz.float32}  # fmt: skip
+# Python's own additions, by keyword only: they never shift a parameter of the standard.
+EXTRAS = {"cast": {"saturate"}}
+DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
+
+
+def test_the_counts_of_the_standard() -> None:
+    every = interfaces().values()
+    assert len(every) == 151
+    assert sum(i.backward_of is None for i in every) == 135
+    assert sum(i.backward_of is not None for i in every) == 16
+    assert sum(i.minimal for i in every) == 77
+    assert len({i.clause for i in every}) == len({i.table for i in every}) == 151
+    assert all(i.statuses and i.statuses[0] is sz.Status.SUCCESS for i in every)
+    assert all(i.backward_of in interfaces() for i in every if i.backward_of)
+
+
+def test_every_interface_of_7_2_4_to_7_2_12_is_declared() -> None:
+    categories = tuple(f"7.2.{n}." for n in range(4, 13))
+    wanted = {i.name for i in interfaces().values() if i.clause.startswith(categories)}
+    forward = {name for name in wanted if interface(name).backward_of is None}
+    assert len(forward) == 57
+    assert wanted - forward == {"trace_backward"}
+    assert set(REGISTRY) >= wanted | DECLARED_ELSEWHERE
+
+
+def _expected(facts: Interface) -> list[Parameter]:
+    """Required parameters first, then optional ones, each group in the standard's order."""
+    return [p for p in facts.parameters if p.required] + [
+        p for p in facts.parameters if not p.required
+    ]
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_declaration_agrees_with_the_standard(name: str) -> None:
+    op = REGISTRY[name]
+    facts = interface(name)
+    assert (op.name, op.clause) == (facts.name, facts.clause)
+    signature = inspect.signature(op.function)
+    own = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    extra = {p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+    assert extra == EXTRAS.get(name, set())
+    assert [p.name for p in own] == [p.name for p in _expected(facts)]
+    for ours, printed in zip(own, _expected(facts), strict=True):
+        assert (ours.default is inspect.Parameter.empty) == printed.required, ours.name
+        if printed.default:
+            assert ours.default == PRINTED[printed.default]
+        elif printed.default == "":
+            assert ours.default == OUR_DEFAULTS[name, ours.name]
+    assert sz.Status.SUCCESS in facts.statuses
+    assert len(facts.statuses) > 1
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_declared_operator_is_public_and_documented(name: str) -> None:
+    op = REGISTRY[name]
+    assert name in sz.__all__
+    function = getattr(sz, name)
+    assert function.__name__ == name
+    assert inspect.getdoc(function) == inspect.getdoc(op.function)
+    assert f"sz.{name}(" in (function.__doc__ or "")  # an example, which the doctests run
+    assert op.dtypes
+    assert op.dtypes_in_words()
+    assert op.title == f"{name} ({op.clause})"
+
+
+def test_dtypes_are_what_the_clause_names() -> None:
+    """I integers, FP floats (with complex where the result is defined), B bool."""
+    integers = {d for d in REGISTRY["add"].dtypes if d.kind in ("int", "uint")}
+    assert {d.name for d in integers} == {f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)}
+    floats = {d for d in REGISTRY["add"].dtypes if d.kind == "float"}
+    assert len(floats) == 6
+    for name, op in REGISTRY.items():
+        said = interface(name).dtypes
+        # Integers given to these become floating-point first.
+        becomes_float = name in ("true_divide", "reciprocal")
+        if said.startswith("I") and not becomes_float:
+            assert integers <= set(op.dtypes), name
+        if "FP" in said or said == "FR":
+            assert floats <= set(op.dtypes), name
+        if said == "FR":
+            assert floats == set(op.dtypes), name
+        assert (sz.bool in op.dtypes) == ("B" in said.split() or name in ("cast", "where")), name
