@@ -66,6 +66,8 @@ def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor 
 
 def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
     """Return an argument as a tensor or a plain Python number."""
+    if x is None:
+        raise UninitializedObject(f"{op.title}: {name} is None; it takes a Tensor.")
     if isinstance(x, Tensor):
         if is_destroyed(x):
             raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")

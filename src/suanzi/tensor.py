@@ -15,7 +15,7 @@ Tensor([[2, 3],
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
 from suanzi.device import CPU, Device
@@ -213,6 +213,10 @@ class Tensor:
         from suanzi.saving import from_parts, to_parts
 
         return from_parts, to_parts(self)
+
+
+TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.ndarray[Any, Any]"
+"""What operators take as an operand."""
 
 
 def is_destroyed(x: Any) -> bool:

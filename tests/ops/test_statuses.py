@@ -173,3 +173,10 @@ def test_memory_that_is_not_there() -> None:
         assert e.value.status is sz.Status.ALLOC_FAILED
     # Nothing is broken afterwards.
     assert sz.add(sz.tensor([1]), 1).tolist() == [2]
+
+
+@pytest.mark.parametrize(("name", "argument"), CALLS)
+def test_none_is_a_handle_that_was_never_made(name: str, argument: str) -> None:
+    error = _raised(name, _arguments(name) | {argument: None})
+    assert error.status is sz.Status.UNINITIALIZED_OBJECT
+    _check_message(error, name, f"{argument} is None")

@@ -245,3 +245,10 @@ def test_worked_examples() -> None:
     check(got, "float32", [convert(real(v), "float32") for v in (1.0, 1.0, 3.2, 1.2)])
     g = sz.clip_backward(sz.tensor([1.0] * 5), -1, 1, sz.tensor([-2, -1, 0, 1, 2]))  # E60
     assert g.tolist() == [0, 1, 1, 1, 0]
+
+
+def test_bounds_do_not_widen_the_input() -> None:
+    with pytest.raises(sz.InvalidArgument, match=r"clip \(7\.2\.3\.16\): the bounds go beyond"):
+        sz.clip(sz.tensor([1, 2]), sz.tensor([[0, 0], [1, 1]]), None)
+    kept = sz.clip(sz.tensor([[1, 2], [3, 4]]), sz.tensor([2, 2]), sz.tensor([[3], [3]]))
+    assert kept.tolist() == [[2, 2], [3, 3]]

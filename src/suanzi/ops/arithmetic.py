@@ -29,11 +29,11 @@ from suanzi.resolve import (
     tensor_argument,
 )
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, sum_last_axis, zeros
+from suanzi.tensor import Tensor, TensorLike, sum_last_axis, zeros
 
 
 @operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)
-def add(x: Tensor, y: Tensor) -> Tensor:
+def add(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x + y, element by element.
 
     >>> import suanzi as sz
@@ -44,7 +44,7 @@ def add(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.2", dtypes=NUMBERS, kernel="sub", ulp=0.5)
-def sub(x: Tensor, y: Tensor) -> Tensor:
+def sub(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x - y, element by element.
 
     >>> import suanzi as sz
@@ -55,7 +55,7 @@ def sub(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.3", dtypes=NUMBERS, kernel="mul", ulp=0.5)
-def mul(x: Tensor, y: Tensor) -> Tensor:
+def mul(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x * y, element by element.
 
     >>> import suanzi as sz
@@ -67,7 +67,7 @@ def mul(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.4", dtypes=NUMBERS, ulp=1)
-def muladd(x: Tensor, y: Tensor, a: Tensor) -> Tensor:
+def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     """Return x * y + a, element by element; the product and the sum are each rounded.
 
     Dtypes narrower than float32 round once, at the end.
@@ -87,7 +87,7 @@ def muladd(x: Tensor, y: Tensor, a: Tensor) -> Tensor:
 
 
 @operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5)
-def div(x: Tensor, y: Tensor) -> Tensor:
+def div(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x / y: of integers rounded towards zero, of floats as IEEE 754 has it.
 
     An integer zero divisor is an error; `true_divide` gives floating-point for integers, too.
@@ -100,7 +100,7 @@ def div(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.6", dtypes=REALS, kernel="floordiv", ulp=0.5)
-def floordiv(x: Tensor, y: Tensor) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the floor of x / y.
 
     >>> import suanzi as sz
@@ -111,7 +111,7 @@ def floordiv(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.7", dtypes=(*FLOATS, *COMPLEX), kernel="div", ulp=0.5)
-def true_divide(x: Tensor, y: Tensor) -> Tensor:
+def true_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x / y in floating-point, whatever the dtypes.
 
     >>> import suanzi as sz
@@ -122,7 +122,7 @@ def true_divide(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.8", dtypes=REALS, kernel="mod", ulp=0.5)
-def mod(x: Tensor, y: Tensor) -> Tensor:
+def mod(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the remainder of x / y with the sign of y: x = floordiv(x, y) * y + mod(x, y).
 
     >>> import suanzi as sz
@@ -133,7 +133,7 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.9", dtypes=REALS, kernel="max", ulp=0.5)
-def max(x: Tensor, y: Tensor) -> Tensor:
+def max(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the larger of x and y, element by element; NaN wins.
 
     >>> import suanzi as sz
@@ -144,7 +144,7 @@ def max(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.10", dtypes=REALS, kernel="min", ulp=0.5)
-def min(x: Tensor, y: Tensor) -> Tensor:
+def min(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the smaller of x and y, element by element; NaN wins.
 
     >>> import suanzi as sz
@@ -155,7 +155,7 @@ def min(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.4.11", dtypes=NUMBERS, kernel="abs", ulp=1)
-def abs(x: Tensor) -> Tensor:
+def abs(x: TensorLike) -> Tensor:
     """Return the magnitude of x; that of a complex tensor is real.
 
     The most negative integer, which has no opposite, stays as it is.
@@ -168,7 +168,7 @@ def abs(x: Tensor) -> Tensor:
 
 
 @operator("7.2.4.12", dtypes=(*FLOATS, *COMPLEX), kernel="reciprocal", ulp=0.5)
-def reciprocal(x: Tensor) -> Tensor:
+def reciprocal(x: TensorLike) -> Tensor:
     """Return 1 / x in floating-point.
 
     >>> import suanzi as sz
@@ -187,7 +187,7 @@ declare_symbol("negative", _negative, dtypes=NUMBERS, kernel="negative")
 
 
 @operator("7.2.4.13", dtypes=NUMBERS)
-def trace(x: Tensor, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
+def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
     """Return the sum along the diagonal of the plane of two axes.
 
     `offset` moves the diagonal: up and to the right if it is positive. Integers wrap; float16,
@@ -207,7 +207,7 @@ def trace(x: Tensor, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
 
 @operator("7.2.4.13.4", dtypes=NUMBERS)
 def trace_backward(
-    grad_y: Tensor,
+    grad_y: TensorLike,
     input_shape: Sequence[int],
     offset: int = 0,
     dim0: int = 0,

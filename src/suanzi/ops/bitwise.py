@@ -10,11 +10,11 @@ from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
 from suanzi.resolve import as_operand, check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, readable, tensor
+from suanzi.tensor import Tensor, TensorLike, readable, tensor
 
 
 @operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and")
-def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
+def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x & y, bit by bit.
 
     >>> import suanzi as sz
@@ -25,7 +25,7 @@ def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.7.2", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_or")
-def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
+def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x | y, bit by bit.
 
     >>> import suanzi as sz
@@ -36,7 +36,7 @@ def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.7.3", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_xor")
-def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
+def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x ^ y, bit by bit.
 
     >>> import suanzi as sz
@@ -47,7 +47,7 @@ def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not")
-def bitwise_not(x: Tensor) -> Tensor:
+def bitwise_not(x: TensorLike) -> Tensor:
     """Return x with every bit the other way.
 
     >>> import suanzi as sz
@@ -58,7 +58,7 @@ def bitwise_not(x: Tensor) -> Tensor:
 
 
 @operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS))
-def bitwise_left_shift(x: Tensor, shift: Tensor | int = 1) -> Tensor:
+def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved left by `shift` places; bits that leave are lost.
 
     `shift` is an integer or an integer tensor, from 0 to less than the width of x. A bool has one
@@ -72,7 +72,7 @@ def bitwise_left_shift(x: Tensor, shift: Tensor | int = 1) -> Tensor:
 
 
 @operator("7.2.7.6", dtypes=(*BOOL, *INTEGERS))
-def bitwise_right_shift(x: Tensor, shift: Tensor | int = 1) -> Tensor:
+def bitwise_right_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved right by `shift` places; a signed integer keeps its sign.
 
     >>> import suanzi as sz

@@ -14,11 +14,11 @@ from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, operator
 from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, readable, tensor
+from suanzi.tensor import Tensor, TensorLike, readable, tensor
 
 
 @operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal")
-def equal(x: Tensor, y: Tensor) -> Tensor:
+def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x equals y, element by element.
 
     >>> import suanzi as sz
@@ -29,7 +29,7 @@ def equal(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.5.2", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="not_equal")
-def not_equal(x: Tensor, y: Tensor) -> Tensor:
+def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x differs from y, element by element.
 
     >>> import suanzi as sz
@@ -40,7 +40,7 @@ def not_equal(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.5.3", dtypes=(*SUBBYTE, *REALS), kernel="greater")
-def greater(x: Tensor, y: Tensor) -> Tensor:
+def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is greater than y, element by element.
 
     >>> import suanzi as sz
@@ -51,7 +51,7 @@ def greater(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.5.4", dtypes=(*SUBBYTE, *REALS), kernel="greater_equal")
-def greater_equal(x: Tensor, y: Tensor) -> Tensor:
+def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is at least y, element by element.
 
     >>> import suanzi as sz
@@ -62,7 +62,7 @@ def greater_equal(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.5.5", dtypes=(*SUBBYTE, *REALS), kernel="less")
-def less(x: Tensor, y: Tensor) -> Tensor:
+def less(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is less than y, element by element.
 
     >>> import suanzi as sz
@@ -73,7 +73,7 @@ def less(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.5.6", dtypes=(*SUBBYTE, *REALS), kernel="less_equal")
-def less_equal(x: Tensor, y: Tensor) -> Tensor:
+def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is at most y, element by element.
 
     >>> import suanzi as sz
@@ -85,7 +85,7 @@ def less_equal(x: Tensor, y: Tensor) -> Tensor:
 
 @operator("7.2.5.7", dtypes=NUMBERS)
 def allclose(
-    x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x: TensorLike, y: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Return whether every element of x is close to that of y: |x - y| <= atol + rtol |y|.
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from suanzi.registry import FLOATS, operator
-from suanzi.tensor import Tensor
+from suanzi.tensor import Tensor, TensorLike
 
 
 @operator("7.2.12.1", dtypes=FLOATS, kernel="exp", ulp=3)
-def exp(x: Tensor) -> Tensor:
+def exp(x: TensorLike) -> Tensor:
     """Return e to the power x.
 
     >>> import suanzi as sz
-    >>> sz.exp(sz.tensor([0, 1]))
-    Tensor([        1, 2.7182817], dtype=float32)
+    >>> sz.exp(sz.tensor([0, 1], sz.float16))
+    Tensor([    1, 2.719], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.12.2", dtypes=FLOATS, kernel="expm1", ulp=3)
-def expm1(x: Tensor) -> Tensor:
+def expm1(x: TensorLike) -> Tensor:
     """Return exp(x) - 1, precise also next to zero.
 
     >>> import suanzi as sz
@@ -29,18 +29,18 @@ def expm1(x: Tensor) -> Tensor:
 
 
 @operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3)
-def log(x: Tensor) -> Tensor:
+def log(x: TensorLike) -> Tensor:
     """Return the natural logarithm of x; minus infinity at zero, NaN below.
 
     >>> import suanzi as sz
-    >>> sz.log(sz.tensor([1, 2, 0]))
-    Tensor([        0, 0.6931472,      -inf], dtype=float32)
+    >>> sz.log(sz.tensor([1, 2, 0], sz.float16))
+    Tensor([     0, 0.6934,   -inf], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=3)
-def log1p(x: Tensor) -> Tensor:
+def log1p(x: TensorLike) -> Tensor:
     """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
 
     >>> import suanzi as sz
@@ -51,22 +51,22 @@ def log1p(x: Tensor) -> Tensor:
 
 
 @operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3)
-def log10(x: Tensor) -> Tensor:
+def log10(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 10.
 
     >>> import suanzi as sz
-    >>> sz.log10(sz.tensor([1, 1000]))
-    Tensor([0, 3], dtype=float32)
+    >>> sz.log10(sz.tensor([1, 1000], sz.float16))
+    Tensor([0, 3], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3)
-def log2(x: Tensor) -> Tensor:
+def log2(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 2.
 
     >>> import suanzi as sz
-    >>> sz.log2(sz.tensor([1, 1024]))
-    Tensor([ 0, 10], dtype=float32)
+    >>> sz.log2(sz.tensor([1, 1024], sz.float16))
+    Tensor([ 0, 10], dtype=float16)
     """
     raise NotImplementedError

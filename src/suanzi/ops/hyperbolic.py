@@ -3,70 +3,70 @@
 from __future__ import annotations
 
 from suanzi.registry import FLOATS, operator
-from suanzi.tensor import Tensor
+from suanzi.tensor import Tensor, TensorLike
 
 
 @operator("7.2.11.1", dtypes=FLOATS, kernel="sinh", ulp=3)
-def sinh(x: Tensor) -> Tensor:
+def sinh(x: TensorLike) -> Tensor:
     """Return the hyperbolic sine of x.
 
     >>> import suanzi as sz
-    >>> sz.sinh(sz.tensor([0, 1]))
-    Tensor([        0, 1.1752012], dtype=float32)
+    >>> sz.sinh(sz.tensor([0, 1], sz.float16))
+    Tensor([    0, 1.175], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.11.2", dtypes=FLOATS, kernel="cosh", ulp=3)
-def cosh(x: Tensor) -> Tensor:
+def cosh(x: TensorLike) -> Tensor:
     """Return the hyperbolic cosine of x.
 
     >>> import suanzi as sz
-    >>> sz.cosh(sz.tensor([0, 1]))
-    Tensor([        1, 1.5430806], dtype=float32)
+    >>> sz.cosh(sz.tensor([0, 1], sz.float16))
+    Tensor([    1, 1.543], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.11.3", dtypes=FLOATS, kernel="tanh", ulp=3)
-def tanh(x: Tensor) -> Tensor:
+def tanh(x: TensorLike) -> Tensor:
     """Return the hyperbolic tangent of x.
 
     >>> import suanzi as sz
-    >>> sz.tanh(sz.tensor([0, 1, -1]))
-    Tensor([         0,  0.7615942, -0.7615942], dtype=float32)
+    >>> sz.tanh(sz.tensor([0, 1, -1], sz.float16))
+    Tensor([      0,  0.7617, -0.7617], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.11.4", dtypes=FLOATS, kernel="asinh", ulp=3)
-def asinh(x: Tensor) -> Tensor:
+def asinh(x: TensorLike) -> Tensor:
     """Return the number whose hyperbolic sine is x.
 
     >>> import suanzi as sz
-    >>> sz.asinh(sz.tensor([0, 1]))
-    Tensor([         0, 0.88137364], dtype=float32)
+    >>> sz.asinh(sz.tensor([0, 1], sz.float16))
+    Tensor([     0, 0.8813], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3)
-def acosh(x: Tensor) -> Tensor:
+def acosh(x: TensorLike) -> Tensor:
     """Return the number from 0 up whose hyperbolic cosine is x; NaN below 1.
 
     >>> import suanzi as sz
-    >>> sz.acosh(sz.tensor([1, 2]))
-    Tensor([       0, 1.316958], dtype=float32)
+    >>> sz.acosh(sz.tensor([1, 2], sz.float16))
+    Tensor([    0, 1.317], dtype=float16)
     """
     raise NotImplementedError
 
 
 @operator("7.2.11.6", dtypes=FLOATS, kernel="atanh", ulp=3)
-def atanh(x: Tensor) -> Tensor:
+def atanh(x: TensorLike) -> Tensor:
     """Return the number whose hyperbolic tangent is x; infinite at -1 and 1, NaN outside.
 
     >>> import suanzi as sz
-    >>> sz.atanh(sz.tensor([0, 0.5, 1]))
-    Tensor([         0, 0.54930615,        inf], dtype=float32)
+    >>> sz.atanh(sz.tensor([0, 0.5, 1], sz.float16))
+    Tensor([     0, 0.5493,    inf], dtype=float16)
     """
     raise NotImplementedError

@@ -10,13 +10,13 @@ from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, operator
 from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
-from suanzi.tensor import Tensor
+from suanzi.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
 
 
 @operator("7.2.6.1", dtypes=_ANY_NUMBER)
-def logical_and(x: Tensor, y: Tensor) -> Tensor:
+def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether both are true, element by element.
 
     >>> import suanzi as sz
@@ -27,7 +27,7 @@ def logical_and(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.6.2", dtypes=_ANY_NUMBER)
-def logical_or(x: Tensor, y: Tensor) -> Tensor:
+def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether at least one is true, element by element.
 
     >>> import suanzi as sz
@@ -38,7 +38,7 @@ def logical_or(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.6.4", dtypes=_ANY_NUMBER)
-def logical_xor(x: Tensor, y: Tensor) -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether exactly one is true, element by element.
 
     >>> import suanzi as sz
@@ -49,7 +49,7 @@ def logical_xor(x: Tensor, y: Tensor) -> Tensor:
 
 
 @operator("7.2.6.3", dtypes=_ANY_NUMBER)
-def logical_not(x: Tensor) -> Tensor:
+def logical_not(x: TensorLike) -> Tensor:
     """Return whether x is false, element by element.
 
     >>> import suanzi as sz
@@ -64,7 +64,7 @@ def logical_not(x: Tensor) -> Tensor:
     return _core.run_logical("bitwise_xor", [operands["x"], True], promoted)  # type: ignore[no-any-return]
 
 
-def _combine(name: str, kernel: str, x: Tensor, y: Tensor) -> Tensor:
+def _combine(name: str, kernel: str, x: TensorLike, y: TensorLike) -> Tensor:
     op = REGISTRY[name]
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)

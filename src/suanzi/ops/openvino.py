@@ -10,12 +10,12 @@ from suanzi.promote.engine import answer
 from suanzi.promote.library import openvino_rules
 from suanzi.promote.questions import refusal
 from suanzi.status import TypeMismatch
-from suanzi.tensor import Tensor, is_destroyed
+from suanzi.tensor import Tensor, TensorLike, is_destroyed
 
 
 def convert_promote_types(
-    x: Tensor,
-    y: Tensor,
+    x: TensorLike,
+    y: TensorLike,
     *,
     promote_unsafe: bool = False,
     pytorch_scalar_promotion: bool = False,

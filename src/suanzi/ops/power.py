@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suanzi.registry import FLOATS, operator
-from suanzi.tensor import Tensor
+from suanzi.tensor import Tensor, TensorLike
 
 
 @operator("7.2.8.1", dtypes=FLOATS, kernel="pow", ulp=3)
-def pow(x: Tensor, e: Tensor) -> Tensor:
+def pow(x: TensorLike, e: TensorLike) -> Tensor:
     """Return x to the power e, element by element.
 
     >>> import suanzi as sz
@@ -18,7 +18,7 @@ def pow(x: Tensor, e: Tensor) -> Tensor:
 
 
 @operator("7.2.8.2", dtypes=FLOATS, kernel="sqrt", ulp=0.5)
-def sqrt(x: Tensor) -> Tensor:
+def sqrt(x: TensorLike) -> Tensor:
     """Return the square root of x; NaN below zero.
 
     >>> import suanzi as sz
@@ -29,7 +29,7 @@ def sqrt(x: Tensor) -> Tensor:
 
 
 @operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=3)
-def rsqrt(x: Tensor) -> Tensor:
+def rsqrt(x: TensorLike) -> Tensor:
     """Return 1 / sqrt(x); infinity at zero, NaN below.
 
     >>> import suanzi as sz
@@ -40,7 +40,7 @@ def rsqrt(x: Tensor) -> Tensor:
 
 
 @operator("7.2.8.4", dtypes=FLOATS, kernel="square", ulp=0.5)
-def square(x: Tensor) -> Tensor:
+def square(x: TensorLike) -> Tensor:
     """Return x * x.
 
     >>> import suanzi as sz

@@ -8,11 +8,11 @@ from enum import Enum
 from suanzi.registry import FLOATS, REGISTRY, operator
 from suanzi.resolve import elementwise
 from suanzi.status import InvalidArgument, StatusError
-from suanzi.tensor import Tensor
+from suanzi.tensor import Tensor, TensorLike
 
 
 @operator("7.2.9.1", dtypes=FLOATS, kernel="floor", ulp=0.5)
-def floor(x: Tensor) -> Tensor:
+def floor(x: TensorLike) -> Tensor:
     """Return the largest whole number not above x.
 
     >>> import suanzi as sz
@@ -23,7 +23,7 @@ def floor(x: Tensor) -> Tensor:
 
 
 @operator("7.2.9.2", dtypes=FLOATS, kernel="ceil", ulp=0.5)
-def ceil(x: Tensor) -> Tensor:
+def ceil(x: TensorLike) -> Tensor:
     """Return the smallest whole number not below x.
 
     >>> import suanzi as sz
@@ -34,7 +34,7 @@ def ceil(x: Tensor) -> Tensor:
 
 
 @operator("7.2.9.3", dtypes=FLOATS, kernel="trunc", ulp=0.5)
-def trunc(x: Tensor) -> Tensor:
+def trunc(x: TensorLike) -> Tensor:
     """Return x without its fraction.
 
     >>> import suanzi as sz
@@ -45,7 +45,7 @@ def trunc(x: Tensor) -> Tensor:
 
 
 @operator("7.2.9.4", dtypes=FLOATS, kernel="round", ulp=0.5)
-def round(x: Tensor) -> Tensor:
+def round(x: TensorLike) -> Tensor:
     """Return the nearest whole number; of two, the even one.
 
     >>> import suanzi as sz
@@ -73,7 +73,7 @@ _MODES = {
 
 
 @operator("7.2.9.5", dtypes=FLOATS, ulp=0.5)
-def rint(x: Tensor, mode: RoundMode | str) -> Tensor:
+def rint(x: TensorLike, mode: RoundMode | str) -> Tensor:
     """Return x rounded to a whole number in one of four ways.
 
     `mode` is a :class:`RoundMode` or its name: DOWNWARD, UPWARD, TOWARDZERO or TONEAREST.

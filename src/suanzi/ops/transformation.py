@@ -16,16 +16,17 @@ from suanzi.resolve import (
     check_shapes,
     plain_operand,
     promote,
+    shape_error,
     tensor_argument,
 )
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, tensor
+from suanzi.tensor import Tensor, TensorLike, tensor
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 
 @operator("7.2.3.1", dtypes=_NOT_TEXT)
-def cast(input: Tensor, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
+def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
     """Return a copy in another dtype; each element is rounded once.
 
     To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest
@@ -56,7 +57,7 @@ def cast(input: Tensor, type: DTypeLike = float32, *, saturate: bool = False) ->
 
 
 @operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS))
-def clip(input: Tensor, low: Any = None, high: Any = None) -> Tensor:
+def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
     """Return the input with elements below `low` made `low`, and those above `high` made `high`.
 
     The bounds are numbers or tensors, and are converted to the dtype of the input, which the result
@@ -70,7 +71,12 @@ def clip(input: Tensor, low: Any = None, high: Any = None) -> Tensor:
     result = tensor_argument(op, "input", input)
     check_dtype(op, {"input": result}, result.dtype)
     bounds = {"low": _bound(op, "low", low, result), "high": _bound(op, "high", high, result)}
-    check_shapes(op, {"input": result, **{k: v for k, v in bounds.items() if v is not None}})
+    given = {"input": result, **{k: v for k, v in bounds.items() if v is not None}}
+    if check_shapes(op, given) != result.shape:
+        raise shape_error(op)(
+            f"{op.title}: the bounds go beyond the input's shape {result.shape}, which the result "
+            "has; repeat the input first, or make the bounds smaller."
+        )
     if bounds["low"] is not None:
         result = _core.run_operator("max", [result, bounds["low"]], result.dtype)[0]
     if bounds["high"] is not None:
@@ -80,7 +86,7 @@ def clip(input: Tensor, low: Any = None, high: Any = None) -> Tensor:
 
 
 @operator("7.2.3.16.4", dtypes=NUMBERS)
-def clip_backward(grad_out: Tensor, low: Any, high: Any, input: Tensor) -> Tensor:
+def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) -> Tensor:
     """Return the gradient of `clip`: `grad_out` where the input is within the bounds, else 0.
 
     `input` is the input of `clip`, which the standard forgot; the bounds themselves are within.
@@ -152,7 +158,7 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
 
 
 @operator("7.2.3.22", dtypes=REALS)
-def sign(input: Tensor) -> Tensor:
+def sign(input: TensorLike) -> Tensor:
     """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays.
 
     >>> import suanzi as sz
@@ -167,7 +173,7 @@ def sign(input: Tensor) -> Tensor:
 
 
 @operator("7.2.3.23", dtypes=_NOT_TEXT)
-def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """Return x where the condition is true, and y elsewhere; all three are broadcast.
 
     >>> import suanzi as sz
