@@ -99,7 +99,9 @@ PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, 
   Dtype promoted = static_cast<Dtype>(cell);
   if (!op.takes(promoted)) return nullptr;
   unsigned trouble = none;
-  return compute(op, operands, static_cast<int>(count), promoted, trouble);
+  PyObject* output = compute(op, operands, static_cast<int>(count), promoted, trouble);
+  if (!output) PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  return output;
 }
 
 // ---- declarations -----------------------------------------------------------------------------

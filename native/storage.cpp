@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -45,13 +46,17 @@ std::size_t size_of(std::size_t size_class) noexcept {
   return (std::size_t{1} << log2) + quarter * (std::size_t{1} << (log2 - 2));
 }
 
-std::size_t default_bound() noexcept {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-  std::size_t quarter = pages > 0 && page > 0
-                            ? static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(page)
-                            : std::size_t{1} << 30;
-  return quarter < (std::size_t{2} << 30) ? quarter : std::size_t{2} << 30;
+// The bytes of this machine's memory.
+std::size_t memory_size() noexcept {
+  static const std::size_t bytes = [] {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
+                                 : std::size_t{1} << 46;
+  }();
+  return bytes;
 }
+
+std::size_t default_bound() noexcept { return std::min(memory_size() / 4, std::size_t{2} << 30); }
 
 void* from_system(std::size_t bytes) noexcept {
   std::size_t align = bytes >= huge_page ? huge_page : alignment;
@@ -191,8 +196,8 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
   std::size_t item = dtype_table[static_cast<std::size_t>(dtype)].itemsize;
   std::size_t bytes;
   if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) ||
-      bytes > (std::size_t{1} << 46))
-    return nullptr;
+      bytes > memory_size())
+    return nullptr;  // the system might promise what it does not have, and end the process later
   bool apart = bytes >= large;
   std::size_t size_class = class_of(apart ? bytes : header + bytes);
   void* block = pool().take(size_class, 1);

@@ -83,9 +83,12 @@ void deallocate(PyObject* self) {
   Py_DECREF(the_type);
 }
 
-PyObject* out_of_memory() {
+PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
   nb::object error = nb::module_::import_("suanzi.status").attr("AllocFailed");
-  PyErr_SetString(error.ptr(), "there is no memory for the tensor");
+  nb::list shape;
+  for (int i = 0; i < ndim; ++i) shape.append(dims[i]);
+  PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.",
+               dtype_table[static_cast<std::size_t>(dtype)].name, nb::tuple(shape).ptr());
   return nullptr;
 }
 
@@ -94,7 +97,7 @@ PyObject* out_of_memory() {
 namespace {
 
 // A new tensor with room for dims and strides, which are not set.
-PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim) {
+PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims) {
   PyTensor* object = allocate_object();
   if (!object) {
     release_storage(storage);
@@ -105,8 +108,9 @@ PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim) {
   t.dtype = storage->dtype;
   t.offset = offset;
   if (!t.extents.resize(ndim)) {
+    Dtype dtype = t.dtype;
     Py_DECREF(object);
-    out_of_memory();
+    out_of_memory(dtype, ndim, dims);
     return nullptr;
   }
   return object;
@@ -116,7 +120,7 @@ PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim) {
 
 PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,
                      const std::int64_t* strides) {
-  PyTensor* object = new_object(storage, offset, ndim);
+  PyTensor* object = new_object(storage, offset, ndim, dims);
   if (!object) return nullptr;
   Tensor& t = object->tensor;
   std::copy(dims, dims + ndim, t.extents.dims());
@@ -129,8 +133,8 @@ PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std:
 PyObject* new_dense_tensor(Dtype dtype, int ndim, const std::int64_t* dims) {
   std::int64_t count;
   Storage* storage = element_count(ndim, dims, count) ? allocate_storage(dtype, count) : nullptr;
-  if (!storage) return out_of_memory();
-  PyTensor* object = new_object(storage, 0, ndim);
+  if (!storage) return out_of_memory(dtype, ndim, dims);
+  PyTensor* object = new_object(storage, 0, ndim, dims);
   if (!object) return nullptr;
   Tensor& t = object->tensor;
   for (int i = 0; i < ndim; ++i) t.extents.dims()[i] = dims[i];

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from suanzi import _core
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
+from suanzi.status import AllocFailed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,9 +89,24 @@ def operator(
     def declare(function: F) -> F:
         declared = Operator(name or function.__name__, clause, function, tuple(dtypes), kernel, ulp)
         REGISTRY[declared.name] = declared
-        return _with_kernel(declared, function) if kernel else function
+        return (_with_kernel if kernel else _naming_itself)(declared, function)
 
     return declare
+
+
+def _naming_itself(declared: Operator, function: F) -> F:
+    """Return the function with errors of the core, which knows no operators, put in its name."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except AllocFailed as error:
+            raise AllocFailed(f"{declared.title}: {error}") from None
+
+    named: Any = call
+    made: F = named
+    return made
 
 
 def _with_kernel(declared: Operator, function: F) -> F:
@@ -112,7 +128,7 @@ def _with_kernel(declared: Operator, function: F) -> F:
         declared.operator_class,
         declared.dtypes,
         dear,
-        slow,
+        _naming_itself(declared, slow),
     )
     fast: F = made
     return fast
