@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import suanzi as sz
+from suanzi.promote import library
 
 # Shared machines are slow at times; a test is judged by what it finds, never by the clock.
 settings.register_profile(
@@ -18,6 +19,9 @@ settings.load_profile("suanzi")
 
 @pytest.fixture(autouse=True)
 def _same_rules_before_and_after() -> Iterator[None]:
-    before = sz.get_promotion()
+    before, own = sz.get_promotion(), list(library.registered)
     yield
     assert sz.get_promotion() is before, "a test left another rule set in force"
+    for name in library.registered[len(own) :]:
+        del library.loaded[name]
+    library.registered[:] = own

@@ -282,3 +282,27 @@ def test_colour_where_a_person_looks(capsys: pytest.CaptureFixture[str], argumen
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", coloured)
     _, piped, _ = run(capsys, *arguments.split())
     assert not set(piped.split()) - set(plain.split())
+
+
+def test_operators(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "operators")
+    assert status == 0
+    assert re.search(r"^7\.2\.4\.1 +add +integers", out, re.MULTILINE)
+    assert out.splitlines()[-1] == "63 of 151 are there."
+    listed = data(capsys, "operators")
+    assert isinstance(listed, list)
+    assert len(listed) == 151
+
+
+@pytest.mark.parametrize("key", ["floordiv", "op_floordiv", "7.2.4.6"])
+def test_one_operator(capsys: pytest.CaptureFixture[str], key: str) -> None:
+    status, out, _ = run(capsys, "operators", key)
+    assert status == 0
+    assert "sz.floordiv(x, y)" in out
+    assert "Return the floor of x / y." in out
+
+
+def test_an_operator_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "operators", "flordiv")
+    assert status == 2
+    assert "Did you mean 'floordiv'?" in err

@@ -7,6 +7,7 @@ Every command prints for a person where a person looks, plain text where it is p
 
 from __future__ import annotations
 
+import inspect
 import json as json_module
 import os
 import sys
@@ -23,6 +24,8 @@ from suanzi.promote.library import DEFAULT, rule_set, rule_sets
 from suanzi.promote.live import live as run_live
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.zero_dim import AS_TENSOR
+from suanzi.registry import REGISTRY
+from suanzi.standard import Interface, interface, interfaces
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
@@ -249,6 +252,54 @@ def dtypes(*, json: Json = False) -> int:
 
 
 @app.command
+def operators(name: str | None = None, *, json: Json = False) -> int:
+    """List the operators by clause, or say everything about one.
+
+    ```
+    suanzi operators
+    suanzi operators floordiv
+    ```
+
+    Parameters
+    ----------
+    name
+        An operator by its name, the standard's own (op_add) or its clause; without it, all of the
+        standard are listed, with what is there of them.
+    """
+    chosen = list(interfaces().values()) if name is None else [interface(name)]
+    facts = [_operator_facts(one) for one in chosen]
+    if json:
+        _print_json(facts if name is None else facts[0])
+    elif name is None:
+        header = ("clause", "name", "dtypes", "error")
+        _show_rows(header, [[_number(f[key]) for key in header] for f in facts])
+        print(f"\n{sum(f['there'] for f in facts)} of {len(facts)} are there.")
+    else:
+        _show_rows((), _flat({k: v for k, v in facts[0].items() if k != "description"}))
+        if facts[0]["description"]:
+            print(f"\n{facts[0]['description']}")
+    return ANSWER
+
+
+def _operator_facts(one: Interface) -> dict[str, Any]:
+    declared = REGISTRY.get(one.name)
+    facts: dict[str, Any] = {"clause": one.clause, "name": one.name, "there": declared is not None}
+    facts["C name"] = one.c_name
+    facts["call"] = facts["dtypes"] = facts["error"] = facts["description"] = None
+    if declared is not None:
+        parameters = [
+            parameter.replace(annotation=inspect.Parameter.empty)
+            for parameter in inspect.signature(declared.function).parameters.values()
+        ]
+        facts["call"] = f"sz.{one.name}{inspect.Signature(parameters)}"
+        facts["dtypes"] = declared.dtypes_in_words()
+        facts["error"] = None if declared.ulp is None else f"{declared.ulp:g} ULP"
+        facts["description"] = inspect.getdoc(declared.function)
+    facts["statuses"] = ", ".join(status.name for status in one.statuses)
+    return facts
+
+
+@app.command
 def live(
     framework: str,
     *,
@@ -293,7 +344,14 @@ def demo(*, json: Json = False) -> int:
     _print(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
     print("\nWhat a port from PyTorch to CANN meets:\n")
     print(_render.diff_summary(sz.diff("torch", "cann")))
-    print("\nNext: suanzi --help, suanzi explain i8 300 --rules torch, suanzi table cann")
+    print("\nEvery operator computes under any of them:\n")
+    x, y = sz.tensor([2049, 7], sz.int32), sz.tensor([0.5, 0.25], sz.float16)
+    for name in ("cann", "numpy"):
+        with sz.promotion(name):
+            print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
+    print(
+        "\nNext: suanzi --help, suanzi operators, suanzi explain i8 300 --rules torch, suanzi table cann"
+    )
     return ANSWER
 
 
