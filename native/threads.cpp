@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -47,17 +48,30 @@ using Body = std::function<void(std::int64_t, std::int64_t)>;
 struct Job {
   const Body* body;
   std::int64_t n, part, parts;
-  std::atomic<std::int64_t> next{0}, done{0};
+  std::atomic<std::int64_t> next{0};
 
   void work() noexcept {
     for (;;) {
       std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
       if (i >= parts) return;
       (*body)(i * part, std::min(n, (i + 1) * part));
-      done.fetch_add(1, std::memory_order_release);
     }
   }
 };
+
+// Waits a moment for something that mostly comes at once: being woken costs more than many loops do.
+template <class F>
+void await_briefly(F&& happened) noexcept {
+  auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+  for (int i = 1; !happened(); ++i) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+    if (i % 64 == 0 && std::chrono::steady_clock::now() >= end) return;
+  }
+}
 
 class Pool {
  public:
@@ -70,12 +84,16 @@ class Pool {
       std::lock_guard lock(mutex_);
       job_ = &job;
       inside_ = 0;
-      ++generation_;
+      generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     job.work();
+    {
+      std::lock_guard lock(mutex_);
+      job_ = nullptr;  // a thread that wakes only now finds nothing to do
+    }
+    await_briefly([&] { return inside_.load(std::memory_order_acquire) == 0; });
     std::unique_lock lock(mutex_);
-    job_ = nullptr;  // a thread that wakes only now finds nothing to do
     finished_.wait(lock, [&] { return inside_ == 0; });
     return true;
   }
@@ -94,8 +112,9 @@ class Pool {
 
   void serve() noexcept {
     std::uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
     for (;;) {
+      await_briefly([&] { return generation_.load(std::memory_order_acquire) != seen; });
+      std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return generation_ != seen; });
       seen = generation_;
       Job* job = job_;
@@ -111,8 +130,10 @@ class Pool {
   std::mutex turn_, mutex_;
   std::condition_variable wake_, finished_;
   Job* job_ = nullptr;
-  int inside_ = 0, count_ = 0;
-  std::uint64_t generation_ = 0;
+  // Written under the mutex; read without it while waiting briefly.
+  std::atomic<int> inside_{0};
+  std::atomic<std::uint64_t> generation_{0};
+  int count_ = 0;
 };
 
 // Replaced, not repaired, in the child of a fork: its threads and the state of its locks are gone.

@@ -349,9 +349,7 @@ def demo(*, json: Json = False) -> int:
     for name in ("cann", "numpy"):
         with sz.promotion(name):
             print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
-    print(
-        "\nNext: suanzi --help, suanzi operators, suanzi explain i8 300 --rules torch, suanzi table cann"
-    )
+    print("\nNext: suanzi --help, suanzi operators, suanzi explain i8 300 --rules torch")
     return ANSWER
 
 
