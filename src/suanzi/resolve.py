@@ -148,10 +148,14 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
 
 def _suggest(op: Operator, came: DType) -> DType:
     """Return the dtype of the operator that is nearest to what came."""
-    from suanzi.promote.values import contains
+    from suanzi.promote.values import contains, part
 
     fitting = [d for d in op.dtypes if came.kind != "char" and contains(d, came)]
-    return min(fitting or op.dtypes, key=lambda d: d.bits)
+    if fitting:
+        return min(fitting, key=lambda d: d.bits)
+    # Nothing holds it all: the real part of a complex, else what loses least.
+    real = part(came)
+    return real if real in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
 
 
 def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
