@@ -199,7 +199,7 @@ def check_accuracy(name: str, dtype: sz.DType, limit: float) -> float:
     function = FUNCTIONS[name]
     picked = chosen(function, dtype)
     truths = [function(float(x)) for x in picked]
-    x = many(function, dtype, 120_000, seed=len(name))
+    x = many(function, dtype, 80_000, seed=len(name))
     with np.errstate(all="ignore"):
         truth = function.rough(x.astype(_WIDE[dtype]))
     worst = 0.0

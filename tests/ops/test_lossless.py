@@ -90,7 +90,7 @@ def test_every_pair_of_dtypes_is_compared_by_value(a: str) -> None:
 def test_python_ints_of_any_size(dtype: str) -> None:
     numbers = [
         s * 2**k + d
-        for k in (0, 7, 53, 62, 63, 64, 100, 127, 1023, 1024)
+        for k in (7, 53, 63, 64, 1024)
         for s in (1, -1)
         for d in (-1, 0, 1)
     ]

@@ -45,7 +45,7 @@ def asinh(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.asinh(sz.tensor([0, 1]))
-    Tensor([         0, 0.88137364], dtype=float32)
+    Tensor([        0, 0.8813736], dtype=float32)
     """
     raise NotImplementedError
 

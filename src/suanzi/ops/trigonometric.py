@@ -34,7 +34,7 @@ def tan(x: Tensor) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.tan(sz.tensor([0, 1]))
-    Tensor([        0, 1.5574079], dtype=float32)
+    Tensor([        0, 1.5574077], dtype=float32)
     """
     raise NotImplementedError
 
