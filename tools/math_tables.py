@@ -62,6 +62,9 @@ def polynomials() -> Iterator[str]:
     half_log = mp.log(2) / 2 * mpf("1.0001")
     yield polynomial("sine_f64", sine, tiny, quarter**2, 6, False)
     yield polynomial("cosine_f64", cosine, tiny, quarter**2, 6, False)
+    # In double, but no longer than float32 needs.
+    yield polynomial("sine_short", sine, tiny, quarter**2, 3, False)
+    yield polynomial("cosine_short", cosine, tiny, quarter**2, 3, False)
     yield polynomial("arcsine_f64", arcsine, tiny, mpf(1) / 4, 12, False)
     yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
     yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)

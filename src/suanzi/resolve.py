@@ -160,9 +160,10 @@ def _suggest(op: Operator, came: DType) -> DType:
 
     fitting = [d for d in op.dtypes if came.kind != "char" and contains(d, came)]
     if fitting:
-        return min(fitting, key=lambda d: d.bits)
-    # A complex number that must become real keeps its precision.
-    return part(came) if part(came) in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
+        return min(fitting, key=lambda d: (d.bits < 8, d.bits))
+    # Nothing holds it all: the real part of a complex, else what loses least.
+    real = part(came)
+    return real if real in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
 
 
 def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:

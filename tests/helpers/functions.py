@@ -1,0 +1,331 @@
+"""The functions of 7.2.8 and 7.2.10 to 7.2.12: their true values, where to try them, and how.
+
+A million arguments are judged roughly, in twice the precision of the dtype; the worst of them, and
+some chosen by hand, by mpmath.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from ulp import FORMATS, Format, Truth, assert_within, mp
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.interchange import from_numpy, numpy_dtype
+
+Array = np.ndarray[Any, Any]
+INF, NAN = math.inf, math.nan
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of one real number."""
+
+    exact: Callable[[mpmath.mpf], mpmath.mpf]
+    rough: Callable[[Array], Array]
+    special: dict[str, Truth]
+    """What IEEE 754 and C say at zeros, infinities and poles; keyed by repr, for the sign of 0."""
+    domain: tuple[float, float] = (-INF, INF)
+    """Outside, the result is NaN."""
+    near: tuple[float, ...] = ()
+    """Points around which it is delicate."""
+
+    def __call__(self, x: float) -> Truth:
+        """Return the true value."""
+        if math.isnan(x) or not self.domain[0] <= x <= self.domain[1]:
+            return NAN
+        return self.special[repr(x)] if repr(x) in self.special else self.exact(mp.mpf(x))
+
+
+def _bounded(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[mpmath.mpf], Any]:
+    """Stop where every format has long overflowed or underflowed; mpmath would go on for ever."""
+    return lambda x: function(max(min(x, mp.mpf(1100)), mp.mpf(-1100)))
+
+
+def _at(*pairs: tuple[float, Truth]) -> dict[str, Truth]:
+    return {repr(x): y for x, y in pairs}
+
+
+def _odd(infinite: Truth, *more: tuple[float, float]) -> dict[str, Truth]:
+    return _at((0.0, 0.0), (-0.0, -0.0), (INF, infinite), (-INF, -infinite), *more)
+
+
+def _even(at_zero: float, infinite: float) -> dict[str, Truth]:
+    return _at((0.0, at_zero), (-0.0, at_zero), (INF, infinite), (-INF, infinite))
+
+
+_PI = float(mp.pi)
+# Where float32 and float64 overflow, and where they underflow.
+_ENDS = (88.72, 709.78, -87.33, -103.97, -708.39, -745.13)
+_HALF_ENDS = (89.41, 710.47)
+_LOG = _at((0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF))
+
+FUNCTIONS: dict[str, Function] = {
+    "sqrt": Function(mp.sqrt, np.sqrt, _at((0.0, 0.0), (-0.0, -0.0), (INF, INF)), (0, INF)),
+    # IEEE 754's rSqrt keeps the sign of a zero in the infinity.
+    "rsqrt": Function(
+        lambda x: 1 / mp.sqrt(x),
+        lambda x: 1 / np.sqrt(x),
+        _at((0.0, INF), (-0.0, -INF), (INF, 0.0)),
+        (0, INF),
+    ),
+    "square": Function(lambda x: x * x, np.square, _even(0.0, INF)),
+    "sin": Function(mp.sin, np.sin, _odd(NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
+    "cos": Function(mp.cos, np.cos, _even(1.0, NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
+    "tan": Function(mp.tan, np.tan, _odd(NAN), near=(_PI / 4, _PI / 2, _PI, 70.67, 2.0**20)),
+    "asin": Function(mp.asin, np.arcsin, _odd(NAN), (-1, 1), (0.5, 1)),
+    "acos": Function(mp.acos, np.arccos, _at((1.0, 0.0)), (-1, 1), (0.5, 1)),
+    "atan": Function(mp.atan, np.arctan, _odd(mp.pi / 2), near=(0.4142, 1, 2.4142)),
+    "sinh": Function(_bounded(mp.sinh), np.sinh, _odd(INF), near=(1, *_HALF_ENDS)),
+    "cosh": Function(_bounded(mp.cosh), np.cosh, _even(1.0, INF), near=(1, *_HALF_ENDS)),
+    "tanh": Function(_bounded(mp.tanh), np.tanh, _odd(1.0), near=(0.625, 9, 19)),
+    "asinh": Function(mp.asinh, np.arcsinh, _odd(INF), near=(0.5, 2.0**13, 2.0**30, 2.0**60)),
+    "acosh": Function(mp.acosh, np.arccosh, _at((1.0, 0.0), (INF, INF)), (1, INF), (1, 2.0**28)),
+    "atanh": Function(mp.atanh, np.arctanh, _odd(NAN, (1.0, INF), (-1.0, -INF)), (-1, 1), (0.5, 1)),
+    "exp": Function(
+        _bounded(mp.exp), np.exp, _at((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)), near=_ENDS
+    ),
+    "expm1": Function(
+        _bounded(mp.expm1),
+        np.expm1,
+        _at((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0)),
+        near=(0.35, -16, -37, 40, 100, *_ENDS),
+    ),
+    "log": Function(mp.log, np.log, _LOG, (0, INF), (1,)),
+    "log1p": Function(
+        mp.log1p,
+        np.log1p,
+        _at((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF)),
+        (-1, INF),
+        (-1,),
+    ),
+    "log10": Function(mp.log10, np.log10, _LOG, (0, INF), (1,)),
+    "log2": Function(lambda x: mp.log(x) / mp.log(2), np.log2, _LOG, (0, INF), (1,)),
+}
+
+_BITS = {sz.float32: np.uint32, sz.float64: np.uint64}
+_NUMPY = {sz.float32: np.float32, sz.float64: np.float64}
+# Doubles are judged in 80 bits where the machine has them; elsewhere mpmath sees random ones.
+_WIDE = {sz.float32: np.float64, sz.float64: np.longdouble}
+
+
+def many(function: Function, dtype: sz.DType, count: int, seed: int) -> Array:
+    """Return random arguments in the domain, of every magnitude, most where something happens."""
+    rng = np.random.default_rng(seed)
+    low, high = function.domain
+    size = np.dtype(_BITS[dtype]).itemsize * 8
+    anything = rng.integers(0, 2**size, count // 4, dtype=_BITS[dtype]).view(_NUMPY[dtype])
+    magnitudes = np.exp2(rng.uniform(-30, 12, count // 4)) * rng.choice([-1.0, 1.0], count // 4)
+    uniform = rng.uniform(max(low, -4), min(high, 4), count // 4)
+    centres = np.array(function.near or (1,))
+    spread = np.exp2(rng.uniform(-24, -1, count // 4)) * rng.choice([-1.0, 1.0], count // 4)
+    around = rng.choice(centres, count // 4) * (1 + spread) * rng.choice([-1.0, 1.0], count // 4)
+    finite = np.concatenate([magnitudes, uniform, around]).astype(_NUMPY[dtype])
+    return np.concatenate([anything, finite])
+
+
+def chosen(function: Function, dtype: sz.DType) -> Array:
+    """Return the arguments that have been wrong somewhere before, in one library or another."""
+    kind: Any = _NUMPY[dtype]
+    info = np.finfo(kind)
+    points = [0.0, INF, NAN, 1, 2, 0.5, 10, 1e5, 1e10, 1e22, 2.0**100, float(info.max)]
+    points += [float(info.tiny), float(info.tiny) / 2, float(info.smallest_subnormal)]
+    points += [float(info.smallest_subnormal) * 3, float(info.eps), float(info.tiny) * 1.5]
+    points += [k * _PI / 2 for k in (*range(1, 30), 355, 710, 10**5, 10**9, 10**15)]
+    points += [5.3e24, 6381956970095103 * 2.0**797]  # next to a multiple of pi/2
+    points += [2.0**1000, 1.5e300] if dtype is sz.float64 else [2.0**127, 3e38]
+    points += list(function.near)
+    points += [
+        p * (1 + s * 2.0**-k) for p in function.near for k in range(1, 50, 3) for s in (-1, 1)
+    ]
+    with np.errstate(over="ignore"):
+        values = np.array(points + [-p for p in points]).astype(kind)
+        beside = [np.nextafter(values, kind(to)) for to in (-INF, INF)]
+    return np.concatenate([values, *beside])
+
+
+def rough_errors(found: Array, truth: Array, form: Format) -> Array:
+    """Return errors in ULP, infinite where the kind or the sign is wrong; the truth is an array."""
+    wide = truth.dtype.type
+    overflow = np.ldexp(wide(1), form.max_exponent + 1)
+    bounded = np.clip(truth, -overflow, overflow)
+    exponent = np.frexp(np.where(np.isfinite(bounded), bounded, 1))[1] - 1
+    exponent = np.where(bounded == 0, form.min_exponent, exponent)
+    step = np.ldexp(
+        wide(1), np.clip(exponent, form.min_exponent, form.max_exponent) - form.precision + 1
+    )
+    value = np.clip(found.astype(wide), -overflow, overflow)
+    both_nan = np.isnan(truth) & np.isnan(found)
+    wrong = (np.isnan(truth) != np.isnan(found)) | (np.signbit(truth) != np.signbit(found))
+    return np.where(both_nan, 0, np.where(wrong, INF, np.abs(value - bounded) / step))
+
+
+@contextmanager
+def each_level() -> Iterator[list[str]]:
+    """Give the instruction-set levels, and put back the one in use."""
+    before = _core.level()
+    try:
+        yield _core.levels()
+    finally:
+        _core.use_level(before)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Use so many threads."""
+    before = _core.get_num_threads()
+    sz.set_num_threads(count)
+    try:
+        yield
+    finally:
+        sz.set_num_threads(before)
+
+
+def compute(name: str, *arguments: Array) -> Array:
+    """Return suanzi's results as an array."""
+    return np.array(getattr(sz, name)(*(sz.tensor(x) for x in arguments)).numpy())
+
+
+def check_accuracy(name: str, dtype: sz.DType, limit: float) -> float:
+    """Raise if a result is more than `limit` ULP off on any level; return the largest error."""
+    function = FUNCTIONS[name]
+    picked = chosen(function, dtype)
+    truths = [function(float(x)) for x in picked]
+    x = many(function, dtype, 80_000, seed=len(name))
+    with np.errstate(all="ignore"):
+        truth = function.rough(x.astype(_WIDE[dtype]))
+    worst = 0.0
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            what = f"{name} ({level})"
+            found = compute(name, picked).tolist()
+            worst = max(worst, assert_within(limit, picked, found, truths, dtype, what))
+            found_all = compute(name, x)
+            with np.errstate(all="ignore"):
+                errors = rough_errors(found_all, truth, FORMATS[dtype])
+            suspects = np.argsort(errors)[-40:]
+            args, results = x[suspects].tolist(), found_all[suspects].tolist()
+            judged = [function(v) for v in args]
+            worst = max(worst, assert_within(limit, args, results, judged, dtype, what))
+    return worst
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Tell whether two arrays hold the same bits, or NaN in the same places."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    part = {"complex32": np.float16, "complex64": np.float32, "complex128": np.float64}
+    kind = np.dtype(part.get(a.dtype.name, a.dtype))
+    x, y = (np.ascontiguousarray(v).reshape(-1).view(kind) for v in (a, b))
+    raw = f"u{kind.itemsize}"
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        return bool(np.all((x.view(raw) == y.view(raw)) | ((x != x) & (y != y))))
+
+
+def check_narrow(name: str, dtype: sz.DType) -> None:
+    """Raise unless a function of every value of a narrow dtype is the float32 result, rounded."""
+    bits = np.arange(2 ** (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
+    x = sz.tensor(bits.view(numpy_dtype(dtype)))
+    function = getattr(sz, name)
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            found = function(x)
+            assert found.dtype is dtype
+            once = sz.cast(function(sz.cast(x, sz.float32)), dtype)
+            assert same_bits(found.numpy(), once.numpy()), (name, level)
+    if dtype is sz.float8_e4m3fn:
+        return  # overflows to NaN, which no unit in the last place measures
+    with np.errstate(all="ignore"):
+        truth = FUNCTIONS[name].rough(x.numpy().astype(np.float64))
+        errors = rough_errors(found.numpy().astype(np.float64), truth, FORMATS[dtype])
+    # 3 ULP of float32 and the rounding.
+    assert errors.max() <= 0.5 + 3 * 2.0 ** (FORMATS[dtype].precision - 24), name
+
+
+def check_same_everywhere(name: str, dtype: sz.DType) -> None:
+    """Raise unless a result is the same for any number of threads, beside any neighbours."""
+    x = many(FUNCTIONS[name], dtype, 150_000, seed=7)[: 150_000 - 13]
+    shuffled = np.random.default_rng(8).permutation(x.size)
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            with threads(1):
+                one = compute(name, x)
+            for count in (2, 3):
+                with threads(count):
+                    assert same_bits(compute(name, x), one), (name, level, count)
+            assert same_bits(compute(name, x[shuffled]), one[shuffled]), (name, level)
+            alone = np.concatenate([compute(name, x[i : i + 1]) for i in range(0, x.size, 1499)])
+            assert same_bits(alone, one[::1499]), (name, level)
+            # Every other element, read with a stride.
+            strided = getattr(sz, name)(from_numpy(x[::2])).numpy()
+            assert same_bits(np.array(strided), one[::2]), (name, level)
+
+
+def check_special(name: str) -> None:
+    """Raise unless zeros, infinities, NaN and what is outside the domain give what they must."""
+    function = FUNCTIONS[name]
+    outside = [v for end in function.domain for v in (end * 2, end * 1.001, -1e30) if end]
+    points = [float(k) for k in function.special] + [NAN, -NAN, INF, -INF, *outside]
+    for dtype in (sz.float64, sz.float32, sz.float16, sz.bfloat16):
+        with each_level() as levels:
+            for level in levels:
+                _core.use_level(level)
+                found = getattr(sz, name)(sz.tensor(points, dtype)).tolist()
+                for x, y in zip(points, found, strict=True):
+                    rounded = sz.tensor(x, dtype).item()
+                    truth = function(float(rounded))
+                    if not isinstance(truth, float):
+                        continue
+                    what = f"{name}({x!r}) in {dtype} ({level}) is {y!r}, not {truth!r}"
+                    assert math.isnan(y) if math.isnan(truth) else repr(y) == repr(truth), what
+
+
+def check_promotion(name: str) -> None:
+    """Raise unless integers and bool become the rule set's float, and complex is refused."""
+    function, one = getattr(sz, name), FUNCTIONS[name](1.0)
+    for dtype in (sz.bool, sz.int8, sz.uint16, sz.int32, sz.int64, sz.uint64):
+        found = function(sz.tensor([1, 1], dtype))
+        assert found.dtype is sz.float32, (name, dtype)
+        if isinstance(one, float) or one < 1e300:
+            assert_within(3, [1], [found.tolist()[0]], [one], sz.float32, name)
+    assert function(1).dtype is sz.float32  # a Python number is a 0-d tensor
+    assert function(1).shape == ()
+    with sz.promotion("strict"), pytest.raises(sz.TypeMismatch):
+        function(sz.tensor([1], sz.int32))
+    with pytest.raises(sz.TypeMismatch, match=rf"{name} \(7\.2\.\d+\.\d+\).*complex64") as caught:
+        function(sz.tensor([1j]))
+    assert caught.value.status is sz.Status.TYPE_MISMATCH
+    assert isinstance(caught.value, TypeError)
+    assert "floating-point real numbers" in str(caught.value)
+    assert "sz.cast(x, sz.float32)" in str(caught.value)
+    with pytest.raises(sz.TypeMismatch, match="it takes a Tensor"):
+        function("1")
+    gone = sz.tensor([1.0])
+    _core.destroy(gone)
+    with pytest.raises(sz.UninitializedObject, match=f"{name} .*destroyed"):
+        function(gone)
+
+
+def check_shapes(name: str) -> None:
+    """Raise unless shapes are kept: 0-d, empty, strided, reversed, two axes."""
+    function = getattr(sz, name)
+    x = np.linspace(1.0, 1.5, 24, dtype=np.float32).reshape(4, 6)
+    whole = function(sz.tensor(x)).numpy()
+    assert function(sz.tensor(1.25)).shape == ()
+    for empty in (np.empty(0, np.float32), np.empty((3, 0, 2), np.float64)):
+        assert function(sz.tensor(empty)).shape == empty.shape
+    for view in (np.s_[:, ::2], np.s_[::-1], np.s_[1:3, 4], np.s_[..., ::-3]):
+        found = function(from_numpy(x[view]))
+        assert found.shape == x[view].shape
+        assert same_bits(np.array(found.numpy()), whole[view]), (name, view)

@@ -1,0 +1,263 @@
+"""7.2.8: powers and roots against mpmath, level by level; narrow dtypes exhaustively."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from functions import (
+    FUNCTIONS,
+    INF,
+    NAN,
+    Array,
+    check_accuracy,
+    check_narrow,
+    check_promotion,
+    check_same_everywhere,
+    check_shapes,
+    check_special,
+    compute,
+    each_level,
+    same_bits,
+    threads,
+)
+from ulp import Truth, assert_within, mp
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.interchange import numpy_dtype
+from suanzi.registry import REGISTRY
+
+NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith("7.2.8."))
+NAMES.remove("pow")  # of two operands: below
+
+
+def test_every_function_is_here() -> None:
+    assert len(NAMES) == 3
+    assert set(NAMES) <= set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_within_the_declared_error(name: str, dtype: sz.DType) -> None:
+    limit = REGISTRY[name].ulp
+    assert limit is not None
+    check_accuracy(name, dtype, limit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_special_values_and_domain(name: str) -> None:
+    check_special(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
+)
+def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
+    check_narrow(name, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> None:
+    check_same_everywhere(name, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_promotion_and_refusals(name: str) -> None:
+    check_promotion(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shapes(name: str) -> None:
+    check_shapes(name)
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 2.5, -2.5, INF, -INF, NAN]
+
+
+def power(x: float, y: float) -> Truth:
+    """Return x to the power y as C's Annex F says, case by case."""
+    if y == 0 or x == 1:
+        return 1.0
+    if math.isnan(x) or math.isnan(y):
+        return NAN
+    odd = math.isfinite(y) and y == math.floor(y) and int(y) % 2 == 1
+    if x == 0:
+        size = 0.0 if y > 0 else INF
+        return math.copysign(size, x) if odd else size
+    if math.isinf(y):
+        if x == -1:
+            return 1.0
+        return INF if (abs(x) > 1) == (y > 0) else 0.0
+    if math.isinf(x):
+        size = INF if y > 0 else 0.0
+        return -size if x < 0 and odd else size
+    if x < 0 and y != math.floor(y):
+        return NAN
+    exponent = max(min(mp.mpf(y) * mp.log(abs(mp.mpf(x))), mp.mpf(1500)), mp.mpf(-1500))
+    return -mp.exp(exponent) if x < 0 and odd else mp.exp(exponent)
+
+
+def check_power(x: Array, y: Array, dtype: sz.DType, limit: float = 3) -> float:
+    pairs = list(zip(x.tolist(), y.tolist(), strict=True))
+    truths = [power(a, b) for a, b in pairs]
+    worst = 0.0
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            found = compute("pow", x, y).tolist()
+            worst = max(worst, assert_within(limit, pairs, found, truths, dtype, f"pow {level}"))
+    return worst
+
+
+def pairs_of(dtype: type, seed: int) -> tuple[Array, Array]:
+    """Return pairs whose powers are mostly in range: anywhere, and next to 1 with a large y."""
+    rng, limit = np.random.default_rng(seed), np.finfo(dtype).maxexp
+    wide = np.exp2(rng.uniform(-limit, limit, 400))
+    near = 1 + np.exp2(-rng.uniform(1, 23 if dtype is np.float32 else 50, 400)) * rng.choice(
+        [-1.0, 1.0], 400
+    )
+    x = np.concatenate([wide, near]).astype(dtype)
+    x = np.where(x == 1, dtype(2), x)
+    y = rng.uniform(-limit - 30, limit + 2, x.size) / np.log2(x.astype(np.float64))
+    return x, y.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_pow_within_the_declared_error(dtype: sz.DType) -> None:
+    kind: type = np.dtype(dtype.name).type
+    x, y = pairs_of(kind, 1)
+    check_power(x, y, dtype)
+    rng, limit = np.random.default_rng(2), np.finfo(kind).maxexp
+    # Negative bases with whole exponents, small exponents, and subnormal bases and results.
+    base, whole = -np.exp2(rng.uniform(-5, 5, 300)), rng.integers(-40, 40, 300)
+    check_power(base.astype(kind), whole.astype(kind), dtype)
+    small = np.exp2(rng.uniform(-60, 3, 300)) * rng.choice([-1.0, 1.0], 300)
+    check_power(
+        np.exp2(rng.uniform(-limit - 20, limit, 300)).astype(kind), small.astype(kind), dtype
+    )
+    # Just above 1, where a logarithm a few bits short shows.
+    edge = (1.0078 - rng.uniform(0, 1e-4, 300)).astype(kind)
+    check_power(edge, (rng.uniform(0.8, 1, 300) * limit / np.log2(edge)).astype(kind), dtype)
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_the_special_cases_of_pow(dtype: sz.DType) -> None:
+    kind: Any = np.dtype(dtype.name).type
+    info = np.finfo(kind)
+    more = [info.max, -info.max, info.smallest_subnormal, -info.smallest_subnormal, 2.0**24 + 2]
+    more += [2.0 / info.eps, -2.0 / info.eps, 1 / info.eps + 1, 1 + info.eps, 1 - info.epsneg]
+    points = np.array([*SPECIAL, *map(float, more)]).astype(kind)
+    x, y = (a.ravel() for a in np.meshgrid(points, points))
+    check_power(x, y, dtype)
+    # One by one too: a special element in a vector must not change the others, nor need them.
+    for a, b in list(zip(x, y, strict=True))[::7]:
+        alone = compute("pow", np.array([a]), np.array([b])).tolist()
+        assert_within(3, [(a, b)], alone, [power(float(a), float(b))], dtype, "pow")
+
+
+def test_pow_with_one_value_is_pow_with_many() -> None:
+    x, y = pairs_of(np.float64, 3)
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            for value in (2.0, -0.5, 0.5, 1000.0):
+                many_values = np.full_like(x, value)
+                assert same_bits(compute("pow", x, np.array(value)), compute("pow", x, many_values))
+                assert same_bits(compute("pow", np.array(value), y), compute("pow", many_values, y))
+                number = sz.pow(sz.tensor(x), value).numpy()
+                assert same_bits(np.array(number), compute("pow", x, many_values))
+
+
+@pytest.mark.parametrize(
+    "dtype", [sz.float8_e4m3fn, sz.float8_e5m2, sz.float16, sz.bfloat16], ids=str
+)
+def test_pow_of_narrow_dtypes_is_rounded_once(dtype: sz.DType) -> None:
+    if dtype.itemsize == 1:  # every pair there is
+        x, y = (a.ravel().astype(np.uint8) for a in np.meshgrid(np.arange(256), np.arange(256)))
+    else:
+        bits = np.random.default_rng(4).integers(0, 2**16, (2, 50_001), dtype=np.uint16)
+        # Half of the bases positive and of moderate size, or most results would be special.
+        bits[0, ::2] = np.random.default_rng(5).integers(0x3000, 0x4400, 25_001)
+        x, y = bits
+    a, b = (sz.tensor(v.view(numpy_dtype(dtype))) for v in (x, y))
+    with each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            found = sz.pow(a, b)
+            assert found.dtype is dtype
+            wide = sz.pow(sz.cast(a, sz.float32), sz.cast(b, sz.float32))
+            assert same_bits(found.numpy(), sz.cast(wide, dtype).numpy()), level
+
+
+def test_threads_and_neighbours_change_nothing_in_pow() -> None:
+    rng = np.random.default_rng(6)
+    for kind in (np.float32, np.float64):
+        x, y = (np.exp2(rng.uniform(-3, 3, 130_003)).astype(kind) for _ in range(2))
+        x[::97] = -x[::97]
+        shuffled = rng.permutation(x.size)
+        with each_level() as levels:
+            for level in levels:
+                _core.use_level(level)
+                with threads(1):
+                    one = compute("pow", x, y)
+                for count in (2, 3):
+                    with threads(count):
+                        assert same_bits(compute("pow", x, y), one)
+                assert same_bits(compute("pow", x[shuffled], y[shuffled]), one[shuffled])
+
+
+def test_pow_broadcasts_and_promotes() -> None:
+    column, row = sz.tensor([[1.0], [2.0], [3.0]]), sz.tensor([0.0, 1, 2])
+    assert sz.pow(column, row).tolist() == [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    # The standard prints [1, 4, 9], which is not what it defines.
+    assert sz.pow(sz.tensor([1, 2, 3]), sz.tensor([1, 2, 3])).tolist() == [1, 4, 27]
+    assert (sz.tensor([2.0], sz.float16) ** 3).dtype is sz.float16
+    assert (2 ** sz.tensor([3.0])).tolist() == [8]
+    # Both operands are rounded to the promoted dtype first: 2049 is 2048 in float16.
+    found = sz.pow(sz.tensor([2049], sz.int32), sz.tensor([1.0], sz.float16))
+    assert found.dtype is sz.float16
+    assert found.tolist() == [2048]
+
+
+def test_pow_refuses_what_does_not_go_together() -> None:
+    with pytest.raises(
+        sz.DimensionsMismatch, match=r"pow \(7\.2\.8\.1\).*\(2,\).*\(3,\)"
+    ) as caught:
+        sz.pow(sz.tensor([1.0, 2]), sz.tensor([1.0, 2, 3]))
+    assert caught.value.status is sz.Status.DIMENSIONS_MISMATCH
+    with pytest.raises(sz.TypeMismatch, match="complex64"):
+        sz.pow(sz.tensor([1.0]), 1j)
+    with sz.promotion("strict"), pytest.raises(sz.TypeMismatch):
+        sz.pow(sz.tensor([1.0]), sz.tensor([1.0], sz.float64))
+
+
+def test_square_roots_are_correctly_rounded() -> None:
+    rng = np.random.default_rng(9)
+    for dtype, bits in ((sz.float32, np.uint32), (sz.float64, np.uint64)):
+        kind = np.dtype(dtype.name)
+        x = np.abs(rng.integers(0, 2 ** (8 * kind.itemsize), 3000, dtype=bits).view(kind))
+        x = x[np.isfinite(x)]
+        with each_level() as levels:
+            for level in levels:
+                _core.use_level(level)
+                for argument, found in zip(x.tolist(), compute("sqrt", x).tolist(), strict=True):
+                    # The root lies between the midpoints to the neighbours: no rounding in sight.
+                    value = Fraction(found)
+                    below, above = (
+                        Fraction(float(np.nextafter(kind.type(found), kind.type(to))))
+                        for to in (-INF, INF)
+                    )
+                    low, high = (value + below) / 2, (value + above) / 2
+                    assert low * low <= Fraction(argument) <= high * high
+
+
+def test_examples_of_the_standard() -> None:
+    assert sz.sqrt(sz.tensor([4, 9, 16])).tolist() == [2, 3, 4]
+    assert sz.rsqrt(sz.tensor([4, 16, 25], sz.float64)).tolist() == [0.5, 0.25, 0.2]
+    assert sz.square(sz.tensor([2, 3, 4])).tolist() == [4, 9, 16]

@@ -1,0 +1,90 @@
+"""7.2.10: trigonometric functions against mpmath, level by level; narrow dtypes exhaustively."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from functions import (
+    FUNCTIONS,
+    check_accuracy,
+    check_narrow,
+    check_promotion,
+    check_same_everywhere,
+    check_shapes,
+    check_special,
+    compute,
+    same_bits,
+)
+from ulp import assert_within
+
+import suanzi as sz
+from suanzi.registry import REGISTRY
+
+NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith("7.2.10."))
+
+
+def test_every_function_is_here() -> None:
+    assert len(NAMES) == 6
+    assert set(NAMES) <= set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_within_the_declared_error(name: str, dtype: sz.DType) -> None:
+    limit = REGISTRY[name].ulp
+    assert limit is not None
+    check_accuracy(name, dtype, limit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_special_values_and_domain(name: str) -> None:
+    check_special(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
+)
+def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
+    check_narrow(name, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> None:
+    check_same_everywhere(name, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_promotion_and_refusals(name: str) -> None:
+    check_promotion(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shapes(name: str) -> None:
+    check_shapes(name)
+
+
+@pytest.mark.parametrize("x", [1e22, 2.0**1000, 5.319372648326541e255, 1.7976931348623157e308])
+def test_huge_arguments_are_reduced_exactly(x: float) -> None:
+    for name in ("sin", "cos", "tan"):
+        found = compute(name, np.array([x, -x]))
+        truths = [FUNCTIONS[name](v) for v in (x, -x)]
+        assert_within(3, [x, -x], found.tolist(), truths, sz.float64, name)
+
+
+def test_a_small_angle_is_its_own_sine_and_tangent() -> None:
+    x = np.array([1e-30, -1e-40, 1e-45], np.float32)
+    for name in ("sin", "tan", "asin", "atan"):
+        assert same_bits(compute(name, x), x)
+
+
+def test_examples_of_the_standard() -> None:
+    half = math.pi / 2
+    assert sz.sin(sz.tensor([-half, 0, half])).tolist() == [-1, 0, 1]
+    assert sz.cos(sz.tensor([math.pi, 0], sz.float64)).tolist() == [-1, 1]
+    # A float is never pi/2, so its cosine is not 0 but what is left.
+    assert abs(sz.cos(sz.tensor(half, sz.float64)).item() - 6.123233995736766e-17) < 1e-31
+    assert sz.acos(sz.tensor([1.0])).tolist() == [0]
