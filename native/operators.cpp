@@ -74,7 +74,7 @@ PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype 
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  trouble = run_loop(loop.size, [&] {
+  trouble = run_loop(loop.size, operands, count, [&] {
     return op.binary ? run_binary(loop, op.kernel, promoted, out, out_dtype, op.cost)
                      : run_unary(loop, op.kernel, promoted, out, out_dtype, op.cost);
   });
