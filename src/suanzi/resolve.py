@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from suanzi import _core
 from suanzi.dtypes import DType, iinfo
+from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.questions import refusal
@@ -114,9 +115,10 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
         found = tuple(integer_argument(op, name, n) for n in shape)
     except TypeError:
         found = (-1,)
-    if any(n < 0 for n in found):
+    if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shape!r}; it must be a sequence of integers from 0 up."
+            f"{op.title}: {name} is {shape!r}; it must be a sequence of at most {MAX_NDIM} "
+            "integers from 0 up."
         )
     return found
 
