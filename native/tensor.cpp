@@ -305,7 +305,7 @@ nb::object make_tensor_type(nb::type_object methods) {
 void init_tensor(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots), "Memory that tensors share; its elements are of one dtype.")
-      .def_prop_ro("dtype", [](const StorageHandle& s) { return dtype_table[static_cast<std::size_t>(s.storage->dtype)]; },
+      .def_prop_ro("dtype", [](const StorageHandle& s) { return nb::borrow(dtype_object(static_cast<std::size_t>(s.storage->dtype))); },
                    nb::sig("def dtype(self) -> DType"), "The type of the elements.")
       .def_prop_ro("size", [](const StorageHandle& s) { return s.storage->size; }, "Elements.")
       .def_prop_ro("nbytes", [](const StorageHandle& s) { return s.storage->bytes; }, "Bytes.")

@@ -67,13 +67,6 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
     return array.view(dt) if array.dtype != dt else array
 
 
-def raw_bytes(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return a NumPy array on the memory of a tensor of any dtype, its elements plain bytes."""
-    import numpy as np
-
-    return np.asarray(_ArrayInterface(tensor, np.dtype(f"V{tensor.dtype.itemsize}")))
-
-
 class _ArrayInterface:
     """What NumPy needs to know to read a tensor's memory, and what keeps that memory."""
 
