@@ -18,6 +18,7 @@ from suanzi.dtypes import (
     uint1,
     uint4,
 )
+from suanzi.dtypes import bool as bool_
 from suanzi.promote.context import get_promotion
 from suanzi.status import InvalidArgument, TypeMismatch
 
@@ -223,6 +224,9 @@ def _is_known(dt: Any) -> bool:
 
 def _converted(array: np.ndarray[Any, Any], target: DType | None) -> Tensor:
     source = from_numpy(array)
+    if source.dtype is bool_:
+        # Any byte but 0 is true to NumPy; the conversion makes it 1, as it is here.
+        source = _core.cast(from_numpy(array.view("u1")), bool_, False)
     return _core.cast(source, target or source.dtype, False)  # type: ignore[no-any-return]
 
 

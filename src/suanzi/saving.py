@@ -82,12 +82,12 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
     try:
         with zipfile.ZipFile(file) as archive:
             found = _read(archive)
-    except (InvalidArgument, OSError):
+    except OSError:
         raise
     # What a file that is cut short, damaged or made by somebody else gives rise to is of many
     # kinds: BadZipFile, KeyError, EOFError, NotImplementedError, zlib.error, UnicodeError, ...
     except Exception as error:
-        raise InvalidArgument(f"load: the file is not one that save wrote ({error}).") from None
+        raise InvalidArgument(f"load: the file is not one that save wrote: {error}") from None
     return found[_SINGLE] if list(found) == [_SINGLE] else found
 
 
@@ -97,17 +97,17 @@ def _read(archive: zipfile.ZipFile) -> dict[Any, Tensor]:
     head = json.loads(archive.read("tensors.json"))
     if head["format"] != FORMAT or head["version"] > VERSION:
         raise InvalidArgument(
-            f"load: the file is {head['format']!r}, version {head['version']}; this is "
+            f"the file is {head['format']!r}, version {head['version']}; this is "
             f"{FORMAT!r}, version {VERSION}."
         )
     found: dict[Any, Tensor] = {}
     for i, entry in enumerate(head["tensors"]):
         name, shape = entry["name"], tuple(entry["shape"])
         if name in found or not (isinstance(name, str) or (name is _SINGLE and i == 0)):
-            raise InvalidArgument(f"load: {name!r} is not the name of a tensor.")
+            raise InvalidArgument(f"{name!r} is not the name of a tensor.")
         size = _count(shape) * dtype(entry["dtype"]).itemsize
         if archive.getinfo(f"data/{i}").file_size != size:  # before anything is read into memory
-            raise InvalidArgument(f"load: the elements of {name!r} are not {size} bytes.")
+            raise InvalidArgument(f"the elements of {name!r} are not {size} bytes.")
         found[name] = from_parts(
             entry["dtype"],
             shape,
@@ -137,7 +137,7 @@ def from_parts(
     count = _count(shape)
     if len(raw) != count * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
         raise InvalidArgument(
-            f"load: {len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
+            f"{len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
             f"{min2maj}."
         )
     flat = _core.empty((count,), dt)
@@ -150,14 +150,14 @@ def from_parts(
     if quantization is not None:
         scale, zero_point, axis = quantization
         if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
-            raise InvalidArgument(f"load: {quantization} does not quantise shape {shape}.")
+            raise InvalidArgument(f"{quantization} does not quantise shape {shape}.")
         _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
     return made
 
 
 def _count(shape: tuple[int, ...]) -> int:
     if len(shape) > MAX_NDIM or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
-        raise InvalidArgument(f"load: {shape} is not a shape.")
+        raise InvalidArgument(f"{shape} is not a shape.")
     return math.prod(shape)
 
 
