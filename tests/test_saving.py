@@ -319,15 +319,18 @@ class TestBadFiles:
                 sz.load(io.BytesIO(whole[:length]))
 
     @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-    def test_damage_anywhere(self, method: int) -> None:
+    @pytest.mark.parametrize("on_disk", [False, True])
+    def test_damage_anywhere(self, tmp_path: Path, method: int, on_disk: bool) -> None:
         whole = archive_of(entry(), method=method).getvalue()
         chance = random.Random(1)
         for at in range(len(whole)):
             broken = bytearray(whole)
             broken[at] ^= chance.randrange(1, 256)
+            file = tmp_path / "broken"
+            file.write_bytes(broken)
             # Some bytes, such as those of a date, may be anything.
             try:
-                found = sz.load(io.BytesIO(bytes(broken)))
+                found = sz.load(file if on_disk else io.BytesIO(broken))
             except sz.InvalidArgument:
                 continue
             assert isinstance(found, dict)

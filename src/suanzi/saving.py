@@ -7,6 +7,7 @@ read.
 
 from __future__ import annotations
 
+import errno
 import math
 import sys
 from collections.abc import Mapping
@@ -82,11 +83,12 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
     try:
         with zipfile.ZipFile(file) as archive:
             found = _read(archive)
-    except OSError:
-        raise
     # What a file that is cut short, damaged or made by somebody else gives rise to is of many
     # kinds: BadZipFile, KeyError, EOFError, NotImplementedError, zlib.error, UnicodeError, ...
     except Exception as error:
+        # A damaged file may send the reader to a place before its beginning, which is EINVAL.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise InvalidArgument(f"load: the file is not one that save wrote: {error}") from None
     return found[_SINGLE] if list(found) == [_SINGLE] else found
 
