@@ -664,3 +664,46 @@ class TestOperators:
         for bad in ("cpu:²", "cpu:-1", "cpu:x", "abacus"):
             with pytest.raises(sz.InvalidArgument):
                 sz.Device(bad)
+
+
+class TestQuantised:
+    """Operators compute with what quantised tensors stand for: (integer - zero point) * scale."""
+
+    def test_real_values(self) -> None:
+        x = quantised([0.5], 2)
+        real = (np.array([[1, 2, 3], [4, 5, 6]]) - 2) * 0.5
+        assert (x + 1).tolist() == (real + 1).tolist()
+        assert (1 - x).tolist() == (1 - real).tolist()
+        assert sz.muladd(x, x, x).tolist() == (real * real + real).tolist()
+        assert (x == 0).tolist() == (real == 0).tolist()
+        assert sz.logical_not(x).tolist() == (real == 0).tolist()
+        assert sz.where(x > 0, x, sz.tensor(9.0)).tolist() == np.where(real > 0, real, 9).tolist()
+        assert (x + x).dtype is sz.float32
+        with sz.promotion("lossless"):
+            assert (x + x).dtype is sz.float64
+        assert sz.allclose(x, sz.tensor(real))
+
+    def test_channels(self) -> None:
+        x = quantised([1, 2, 4], 0, 1)
+        assert (x + 0).tolist() == [[1, 4, 12], [4, 10, 24]]
+        y = quantised([1, 2], 0, 0)
+        assert (y + 0).tolist() == [[1, 2, 3], [8, 10, 12]]
+        # The same integers, other numbers.
+        assert (x == y).tolist() == [[True, False, False], [False, True, False]]
+
+    def test_without_a_scale(self) -> None:
+        x = sz.tensor([1], sz.QT_SYM_INT8)
+        with pytest.raises(sz.InvalidArgument, match="scale"):
+            x + 1
+        with pytest.raises(sz.InvalidArgument, match="scale"):
+            sz.where(sz.tensor(True), x, x)
+
+    def test_does_not_convert(self) -> None:
+        for call in (
+            lambda: sz.tensor(quantised([1], 0), sz.float32),
+            lambda: sz.cast(quantised([1], 0), sz.float32),
+            lambda: sz.tensor(sz.tensor("a"), sz.int8),
+            lambda: sz.convert_promote_types(quantised([1], 0), sz.tensor([1.0])),
+        ):
+            with pytest.raises(sz.TypeMismatch):
+                call()

@@ -176,6 +176,8 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
 
     target = None if dtype is None else _dtype(dtype)
     if isinstance(data, Tensor):
+        if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
+            raise TypeMismatch(f"tensor: the tensor is {data.dtype}, which does not convert.")
         return _core.cast(data, target or data.dtype, False)  # type: ignore[no-any-return]
     if isinstance(data, str | bytes | bytearray):
         return _text(data, target)
