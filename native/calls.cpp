@@ -3,8 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "operators.h"
+#include "status.h"
 #include "threads.h"
 
 namespace suanzi {
@@ -24,11 +26,13 @@ void read_all(const std::vector<nb::handle>& objects, Operand* operands) {
 
 struct Prepared {
   Operand operands[3];
+  int count;
   Together together;
   Loop loop;
 
-  explicit Prepared(const std::vector<nb::handle>& objects)
-      : together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
+  Prepared(const std::vector<nb::handle>& objects, std::size_t expected)
+      : count(static_cast<int>(expected)), together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
+    if (objects.size() != expected) throw nb::value_error("another number of operands");
     if (!together.fits()) throw nb::value_error("shapes do not go together");
   }
 
@@ -37,6 +41,11 @@ struct Prepared {
     if (!made) throw nb::python_error();
     together.make_loop(loop);
     return nb::steal(made);
+  }
+
+  template <class F>
+  void run(F&& body) {
+    run_loop(loop.size, operands, count, [&] { body(); return 0u; });
   }
 };
 
@@ -55,61 +64,94 @@ nb::tuple run_operator(const std::string& kernel, const std::vector<nb::handle>&
 }
 
 nb::object run_logical(const std::string& kernel, const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects);
+  Prepared p(objects, 2);
   nb::object output = p.output(Dtype::boolean);
   std::byte* out = data_of(output);
   Operator op;
   set_kernel(op, kernel, true);
   Binary function = kernels().binary[op.kernel][static_cast<std::size_t>(Lane::u8)];
-  run_loop(p.loop.size, [&] { return run_truth(p.loop, function, dtype_of(promoted), out); });
+  p.run([&] { run_truth(p.loop, function, dtype_of(promoted), out); });
   return output;
 }
 
 nb::object run_three(const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects);
+  Prepared p(objects, 3);
   Dtype dtype = dtype_of(promoted);
   std::size_t lane = static_cast<std::size_t>(compute_lane(dtype));
   Binary mul = kernels().binary[static_cast<std::size_t>(BinaryOp::mul)][lane];
   Binary add = kernels().binary[static_cast<std::size_t>(BinaryOp::add)][lane];
   nb::object output = p.output(dtype);
   std::byte* out = data_of(output);
-  run_loop(p.loop.size, [&] { return run_muladd(p.loop, mul, add, dtype, out); });
+  p.run([&] { run_muladd(p.loop, mul, add, dtype, out); });
   return output;
 }
 
 nb::object run_select(const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects);
+  Prepared p(objects, 3);
   if (p.operands[0].dtype != Dtype::boolean) throw nb::type_error("the condition is not bool");
   Dtype dtype = dtype_of(promoted);
   nb::object output = p.output(dtype);
   std::byte* out = data_of(output);
-  run_loop(p.loop.size, [&] { run_where(p.loop, dtype, out); return 0u; });
+  p.run([&] { run_where(p.loop, dtype, out); });
   return output;
 }
 
 nb::object run_exact_compare(int which, const std::vector<nb::handle>& objects) {
   if (which < 0 || which > 5) throw nb::value_error("no such comparison");
-  Prepared p(objects);
+  Prepared p(objects, 2);
   nb::object output = p.output(Dtype::boolean);
   std::byte* out = data_of(output);
-  run_loop(p.loop.size, [&] { run_compare(p.loop, which, out); return 0u; });
+  p.run([&] { run_compare(p.loop, which, out); });
   return output;
+}
+
+// A copy in the same dtype stands for the same real numbers.
+void keep_quantization(const Operand& source, nb::handle copy) {
+  Tensor& made = *tensor_of(copy.ptr());
+  if (source.tensor && source.tensor->quantization && made.dtype == source.dtype)
+    made.quantization = new Quantization(*source.tensor->quantization);
 }
 
 nb::object cast_tensor(nb::handle object, const DtypeInfo& dtype, bool saturate) {
-  Prepared p({object});
+  Prepared p({object}, 1);
   nb::object output = p.output(dtype_of(dtype));
   std::byte* out = data_of(output);
-  run_loop(p.loop.size, [&] { run_cast(p.loop, out, dtype_of(dtype), saturate); return 0u; });
+  p.run([&] { run_cast(p.loop, out, dtype_of(dtype), saturate); });
+  keep_quantization(p.operands[0], output);
   return output;
 }
 
-// Writes `source`, broadcast and converted, into the elements of `target`.
+// The bytes from the first to behind the last that the elements of a tensor are in.
+std::pair<std::uintptr_t, std::uintptr_t> memory_of(const Tensor& t) {
+  auto item = static_cast<std::int64_t>(t.itemsize());
+  std::int64_t low = 0, high = t.size > 0 ? item : 0;
+  for (int d = 0; d < t.ndim() && t.size > 0; ++d) {
+    std::int64_t span = (t.dims()[d] - 1) * t.strides()[d] * item;
+    (span < 0 ? low : high) += span;
+  }
+  auto start = reinterpret_cast<std::uintptr_t>(t.data());
+  return {start + static_cast<std::uintptr_t>(low), start + static_cast<std::uintptr_t>(high)};
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  auto [a_begin, a_end] = memory_of(a);
+  auto [b_begin, b_end] = memory_of(b);
+  return a_begin < b_end && b_begin < a_end;
+}
+
+nb::object row_major_copy(nb::handle object);
+
+// Writes `source`, broadcast and converted, into the elements of `target`, as if it were read first.
 void copy_into(nb::handle target, nb::handle source) {
   Tensor* t = tensor_of(target.ptr());
   Operand operand;
   if (!t || !t->storage || !read_operand(source.ptr(), operand)) throw nb::type_error("not a tensor");
   if (t->storage->read_only) throw nb::value_error("the memory of the tensor is read-only");
+  nb::object copy;
+  if (operand.tensor && overlap(*t, *operand.tensor)) {
+    copy = row_major_copy(source);
+    read_operand(copy.ptr(), operand);
+  }
   if (operand.ndim() > t->ndim()) throw nb::value_error("shapes do not go together");
   Operand pair[2];
   pair[0].tensor = t;
@@ -122,18 +164,28 @@ void copy_into(nb::handle target, nb::handle source) {
   together.use_row_major();
   Loop loop;
   together.make_loop(loop);
-  run_loop(loop.size, [&] { run_copy(loop, t->data()); return 0u; });
+  std::byte* data = t->data();
+  run_loop(loop.size, pair, 2, [&] { run_copy(loop, data); return 0u; });
 }
 
 // As cast_tensor, but the output is in row-major order whatever the input is.
 nb::object row_major_copy(nb::handle object) {
-  Prepared p({object});
+  Prepared p({object}, 1);
   p.together.use_row_major();
   Dtype dtype = p.operands[0].dtype;
   nb::object output = p.output(dtype);
   std::byte* out = data_of(output);
-  run_loop(p.loop.size, [&] { run_cast(p.loop, out, dtype, false); return 0u; });
+  p.run([&] { run_cast(p.loop, out, dtype, false); });
+  keep_quantization(p.operands[0], output);
   return output;
+}
+
+void set_num_threads(nb::int_ count) {
+  int overflow = 0;
+  long long wanted = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
+  if (overflow || wanted < 1 || wanted > max_threads)
+    throw_status("InvalidArgument", "set_num_threads: the count is from 1 to 1024.");
+  set_thread_count(static_cast<int>(wanted));
 }
 
 }  // namespace
@@ -170,7 +222,8 @@ void init_calls(nb::module_& m) {
         if (!use_kernels(level.c_str())) throw nb::value_error("this machine does not have that level");
       }, "level"_a, "Chooses the instruction-set level.");
   m.def("get_num_threads", &thread_count, "How many threads large loops use.");
-  m.def("set_num_threads", &set_thread_count, "count"_a, "Says how many threads large loops use.");
+  m.def("set_num_threads", &set_num_threads, "count"_a, nb::sig("def set_num_threads(count: int) -> None"),
+        "Says how many threads large loops use, from 1 to 1024.");
 }
 
 }  // namespace suanzi

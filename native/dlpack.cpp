@@ -2,6 +2,7 @@
 #include <cstring>
 #include <new>
 
+#include "paths.h"
 #include "tensor.h"
 
 namespace suanzi {
@@ -172,6 +173,10 @@ nb::object take(Managed* managed, bool read_only) {
   // Negative strides reach below the pointer; the storage begins at the lowest element.
   auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
   auto* data = static_cast<std::byte*>(d.data) + d.byte_offset + low * item;
+  // Complex numbers are read by their parts.
+  auto whole = dtype_table[static_cast<std::size_t>(part_of(dtype))].itemsize;
+  if (count > 0 && reinterpret_cast<std::uintptr_t>(data) % whole != 0)
+    fail("the memory is not aligned to its elements; copy it, for example with sz.tensor");
   Storage* storage = adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);
   if (!storage) throw std::bad_alloc();
   PyObject* made = new_tensor(storage, count > 0 ? -low : 0, d.ndim, d.shape, strides);
@@ -202,7 +207,7 @@ void init_dlpack(nb::module_& m) {
   using namespace nb::literals;
   m.def("dlpack_capsule", &dlpack_capsule, "tensor"_a, "versioned"_a,
         nb::sig("def dlpack_capsule(tensor: Any, versioned: bool) -> object"), "The memory of a tensor, for another library.");
-  m.def("take_capsule", &take_capsule, "capsule"_a, nb::sig("def take_capsule(capsule: object) -> Any"),
+  m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Any"),
         "A tensor over the memory of another library.");
 }
 

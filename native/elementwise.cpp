@@ -65,7 +65,9 @@ namespace {
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.
 bool lies_ready(const Loop& loop, Dtype promoted) {
-  if (loop.ndim > 1 || layer_of(promoted).is_narrow || promoted == Dtype::boolean) return false;
+  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(promoted)];
+  bool fills_its_bytes = info.bits == 8 * info.itemsize && promoted != Dtype::boolean;
+  if (loop.ndim > 1 || layer_of(promoted).is_narrow || !fills_its_bytes) return false;
   std::int64_t step = loop.ndim ? static_cast<std::int64_t>(item(promoted)) : 0;
   for (int i = 0; i < loop.input_count; ++i)
     if (loop.inputs[i].dtype != promoted || (loop.ndim && loop.inputs[i].strides[0] != step)) return false;

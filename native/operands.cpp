@@ -154,7 +154,15 @@ void Together::make_loop(Loop& loop) const noexcept {
     return;
   }
   std::int64_t dims[max_ndim];
-  for (int d = 0; d < ndim_; ++d) dims[d] = shape_[order_[d]];
+  for (int d = 0; d < ndim_; ++d) {
+    dims[d] = shape_[order_[d]];
+    if (dims[d] != 0) continue;
+    // Nothing to do: products of the other dims and strides, which may overflow, are not needed.
+    const std::int64_t nothing = 0;
+    loop.start(1, &nothing);
+    for (int i = 0; i < count_; ++i) loop.add(operands_[i].data(), operands_[i].dtype, &nothing);
+    return;
+  }
   loop.start(ndim_, dims);
   for (int i = 0; i < count_; ++i) {
     std::int64_t strides[max_ndim];

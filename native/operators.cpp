@@ -74,7 +74,7 @@ PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype 
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  trouble = run_loop(loop.size, [&] {
+  trouble = run_loop(loop.size, operands, count, [&] {
     return op.binary ? run_binary(loop, op.kernel, promoted, out, out_dtype, op.cost)
                      : run_unary(loop, op.kernel, promoted, out, out_dtype, op.cost);
   });
@@ -85,8 +85,11 @@ PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype 
 PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (!op.dtypes || keywords || count != (op.binary ? 2 : 1)) return nullptr;
   Operand operands[2];
-  for (Py_ssize_t i = 0; i < count; ++i)
+  for (Py_ssize_t i = 0; i < count; ++i) {
     if (!read_operand(args[i], operands[i])) return nullptr;
+    // What is stored is not what it stands for.
+    if (dtype_table[static_cast<std::size_t>(operands[i].dtype)].kind == Kind::Quantized) return nullptr;
+  }
   if (!operands[0].tensor && (count == 1 || !operands[1].tensor)) return nullptr;
   nb::object keep;
   const RuleTable* table = rules_argument(Py_None, keep);

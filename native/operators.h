@@ -41,13 +41,20 @@ PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype 
 // without an exception leaves it to the Python function.
 PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
-// Runs a loop; a long one lets other Python threads run.
+// Runs a loop over operands; a long one lets other Python threads run, which may destroy them.
 template <class F>
-unsigned run_loop(std::int64_t size, F&& body) {
+unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
   if (size < 1 << 15) return body();
+  Storage* kept[3];
+  for (int i = 0; i < count; ++i) {
+    kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
+    if (kept[i]) kept[i]->retain();
+  }
   PyThreadState* state = PyEval_SaveThread();
   unsigned trouble = body();
   PyEval_RestoreThread(state);
+  for (int i = 0; i < count; ++i)
+    if (kept[i]) release_storage(kept[i]);
   return trouble;
 }
 

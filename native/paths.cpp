@@ -27,7 +27,8 @@ void add_step(Path& path, Convert step, std::size_t out_size, int multiple = 1) 
 bool is_float(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
 std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
 
-// The dtypes that fill less than their byte.
+// The dtypes that fill less than their byte. They are also fitted when they are read: the memory may
+// be an array of ml_dtypes, which leaves the sign of int4 out of the upper bits.
 Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
   switch (target) {
     case Dtype::int4: return from_float ? k.limit_int4 : k.wrap_int4;
@@ -43,6 +44,7 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
   const Layer &s = layer_of(source), &t = layer_of(target);
   if (source == target) return;
   Lane at = s.lane;
+  if (Convert fit = fitting_step(k, source, false)) add_step(path, fit, 1);
   if (s.is_narrow) add_step(path, k.widen[index(s.narrow)], 4 * multiple, multiple);
   if (t.is_narrow) {
     if (k.to_odd[index(at)]) add_step(path, k.to_odd[index(at)], 4 * multiple, multiple);
@@ -100,7 +102,9 @@ Path truth_path(const Kernels& k, Dtype source, Dtype promoted) {
 Path load_path(const Kernels& k, Dtype source, Dtype promoted) {
   Path path;
   const Layer &s = layer_of(source), &p = layer_of(promoted);
-  if (!p.is_narrow) {
+  if (source == promoted && fitting_step(k, source, false)) {
+    add_step(path, fitting_step(k, source, false), 1);
+  } else if (!p.is_narrow) {
     cast_steps(path, k, source, promoted, false);
   } else if (!p.is_complex && !s.is_complex && source != promoted && holds_exactly(promoted, source)) {
     // Rounding to the narrow format would change nothing.

@@ -20,6 +20,15 @@
 #include <sys/mman.h>
 #endif
 
+// Under the sanitizer the rest of a block behind the data is out of bounds, and nothing is kept, so
+// that it sees every use of memory that was freed.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
 namespace suanzi {
 
 namespace {
@@ -56,7 +65,13 @@ std::size_t memory_size() noexcept {
   return bytes;
 }
 
-std::size_t default_bound() noexcept { return std::min(memory_size() / 4, std::size_t{2} << 30); }
+std::size_t default_bound() noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+  return 0;
+#else
+  return std::min(memory_size() / 4, std::size_t{2} << 30);
+#endif
+}
 
 void* from_system(std::size_t bytes) noexcept {
   std::size_t align = bytes >= huge_page ? huge_page : alignment;
@@ -108,6 +123,7 @@ class Pool {
 
   void give(void* block, std::size_t size_class, int storages) noexcept {
     std::size_t bytes = size_of(size_class);
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
@@ -213,6 +229,7 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
   storage->bytes = bytes;
   storage->data = static_cast<std::byte*>(block) + (apart ? 0 : header);
   storage->block = size_class + 1;
+  ASAN_POISON_MEMORY_REGION(storage->data + bytes, size_of(size_class) - (apart ? 0 : header) - bytes);
   return storage;
 }
 

@@ -6,10 +6,12 @@
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <new>
 #include <optional>
 
 #include "operators.h"
+#include "status.h"
 
 namespace suanzi {
 
@@ -32,8 +34,8 @@ void row_major_strides(int ndim, const std::int64_t* dims, std::int64_t* strides
   std::int64_t stride = 1;
   for (int i = ndim; i-- > 0;) {
     strides[i] = stride;
-    // Of an empty tensor no stride is used; this one must only not overflow.
-    stride = dims[i] > 0 ? stride * dims[i] : stride;
+    // Of an empty tensor no stride is used, and the product of its other dims may overflow.
+    if (dims[i] > 0 && __builtin_mul_overflow(stride, dims[i], &stride)) stride = 1;
   }
 }
 
@@ -55,8 +57,12 @@ PyTypeObject* the_type = nullptr;
 namespace {
 
 // Objects that are free to be used again; guarded by the GIL.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int max_spare = 0;  // so that use after free is seen
+#else
 constexpr int max_spare = 32;
-PyTensor* spare[max_spare];
+#endif
+PyTensor* spare[max_spare + 1];
 int spare_count = 0;
 
 PyTensor* allocate_object() {
@@ -151,8 +157,7 @@ namespace {
 Tensor* alive(PyObject* self) {
   Tensor& t = reinterpret_cast<PyTensor*>(self)->tensor;
   if (t.storage) return &t;
-  nb::object error = nb::module_::import_("suanzi.status").attr("UninitializedObject");
-  PyErr_SetString(error.ptr(), "the tensor was destroyed");
+  set_status("UninitializedObject", "the tensor was destroyed");
   return nullptr;
 }
 
@@ -249,6 +254,7 @@ nb::object wrap_memory(std::uintptr_t address, std::int64_t size, const DtypeInf
                        const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides,
                        std::int64_t offset, bool read_only, nb::object owner) {
   check_ndim(shape.size());
+  if (shape.size() != strides.size()) throw nb::value_error("shape and strides differ in length");
   auto* kept = new Owner{owner.inc_ref().ptr()};
   Storage* storage = adopt_storage(dtype_of(dtype), size, reinterpret_cast<void*>(address), read_only,
                                    release_owner, kept);
@@ -273,7 +279,8 @@ nb::object view(nb::handle base, std::int64_t offset, const std::vector<std::int
     if (__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high)) throw nb::value_error("bad strides");
   }
   if (count > 0 && (low < 0 || high >= t.storage->size)) throw nb::index_error("the view leaves its storage");
-  if (offset < 0 || offset > t.storage->size) throw nb::index_error("the view leaves its storage");
+  // An empty view reads nothing, so that it may begin anywhere; its offset stays a place in the storage.
+  if (count == 0) offset = std::clamp<std::int64_t>(offset, 0, t.storage->size);
   t.storage->retain();
   nb::object made = raise_or(new_tensor(t.storage, offset, static_cast<int>(shape.size()), shape.data(), strides.data()));
   if (t.quantization) tensor_of(made.ptr())->quantization = new Quantization(*t.quantization);
@@ -335,7 +342,7 @@ nb::object make_tensor_type(nb::type_object methods) {
 void init_tensor(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots), "Memory that tensors share; its elements are of one dtype.")
-      .def_prop_ro("dtype", [](const StorageHandle& s) { return dtype_table[static_cast<std::size_t>(s.storage->dtype)]; },
+      .def_prop_ro("dtype", [](const StorageHandle& s) { return nb::borrow(dtype_object(static_cast<std::size_t>(s.storage->dtype))); },
                    nb::sig("def dtype(self) -> DType"), "The type of the elements.")
       .def_prop_ro("size", [](const StorageHandle& s) { return s.storage->size; }, "Elements.")
       .def_prop_ro("nbytes", [](const StorageHandle& s) { return s.storage->bytes; }, "Bytes.")

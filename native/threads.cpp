@@ -36,7 +36,7 @@ int usable_cores() noexcept {
 int default_count() noexcept {
   if (const char* wanted = std::getenv("SUANZI_NUM_THREADS")) {
     int count = std::atoi(wanted);
-    if (count > 0) return std::min(count, 1024);
+    if (count > 0) return std::min(count, max_threads);
   }
   return usable_cores();
 }
@@ -165,7 +165,7 @@ int thread_count() noexcept {
 }
 
 void set_thread_count(int count) noexcept {
-  wanted_count.store(std::clamp(count, 1, 1024), std::memory_order_relaxed);
+  wanted_count.store(std::clamp(count, 1, max_threads), std::memory_order_relaxed);
 }
 
 void detail::share(std::int64_t n, std::int64_t grain, std::int64_t threads, const Body& body) noexcept {

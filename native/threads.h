@@ -6,7 +6,9 @@
 
 namespace suanzi {
 
-// How many threads large loops use; at least 1.
+inline constexpr int max_threads = 1024;
+
+// How many threads large loops use; from 1 to max_threads.
 int thread_count() noexcept;
 void set_thread_count(int count) noexcept;
 

@@ -213,7 +213,7 @@ def get_num_threads() -> int:
     """How many threads large loops use."""
 
 def set_num_threads(count: int) -> None:
-    """Says how many threads large loops use."""
+    """Says how many threads large loops use, from 1 to 1024."""
 
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""

@@ -47,7 +47,7 @@ class Device:
                 )
             type = DeviceType[name.upper()]
             if suffix:
-                number = int(suffix) if suffix.isdigit() else -1
+                number = int(suffix) if suffix.isdecimal() else -1
         number = 0 if number is None else number
         if not isinstance(type, DeviceType) or not isinstance(number, int) or number < 0:
             raise InvalidArgument(

@@ -18,6 +18,7 @@ from suanzi.dtypes import (
     uint1,
     uint4,
 )
+from suanzi.dtypes import bool as bool_
 from suanzi.promote.context import get_promotion
 from suanzi.status import InvalidArgument, TypeMismatch
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from suanzi.tensor import Tensor
+
+MAX_NDIM = 64
+"""How many axes a tensor has at most."""
 
 # The dtypes NumPy has from ml_dtypes, which stores them as we do.
 _FROM_ML_DTYPES = (bfloat16, float8_e4m3fn, float8_e5m2, int4, uint4, uint1, complex32)
@@ -68,8 +72,8 @@ class _ArrayInterface:
     """What NumPy needs to know to read a tensor's memory, and what keeps that memory."""
 
     def __init__(self, tensor: Tensor, dt: np.dtype[Any]) -> None:
-        self.tensor = tensor
-        storage = tensor.storage
+        # The storage, not the tensor: a tensor that is destroyed lets go of its memory.
+        self.storage = storage = tensor.storage
         size = dt.itemsize
         self.__array_interface__ = {
             "version": 3,
@@ -172,6 +176,8 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
 
     target = None if dtype is None else _dtype(dtype)
     if isinstance(data, Tensor):
+        if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
+            raise TypeMismatch(f"tensor: the tensor is {data.dtype}, which does not convert.")
         return _core.cast(data, target or data.dtype, False)  # type: ignore[no-any-return]
     if isinstance(data, str | bytes | bytearray):
         return _text(data, target)
@@ -188,7 +194,13 @@ def _dtype(x: Any) -> DType:
 
 
 def _is_buffer(x: Any) -> bool:
-    return isinstance(x, memoryview) or type(x).__name__ == "array"
+    if isinstance(x, list | tuple | int | float | complex):
+        return False  # the common case, without an exception
+    try:
+        memoryview(x)
+    except TypeError:
+        return False
+    return True
 
 
 def _native(data: Any) -> np.ndarray[Any, Any]:
@@ -200,7 +212,7 @@ def _native(data: Any) -> np.ndarray[Any, Any]:
         raise TypeMismatch(f"tensor: an array of {array.dtype} has no dtype here.")
     size = array.dtype.itemsize
     if not array.dtype.isnative or not array.flags.aligned or any(s % size for s in array.strides):
-        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
     return array
 
 
@@ -214,6 +226,9 @@ def _is_known(dt: Any) -> bool:
 
 def _converted(array: np.ndarray[Any, Any], target: DType | None) -> Tensor:
     source = from_numpy(array)
+    if source.dtype is bool_:
+        # Any byte but 0 is true to NumPy; the conversion makes it 1, as it is here.
+        source = _core.cast(from_numpy(array.view("u1")), bool_, False)
     return _core.cast(source, target or source.dtype, False)  # type: ignore[no-any-return]
 
 
@@ -239,15 +254,36 @@ def _from_python(data: Any, target: DType | None) -> Tensor:
     if chosen is None:
         alone = get_promotion().alone
         chosen = alone.get(names[highest]) or dtype(highest)  # type: ignore[call-overload]
-    if highest is complex:
-        made = _converted(np.array(flat, np.complex128).reshape(shape), chosen)
-    elif highest is float:
-        made = _converted(np.array(flat, np.float64).reshape(shape), chosen)
-    elif highest is bool:
-        made = _converted(np.array(flat, np.bool_).reshape(shape), chosen)
-    else:
-        made = _from_integers([int(x) for x in flat], shape, chosen)
-    return made
+    if highest is bool:
+        return _converted(np.array(flat, np.bool_).reshape(shape), chosen)
+    if highest is int:
+        return _from_integers([int(x) for x in flat], shape, chosen)
+    if int in kinds and chosen.kind in ("int", "uint", "quantized"):
+        # Beside floats, too, an integer is exact, and refused if it does not fit.
+        return _from_integers([_whole(x, chosen) for x in flat], shape, chosen)
+    # float64 holds every integer up to 2**53; a larger one is rounded to the dtype here, once.
+    flat = [_rounded(x, chosen) if isinstance(x, int) and abs(x) > 2**53 else x for x in flat]
+    wide = np.complex128 if highest is complex else np.float64
+    return _converted(np.array(flat, wide).reshape(shape), chosen)
+
+
+def _whole(x: complex, dt: DType) -> int:
+    """Return a number as a cast to an integer dtype has it; an integer stays as it is."""
+    if isinstance(x, int):
+        return x
+    limits, real = iinfo(dt), x.real
+    if real != real:
+        return 0
+    return int(min(max(real, limits.min), limits.max))
+
+
+def _rounded(x: int, dt: DType) -> float:
+    """Return an integer of any size rounded to a floating-point dtype; of bool, whether it is 0."""
+    from suanzi.promote.values import convert, part
+
+    if not dt.exponent_bits:
+        return float(x != 0)
+    return float(convert(x, part(dt)))  # type: ignore[arg-type]
 
 
 def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Tensor:
@@ -262,16 +298,16 @@ def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Te
                 f"tensor: {bad} does not fit {chosen}, which holds {limits.min} to {limits.max}; "
                 "choose a wider dtype, or cast to wrap it."
             )
+    if chosen.kind == "bool":
+        flat, low, high = [int(x != 0) for x in flat], 0, 1
     if low >= -(2**63) and high < 2**63:
         return _converted(np.array(flat, np.int64).reshape(shape), chosen)
     if low >= 0 and high < 2**64:
         return _converted(np.array(flat, np.uint64).reshape(shape), chosen)
     # Integers beyond 64 bits, for a floating-point dtype: rounded once, here.
-    from suanzi.promote.values import convert, part
-
     if not chosen.exponent_bits:
         raise InvalidArgument(f"tensor: an integer beyond 64 bits does not fit {chosen}.")
-    rounded = [float(convert(x, part(chosen))) for x in flat]  # type: ignore[arg-type]
+    rounded = [_rounded(x, chosen) for x in flat]
     return _converted(np.array(rounded, np.float64).reshape(shape), chosen)
 
 
@@ -285,15 +321,19 @@ def _kind(x: Any) -> type:
     )
 
 
-def _flatten(data: Any, flat: list[Any]) -> tuple[int, ...]:
+def _flatten(data: Any, flat: list[Any], depth: int = 0) -> tuple[int, ...]:
     """Append the elements of nested lists to `flat`, and return the shape."""
+    if depth > MAX_NDIM:
+        raise InvalidArgument(
+            f"tensor: the lists are nested deeper than the {MAX_NDIM} axes of a tensor."
+        )
     if not isinstance(data, list | tuple):
         if hasattr(data, "item") and getattr(data, "ndim", None) == 0:
             data = data.item()
         _kind(data)
         flat.append(data)
         return ()
-    shapes = {_flatten(x, flat) for x in data}
+    shapes = {_flatten(x, flat, depth + 1) for x in data}
     if len(shapes) > 1:
         raise InvalidArgument(
             "tensor: the lists are of unequal length: side by side there are "

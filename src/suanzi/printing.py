@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 from suanzi.dtypes import DType
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from suanzi.tensor import Tensor
 
 THRESHOLD, EDGE = 1000, 3
-"""From how many elements on a tensor is abridged, and how many stay at each end of an axis."""
+"""The most elements that are printed, and how many stay at each end of an axis beyond that.
+
+Fewer stay at the ends where there are so many axes that this would still be too many.
+"""
 
 
 def describe(x: Tensor) -> str:
@@ -24,40 +29,55 @@ def describe(x: Tensor) -> str:
 
 
 def _block(x: Tensor, indent: int) -> str:
-    from suanzi.tensor import readable
+    shown = _shown(x.shape)
+    values = _sample(x, shown)
+    cells = [element(value, x.dtype) for value in values.ravel().tolist()]
+    width = max(map(len, cells)) if x.ndim > 0 else 0
+    left = iter(cells)
 
-    values = readable(x)
-    abridged = x.size > THRESHOLD
-    cells = {}
-
-    def collect(array: Any, path: tuple[int, ...]) -> Any:
-        if array.ndim == 0:
-            cells[path] = element(array.item(), x.dtype)
-            return path
-        return [
-            None if i is None else collect(array[i], (*path, i))
-            for i in _shown(array.shape[0], abridged)
-        ]
-
-    tree = collect(values, ())
-    width = max(map(len, cells.values()))
-
-    def draw(node: Any, depth: int) -> str:
-        if isinstance(node, tuple):
-            return cells[node].rjust(width if x.ndim > 0 else 0)
-        parts = ["..." if child is None else draw(child, depth + 1) for child in node]
-        if depth == x.ndim - 1:
+    def draw(axis: int) -> str:
+        if axis == x.ndim:
+            return next(left).rjust(width)
+        parts = ["..." if i is None else draw(axis + 1) for i in shown[axis]]
+        if axis == x.ndim - 1:
             return f"[{', '.join(parts)}]"
-        gap = ",\n" * 1 + "\n" * (x.ndim - depth - 2) + " " * (indent + depth + 1)
+        gap = "," + "\n" * (x.ndim - axis - 1) + " " * (indent + axis + 1)
         return f"[{gap.join(parts)}]"
 
-    return draw(tree, 0)
+    return draw(0)
 
 
-def _shown(count: int, abridged: bool) -> list[int | None]:
-    if not abridged or count <= 2 * EDGE:
+def _shown(shape: tuple[int, ...]) -> list[list[int | None]]:
+    """Return which indices of each axis are printed; None stands for those left out."""
+    if math.prod(shape) <= THRESHOLD:
+        return [list(range(n)) for n in shape]
+    for edge in range(EDGE, -1, -1):
+        axes = [_ends(n, edge) for n in shape]
+        if math.prod(len(axis) for axis in axes) <= THRESHOLD:
+            break
+    return axes
+
+
+def _ends(count: int, edge: int) -> list[int | None]:
+    if count <= max(2 * edge, 1):
         return list(range(count))
-    return [*range(EDGE), None, *range(count - EDGE, count)]
+    if edge == 0:
+        return [0, None]
+    return [*range(edge), None, *range(count - edge, count)]
+
+
+def _sample(x: Tensor, shown: list[list[int | None]]) -> np.ndarray[Any, Any]:
+    """Return the printed elements as plain numbers; the others are not even read."""
+    from suanzi.saving import from_parts
+    from suanzi.tensor import readable
+
+    if x.size <= THRESHOLD:
+        return readable(x)
+    places, memory, size = [x.offset], memoryview(x.storage), x.dtype.itemsize
+    for axis, stride in zip(shown, x.strides, strict=True):
+        places = [place + i * stride for place in places for i in axis if i is not None]
+    raw = b"".join(memory[place * size : (place + 1) * size] for place in places)
+    return readable(from_parts(x.dtype.name, (len(places),), (0,), raw, None))
 
 
 def element(value: Any, dt: DType) -> str:

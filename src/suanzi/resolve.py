@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from suanzi import _core
-from suanzi.dtypes import DType, iinfo
+from suanzi.dtypes import DType, float32, float64, iinfo
+from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.questions import refusal
@@ -27,7 +28,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensor import Tensor, is_destroyed, readable, tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT = 1, 2
 _COMPARISONS = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
@@ -57,7 +58,9 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
 
 def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor | Number]:
     """Return the arguments as tensors and plain Python numbers, at least one of them a tensor."""
-    operands = {name: as_operand(op, name, x) for name, x in arguments.items()}
+    operands = {
+        name: real_values(op, name, as_operand(op, name, x)) for name, x in arguments.items()
+    }
     if not any(isinstance(x, Tensor) for x in operands.values()):
         first = next(iter(operands))
         operands[first] = tensor(operands[first])
@@ -91,6 +94,25 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
     )
 
 
+def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
+    """Return what a quantised tensor stands for, in floating-point; all else stays as it is."""
+    if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
+        return x
+    if x.scale is None or x.zero_point is None:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {x.dtype} without a scale, so that its integers stand for "
+            "nothing."
+        )
+    import numpy as np
+
+    scale = np.array(x.scale)
+    if x.channel_axis is not None:
+        scale = scale.reshape([-1 if axis == x.channel_axis else 1 for axis in range(x.ndim)])
+    # Exact in float64: 17 bits times the 24 of a float32 scale.
+    real = (readable(x).astype(np.float64) - x.zero_point) * scale
+    return tensor(real, float64 if get_promotion().join is not None else float32)
+
+
 def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
     """Return an argument as a tensor."""
     value = as_operand(op, name, x)
@@ -122,9 +144,10 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
         found = tuple(integer_argument(op, name, n) for n in shape)
     except TypeError:
         found = (-1,)
-    if any(n < 0 for n in found):
+    if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shape!r}; it must be a sequence of integers from 0 up."
+            f"{op.title}: {name} is {shape!r}; it must be a sequence of at most {MAX_NDIM} "
+            "integers from 0 up."
         )
     return found
 

@@ -7,6 +7,8 @@ read.
 
 from __future__ import annotations
 
+import errno
+import math
 import sys
 from collections.abc import Mapping
 from os import PathLike
@@ -14,14 +16,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from suanzi import _core
 from suanzi.dtypes import dtype
+from suanzi.interchange import MAX_NDIM
 from suanzi.layout import min2maj_of
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 
 if TYPE_CHECKING:
+    import zipfile
+
     from suanzi.tensor import Tensor
 
 FORMAT, VERSION = "suanzi tensors", 1
-_SINGLE = ""  # the name of a tensor that was saved alone
+_SINGLE = None  # the name of a tensor that was saved alone
 
 Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
 """dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
@@ -39,11 +44,17 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
     import json
     import zipfile
 
-    from suanzi.tensor import Tensor
+    from suanzi.tensor import Tensor, is_destroyed
 
-    named = {_SINGLE: tensors} if isinstance(tensors, Tensor) else tensors
-    if not isinstance(named, Mapping) or not all(isinstance(t, Tensor) for t in named.values()):
+    named: Mapping[Any, Any] = {_SINGLE: tensors} if isinstance(tensors, Tensor) else tensors
+    if (
+        not isinstance(named, Mapping)
+        or not all(isinstance(t, Tensor) for t in named.values())
+        or (named is tensors and not all(isinstance(name, str) for name in named))
+    ):
         raise TypeMismatch("save: it takes a Tensor, or a dictionary of names and Tensors.")
+    if any(is_destroyed(t) for t in named.values()):
+        raise UninitializedObject("save: a tensor was destroyed.")
     described = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for i, (name, one) in enumerate(named.items()):
@@ -51,7 +62,7 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
             archive.writestr(f"data/{i}", raw)
             described.append(
                 {
-                    "name": str(name),
+                    "name": name,
                     "dtype": kind,
                     "shape": shape,
                     "min2maj": order,
@@ -63,31 +74,50 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
 
 
 def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
-    """Read what :func:`save` wrote: a tensor, or a dictionary of them."""
-    import json
+    """Read what :func:`save` wrote: a tensor, or a dictionary of them.
+
+    Any other file raises InvalidArgument; one that cannot be opened or read, OSError.
+    """
     import zipfile
 
     try:
         with zipfile.ZipFile(file) as archive:
-            head = json.loads(archive.read("tensors.json"))
-            if head["format"] != FORMAT or head["version"] > VERSION:
-                raise InvalidArgument(
-                    f"load: the file is {head['format']!r}, version {head['version']}; this is "
-                    f"{FORMAT!r}, version {VERSION}."
-                )
-            found = {
-                entry["name"]: from_parts(
-                    entry["dtype"],
-                    tuple(entry["shape"]),
-                    tuple(entry["min2maj"]),
-                    archive.read(f"data/{i}"),
-                    entry["quantization"],
-                )
-                for i, entry in enumerate(head["tensors"])
-            }
-    except (zipfile.BadZipFile, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise InvalidArgument(f"load: the file is not one that save wrote ({error}).") from None
+            found = _read(archive)
+    # What a file that is cut short, damaged or made by somebody else gives rise to is of many
+    # kinds: BadZipFile, KeyError, EOFError, NotImplementedError, zlib.error, UnicodeError, ...
+    except Exception as error:
+        # A damaged file may send the reader to a place before its beginning, which is EINVAL.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
+        raise InvalidArgument(f"load: the file is not one that save wrote: {error}") from None
     return found[_SINGLE] if list(found) == [_SINGLE] else found
+
+
+def _read(archive: zipfile.ZipFile) -> dict[Any, Tensor]:
+    import json
+
+    head = json.loads(archive.read("tensors.json"))
+    if head["format"] != FORMAT or head["version"] > VERSION:
+        raise InvalidArgument(
+            f"the file is {head['format']!r}, version {head['version']}; this is "
+            f"{FORMAT!r}, version {VERSION}."
+        )
+    found: dict[Any, Tensor] = {}
+    for i, entry in enumerate(head["tensors"]):
+        name, shape = entry["name"], tuple(entry["shape"])
+        if name in found or not (isinstance(name, str) or (name is _SINGLE and i == 0)):
+            raise InvalidArgument(f"{name!r} is not the name of a tensor.")
+        size = _count(shape) * dtype(entry["dtype"]).itemsize
+        if archive.getinfo(f"data/{i}").file_size != size:  # before anything is read into memory
+            raise InvalidArgument(f"the elements of {name!r} are not {size} bytes.")
+        found[name] = from_parts(
+            entry["dtype"],
+            shape,
+            tuple(entry["min2maj"]),
+            archive.read(f"data/{i}"),
+            entry["quantization"],
+        )
+    return found
 
 
 def to_parts(x: Tensor) -> Parts:
@@ -106,30 +136,31 @@ def from_parts(
 ) -> Tensor:
     """Put a tensor together from its parts."""
     dt = dtype(kind)
-    flat = _core.empty((_count(shape),), dt)
-    if len(raw) != flat.size * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
+    count = _count(shape)
+    if len(raw) != count * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
         raise InvalidArgument(
-            f"load: {len(raw)} bytes are not the elements of {dt} in shape {shape}."
+            f"{len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
+            f"{min2maj}."
         )
+    flat = _core.empty((count,), dt)
     memoryview(flat.storage)[:] = _little_endian(raw, dt.itemsize)
     strides, stride = [0] * len(shape), 1
     for axis in min2maj:
         strides[axis] = stride
-        stride *= max(shape[axis], 1)
+        stride *= shape[axis] if count else 1  # of an empty tensor no stride is used
     made = cast("Tensor", _core.view(flat, 0, shape, strides))
     if quantization is not None:
         scale, zero_point, axis = quantization
+        if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
+            raise InvalidArgument(f"{quantization} does not quantise shape {shape}.")
         _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
     return made
 
 
 def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        if not isinstance(size, int) or size < 0:
-            raise InvalidArgument(f"load: {shape} is not a shape.")
-        count *= size
-    return count
+    if len(shape) > MAX_NDIM or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+        raise InvalidArgument(f"{shape} is not a shape.")
+    return math.prod(shape)
 
 
 def _bytes(dense: Tensor) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
 from suanzi.device import CPU, Device
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, iinfo
 from suanzi.interchange import tensor as tensor
 from suanzi.interchange import to_dlpack, to_numpy
 from suanzi.layout import Layout, LayoutType, min2maj_of
@@ -171,7 +171,14 @@ class Tensor:
             raise TypeMismatch("a 0-d tensor cannot be iterated over.")
         for i in range(self.shape[0]):
             offset = self.offset + i * self.strides[0]
-            yield _core.view(self, offset, self.shape[1:], self.strides[1:])
+            row: Tensor = _core.view(self, offset, self.shape[1:], self.strides[1:])
+            if self.channel_axis is not None:
+                assert self.scale is not None
+                assert self.zero_point is not None
+                rest = self.channel_axis - 1  # -1 along the channels: a row has one scale
+                scale = self.scale if rest >= 0 else self.scale[i : i + 1]
+                _core.set_quantization(row, scale, self.zero_point, rest)
+            yield row
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -181,13 +188,19 @@ class Tensor:
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())  # type: ignore[arg-type]
+        return int(self._number())  # type: ignore[arg-type]
 
     def __float__(self) -> float:
-        return float(self.item())  # type: ignore[arg-type]
+        return float(self._number())  # type: ignore[arg-type]
 
     def __complex__(self) -> complex:
-        return complex(self.item())  # type: ignore[arg-type]
+        return complex(self._number())
+
+    def _number(self) -> bool | int | float | complex:
+        value = self.item()
+        if isinstance(value, bytes):
+            raise TypeMismatch("a tensor of char holds text, which is not a number.")
+        return value
 
     def __index__(self) -> int:
         if self.dtype.kind not in ("int", "uint", "bool") or self.size != 1:
@@ -232,17 +245,25 @@ def copy(x: Tensor) -> Tensor:
     """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
     order = min2maj_of(x.shape, x.strides)
     made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
-    if x.scale is not None:
-        axis = -1 if x.channel_axis is None else x.channel_axis
-        assert x.zero_point is not None
-        _core.set_quantization(made, x.scale, x.zero_point, axis)
     return made
 
 
 def readable(x: Tensor) -> np.ndarray[Any, Any]:
-    """Return the elements as a NumPy array of plain numbers that hold them exactly."""
-    from suanzi.dtypes import complex64, float32, int8, uint8
+    """Return the elements as a NumPy array of plain numbers that hold them exactly.
 
+    Those of a quantised tensor are the integers it stores, those of char are bytes.
+    """
+    import numpy as np
+
+    from suanzi.dtypes import complex64, dtype, float32, int8, uint8
+
+    if x.dtype.kind == "quantized":
+        sign = "uint" if iinfo(x.dtype).min == 0 else "int"
+        return to_numpy(_core.cast(x, dtype(f"{sign}{x.dtype.bits}"), False))
+    if x.dtype.kind == "char":
+        # NumPy's own text drops the zero byte.
+        every = np.array([bytes([i]) for i in range(256)], object)
+        return np.asarray(every[to_numpy(x).view(np.uint8)], object)
     if x.dtype.kind == "float" and x.dtype.bits < 32:
         return to_numpy(_core.cast(x, float32, False))
     if x.dtype.kind == "complex" and x.dtype.bits < 64:

@@ -88,12 +88,7 @@ def test_every_pair_of_dtypes_is_compared_by_value(a: str) -> None:
 
 @pytest.mark.parametrize("dtype", [d for d in REAL if d != "bool"])
 def test_python_ints_of_any_size(dtype: str) -> None:
-    numbers = [
-        s * 2**k + d
-        for k in (7, 53, 63, 64, 1024)
-        for s in (1, -1)
-        for d in (-1, 0, 1)
-    ]
+    numbers = [s * 2**k + d for k in (7, 53, 63, 64, 1024) for s in (1, -1) for d in (-1, 0, 1)]
     numbers += [10**400, -(10**400), 2**1024 - 2**970, 2**1024 - 2**971, 0]
     bits = values(dtype)
     exact = [decode(b, dtype) for b in bits]

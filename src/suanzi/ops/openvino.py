@@ -31,6 +31,14 @@ def convert_promote_types(
     (Tensor([1, 2], dtype=int16), Tensor([200], dtype=int16))
     """
     for name, value in (("x", x), ("y", y)):
+        if (
+            isinstance(value, Tensor)
+            and not is_destroyed(value)
+            and value.dtype.kind == "quantized"
+        ):
+            raise TypeMismatch(
+                f"convert_promote_types: {name} is {value.dtype}; it takes no quantised tensors."
+            )
         if not isinstance(value, Tensor) or is_destroyed(value):
             raise TypeMismatch(
                 f"convert_promote_types: {name} is a {_what(value)}; it takes a Tensor."

@@ -16,6 +16,7 @@ from suanzi.resolve import (
     check_shapes,
     plain_operand,
     promote,
+    real_values,
     shape_error,
     tensor_argument,
 )
@@ -189,6 +190,7 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
             "such as sz.not_equal(condition, 0)."
         )
     operands = {"x": as_operand(op, "x", x), "y": as_operand(op, "y", y)}
+    operands = {name: real_values(op, name, v) for name, v in operands.items()}
     promoted = promote(op, operands).dtype
     assert promoted is not None
     check_dtype(op, operands, promoted)

@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import contextvars
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi import _core
+
+LARGE = 300_000  # elements: enough for several threads, and for Python's lock to be given up
+
+
+@pytest.fixture(autouse=True)
+def _same_count_before_and_after() -> Iterator[None]:
+    before = sz.get_num_threads()
+    yield
+    sz.set_num_threads(before)
+
+
+def together(functions: list[Callable[[], None]]) -> None:
+    """Run functions at the same time, and raise what they raise."""
+    barrier = threading.Barrier(len(functions))
+
+    def start(function: Callable[[], None]) -> None:
+        barrier.wait()
+        function()
+
+    with ThreadPoolExecutor(len(functions)) as pool:
+        for future in [pool.submit(start, function) for function in functions]:
+            future.result()
+
+
+class TestCount:
+    @pytest.mark.parametrize("count", [1, 2, 3, 1024])
+    def test_is_kept(self, count: int) -> None:
+        sz.set_num_threads(count)
+        assert sz.get_num_threads() == count
+
+    @pytest.mark.parametrize("count", [0, -1, 1025, 2**40, -(2**80)])
+    def test_out_of_bounds(self, count: int) -> None:
+        before = sz.get_num_threads()
+        with pytest.raises(sz.InvalidArgument, match="1024"):
+            sz.set_num_threads(count)
+        assert sz.get_num_threads() == before
+
+    @pytest.mark.parametrize("count", [None, "2", 2.0, [2]])
+    def test_not_a_count(self, count: Any) -> None:
+        with pytest.raises(TypeError):
+            sz.set_num_threads(count)
+
+    @pytest.mark.parametrize(
+        ("value", "count"), [("3", 3), ("99999", 1024), ("0", None), ("-2", None), ("x", None)]
+    )
+    def test_environment(self, value: str, count: int | None) -> None:
+        code = "import suanzi as sz; print(sz.get_num_threads())"
+        found = run(code, SUANZI_NUM_THREADS=value)
+        assert int(found) == (count or len(os.sched_getaffinity(0)))
+
+    @pytest.mark.parametrize("name", ["add", "pow", "equal", "max", "muladd", "where", "cast"])
+    def test_results_do_not_depend_on_it(self, name: str) -> None:
+        rng = np.random.default_rng(1)
+        x = sz.tensor(rng.standard_normal((500, 301)).astype(np.float32))
+        views = [
+            x,
+            _core.view(x, 0, (301, 500), (1, 301)),
+            _core.view(x, 150_499, (301, 500), (-1, -301)),
+        ]
+        y = sz.tensor(rng.standard_normal(500), sz.float16)
+
+        def compute(v: sz.Tensor) -> sz.Tensor:
+            small = y if v.shape[-1] == 500 else 0.5
+            if name == "muladd":
+                return sz.muladd(v, small, v)
+            if name == "where":
+                return sz.where(v > 0, v, small)
+            if name == "cast":
+                return sz.cast(v, sz.bfloat16)
+            return getattr(sz, name)(v, small)
+
+        for v in views:
+            sz.set_num_threads(1)
+            alone = bytes(_core.row_major_copy(compute(v)).storage)
+            for count in (2, 3, 7):
+                sz.set_num_threads(count)
+                assert bytes(_core.row_major_copy(compute(v)).storage) == alone
+
+
+class TestPythonThreads:
+    def test_each_has_its_own_rule_set(self) -> None:
+        cases = {
+            "cann": ("int32", "bfloat16"),
+            "torch": ("int32", "bfloat16"),
+            "numpy": ("int32", "float16"),
+            "mindspore": ("int32", "float16"),
+            "jax": ("int32", "float16"),
+        }
+
+        def work(rules: str) -> Callable[[], None]:
+            a, b = (sz.dtype(name) for name in cases[rules])
+            expected = sz.promote_types(a, b, rules=rules)
+            x, y = sz.tensor([1, 2, 3], a), sz.tensor([0.5, 0.25, 0], b)
+
+            def body() -> None:
+                for i in range(300):
+                    with sz.promotion(rules):
+                        found = x + y
+                    assert found.dtype is expected
+                    assert found.tolist() == [1.5, 2.25, 3]
+                    # Outside of the block, and in a fresh thread, it is CANN's.
+                    if i % 10 == 0:
+                        assert (x + y).dtype is sz.promote_types(a, b, rules="cann")
+
+            return body
+
+        together([work(rules) for rules in cases] * 2)
+
+    def test_refusals_in_one_are_not_seen_in_others(self) -> None:
+        x, y = sz.tensor([1], sz.int8), sz.tensor([1.5])
+
+        def strict() -> None:
+            for _ in range(200):
+                with sz.promotion("strict"), pytest.raises(sz.TypeMismatch):
+                    x + y
+
+        def usual() -> None:
+            for _ in range(200):
+                assert (x + y).tolist() == [2.5]
+
+        together([strict, usual, strict, usual])
+
+    def test_contexts_that_are_copied(self) -> None:
+        with sz.promotion("numpy"):
+            context = contextvars.copy_context()
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(context.run, lambda: sz.get_promotion().name).result() == "numpy"
+            assert pool.submit(lambda: sz.get_promotion().name).result() == "cann"
+
+    def test_large_loops_at_the_same_time(self) -> None:
+        sz.set_num_threads(3)
+        array = np.arange(LARGE, dtype=np.float32)
+        x = sz.tensor(array)
+
+        def work(factor: int) -> Callable[[], None]:
+            def body() -> None:
+                for _ in range(10):
+                    np.testing.assert_array_equal((x * factor).numpy(), array * np.float32(factor))
+
+            return body
+
+        together([work(factor) for factor in range(1, 7)])
+
+    def test_the_pool_counts_right(self) -> None:
+        before = _core.pool_info()
+
+        def body() -> None:
+            kept = []
+            for i in range(300):
+                kept.append(sz.tensor([float(i)] * (i % 50 + 1)))
+                if i % 3 == 0:
+                    kept.pop(0)
+            assert [x.tolist()[0] for x in kept] == [float(i) for i in range(100, 300)]
+
+        together([body] * 6)
+        after = _core.pool_info()
+        assert (after["in_use"], after["storages"]) == (before["in_use"], before["storages"])
+
+    def test_a_tensor_destroyed_while_it_is_read(self) -> None:
+        sz.set_num_threads(1)
+        for _ in range(20):
+            x = sz.tensor(np.full(LARGE, 2.0))
+            results: list[Any] = []
+
+            def compute(x: sz.Tensor = x, results: list[Any] = results) -> None:
+                try:
+                    results.append(sz.pow(x, 2.0))
+                except sz.UninitializedObject:
+                    results.append(None)
+
+            def destroy(x: sz.Tensor = x) -> None:
+                _core.destroy(x)
+                # Whoever gets the memory next writes to it.
+                for _ in range(3):
+                    sz.tensor(np.full(LARGE, 9.0))
+
+            together([compute, destroy])
+            assert results[0] is None or (results[0].numpy() == 4).all()
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_long_loops_let_others_run(self, threads: int) -> None:
+        sz.set_num_threads(threads)
+        x = sz.tensor(np.full(2_000_000, 1.5))
+        steps, stop = [0], threading.Event()
+
+        def count() -> None:
+            while not stop.is_set():
+                steps[0] += 1
+                time.sleep(0)  # gives the lock back, which nobody is made to do here
+
+        interval = sys.getswitchinterval()
+        other = threading.Thread(target=count)
+        sys.setswitchinterval(1000)
+        try:
+            other.start()
+            before = steps[0]
+            for _ in range(5):
+                sz.pow(x, 1.1)
+            after = steps[0]
+        finally:
+            sys.setswitchinterval(interval)
+            stop.set()
+            other.join()
+        assert after > before
+
+
+def run(code: str, **environment: str) -> str:
+    """Run code in an interpreter of its own; one that hangs fails."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+PREPARE = """
+import os, sys, threading
+import numpy as np, suanzi as sz
+from suanzi import _core
+sz.set_num_threads(3)
+array = np.arange(300_000, dtype=np.float32)
+x = sz.tensor(array)
+def check():
+    assert ((x + 1).numpy() == array + 1).all()
+    assert sz.tensor([1]).tolist() == [1]
+check()
+def wait(child):
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+class TestFork:
+    def test_after_threads_were_started(self) -> None:
+        run(
+            PREPARE
+            + """
+for _ in range(3):
+    child = os.fork()
+    if not child:
+        check()
+        grandchild = os.fork()
+        check()
+        if grandchild:
+            wait(grandchild)
+        os._exit(0)
+    check()
+    wait(child)
+"""
+        )
+
+    def test_while_loops_run(self) -> None:
+        # The child of a fork in the middle of other threads' work finds no lock taken.
+        run(
+            PREPARE
+            + """
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        check()
+workers = [threading.Thread(target=work) for _ in range(3)]
+for worker in workers:
+    worker.start()
+for _ in range(10):
+    child = os.fork()
+    if not child:
+        check()
+        with sz.promotion("numpy"):
+            check()
+        os._exit(0)
+    wait(child)
+stop.set()
+for worker in workers:
+    worker.join()
+"""
+        )
+
+    def test_multiprocessing(self) -> None:
+        run(
+            PREPARE
+            + """
+import multiprocessing
+def double(t):
+    check()
+    return t * 2
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    found = pool.map(double, [sz.tensor([i, i + 1], sz.bfloat16) for i in range(10)])
+assert [t.tolist() for t in found] == [[2 * i, 2 * i + 2] for i in range(10)]
+"""
+        )
+
+
+def test_exit_while_threads_work() -> None:
+    run(
+        PREPARE
+        + """
+def work():
+    while True:
+        check()
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+import time
+time.sleep(0.05)
+"""
+    )
