@@ -65,6 +65,8 @@ def polynomials() -> Iterator[str]:
     # In double, but no longer than float32 needs.
     yield polynomial("sine_short", sine, tiny, quarter**2, 3, False)
     yield polynomial("cosine_short", cosine, tiny, quarter**2, 3, False)
+    yield polynomial("sine_f32", sine, tiny, quarter**2, 2, True)
+    yield polynomial("cosine_f32", cosine, tiny, quarter**2, 2, True)
     yield polynomial("arcsine_f64", arcsine, tiny, mpf(1) / 4, 12, False)
     yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
     yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)
@@ -82,6 +84,16 @@ def parts_of_half_pi() -> str:
         rest -= parts[-1]
     numbers = ", ".join(literal(p, False) for p in [*parts, rest])
     return f"constexpr f64 half_pi[] = {{{numbers}}};"
+
+
+def half_pi_in_single() -> str:
+    """Return pi/2 as a sum of three float32."""
+    rest, parts = mp.pi / 2, []
+    for _ in range(3):
+        parts.append(mpf(struct.unpack("f", struct.pack("f", float(rest)))[0]))
+        rest -= parts[-1]
+    numbers = ", ".join(literal(p, True) for p in parts)
+    return f"constexpr f32 half_pi_single[] = {{{numbers}}};"
 
 
 def cut(x: mpf) -> mpf:
@@ -124,6 +136,7 @@ def main() -> None:
         f"ln2_low = {literal(ln2 - cut(ln2), False)};"
     )
     print(parts_of_half_pi())
+    print(half_pi_in_single())
     for line in (*polynomials(), *logarithms()):
         print(line)
 
