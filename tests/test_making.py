@@ -273,3 +273,14 @@ class TestFromArrays:
         y = sz.tensor(x)
         assert y.storage != x.storage
         assert sz.tensor(x, sz.int8).tolist() == [1, 2]
+
+
+def test_char_holds_a_byte() -> None:
+    assert sz.tensor([97], sz.char).tolist() == [b"a"]
+    with pytest.raises(sz.InvalidArgument, match="300 does not fit char"):
+        sz.tensor([300], sz.char)
+
+
+def test_masked_arrays_are_refused() -> None:
+    with pytest.raises(sz.TypeMismatch, match="masked"):
+        sz.tensor(np.ma.array([1, 2], mask=[False, True]))

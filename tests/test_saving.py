@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi import _core
+from suanzi import _core, saving
 from suanzi.dtypes import DTYPES
 from suanzi.saving import FORMAT, VERSION
 
@@ -335,3 +335,20 @@ class TestBadFiles:
                 continue
             assert isinstance(found, dict)
             assert found["x"].tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "x.sz"
+    sz.save(file, sz.tensor([1, 2]))
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(saving, "to_parts", fail)
+    with pytest.raises(OSError, match="no space left"):
+        sz.save(file, sz.tensor([3]))
+    monkeypatch.undo()
+    loaded = sz.load(file)
+    assert isinstance(loaded, sz.Tensor)
+    assert loaded.tolist() == [1, 2]
+    assert [f.name for f in tmp_path.iterdir()] == ["x.sz"]

@@ -207,6 +207,8 @@ def _native(data: Any) -> np.ndarray[Any, Any]:
     """Return an array as NumPy sees it, in the byte order of this machine, aligned."""
     import numpy as np
 
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeMismatch("tensor: a masked array hides elements; fill them first, with filled().")
     array = np.asarray(data)
     if array.dtype.kind in "OUV" and not _is_known(array.dtype):
         raise TypeMismatch(f"tensor: an array of {array.dtype} has no dtype here.")
@@ -290,7 +292,7 @@ def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Te
     import numpy as np
 
     low, high = min(flat, default=0), max(flat, default=0)
-    if chosen.kind in ("int", "uint", "quantized"):
+    if chosen.kind in ("int", "uint", "quantized", "char"):
         limits = iinfo(chosen)
         if low < limits.min or high > limits.max:
             bad = low if low < limits.min else high

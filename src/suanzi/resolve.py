@@ -63,7 +63,7 @@ def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor 
     }
     if not any(isinstance(x, Tensor) for x in operands.values()):
         first = next(iter(operands))
-        operands[first] = tensor(operands[first])
+        operands[first] = number_tensor(op, first, operands[first])
     return operands
 
 
@@ -113,10 +113,19 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
     return tensor(real, float64 if get_promotion().join is not None else float32)
 
 
+def number_tensor(op: Operator, name: str, x: Any) -> Tensor:
+    """Return a number as a tensor, in the dtype the rule set gives it."""
+    try:
+        return tensor(x)
+    except InvalidArgument as error:
+        problem = str(error).removeprefix("tensor: ")
+        raise InvalidArgument(f"{op.title}: {name}: {problem}") from None
+
+
 def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
     """Return an argument as a tensor."""
     value = as_operand(op, name, x)
-    return value if isinstance(value, Tensor) else tensor(value)
+    return value if isinstance(value, Tensor) else number_tensor(op, name, value)
 
 
 def integer_argument(op: Operator, name: str, x: Any) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import math
+import os
 import sys
 from collections.abc import Mapping
 from os import PathLike
@@ -55,6 +56,17 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
         raise TypeMismatch("save: it takes a Tensor, or a dictionary of names and Tensors.")
     if any(is_destroyed(t) for t in named.values()):
         raise UninitializedObject("save: a tensor was destroyed.")
+    if isinstance(file, str | PathLike):
+        # The old file stays whole until the new one is.
+        beside = f"{os.fspath(file)}.{os.getpid()}.tmp"
+        try:
+            with open(beside, "wb") as whole:
+                save(whole, tensors)
+            os.replace(beside, file)
+        finally:
+            if os.path.exists(beside):
+                os.remove(beside)
+        return
     described = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for i, (name, one) in enumerate(named.items()):

@@ -315,3 +315,15 @@ def test_numpy_agrees_where_it_says_anything() -> None:
     for target in (sz.float16, sz.float32, sz.int16, sz.int64):
         kind = numpy_dtype(target)
         assert (sz.cast(sz.tensor(x), target).numpy() == x.astype(kind)).all()
+
+
+def test_saturate_is_a_bool() -> None:
+    with pytest.raises(sz.InvalidArgument, match=r"cast \(7\.2\.3\.1\): saturate is 'yes'"):
+        sz.cast(sz.tensor([1]), sz.int8, saturate="yes")  # type: ignore[arg-type]
+
+
+def test_a_number_that_fits_no_dtype_is_refused_in_its_name() -> None:
+    with pytest.raises(sz.InvalidArgument, match=r"cast \(7\.2\.3\.1\): input: .*int64"):
+        sz.cast(2**70, sz.float32)
+    with pytest.raises(sz.InvalidArgument, match=r"sin \(7\.2\.10\.1\): x: .*int64"):
+        sz.sin(2**70)

@@ -153,5 +153,5 @@ def test_what_it_does_not_take() -> None:
         sz.convert_promote_types(x, sz.tensor([1j]), promote_unsafe=True)
     gone = sz.tensor([1.0])
     _core.destroy(gone)
-    with pytest.raises(sz.StatusError, match="y is a destroyed tensor"):
+    with pytest.raises(sz.UninitializedObject, match="y is a tensor that was destroyed"):
         sz.convert_promote_types(x, gone)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from suanzi import _core
 from suanzi.dtypes import DTypeLike, float32
 from suanzi.promote.engine import answer
 from suanzi.promote.library import openvino_rules
 from suanzi.promote.questions import refusal
-from suanzi.status import TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, is_destroyed
+from suanzi.status import TypeMismatch, UninitializedObject
+from suanzi.tensor import Tensor, is_destroyed
 
 
 def convert_promote_types(
-    x: TensorLike,
-    y: TensorLike,
+    x: Tensor,
+    y: Tensor,
     *,
     promote_unsafe: bool = False,
     pytorch_scalar_promotion: bool = False,
@@ -31,17 +29,17 @@ def convert_promote_types(
     (Tensor([1, 2], dtype=int16), Tensor([200], dtype=int16))
     """
     for name, value in (("x", x), ("y", y)):
-        if (
-            isinstance(value, Tensor)
-            and not is_destroyed(value)
-            and value.dtype.kind == "quantized"
-        ):
+        if not isinstance(value, Tensor):
+            raise TypeMismatch(
+                f"convert_promote_types: {name} is a {type(value).__name__}; it takes a Tensor."
+            )
+        if is_destroyed(value):
+            raise UninitializedObject(
+                f"convert_promote_types: {name} is a tensor that was destroyed."
+            )
+        if value.dtype.kind == "quantized":
             raise TypeMismatch(
                 f"convert_promote_types: {name} is {value.dtype}; it takes no quantised tensors."
-            )
-        if not isinstance(value, Tensor) or is_destroyed(value):
-            raise TypeMismatch(
-                f"convert_promote_types: {name} is a {_what(value)}; it takes a Tensor."
             )
     rules = openvino_rules(
         promote_unsafe=promote_unsafe,
@@ -52,7 +50,3 @@ def convert_promote_types(
     if found.dtype is None:
         raise TypeMismatch(refusal(found, "convert_promote_types"))
     return _core.cast(x, found.dtype, False), _core.cast(y, found.dtype, False)
-
-
-def _what(value: Any) -> str:
-    return "destroyed tensor" if isinstance(value, Tensor) else type(value).__name__

@@ -30,7 +30,7 @@ def sqrt(x: TensorLike) -> Tensor:
 
 @operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=3)
 def rsqrt(x: TensorLike) -> Tensor:
-    """Return 1 / sqrt(x); infinity at zero, NaN below.
+    """Return 1 / sqrt(x); infinity at zero, with its sign, and NaN below.
 
     >>> import suanzi as sz
     >>> sz.rsqrt(sz.tensor([4, 16, 25]))

@@ -31,9 +31,9 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
     """Return a copy in another dtype; each element is rounded once.
 
     To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest
-    end of it; wider integers wrap. To a narrow float, overflow gives infinity, or NaN where the
-    format has none; with `saturate`, the largest finite number. A complex number keeps its real
-    part, and everything but zero is True, NaN among it.
+    end of it; wider integers wrap. To float16, bfloat16 or float8, overflow gives infinity, or NaN
+    where the format has none; with `saturate`, the largest finite number. A complex number keeps
+    its real part, and everything but zero is True, NaN among it.
 
     >>> import suanzi as sz
     >>> sz.cast(sz.tensor([1.5, -1.5, 300, float("nan")]), sz.int8)
@@ -53,6 +53,8 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
         raise TypeMismatch(
             f"{op.title}: input is {input.dtype}, which does not convert to {target}."
         )
+    if not isinstance(saturate, bool):
+        raise InvalidArgument(f"{op.title}: saturate is {saturate!r}; it must be True or False.")
     made: Tensor = _core.cast(input, target, saturate)
     return made
 
