@@ -65,11 +65,11 @@ class Writer {
  public:
   Writer(const Loop& loop, const Kernels& k, const Path& path, std::byte* out, Dtype dtype)
       : kernels_(k), path_(path), out_(out), itemsize_(item(dtype)) {
-    std::int64_t bytes = loop.size * static_cast<std::int64_t>(itemsize_);
+    std::int64_t written = loop.size * static_cast<std::int64_t>(itemsize_), bytes = written;
     for (int i = 0; i < loop.input_count; ++i)
       if (loop.ndim && loop.inputs[i].strides[loop.ndim - 1])
         bytes += loop.size * static_cast<std::int64_t>(item(loop.inputs[i].dtype));
-    streams_ = bytes >= stream_from();
+    streams_ = bytes >= stream_from() && written >= bytes / 4;
   }
 
   // Whether a kernel can write straight to the output.
