@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fast_function.h"
 #include "operators.h"
 #include "status.h"
 #include "threads.h"
@@ -53,47 +54,14 @@ std::byte* data_of(nb::handle tensor) { return tensor_of(tensor.ptr())->data(); 
 
 nb::tuple run_operator(const std::string& kernel, const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
   Operator op;
-  set_kernel(op, kernel, objects.size() == 2);
+  set_kernel(op, kernel, objects.size());
   Operand operands[3];
   read_all(objects, operands);
   unsigned trouble = none;
-  PyObject* output = compute(op, operands, static_cast<int>(objects.size()), dtype_of(promoted), trouble);
+  PyObject* output = compute(op, operands, dtype_of(promoted), trouble);
   if (!output && !trouble && !PyErr_Occurred()) throw nb::value_error("no kernel for this dtype, or shapes do not go together");
   if (!output && !trouble) throw nb::python_error();
   return nb::make_tuple(output ? nb::steal(output) : nb::none(), trouble);
-}
-
-nb::object run_logical(const std::string& kernel, const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects, 2);
-  nb::object output = p.output(Dtype::boolean);
-  std::byte* out = data_of(output);
-  Operator op;
-  set_kernel(op, kernel, true);
-  Binary function = kernels().binary[op.kernel][static_cast<std::size_t>(Lane::u8)];
-  p.run([&] { run_truth(p.loop, function, dtype_of(promoted), out); });
-  return output;
-}
-
-nb::object run_three(const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects, 3);
-  Dtype dtype = dtype_of(promoted);
-  std::size_t lane = static_cast<std::size_t>(compute_lane(dtype));
-  Binary mul = kernels().binary[static_cast<std::size_t>(BinaryOp::mul)][lane];
-  Binary add = kernels().binary[static_cast<std::size_t>(BinaryOp::add)][lane];
-  nb::object output = p.output(dtype);
-  std::byte* out = data_of(output);
-  p.run([&] { run_muladd(p.loop, mul, add, dtype, out); });
-  return output;
-}
-
-nb::object run_select(const std::vector<nb::handle>& objects, const DtypeInfo& promoted) {
-  Prepared p(objects, 3);
-  if (p.operands[0].dtype != Dtype::boolean) throw nb::type_error("the condition is not bool");
-  Dtype dtype = dtype_of(promoted);
-  nb::object output = p.output(dtype);
-  std::byte* out = data_of(output);
-  p.run([&] { run_where(p.loop, dtype, out); });
-  return output;
 }
 
 nb::object run_exact_compare(int which, const std::vector<nb::handle>& objects) {
@@ -118,6 +86,29 @@ nb::object cast_tensor(nb::handle object, const DtypeInfo& dtype, bool saturate)
   std::byte* out = data_of(output);
   p.run([&] { run_cast(p.loop, out, dtype_of(dtype), saturate); });
   keep_quantization(p.operands[0], output);
+  return output;
+}
+
+// The way of `cast` without Python, for dtypes that are numbers.
+PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Operand operand;
+  if (keywords || count != 2 || !tensor_of(args[0]) || !read_operand(args[0], operand) || !is_dtype(args[1]))
+    return nullptr;
+  auto target = static_cast<Dtype>(dtype_index(args[1]));
+  for (Dtype dtype : {operand.dtype, target}) {
+    Kind kind = dtype_table[static_cast<std::size_t>(dtype)].kind;
+    if (kind == Kind::Quantized || kind == Kind::Char) return nullptr;
+  }
+  Together together(&operand, 1);
+  PyObject* output = together.new_output(target);
+  if (!output) {
+    PyErr_Clear();  // Python meets it again, and says it in the operator's name
+    return nullptr;
+  }
+  Loop loop;
+  together.make_loop(loop);
+  std::byte* out = tensor_of(output)->data();
+  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); return 0u; });
   return output;
 }
 
@@ -197,18 +188,14 @@ void init_calls(nb::module_& m) {
   m.def("run_operator", &run_operator, "kernel"_a, "operands"_a, "promoted"_a,
         nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),
         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");
-  m.def("run_logical", &run_logical, "kernel"_a, "operands"_a, "promoted"_a,
-        nb::sig("def run_logical(kernel: str, operands: Sequence[Any], promoted: DType) -> Any"),
-        "Combines the truth of two operands, each converted to a dtype first.");
-  m.def("run_muladd", &run_three, "operands"_a, "promoted"_a,
-        nb::sig("def run_muladd(operands: Sequence[Any], promoted: DType) -> Any"), "x * y + a.");
-  m.def("run_where", &run_select, "operands"_a, "promoted"_a,
-        nb::sig("def run_where(operands: Sequence[Any], promoted: DType) -> Any"), "condition ? x : y.");
   m.def("run_exact_compare", &run_exact_compare, "which"_a, "operands"_a,
         nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Any"),
         "Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5.");
   m.def("cast", &cast_tensor, "tensor"_a, "dtype"_a, "saturate"_a,
         nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Any"), "A copy in another dtype.");
+  m.def("accelerate_cast", [](nb::handle function) { return make_fast_function<cast_shortcut>(function); },
+        "function"_a, nb::sig("def accelerate_cast(function: F, /) -> F"),
+        "Puts the loop in front of the Python cast.");
   m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Any"),
         "A copy in row-major order.");
   m.def("levels", [] {

@@ -191,15 +191,19 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
                       lane_size[index(compute_lane(promoted))], out, out_dtype, cost);
 }
 
-unsigned run_truth(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out) {
+unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
+  Binary kernel = k.binary[op][index(Lane::u8)];
   return drive_binary(loop, kernel, truth_path(k, loop.inputs[0].dtype, promoted),
                       truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, Dtype::boolean,
                       Cost::cheap);
 }
 
-unsigned run_muladd(const Loop& loop, Binary mul, Binary add, Dtype promoted, std::byte* out) {
+unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
+  std::size_t computes_in = index(compute_lane(promoted));
+  Binary mul = k.binary[static_cast<std::size_t>(BinaryOp::mul)][computes_in];
+  Binary add = k.binary[static_cast<std::size_t>(BinaryOp::add)][computes_in];
   auto reader = [&](int i) { return Reader(loop, loop.inputs[i], k, load_path(k, loop.inputs[i].dtype, promoted)); };
   Reader x = reader(0), y = reader(1), a = reader(2);
   Path store = store_path(k, promoted, promoted);
@@ -208,9 +212,10 @@ unsigned run_muladd(const Loop& loop, Binary mul, Binary add, Dtype promoted, st
   std::size_t block = block_elements(16);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_x[2], in_y[2], in_a[2], whole_x, whole_y, whole_a, product, computed[2];
-    const std::byte* fixed_x = x.spread(in_x, whole_x, lane, block);
-    const std::byte* fixed_y = y.spread(in_y, whole_y, lane, block);
-    const std::byte* fixed_a = a.spread(in_a, whole_a, lane, block);
+    std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));
+    const std::byte* fixed_x = x.spread(in_x, whole_x, lane, most);
+    const std::byte* fixed_y = y.spread(in_y, whole_y, lane, most);
+    const std::byte* fixed_a = a.spread(in_a, whole_a, lane, most);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
       mul(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), product.bytes, n, Repeat::neither);
@@ -235,9 +240,10 @@ void run_where(const Loop& loop, Dtype promoted, std::byte* out) {
   Select select = k.select[layer_of(promoted).log2_size];
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_c[2], in_x[2], in_y[2], whole_x, whole_y, whole_c, chosen[2];
-    const std::byte* fixed_c = c.spread(in_c, whole_c, 1, block);
-    const std::byte* fixed_x = x.spread(in_x, whole_x, out_item, block);
-    const std::byte* fixed_y = y.spread(in_y, whole_y, out_item, block);
+    std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));
+    const std::byte* fixed_c = c.spread(in_c, whole_c, 1, most);
+    const std::byte* fixed_x = x.spread(in_x, whole_x, out_item, most);
+    const std::byte* fixed_y = y.spread(in_y, whole_y, out_item, most);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
       select(fixed_c ? fixed_c : c.read(p, n, in_c), fixed_x ? fixed_x : x.read(p, n, in_x),
@@ -333,8 +339,9 @@ void run_compare(const Loop& loop, int which, std::byte* out) {
   std::size_t block = block_elements(8);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_x[2], in_y[2], whole_x, whole_y;
-    const std::byte* fixed_x = x.spread(in_x, whole_x, 8, block);
-    const std::byte* fixed_y = y.spread(in_y, whole_y, 8, block);
+    std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));
+    const std::byte* fixed_x = x.spread(in_x, whole_x, 8, most);
+    const std::byte* fixed_y = y.spread(in_y, whole_y, 8, most);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
       const std::byte* a = fixed_x ? fixed_x : x.read(p, n, in_x);

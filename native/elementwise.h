@@ -43,9 +43,9 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
 unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
                     Dtype out_dtype, Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
-unsigned run_truth(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out);
+unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
 // x * y + a: the third input is a.
-unsigned run_muladd(const Loop& loop, Binary mul, Binary add, Dtype promoted, std::byte* out);
+unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out);
 // The first input is the condition, a bool.
 void run_where(const Loop& loop, Dtype promoted, std::byte* out);
 // Copies and converts one input.

@@ -15,9 +15,18 @@ namespace suanzi {
 // What a kernel gives for the promoted dtype: that, a bool, or the real type of a complex one.
 enum class Result : std::uint8_t { same, boolean, part };
 
+// How the operands of an operator go through its kernel. Truth combines whether they are true;
+// where takes a condition, x and y; muladd x, y and a.
+enum class Form : std::uint8_t { unary, binary, truth, where, muladd };
+
+constexpr int operand_count(Form form) {
+  return form == Form::unary ? 1 : form == Form::binary || form == Form::truth ? 2 : 3;
+}
+
 // An operator as it was declared: which kernel, for which dtypes, of which promotion class.
 struct Operator {
-  bool binary = false;
+  std::string name;
+  Form form = Form::unary;
   std::size_t kernel = 0;
   Result result = Result::same;
   std::size_t operator_class = 0;
@@ -30,12 +39,12 @@ struct Operator {
 
 static_assert(dtype_count <= 32);
 
-// Sets the kernel by its name; throws if there is none.
-void set_kernel(Operator& op, const std::string& name, bool binary);
+// Sets form and kernel by the name of a kernel and the number of operands; throws if there is none.
+void set_kernel(Operator& op, const std::string& name, std::size_t count);
 
 // Computes an operator. Null without an exception: there is no kernel for the dtype, the shapes do
 // not go together, or the kernel met `trouble`.
-PyObject* compute(const Operator& op, const Operand* operands, int count, Dtype promoted, unsigned& trouble);
+PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble);
 
 // The way without Python: for tensors and plain numbers that the rule table has an answer for. Null
 // without an exception leaves it to the Python function.

@@ -12,7 +12,6 @@ PyObject* dtype_attribute = nullptr;    // "dtype"
 
 constexpr std::size_t no_code = RuleTable::operand_count;
 
-bool is_dtype(PyObject* x) { return Py_TYPE(x) == dtype_type() && nb::inst_ready(x); }
 
 // The row of an operand in the rule table: a dtype, a ZeroDim, or a Python number of exactly that
 // type; an int only if its value has no say.

@@ -21,6 +21,9 @@ void init_dlpack(nb::module_& m);
 PyTypeObject* dtype_type();
 PyObject* dtype_object(std::size_t index);
 
+// Whether an object is a dtype.
+inline bool is_dtype(PyObject* x) { return Py_TYPE(x) == dtype_type() && nb::inst_ready(x); }
+
 // Only for objects whose type is dtype_type().
 inline std::size_t dtype_index(PyObject* dtype) {
   return nb::inst_ptr<DtypeInfo>(dtype)->index;

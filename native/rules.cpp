@@ -1,6 +1,9 @@
 // native/rules.cpp: binds RuleTable, the native base of every rule set, and the rule set in force.
 #include "rules.h"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 namespace suanzi {
 
 namespace {
@@ -54,7 +57,7 @@ const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
 
 void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
-  cls.def(nb::init<bool, bool>(), nb::arg("gates_operators"), nb::arg("checks_integers"))
+  cls.def(nb::init<std::vector<std::string>, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"))
       .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,

@@ -4,8 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
-
 
 #include "python.h"
 
@@ -26,13 +27,18 @@ class RuleTable {
   // A cell that has no answer yet, or never will, being refused: Python says which, and why.
   static constexpr std::uint8_t unknown = 0xFF;
 
-  RuleTable(bool gates_operators, bool checks_integers)
-      : gates_operators_(gates_operators),
+  RuleTable(std::vector<std::string> own_rules, bool checks_integers)
+      : own_rules_(std::move(own_rules)),
         checks_integers_(checks_integers),
         cells_(class_count * operand_count * operand_count, unknown) {}
 
   // Whether some operator has a rule of its own, so that its class does not answer for it.
-  bool gates_operators() const { return gates_operators_; }
+  bool gates_operators() const { return !own_rules_.empty(); }
+  bool gates(const std::string& operator_name) const {
+    for (const std::string& name : own_rules_)
+      if (name == operator_name) return true;
+    return false;
+  }
   // Whether the value of a Python int has a say, unless every integer dtype holds it.
   bool checks_integers() const { return checks_integers_; }
 
@@ -47,7 +53,7 @@ class RuleTable {
   static std::size_t position(std::size_t operator_class, std::size_t a, std::size_t b) {
     return (operator_class * operand_count + a) * operand_count + b;
   }
-  bool gates_operators_;
+  std::vector<std::string> own_rules_;  // the operators that have one
   bool checks_integers_;
   std::vector<std::uint8_t> cells_;
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,8 +12,14 @@ import suanzi as sz
 from suanzi.promote import library
 
 # Shared machines are slow at times; a test is judged by what it finds, never by the clock.
+# The same examples each time, so that a change is judged by what it changes; SUANZI_EXPLORE=1 looks
+# for new ones.
 settings.register_profile(
-    "suanzi", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "suanzi",
+    derandomize="SUANZI_EXPLORE" not in os.environ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("suanzi")
 

@@ -370,9 +370,10 @@ class TestInternalCalls:
     def test_numbers_of_operands(self) -> None:
         x = sz.tensor([1.0])
         for call in (
-            lambda: _core.run_muladd([x, x], sz.float32),
-            lambda: _core.run_where([x == x, x], sz.float32),
-            lambda: _core.run_logical("bitwise_and", [x], sz.float32),
+            lambda: _core.run_operator("muladd", [x, x], sz.float32),
+            lambda: _core.run_operator("where", [x == x, x], sz.float32),
+            lambda: _core.run_operator("where", [x, x, x], sz.float32),
+            lambda: _core.run_operator("logical_and", [x], sz.float32),
             lambda: _core.run_exact_compare(0, [x]),
             lambda: _core.run_exact_compare(7, [x, x]),
             lambda: _core.run_operator("add", [x], sz.float32),
@@ -386,7 +387,7 @@ class TestInternalCalls:
     def test_shapes(self) -> None:
         x, y = sz.tensor([1.0, 2]), sz.tensor([1.0, 2, 3])
         with pytest.raises(ValueError, match="shapes"):
-            _core.run_muladd([x, y, 1], sz.float32)
+            _core.run_operator("muladd", [x, y, 1], sz.float32)
         with pytest.raises(ValueError, match="shapes"):
             _core.run_operator("add", [x, y], sz.float32)
 

@@ -1,5 +1,6 @@
 """The compiled core of suanzi."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 
@@ -66,7 +67,7 @@ DTYPES: tuple[DType, ...]
 class RuleTable:
     """The remembered answers of one rule set."""
 
-    def __init__(self, gates_operators: bool, checks_integers: bool) -> None: ...
+    def __init__(self, own_rules: Sequence[str], checks_integers: bool) -> None: ...
 
     def _remember(self, operator_class: int, a: int, b: int, answer: DType) -> None:
         """Remembers the engine's answer to a cell."""
@@ -162,7 +163,7 @@ def trim_pool() -> None:
 def bound_pool(nbytes: int) -> None:
     """Sets how many bytes are kept for reuse."""
 
-def declare_operator(name: str, kernel: str, binary: bool, operator_class: int, dtypes: Sequence[DType], dear: bool, function: F) -> F:
+def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], dear: bool, function: F) -> F:
     """
     Puts the short cut for a kernel in front of the Python function of an operator.
     """
@@ -182,20 +183,14 @@ def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple
     Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.
     """
 
-def run_logical(kernel: str, operands: Sequence[Any], promoted: DType) -> Any:
-    """Combines the truth of two operands, each converted to a dtype first."""
-
-def run_muladd(operands: Sequence[Any], promoted: DType) -> Any:
-    """x * y + a."""
-
-def run_where(operands: Sequence[Any], promoted: DType) -> Any:
-    """condition ? x : y."""
-
 def run_exact_compare(which: int, operands: Sequence[Any]) -> Any:
     """Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5."""
 
 def cast(tensor: Any, dtype: DType, saturate: bool) -> Any:
     """A copy in another dtype."""
+
+def accelerate_cast(function: F, /) -> F:
+    """Puts the loop in front of the Python cast."""
 
 def row_major_copy(tensor: Any) -> Any:
     """A copy in row-major order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -85,9 +86,14 @@ class _ArrayInterface:
         }
 
 
+@cache
+def _dtype_of(numpys: np.dtype[Any]) -> DType:
+    return char if numpys.str == "|S1" else dtype(numpys)
+
+
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """Return a tensor on the memory of a NumPy array, which it keeps alive."""
-    dt = char if array.dtype.str == "|S1" else dtype(array.dtype)
+    dt = _dtype_of(array.dtype)
     size = array.dtype.itemsize
     if not array.dtype.isnative or not array.flags.aligned or any(s % size for s in array.strides):
         raise BufferError("the array is not aligned, or not in the byte order of this machine")

@@ -77,19 +77,23 @@ def operator(
     *,
     dtypes: Iterable[DType] = ANY,
     kernel: str | None = None,
+    own_body: bool = False,
     ulp: float | None = None,
     name: str | None = None,
 ) -> Callable[[F], F]:
     """Declare an operator.
 
-    `kernel` names the native loop of an element-wise operator with one or two operands; the
-    function's own body is then not used.
+    `kernel` names the native loop of an element-wise operator. What its short cut leaves, the
+    function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
+    operands.
     """
 
     def declare(function: F) -> F:
         declared = Operator(name or function.__name__, clause, function, tuple(dtypes), kernel, ulp)
         REGISTRY[declared.name] = declared
-        return (_with_kernel if kernel else _naming_itself)(declared, function)
+        if kernel is None:
+            return _naming_itself(declared, function)
+        return _with_kernel(declared, function, own_body)
 
     return declare
 
@@ -109,7 +113,7 @@ def _naming_itself(declared: Operator, function: F) -> F:
     return made
 
 
-def _with_kernel(declared: Operator, function: F) -> F:
+def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -124,11 +128,11 @@ def _with_kernel(declared: Operator, function: F) -> F:
     made: Any = _core.declare_operator(
         declared.name,
         declared.kernel,
-        len(signature.parameters) == 2,
+        len(signature.parameters),
         declared.operator_class,
         declared.dtypes,
         dear,
-        _naming_itself(declared, slow),
+        _naming_itself(declared, function if own_body else slow),
     )
     fast: F = made
     return fast

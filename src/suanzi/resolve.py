@@ -7,6 +7,7 @@ everything else comes here.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.questions import refusal
+from suanzi.promote.rules import RuleSet
 from suanzi.registry import Operator
 from suanzi.standard import interface
 from suanzi.status import (
@@ -130,9 +132,12 @@ def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
 
 def integer_argument(op: Operator, name: str, x: Any) -> int:
     """Return an argument as a Python int."""
-    if isinstance(x, bool) or not hasattr(x, "__index__"):
-        raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be an integer.")
-    return int(x.__index__())
+    try:
+        if not isinstance(x, bool):
+            return operator.index(x)
+    except TypeError:  # also from an array of several elements
+        pass
+    raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be an integer.")
 
 
 def axis_argument(
@@ -161,12 +166,26 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     return found
 
 
+def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:
+    """Return what the answer depends on; None for a number that has a say by its value."""
+    if isinstance(x, Tensor):
+        return x.dtype, x.ndim == 0
+    kind = type(x)
+    return None if rules.join is not None or (kind is int and rules.overflow == "refuse") else kind
+
+
 def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
     """Return what the rule set in force says, or raise TypeMismatch."""
-    known = op.name if op.operator_class else None
-    found = answer(operands.values(), get_promotion(), known)
-    if found.dtype is None:
-        raise TypeMismatch(refusal(found, op.title))
+    rules = get_promotion()
+    key = (op.name, *[_remembered_as(x, rules) for x in operands.values()])
+    remembered = None not in key
+    found: Answer | None = rules.answers.get(key) if remembered else None
+    if found is None:
+        found = answer(operands.values(), rules, op.name if op.operator_class else None)
+        if found.dtype is None:
+            raise TypeMismatch(refusal(found, op.title))
+        if remembered:
+            rules.answers[key] = found
     return found
 
 

@@ -39,6 +39,7 @@ SYMBOLS: dict[str, Callable[..., Any]] = {"negative": operator.neg}
 
 def test_every_exact_operator_is_here() -> None:
     exact = {o.name for o in REGISTRY.values() if o.kernel and (o.ulp is None or o.ulp <= 0.5)}
+    exact.discard("where")  # it moves elements, and computes nothing
     assert exact <= {*BINARY, *UNARY}, exact - {*BINARY, *UNARY}
 
 

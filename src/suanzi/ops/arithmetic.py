@@ -66,7 +66,7 @@ def mul(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.4", dtypes=NUMBERS, ulp=1)
+@operator("7.2.4.4", dtypes=NUMBERS, kernel="muladd", own_body=True, ulp=1)
 def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     """Return x * y + a, element by element; the product and the sum are each rounded.
 
@@ -83,7 +83,7 @@ def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     check_dtype(op, operands, promoted)
     check_shapes(op, operands)
     plain = [plain_operand(v, promoted) for v in operands.values()]
-    return _core.run_muladd(plain, promoted)  # type: ignore[no-any-return]
+    return _core.run_operator("muladd", plain, promoted)[0]  # type: ignore[no-any-return]
 
 
 @operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5)

@@ -6,12 +6,13 @@ between integers under `numpy`, operands without a common dtype are compared by 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, operator
+from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
 from suanzi.status import InvalidArgument
 from suanzi.tensor import Tensor, TensorLike, readable, tensor
@@ -100,11 +101,7 @@ def allclose(
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
     check_shapes(op, operands)
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if not isinstance(value, int | float) or not value >= 0:
-            raise InvalidArgument(
-                f"{op.title}: {name} is {value!r}; it must be a number from 0 up."
-            )
+    rtol, atol = _tolerance(op, "rtol", rtol), _tolerance(op, "atol", atol)
     promoted = found.dtype
     assert promoted is not None
     if found.layer is not Layer.EXACT:
@@ -126,6 +123,16 @@ def allclose(
     return tensor([bool(np.all(close))])
 
 
+def _tolerance(op: Operator, name: str, value: Any) -> float:
+    try:
+        found = float(value)  # a NumPy scalar, too
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if isinstance(value, str | bytes) or not found >= 0:
+        raise InvalidArgument(f"{op.title}: {name} is {value!r}; it must be a number from 0 up.")
+    return found
+
+
 def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | None) -> Any:
     """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
     import numpy as np
@@ -136,7 +143,7 @@ def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | Non
         exact = _core.cast(x, promoted, False)
     else:  # one conversion, as every operator converts a number
         number = plain_operand(x, promoted)
-        exact = _core.run_where([tensor(True), number, number], promoted)
+        exact = _core.run_operator("where", [tensor(True), number, number], promoted)[0]
     array = readable(exact)
     if array.dtype.kind == "f":
         return array.astype(np.float64)

@@ -15,7 +15,7 @@ from suanzi.tensor import Tensor, TensorLike
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
 
 
-@operator("7.2.6.1", dtypes=_ANY_NUMBER)
+@operator("7.2.6.1", dtypes=_ANY_NUMBER, kernel="logical_and", own_body=True)
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether both are true, element by element.
 
@@ -23,10 +23,10 @@ def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     >>> sz.logical_and(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([ True, False,  True], dtype=bool)
     """
-    return _combine("logical_and", "bitwise_and", x, y)
+    return _combine("logical_and", x, y)
 
 
-@operator("7.2.6.2", dtypes=_ANY_NUMBER)
+@operator("7.2.6.2", dtypes=_ANY_NUMBER, kernel="logical_or", own_body=True)
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether at least one is true, element by element.
 
@@ -34,10 +34,10 @@ def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     >>> sz.logical_or(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([True, True, True], dtype=bool)
     """
-    return _combine("logical_or", "bitwise_or", x, y)
+    return _combine("logical_or", x, y)
 
 
-@operator("7.2.6.4", dtypes=_ANY_NUMBER)
+@operator("7.2.6.4", dtypes=_ANY_NUMBER, kernel="logical_xor", own_body=True)
 def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether exactly one is true, element by element.
 
@@ -45,7 +45,7 @@ def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     >>> sz.logical_xor(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([False,  True, False], dtype=bool)
     """
-    return _combine("logical_xor", "bitwise_xor", x, y)
+    return _combine("logical_xor", x, y)
 
 
 @operator("7.2.6.3", dtypes=_ANY_NUMBER)
@@ -61,10 +61,11 @@ def logical_not(x: TensorLike) -> Tensor:
     promoted = promote(op, operands).dtype
     assert promoted is not None
     check_dtype(op, operands, promoted)
-    return _core.run_logical("bitwise_xor", [operands["x"], True], promoted)  # type: ignore[no-any-return]
+    made: Tensor = _core.run_operator("logical_xor", [operands["x"], True], promoted)[0]
+    return made
 
 
-def _combine(name: str, kernel: str, x: TensorLike, y: TensorLike) -> Tensor:
+def _combine(name: str, x: TensorLike, y: TensorLike) -> Tensor:
     op = REGISTRY[name]
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
@@ -77,7 +78,7 @@ def _combine(name: str, kernel: str, x: TensorLike, y: TensorLike) -> Tensor:
             _core.cast(v, bool_, False) if isinstance(v, Tensor) else bool(v)
             for v in operands.values()
         ]
-        return _core.run_logical(kernel, truths, bool_)  # type: ignore[no-any-return]
+        return _core.run_operator(name, truths, bool_)[0]  # type: ignore[no-any-return]
     check_dtype(op, operands, promoted)
     plain = [plain_operand(v, promoted) for v in operands.values()]
-    return _core.run_logical(kernel, plain, promoted)  # type: ignore[no-any-return]
+    return _core.run_operator(name, plain, promoted)[0]  # type: ignore[no-any-return]

@@ -26,6 +26,7 @@ from suanzi.tensor import Tensor, TensorLike, tensor
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 
+@_core.accelerate_cast
 @operator("7.2.3.1", dtypes=_NOT_TEXT)
 def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
     """Return a copy in another dtype; each element is rounded once.
@@ -114,7 +115,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
             inside = (
                 within
                 if inside is True
-                else _core.run_logical("bitwise_and", [inside, within], bool_)
+                else _core.run_operator("logical_and", [inside, within], bool_)[0]
             )
     if inside is True:
         inside = tensor(True)
@@ -124,7 +125,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
             f"{op.title}: grad_out has shape {gradient.shape} and input {operands['input'].shape}; "
             "they must be equal, and bounds must not be larger."
         )
-    made: Tensor = _core.run_where([inside, gradient, 0], gradient.dtype)
+    made: Tensor = _core.run_operator("where", [inside, gradient, 0], gradient.dtype)[0]
     return made
 
 
@@ -160,7 +161,7 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
     return plain_operand(value, x.dtype)
 
 
-@operator("7.2.3.22", dtypes=REALS)
+@operator("7.2.3.22", dtypes=REALS, kernel="sign")
 def sign(input: TensorLike) -> Tensor:
     """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays.
 
@@ -168,14 +169,10 @@ def sign(input: TensorLike) -> Tensor:
     >>> sz.sign(sz.tensor([-2.5, 0, 7]))
     Tensor([-1,  0,  1], dtype=float32)
     """
-    op = REGISTRY["sign"]
-    x = tensor_argument(op, "input", input)
-    check_dtype(op, {"input": x}, x.dtype)
-    made: Tensor = _core.run_operator("sign", [x], x.dtype)[0]
-    return made
+    raise NotImplementedError
 
 
-@operator("7.2.3.23", dtypes=_NOT_TEXT)
+@operator("7.2.3.23", dtypes=_NOT_TEXT, kernel="where", own_body=True)
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """Return x where the condition is true, and y elsewhere; all three are broadcast.
 
@@ -198,5 +195,5 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     check_dtype(op, operands, promoted)
     check_shapes(op, {"condition": test, **operands})
     plain = [plain_operand(v, promoted) for v in operands.values()]
-    made: Tensor = _core.run_where([test, *plain], promoted)
+    made: Tensor = _core.run_operator("where", [test, *plain], promoted)[0]
     return made

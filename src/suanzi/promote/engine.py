@@ -111,10 +111,13 @@ def answer(
 def _remember(result: Answer) -> None:
     """Keep the answer in the native table, unless a number or the operator has a say in it.
 
-    One operand is kept as a pair with itself, which has the same answer.
+    Operands that are all alike are kept as a pair of them, which has the same answer.
     """
     rules, op = result.rules, result.operator
-    if len(result.operands) > 2 or result.dtype is None or result.layer is Layer.EXACT:
+    alike = len({o.code for o in result.operands}) == 1
+    if (len(result.operands) > 2 and not alike) or result.dtype is None:
+        return
+    if result.layer is Layer.EXACT:
         return
     if op.name in rules.gates or op.name in rules.zero_dims:
         return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pickle import PicklingError
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, complex64, dtype, float32, int64
@@ -128,9 +128,12 @@ class RuleSet(_core.RuleTable):
     )
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
 
+    answers: dict[Any, Any] = field(init=False, repr=False, compare=False)
+    """What operators were answered, by operator and operands; kept for the next call."""
+
     def __post_init__(self) -> None:
         super().__init__(
-            gates_operators=any(isinstance(key, str) for key in (*self.gates, *self.zero_dims)),
+            own_rules=[key for key in (*self.gates, *self.zero_dims) if isinstance(key, str)],
             checks_integers=self.overflow == "refuse",
         )
         strange = [d.name for d in self.dtypes if d.kind not in NUMERIC_KINDS]
@@ -139,6 +142,7 @@ class RuleSet(_core.RuleTable):
                 f"rule set {self.name!r}: a table is about numeric dtypes, at least one of them; "
                 f"{', '.join(strange) or 'it has none'}."
             )
+        object.__setattr__(self, "answers", {})
         check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
         for key in ("sources", "alone", "zero_dims", "gates", "floats", "drift"):
