@@ -171,11 +171,13 @@ nb::object row_major_copy(nb::handle object) {
   return output;
 }
 
-void set_num_threads(nb::int_ count) {
+void set_num_threads(nb::handle count) {
   int overflow = 0;
+  bool whole = PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr());
+  if (!whole) throw_status("TypeMismatch", "set_num_threads: the count is an integer from 1 to 1024.");
   long long wanted = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
   if (overflow || wanted < 1 || wanted > max_threads)
-    throw_status("InvalidArgument", "set_num_threads: the count is from 1 to 1024.");
+    throw_status("InvalidArgument", "set_num_threads: the count is an integer from 1 to 1024.");
   set_thread_count(static_cast<int>(wanted));
 }
 

@@ -159,7 +159,7 @@ void release_taken(void* managed) {
 }
 
 template <class Managed>
-nb::object take(Managed* managed, bool read_only) {
+nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char* used) {
   const DLTensor& d = managed->dl_tensor;
   if (d.device.device_type != cpu) fail("the memory is on another device; copy it to the CPU first");
   Dtype dtype;
@@ -169,7 +169,11 @@ nb::object take(Managed* managed, bool read_only) {
   if (!element_count(d.ndim, d.shape, count)) fail("the shape is not one");
   if (d.strides) std::copy(d.strides, d.strides + d.ndim, strides);
   else row_major_strides(d.ndim, d.shape, strides);
-  for (int i = 0; i < d.ndim && count > 0; ++i) (strides[i] < 0 ? low : high) += (d.shape[i] - 1) * strides[i];
+  for (int i = 0; i < d.ndim && count > 0; ++i) {
+    std::int64_t span, &end = strides[i] < 0 ? low : high;
+    if (__builtin_mul_overflow(d.shape[i] - 1, strides[i], &span) || __builtin_add_overflow(end, span, &end))
+      fail("the strides are not those of memory");
+  }
   // Negative strides reach below the pointer; the storage begins at the lowest element.
   auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
   auto* data = static_cast<std::byte*>(d.data) + d.byte_offset + low * item;
@@ -179,6 +183,7 @@ nb::object take(Managed* managed, bool read_only) {
     fail("the memory is not aligned to its elements; copy it, for example with sz.tensor");
   Storage* storage = adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);
   if (!storage) throw std::bad_alloc();
+  PyCapsule_SetName(capsule, used);  // from here on the storage lets go of the memory
   PyObject* made = new_tensor(storage, count > 0 ? -low : 0, d.ndim, d.shape, strides);
   if (!made) throw nb::python_error();
   return nb::steal(made);
@@ -188,15 +193,11 @@ nb::object take_capsule(nb::handle capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name)) {
     auto* managed = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
     if (managed->version.major != 1) fail("this version of DLPack is not known here");
-    nb::object made = take(managed, (managed->flags & read_only_flag) != 0);
-    PyCapsule_SetName(capsule.ptr(), versioned_used);
-    return made;
+    return take(managed, (managed->flags & read_only_flag) != 0, capsule.ptr(), versioned_used);
   }
   if (PyCapsule_IsValid(capsule.ptr(), plain_name)) {
     auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), plain_name));
-    nb::object made = take(managed, false);
-    PyCapsule_SetName(capsule.ptr(), plain_used);
-    return made;
+    return take(managed, false, capsule.ptr(), plain_used);
   }
   fail("not a DLPack capsule, or one that was used already");
 }

@@ -27,6 +27,7 @@ void init_dtypes(nb::module_& m) {
                    "'bool', 'int', 'uint', 'float', 'complex', 'char' or 'quantized'.")
       .def_prop_ro("code", [](const DtypeInfo& d) { return int{d.code}; },
                    "The TypeCode of A.1; with `bits` it names the dtype.")
+      .def_prop_ro("size", [](const DtypeInfo& d) { return int{d.bits}; }, "The same as `bits`, as the standard calls it.")
       .def_prop_ro("bits", [](const DtypeInfo& d) { return int{d.bits}; },
                    "Logical width in bits; complex dtypes count both parts.")
       .def_prop_ro("itemsize", [](const DtypeInfo& d) { return int{d.itemsize}; },

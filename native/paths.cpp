@@ -31,6 +31,7 @@ std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtyp
 // be an array of ml_dtypes, which leaves the sign of int4 out of the upper bits.
 Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
   switch (target) {
+    case Dtype::boolean: return k.nonzero[index(Lane::u8)];  // any byte but 0 is true to others
     case Dtype::int4: return from_float ? k.limit_int4 : k.wrap_int4;
     case Dtype::uint4: return from_float ? k.limit_uint4 : k.wrap_uint4;
     case Dtype::uint1: return from_float ? k.limit_uint1 : k.wrap_uint1;
@@ -95,7 +96,7 @@ Path cast_path(const Kernels& k, Dtype source, Dtype target, bool saturate) {
 Path truth_path(const Kernels& k, Dtype source, Dtype promoted) {
   Path path;
   cast_steps(path, k, source, promoted, false);
-  if (promoted != Dtype::boolean) bool_steps(path, k, promoted);
+  if (promoted != Dtype::boolean || source == promoted) bool_steps(path, k, promoted);
   return path;
 }
 

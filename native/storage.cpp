@@ -2,7 +2,7 @@
 //
 // A fresh block from the system page-faults once per 4 KiB when it is first written, which costs
 // more than the arithmetic on it. So freed blocks are kept, by size class, up to a bound; the
-// oldest large ones are given back first.
+// largest are given back first.
 #include "storage.h"
 
 #include <pthread.h>

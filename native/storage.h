@@ -9,13 +9,12 @@
 
 namespace suanzi {
 
-// A block of memory that tensors share. Its header and its data are one allocation, so that a
-// small tensor costs one; foreign memory has a header alone.
+// A block of memory that tensors share. The header and the data of a small one are one allocation,
+// so that it costs one; large data is apart, and foreign memory has a header alone.
 struct Storage {
   std::atomic<std::int64_t> references;
   Dtype dtype;
   bool read_only;
-  std::int32_t device_id;
   std::int64_t size;   // elements
   std::size_t bytes;   // of data
   std::byte* data;     // 64-byte aligned unless foreign

@@ -309,6 +309,10 @@ struct StorageHandle {
 
 // The bytes of a storage, as memoryview() and NumPy take them.
 int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_BufferError, "the storage was never made");
+    return -1;
+  }
   const Storage& s = *nb::inst_ptr<StorageHandle>(self)->storage;
   return PyBuffer_FillInfo(view, self, s.data, static_cast<Py_ssize_t>(s.bytes), s.read_only, flags);
 }
@@ -342,6 +346,8 @@ nb::object make_tensor_type(nb::type_object methods) {
 void init_tensor(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots), "Memory that tensors share; its elements are of one dtype.")
+      .def_prop_ro("device", [](const StorageHandle&) { return nb::module_::import_("suanzi.device").attr("CPU"); },
+                   nb::sig("def device(self) -> Any"), "The device it is on.")
       .def_prop_ro("dtype", [](const StorageHandle& s) { return nb::borrow(dtype_object(static_cast<std::size_t>(s.storage->dtype))); },
                    nb::sig("def dtype(self) -> DType"), "The type of the elements.")
       .def_prop_ro("size", [](const StorageHandle& s) { return s.storage->size; }, "Elements.")

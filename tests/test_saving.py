@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import random
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -352,3 +354,40 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(loaded, sz.Tensor)
     assert loaded.tolist() == [1, 2]
     assert [f.name for f in tmp_path.iterdir()] == ["x.sz"]
+
+
+def test_links_modes_and_pipes(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.sz", tmp_path / "link.sz"
+    sz.save(target, sz.tensor([1]))
+    target.chmod(0o640)
+    link.symlink_to(target)
+    sz.save(link, sz.tensor([2]))
+    assert link.is_symlink()
+    loaded = sz.load(target)
+    assert isinstance(loaded, sz.Tensor)
+    assert loaded.tolist() == [2]
+    assert target.stat().st_mode & 0o777 == 0o640
+    sz.save(os.devnull, sz.tensor([3]))
+    assert not Path(os.devnull).is_file()
+
+
+def test_many_threads_save_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.sz"
+    sz.save(file, sz.tensor([0] * 100))
+
+    def work(value: int) -> None:
+        for _ in range(20):
+            sz.save(file, sz.tensor([value] * 100))
+            loaded = sz.load(file)
+            assert isinstance(loaded, sz.Tensor)
+            assert len(set(loaded.tolist())) == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert [f.name for f in tmp_path.iterdir()] == ["x.sz"]
+
+
+@pytest.mark.parametrize("wrong", [None, 1.5, []])
+def test_save_to_what_is_no_file(wrong: Any) -> None:
+    with pytest.raises(sz.TypeMismatch, match="neither a path nor a file"):
+        sz.save(wrong, sz.tensor([1]))

@@ -442,12 +442,47 @@ class TestQuantised:
         with pytest.raises(sz.InvalidArgument, match="scale"):
             sz.where(sz.tensor(True), x, x)
 
+    def test_casts_to_what_it_stands_for(self) -> None:
+        x = quantised([0.5], 2)
+        assert sz.cast(x, sz.float32).tolist() == [[-0.5, 0, 0.5], [1, 1.5, 2]]
+        assert sz.cast(x, sz.int8).tolist() == [[0, 0, 0], [1, 1, 2]]
+
     def test_does_not_convert(self) -> None:
         for call in (
             lambda: sz.tensor(quantised([1], 0), sz.float32),
-            lambda: sz.cast(quantised([1], 0), sz.float32),
             lambda: sz.tensor(sz.tensor("a"), sz.int8),
             lambda: sz.convert_promote_types(quantised([1], 0), sz.tensor([1.0])),
         ):
             with pytest.raises(sz.TypeMismatch):
                 call()
+
+
+class TestMoreOfPython:
+    def test_divmod(self) -> None:
+        whole, rest = divmod(sz.tensor([7, -7]), 2)
+        assert (whole.tolist(), rest.tolist()) == ([3, -4], [1, 1])
+        whole, rest = divmod(7, sz.tensor([2, -2]))
+        assert (whole.tolist(), rest.tolist()) == ([3, -4], [1, -1])
+
+    def test_round(self) -> None:
+        assert round(sz.tensor([0.5, 1.5, -2.5])).tolist() == [0, 2, -2]
+        with pytest.raises(sz.TypeMismatch, match="ndigits"):
+            round(sz.tensor([0.5]), 1)  # type: ignore[call-overload]
+
+    def test_format(self) -> None:
+        assert f"{sz.tensor(1.5):.3f} {sz.tensor([2])}" == "1.500 Tensor([2], dtype=int64)"
+        with pytest.raises(sz.InvalidArgument):
+            f"{sz.tensor([1, 2]):.3f}"
+
+    def test_storage_that_was_never_made(self) -> None:
+        with pytest.raises(BufferError, match="never made"):
+            memoryview(sz.Storage.__new__(sz.Storage))
+        assert sz.tensor([1]).storage.device == sz.Device("cpu")
+
+    def test_ranges_and_printed_names(self) -> None:
+        assert sz.tensor(range(3)).tolist() == [0, 1, 2]
+        assert sz.expml is sz.expm1
+        assert sz.loglp is sz.log1p
+        assert sz.rsqrtn is sz.rsqrt
+        assert sz.bitwise_invert is sz.bitwise_not
+        assert sz.complex64.size == 64

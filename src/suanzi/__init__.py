@@ -67,6 +67,7 @@ from suanzi.ops.arithmetic import (
 )
 from suanzi.ops.bitwise import (
     bitwise_and,
+    bitwise_invert,
     bitwise_left_shift,
     bitwise_not,
     bitwise_or,
@@ -82,11 +83,11 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
-from suanzi.ops.exponential import exp, expm1, log, log1p, log2, log10
+from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
-from suanzi.ops.power import pow, rsqrt, sqrt, square
+from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.trigonometric import acos, asin, atan, cos, sin, tan
@@ -165,6 +166,7 @@ __all__ = [
     "atanh",
     "bfloat16",
     "bitwise_and",
+    "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
@@ -190,6 +192,7 @@ __all__ = [
     "explain",
     "explain_all",
     "expm1",
+    "expml",
     "finfo",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -222,6 +225,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "loglp",
     "max",
     "min",
     "mod",
@@ -238,6 +242,7 @@ __all__ = [
     "rint",
     "round",
     "rsqrt",
+    "rsqrtn",
     "rule_set",
     "rule_sets",
     "save",

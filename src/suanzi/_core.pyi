@@ -31,6 +31,10 @@ class DType:
         """The TypeCode of A.1; with `bits` it names the dtype."""
 
     @property
+    def size(self) -> int:
+        """The same as `bits`, as the standard calls it."""
+
+    @property
     def bits(self) -> int:
         """Logical width in bits; complex dtypes count both parts."""
 
@@ -103,6 +107,10 @@ def use_operators(classes: dict[str, Any]) -> None:
 
 class Storage:
     """Memory that tensors share; its elements are of one dtype."""
+
+    @property
+    def device(self) -> Any:
+        """The device it is on."""
 
     @property
     def dtype(self) -> DType:

@@ -115,8 +115,8 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     return made
 
 
-def from_dlpack(x: Any, /) -> Tensor:
-    """Return a tensor on the memory of another library's array, without copying.
+def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
+    """Return a tensor on the memory of another library's array, without copying unless `copy`.
 
     `x` is anything with ``__dlpack__``. A dtype that is not there, or memory that is not on the
     CPU, raises BufferError.
@@ -137,7 +137,7 @@ def from_dlpack(x: Any, /) -> Tensor:
     except TypeError:  # a library from before DLPack 1.0
         capsule = x.__dlpack__()
     made: Tensor = _core.take_capsule(capsule)
-    return made
+    return _core.row_major_copy(made) if copy else made
 
 
 def to_dlpack(
@@ -183,7 +183,10 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     target = None if dtype is None else _dtype(dtype)
     if isinstance(data, Tensor):
         if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
-            raise TypeMismatch(f"tensor: the tensor is {data.dtype}, which does not convert.")
+            raise TypeMismatch(
+                f"tensor: the tensor is {data.dtype}, which does not convert here; sz.cast gives "
+                "what a quantised tensor stands for."
+            )
         return _core.cast(data, target or data.dtype, False)  # type: ignore[no-any-return]
     if isinstance(data, str | bytes | bytearray):
         return _text(data, target)
@@ -255,7 +258,8 @@ def _from_python(data: Any, target: DType | None) -> Tensor:
 
     flat: list[Any] = []
     shape = _flatten(data, flat)
-    kinds = {_kind(x) for x in flat}
+    types = set(map(type, flat))
+    kinds = types if types <= _PLAIN else {_kind(x) for x in flat}
     highest = next((k for k in (complex, float, int, bool) if k in kinds), float)
     names = {bool: "bool", int: "int", float: "float", complex: "complex"}
     chosen = target
@@ -329,18 +333,24 @@ def _kind(x: Any) -> type:
     )
 
 
+_PLAIN = {bool, int, float, complex}
+
+
 def _flatten(data: Any, flat: list[Any], depth: int = 0) -> tuple[int, ...]:
     """Append the elements of nested lists to `flat`, and return the shape."""
     if depth > MAX_NDIM:
         raise InvalidArgument(
             f"tensor: the lists are nested deeper than the {MAX_NDIM} axes of a tensor."
         )
-    if not isinstance(data, list | tuple):
+    if not isinstance(data, list | tuple | range):
         if hasattr(data, "item") and getattr(data, "ndim", None) == 0:
             data = data.item()
         _kind(data)
         flat.append(data)
         return ()
+    if depth < MAX_NDIM and set(map(type, data)) <= _PLAIN:  # the common case, at the speed of C
+        flat.extend(data)
+        return (len(data),)
     shapes = {_flatten(x, flat, depth + 1) for x in data}
     if len(shapes) > 1:
         raise InvalidArgument(

@@ -45,10 +45,10 @@ def min2maj_of(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...] 
             return None
         expected *= shape[axis]
     default = tuple(range(ndim - 1, -1, -1))
-    return default if strides_of(shape, default, strides) else tuple(order)
+    return default if _is_dense_in(shape, default, strides) else tuple(order)
 
 
-def strides_of(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
+def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether strides are those of a dense tensor with this order, axes of size 1 aside."""
     expected = 1
     for axis in min2maj:

@@ -79,7 +79,6 @@ def operator(
     kernel: str | None = None,
     own_body: bool = False,
     ulp: float | None = None,
-    name: str | None = None,
 ) -> Callable[[F], F]:
     """Declare an operator.
 
@@ -89,7 +88,7 @@ def operator(
     """
 
     def declare(function: F) -> F:
-        declared = Operator(name or function.__name__, clause, function, tuple(dtypes), kernel, ulp)
+        declared = Operator(function.__name__, clause, function, tuple(dtypes), kernel, ulp)
         REGISTRY[declared.name] = declared
         if kernel is None:
             return _naming_itself(declared, function)
@@ -120,7 +119,10 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
     def slow(*args: Any, **kwargs: Any) -> Any:
         from suanzi.resolve import elementwise
 
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{declared.title}: {error}") from None
         return elementwise(declared, bound.arguments)
 
     assert declared.kernel is not None

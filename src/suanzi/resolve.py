@@ -50,7 +50,7 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
     check_dtype(op, operands, promoted)
     check_shapes(op, operands)
     assert op.kernel is not None
-    plain = [plain_operand(x, promoted) for x in operands.values()]
+    plain = [plain_operand(op, name, x, promoted) for name, x in operands.items()]
     output, trouble = _core.run_operator(op.kernel, plain, promoted)
     if trouble:
         complain(op, operands, trouble)
@@ -87,8 +87,8 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
             return tensor(x)
         except (TypeMismatch, InvalidArgument, BufferError) as error:
             raise TypeMismatch(
-                f"{op.title}: {name} is an array of {x.dtype}, which has no counterpart here; "
-                "convert it to numbers first."
+                f"{op.title}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
+                f"{str(error).removeprefix('tensor: ').rstrip('.')}. Convert it first."
             ) from error
     raise TypeMismatch(
         f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
@@ -198,20 +198,22 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
         for name, x in operands.items()
     )
     together = f", which gives {promoted}" if len(operands) > 1 else ""
-    raise dtype_error(op)(
-        f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
-        f" Cast first, for example with sz.cast({next(iter(operands))}, "
-        f"sz.{_suggest(op, promoted)})."
-    )
+    message = f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
+    if promoted.kind != "char":  # text converts to nothing
+        suggested = f"sz.cast({next(iter(operands))}, sz.{_suggest(op, promoted)})"
+        message += f" Cast first, for example with {suggested}."
+    raise dtype_error(op)(message)
 
 
 def _suggest(op: Operator, came: DType) -> DType:
     """Return the dtype of the operator that is nearest to what came."""
     from suanzi.promote.values import contains, part
 
-    fitting = [d for d in op.dtypes if came.kind != "char" and contains(d, came)]
-    if fitting:
-        return min(fitting, key=lambda d: (d.bits < 8, d.bits))
+    if came.kind == "quantized":
+        return float32 if float32 in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
+    fitting = [d for d in op.dtypes if contains(d, came)]
+    if fitting:  # rather a common dtype than the very narrowest
+        return min(fitting, key=lambda d: (d.bits < (16 if d.kind == "float" else 8), d.bits))
     # Nothing holds it all: the real part of a complex, else what loses least.
     real = part(came)
     return real if real in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
@@ -262,14 +264,20 @@ def broadcast_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | Non
     return tuple(result)
 
 
-def plain_operand(x: Tensor | Number, promoted: DType) -> Any:
-    """Return an operand as the core takes it: an int beyond 64 bits is converted here."""
-    if isinstance(x, int) and not -(2**63) <= x < 2**64:
-        from suanzi.promote.values import convert
+def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) -> Any:
+    """Return an operand as the core takes it: an int beyond 64 bits is rounded here, or refused."""
+    if not isinstance(x, int) or -(2**63) <= x < 2**64:
+        return x
+    if promoted.kind == "bool":
+        return True
+    if not promoted.exponent_bits:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {x}, beyond 64 bits, and it computes in {promoted}. Use a "
+            "float, or a tensor of floats."
+        )
+    from suanzi.promote.values import convert, part
 
-        converted = convert(x, promoted)
-        return converted if isinstance(converted, int) else float(converted)  # type: ignore[arg-type]
-    return x
+    return float(convert(x, part(promoted)))  # type: ignore[arg-type]
 
 
 _MIRRORED = {

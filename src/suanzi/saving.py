@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import errno
 import math
+import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -33,7 +34,9 @@ Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
 """dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
 
 
-def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Tensor], /) -> None:
+def save(
+    file: str | bytes | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Tensor], /
+) -> None:
     """Write a tensor, or a dictionary of them, to a file.
 
     >>> import io, suanzi as sz
@@ -56,17 +59,11 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
         raise TypeMismatch("save: it takes a Tensor, or a dictionary of names and Tensors.")
     if any(is_destroyed(t) for t in named.values()):
         raise UninitializedObject("save: a tensor was destroyed.")
-    if isinstance(file, str | PathLike):
-        # The old file stays whole until the new one is.
-        beside = f"{os.fspath(file)}.{os.getpid()}.tmp"
-        try:
-            with open(beside, "wb") as whole:
-                save(whole, tensors)
-            os.replace(beside, file)
-        finally:
-            if os.path.exists(beside):
-                os.remove(beside)
+    if isinstance(file, str | bytes | PathLike):
+        _replace(os.fsdecode(file), lambda whole: save(whole, tensors))
         return
+    if not hasattr(file, "write"):
+        raise TypeMismatch(f"save: {file!r} is neither a path nor a file open for writing.")
     described = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for i, (name, one) in enumerate(named.items()):
@@ -83,6 +80,29 @@ def save(file: str | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Te
             )
         head = {"format": FORMAT, "version": VERSION, "tensors": described}
         archive.writestr("tensors.json", json.dumps(head, indent=1))
+
+
+def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file that stays as it was until the new one is whole."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A pipe or a device is not replaced, and cannot be gone back in.
+        whole = io.BytesIO()
+        write(whole)
+        with open(path, "wb") as file:
+            file.write(whole.getbuffer())
+        return
+    beside = os.path.join(os.path.dirname(path), f".suanzi-{os.urandom(8).hex()}")
+    with open(beside, "xb") as file:
+        try:
+            write(file)
+            file.flush()
+            if os.path.exists(path):
+                os.chmod(beside, os.stat(path).st_mode & 0o7777)
+            os.replace(beside, path)
+        except BaseException:
+            os.remove(beside)
+            raise
 
 
 def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:

@@ -216,6 +216,22 @@ class Tensor:
             return "Tensor(destroyed)"
         return describe(self)
 
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
+    def __round__(self, ndigits: None = None) -> Tensor:
+        if ndigits is not None:
+            raise TypeMismatch("round: a tensor is rounded to whole numbers; leave ndigits out.")
+        from suanzi.ops.rounding import round as rounded
+
+        return rounded(self)
+
     def __copy__(self) -> Tensor:
         return copy(self)
 
@@ -228,7 +244,7 @@ class Tensor:
         return from_parts, to_parts(self)
 
 
-TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.ndarray[Any, Any]"
+TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
 """What operators take as an operand."""
 
 

@@ -146,11 +146,13 @@ def test_strided_empty_and_large_tensors() -> None:
 
 def test_what_it_does_not_take() -> None:
     x = sz.tensor([1.0])
-    for wrong in (1, [1.0], np.ones(2), None):
+    for wrong in (1, [1.0], np.ones(2)):
         with pytest.raises(sz.TypeMismatch, match="x is a .*; it takes a Tensor"):
             sz.convert_promote_types(wrong, x)  # type: ignore[arg-type]
     with pytest.raises(sz.TypeMismatch, match="complex64"):
         sz.convert_promote_types(x, sz.tensor([1j]), promote_unsafe=True)
+    with pytest.raises(sz.UninitializedObject, match="x is None"):
+        sz.convert_promote_types(None, x)  # type: ignore[arg-type]
     gone = sz.tensor([1.0])
     _core.destroy(gone)
     with pytest.raises(sz.UninitializedObject, match="y is a tensor that was destroyed"):

@@ -82,7 +82,7 @@ def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     assert promoted is not None
     check_dtype(op, operands, promoted)
     check_shapes(op, operands)
-    plain = [plain_operand(v, promoted) for v in operands.values()]
+    plain = [plain_operand(op, name, v, promoted) for name, v in operands.items()]
     return _core.run_operator("muladd", plain, promoted)[0]  # type: ignore[no-any-return]
 
 

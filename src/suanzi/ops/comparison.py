@@ -101,6 +101,8 @@ def allclose(
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
     check_shapes(op, operands)
+    if not isinstance(equal_nan, bool):
+        raise InvalidArgument(f"{op.title}: equal_nan is {equal_nan!r}; it must be True or False.")
     rtol, atol = _tolerance(op, "rtol", rtol), _tolerance(op, "atol", atol)
     promoted = found.dtype
     assert promoted is not None
@@ -108,9 +110,8 @@ def allclose(
         check_dtype(op, operands, promoted)
     import numpy as np
 
-    a, b = (
-        _exact_array(v, None if found.layer is Layer.EXACT else promoted) for v in operands.values()
-    )
+    exactly = None if found.layer is Layer.EXACT else promoted
+    a, b = (_exact_array(op, name, v, exactly) for name, v in operands.items())
     with np.errstate(all="ignore"):
         near = _distance(a, b) <= atol + rtol * np.abs(
             b.astype(np.float64 if b.dtype.kind != "c" else b.dtype)
@@ -133,7 +134,9 @@ def _tolerance(op: Operator, name: str, value: Any) -> float:
     return found
 
 
-def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | None) -> Any:
+def _exact_array(
+    op: Operator, name: str, x: Tensor | bool | int | float | complex, promoted: DType | None
+) -> Any:
     """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
     import numpy as np
 
@@ -142,7 +145,7 @@ def _exact_array(x: Tensor | bool | int | float | complex, promoted: DType | Non
     elif isinstance(x, Tensor):
         exact = _core.cast(x, promoted, False)
     else:  # one conversion, as every operator converts a number
-        number = plain_operand(x, promoted)
+        number = plain_operand(op, name, x, promoted)
         exact = _core.run_operator("where", [tensor(True), number, number], promoted)[0]
     array = readable(exact)
     if array.dtype.kind == "f":

@@ -65,8 +65,8 @@ def logical_not(x: TensorLike) -> Tensor:
     return made
 
 
-def _combine(name: str, x: TensorLike, y: TensorLike) -> Tensor:
-    op = REGISTRY[name]
+def _combine(which: str, x: TensorLike, y: TensorLike) -> Tensor:
+    op = REGISTRY[which]
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
     promoted = found.dtype
@@ -78,7 +78,7 @@ def _combine(name: str, x: TensorLike, y: TensorLike) -> Tensor:
             _core.cast(v, bool_, False) if isinstance(v, Tensor) else bool(v)
             for v in operands.values()
         ]
-        return _core.run_operator(name, truths, bool_)[0]  # type: ignore[no-any-return]
+        return _core.run_operator(which, truths, bool_)[0]  # type: ignore[no-any-return]
     check_dtype(op, operands, promoted)
-    plain = [plain_operand(v, promoted) for v in operands.values()]
-    return _core.run_operator(name, plain, promoted)[0]  # type: ignore[no-any-return]
+    plain = [plain_operand(op, name, v, promoted) for name, v in operands.items()]
+    return _core.run_operator(which, plain, promoted)[0]  # type: ignore[no-any-return]

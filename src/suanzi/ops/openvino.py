@@ -29,6 +29,8 @@ def convert_promote_types(
     (Tensor([1, 2], dtype=int16), Tensor([200], dtype=int16))
     """
     for name, value in (("x", x), ("y", y)):
+        if value is None:
+            raise UninitializedObject(f"convert_promote_types: {name} is None.")
         if not isinstance(value, Tensor):
             raise TypeMismatch(
                 f"convert_promote_types: {name} is a {type(value).__name__}; it takes a Tensor."

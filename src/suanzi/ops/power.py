@@ -39,6 +39,10 @@ def rsqrt(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
+rsqrtn = rsqrt
+"""The name as the standard prints it."""
+
+
 @operator("7.2.8.4", dtypes=FLOATS, kernel="square", ulp=0.5)
 def square(x: TensorLike) -> Tensor:
     """Return x * x.

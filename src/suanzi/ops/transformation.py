@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +15,14 @@ from suanzi.resolve import (
     broadcast_shapes,
     check_dtype,
     check_shapes,
+    number_tensor,
     plain_operand,
     promote,
     real_values,
     shape_error,
     tensor_argument,
 )
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensor import Tensor, TensorLike, tensor
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
@@ -46,13 +48,16 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
     """
     op = REGISTRY["cast"]
     input = tensor_argument(op, "input", input)
-    target = dtype(type)
-    for name, dt in (("input", input.dtype), ("type", target)):
-        if dt not in _NOT_TEXT and dt is not input.dtype:
-            raise TypeMismatch(f"{op.title}: {name} is {dt}, which does not convert to numbers.")
-    if input.dtype not in _NOT_TEXT and target is not input.dtype:
+    try:
+        target = dtype(type)
+    except StatusError as error:
+        raise error.__class__(f"{op.title}: {error}") from None
+    if input.dtype.kind == "quantized" and target in _NOT_TEXT:
+        input = number_tensor(op, "input", real_values(op, "input", input))
+    elif target is not input.dtype and not {input.dtype, target} <= {*_NOT_TEXT}:
         raise TypeMismatch(
-            f"{op.title}: input is {input.dtype}, which does not convert to {target}."
+            f"{op.title}: input is {input.dtype}, which does not convert to {target}; numbers "
+            "convert to numbers, and quantised tensors to what they stand for."
         )
     if not isinstance(saturate, bool):
         raise InvalidArgument(f"{op.title}: saturate is {saturate!r}; it must be True or False.")
@@ -64,8 +69,8 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
 def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
     """Return the input with elements below `low` made `low`, and those above `high` made `high`.
 
-    The bounds are numbers or tensors, and are converted to the dtype of the input, which the result
-    has; None is no bound. NaN stays, and where `low` is above `high` the result is `high`.
+    The bounds are numbers, or tensors of the dtype of the input, which the result has; None is no
+    bound. NaN stays, and where `low` is above `high` the result is `high`.
 
     >>> import suanzi as sz
     >>> sz.clip(sz.tensor([-2, 0, 5]), low=-1, high=3)
@@ -140,6 +145,9 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
     """Return a bound as a value of the input's dtype, or None."""
     if bound is None:
         return None
+    is_scalar = hasattr(bound, "dtype") and not isinstance(bound, Tensor) and hasattr(bound, "item")
+    if is_scalar and getattr(bound, "ndim", None) == 0:
+        bound = bound.item()  # a NumPy scalar is a number like any other
     value = as_operand(op, name, bound)
     if isinstance(value, Tensor):
         if value.dtype is not x.dtype:
@@ -148,17 +156,20 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
                 f"dtype, {x.dtype}. Cast it with sz.cast({name}, sz.{x.dtype})."
             )
         return value
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    whole = isinstance(value, int) or (
+        isinstance(value, float) and (value.is_integer() or math.isinf(value))
+    )
     if isinstance(value, complex) or (x.dtype.kind in ("int", "uint") and not whole):
         raise InvalidArgument(
-            f"{op.title}: {name} is {value}, which is not a value of the input's dtype, {x.dtype}."
+            f"{op.title}: {name} is {value}, which is not a value of the input's dtype, {x.dtype}. "
+            f"Round it, or cast the input."
         )
     if x.dtype.kind in ("int", "uint"):
         from suanzi.dtypes import iinfo
 
         limits = iinfo(x.dtype)
-        return min(max(int(value), limits.min), limits.max)
-    return plain_operand(value, x.dtype)
+        return int(min(max(value, limits.min), limits.max))
+    return plain_operand(op, name, value, x.dtype)
 
 
 @operator("7.2.3.22", dtypes=REALS, kernel="sign")
@@ -194,6 +205,6 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     assert promoted is not None
     check_dtype(op, operands, promoted)
     check_shapes(op, {"condition": test, **operands})
-    plain = [plain_operand(v, promoted) for v in operands.values()]
+    plain = [plain_operand(op, name, v, promoted) for name, v in operands.items()]
     made: Tensor = _core.run_operator("where", [test, *plain], promoted)[0]
     return made
