@@ -8,8 +8,8 @@ read.
 from __future__ import annotations
 
 import errno
-import math
 import io
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
