@@ -113,7 +113,7 @@ def best(calls: dict[str, Call], seconds: float) -> dict[str, float]:
     batch: dict[str, int] = {}
     for name, one in timers.items():
         one.timeit(1)
-        batch[name] = max(1, int(2e-4 / max(one.timeit(1), 1e-9)))
+        batch[name] = max(1, int((2e-3 if shared else 2e-4) / max(one.timeit(1), 1e-9)))
     end, rounds = time.perf_counter() + seconds * len(calls), 0
     while rounds < 5 or time.perf_counter() < end:
         rounds += 1
