@@ -1,67 +1,15 @@
-"""7.2.11: hyperbolic functions against mpmath, level by level; narrow dtypes exhaustively."""
+"""7.2.11: what is special to hyperbolic functions; test_functions.py has the rest."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from functions import (
     FUNCTIONS,
-    check_accuracy,
-    check_narrow,
-    check_promotion,
-    check_same_everywhere,
-    check_shapes,
-    check_special,
     compute,
 )
 from ulp import assert_within
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
-
-NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith("7.2.11."))
-
-
-def test_every_function_is_here() -> None:
-    assert len(NAMES) == 6
-    assert set(NAMES) <= set(FUNCTIONS)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_within_the_declared_error(name: str, dtype: sz.DType) -> None:
-    limit = REGISTRY[name].ulp
-    assert limit is not None
-    check_accuracy(name, dtype, limit)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_special_values_and_domain(name: str) -> None:
-    check_special(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
-)
-def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
-    check_narrow(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> None:
-    check_same_everywhere(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_promotion_and_refusals(name: str) -> None:
-    check_promotion(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shapes(name: str) -> None:
-    check_shapes(name)
 
 
 def test_overflow_comes_as_late_as_it_can() -> None:

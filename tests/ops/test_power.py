@@ -1,4 +1,4 @@
-"""7.2.8: powers and roots against mpmath, level by level; narrow dtypes exhaustively."""
+"""7.2.8: pow against mpmath and the table of C; test_functions.py has the functions of one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from functions import (
-    FUNCTIONS,
     INF,
     NAN,
     Array,
-    check_accuracy,
-    check_narrow,
-    check_promotion,
-    check_same_everywhere,
-    check_shapes,
-    check_special,
     compute,
     each_level,
     same_bits,
@@ -29,53 +22,6 @@ from ulp import Truth, assert_within, mp
 import suanzi as sz
 from suanzi import _core
 from suanzi.interchange import numpy_dtype
-from suanzi.registry import REGISTRY
-
-NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith("7.2.8."))
-NAMES.remove("pow")  # of two operands: below
-
-
-def test_every_function_is_here() -> None:
-    assert len(NAMES) == 3
-    assert set(NAMES) <= set(FUNCTIONS)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_within_the_declared_error(name: str, dtype: sz.DType) -> None:
-    limit = REGISTRY[name].ulp
-    assert limit is not None
-    check_accuracy(name, dtype, limit)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_special_values_and_domain(name: str) -> None:
-    check_special(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
-)
-def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
-    check_narrow(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> None:
-    check_same_everywhere(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_promotion_and_refusals(name: str) -> None:
-    check_promotion(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shapes(name: str) -> None:
-    check_shapes(name)
-
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 2.5, -2.5, INF, -INF, NAN]
 

@@ -1,4 +1,4 @@
-"""7.2.10: trigonometric functions against mpmath, level by level; narrow dtypes exhaustively."""
+"""7.2.10: what is special to trigonometric functions; test_functions.py has the rest."""
 
 from __future__ import annotations
 
@@ -8,63 +8,12 @@ import numpy as np
 import pytest
 from functions import (
     FUNCTIONS,
-    check_accuracy,
-    check_narrow,
-    check_promotion,
-    check_same_everywhere,
-    check_shapes,
-    check_special,
     compute,
     same_bits,
 )
 from ulp import assert_within
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
-
-NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith("7.2.10."))
-
-
-def test_every_function_is_here() -> None:
-    assert len(NAMES) == 6
-    assert set(NAMES) <= set(FUNCTIONS)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_within_the_declared_error(name: str, dtype: sz.DType) -> None:
-    limit = REGISTRY[name].ulp
-    assert limit is not None
-    check_accuracy(name, dtype, limit)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_special_values_and_domain(name: str) -> None:
-    check_special(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
-)
-def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
-    check_narrow(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
-def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> None:
-    check_same_everywhere(name, dtype)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_promotion_and_refusals(name: str) -> None:
-    check_promotion(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shapes(name: str) -> None:
-    check_shapes(name)
 
 
 @pytest.mark.parametrize("x", [1e22, 2.0**1000, 5.319372648326541e255, 1.7976931348623157e308])
