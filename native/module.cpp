@@ -16,5 +16,6 @@ NB_MODULE(_core, m) {
   suanzi::init_tensor(m);
   suanzi::init_operators(m);
   suanzi::init_calls(m);
+  suanzi::init_lists(m);
   suanzi::init_dlpack(m);
 }

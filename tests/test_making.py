@@ -284,3 +284,34 @@ def test_char_holds_a_byte() -> None:
 def test_masked_arrays_are_refused() -> None:
     with pytest.raises(sz.TypeMismatch, match="masked"):
         sz.tensor(np.ma.array([1, 2], mask=[False, True]))
+
+
+@pytest.mark.parametrize(
+    ("data", "shape"),
+    [
+        ([], (0,)),
+        ([[], []], (2, 0)),
+        (((1, 2), [3, 4]), (2, 2)),
+        ([[[True]]], (1, 1, 1)),
+        (2.5, ()),
+    ],
+)
+def test_lists_there_and_back(data: Any, shape: tuple[int, ...]) -> None:
+    x = sz.tensor(data)
+    assert x.shape == shape
+    assert x.tolist() == (list(map(list, data)) if isinstance(data, tuple) else data)
+
+
+@pytest.mark.parametrize("data", [[1, [2]], [[1], 2], [[], [1]], [[1, 2], [3]], [[[1]], [2]]])
+def test_lists_that_are_no_shape(data: Any) -> None:
+    with pytest.raises(sz.InvalidArgument, match="unequal"):
+        sz.tensor(data)
+
+
+def test_bools_beside_integers_and_floats() -> None:
+    assert sz.tensor([True, 2]).tolist() == [1, 2]
+    assert sz.tensor([True, 2.5]).tolist() == [1, 2.5]
+    assert sz.tensor([2**53 + 1, 0.5], sz.float64).tolist() == [2.0**53, 0.5]
+    assert sz.tensor([2**62 + 1, 0.5], sz.int64).tolist() == [2**62 + 1, 0]
+    with pytest.raises(sz.InvalidArgument, match="-1 does not fit uint8"):
+        sz.tensor([True, -1], sz.uint8)

@@ -218,6 +218,16 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Says how many threads large loops use, from 1 to 1024."""
 
+def read_lists(data: Any) -> tuple[Any, str, int, int] | None:
+    """
+    A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.
+    """
+
+def to_lists(tensor: Any) -> Any:
+    """
+    The elements as nested lists of Python numbers; None for dtypes that are not numbers.
+    """
+
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""
 

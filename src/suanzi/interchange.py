@@ -178,9 +178,11 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     >>> sz.tensor([0.1, 2.5]).dtype, sz.tensor(True).shape
     (suanzi.float32, ())
     """
+    target = None if dtype is None else _dtype(dtype)
+    if type(data) in _NUMBERS_AND_LISTS:  # the common case: nothing else is to be asked
+        return _from_python(data, target)
     from suanzi.tensor import Tensor
 
-    target = None if dtype is None else _dtype(dtype)
     if isinstance(data, Tensor):
         if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
             raise TypeMismatch(
@@ -196,6 +198,9 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
         taken = from_dlpack(data)
         return _core.cast(taken, target or taken.dtype, False)  # type: ignore[no-any-return]
     return _from_python(data, target)
+
+
+_NUMBERS_AND_LISTS = {list, tuple, bool, int, float}
 
 
 def _dtype(x: Any) -> DType:
@@ -254,6 +259,40 @@ def _text(data: str | bytes | bytearray, target: DType | None) -> Tensor:
 
 def _from_python(data: Any, target: DType | None) -> Tensor:
     """Make a tensor of Python numbers, nested or not."""
+    read = _core.read_lists(data)
+    if read is not None:
+        wide, kind, low, high = read
+        chosen = target or _alone("float" if kind == "mixed" else kind)
+        integral = chosen.kind in ("int", "uint", "quantized", "char")
+        if (
+            not integral
+            or kind in ("bool", "float")
+            or (kind == "int" and _fits(chosen, low, high))
+        ):
+            return wide if wide.dtype is chosen else _core.cast(wide, chosen, False)  # type: ignore[no-any-return]
+    return _from_numbers(data, target)
+
+
+def _alone(kind: str) -> DType:
+    """Return the dtype of numbers of a kind where no tensor is beside them."""
+    return get_promotion().alone.get(kind) or dtype(_TYPES[kind])  # type: ignore[call-overload]
+
+
+_TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+@cache
+def _limits(dt: DType) -> tuple[int, int]:
+    return iinfo(dt).min, iinfo(dt).max
+
+
+def _fits(dt: DType, low: int, high: int) -> bool:
+    least, largest = _limits(dt)
+    return least <= low and high <= largest
+
+
+def _from_numbers(data: Any, target: DType | None) -> Tensor:
+    """Make a tensor of numbers of any size, subclasses of Python's, NumPy's and complex ones."""
     import numpy as np
 
     flat: list[Any] = []
@@ -262,10 +301,7 @@ def _from_python(data: Any, target: DType | None) -> Tensor:
     kinds = types if types <= _PLAIN else {_kind(x) for x in flat}
     highest = next((k for k in (complex, float, int, bool) if k in kinds), float)
     names = {bool: "bool", int: "int", float: "float", complex: "complex"}
-    chosen = target
-    if chosen is None:
-        alone = get_promotion().alone
-        chosen = alone.get(names[highest]) or dtype(highest)  # type: ignore[call-overload]
+    chosen = target or _alone(names[highest])
     if highest is bool:
         return _converted(np.array(flat, np.bool_).reshape(shape), chosen)
     if highest is int:

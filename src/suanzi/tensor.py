@@ -159,7 +159,8 @@ class Tensor:
         >>> sz.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return readable(self).tolist()
+        found = _core.to_lists(self)
+        return readable(self).tolist() if found is None else found
 
     def __len__(self) -> int:
         if self.ndim == 0:
