@@ -8,3 +8,6 @@ suanzi._core.DTYPES:
 
 suanzi._core.VERSION:
     VERSION: str
+
+# Python has it from 3.12 on, for every type with a buffer.
+suanzi._core.Storage.__buffer__:

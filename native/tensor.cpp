@@ -361,8 +361,8 @@ void init_tensor(nb::module_& m) {
         return nb::try_cast(b, other) && other && other->storage == a.storage;
       }, "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const StorageHandle& s) { return std::hash<Storage*>()(s.storage); })
-      .def("__buffer__", [](nb::handle s, int) { return raise_or(PyMemoryView_FromObject(s.ptr())); }, "flags"_a,
-           nb::sig("def __buffer__(self, flags: int, /) -> memoryview"), "The bytes.");
+      .def_prop_ro("memory", [](nb::handle s) { return raise_or(PyMemoryView_FromObject(s.ptr())); },
+                   nb::sig("def memory(self) -> memoryview"), "The bytes.");
 
   m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: type) -> Any"),
         "Makes the type Tensor, with the methods of a Python class.");

@@ -105,7 +105,7 @@ def fill(x: sz.Tensor, seed: int, small: bool) -> None:
     raw = rng.integers(0, 256, x.storage.nbytes, np.uint8)
     if dt.kind == "bool" or dt.bits < 8:
         raw %= 2
-    memoryview(x.storage)[:] = raw.tobytes()
+    x.storage.memory[:] = raw.tobytes()
 
 
 numbers = st.one_of(

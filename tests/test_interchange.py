@@ -129,7 +129,7 @@ class TestDLPackWithNumPy:
             _core.copy_into(x, 1)
         assert not x.numpy().flags.writeable
         with pytest.raises(TypeError):
-            memoryview(x.storage)[:] = bytes(24)
+            x.storage.memory[:] = bytes(24)
         # Read-only stays so, by every way on; a capsule of the old kind cannot say it.
         assert not np.from_dlpack(x).flags.writeable
         with pytest.raises(BufferError, match="read-only"):

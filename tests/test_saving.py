@@ -25,7 +25,7 @@ def sample(dt: sz.DType, shape: tuple[int, ...] = (2, 3)) -> sz.Tensor:
     raw = random.Random(dt.name).randbytes(x.storage.nbytes)
     if dt.kind == "bool" or (dt.kind in ("int", "uint") and dt.bits < 8):
         raw = bytes(byte % 2 for byte in raw)
-    memoryview(x.storage)[:] = raw
+    x.storage.memory[:] = raw
     return x
 
 

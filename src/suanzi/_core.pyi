@@ -136,7 +136,8 @@ class Storage:
 
     def __hash__(self) -> int: ...
 
-    def __buffer__(self, flags: int, /) -> memoryview:
+    @property
+    def memory(self) -> memoryview:
         """The bytes."""
 
 def make_tensor_type(methods: type) -> Any:

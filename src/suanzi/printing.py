@@ -73,7 +73,7 @@ def _sample(x: Tensor, shown: list[list[int | None]]) -> np.ndarray[Any, Any]:
 
     if x.size <= THRESHOLD:
         return readable(x)
-    places, memory, size = [x.offset], memoryview(x.storage), x.dtype.itemsize
+    places, memory, size = [x.offset], x.storage.memory, x.dtype.itemsize
     for axis, stride in zip(shown, x.strides, strict=True):
         places = [place + i * stride for place in places for i in axis if i is not None]
     raw = b"".join(memory[place * size : (place + 1) * size] for place in places)

@@ -175,7 +175,7 @@ def from_parts(
             f"{min2maj}."
         )
     flat = _core.empty((count,), dt)
-    memoryview(flat.storage)[:] = _little_endian(raw, dt.itemsize)
+    flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
     strides, stride = [0] * len(shape), 1
     for axis in min2maj:
         strides[axis] = stride
@@ -198,7 +198,7 @@ def _count(shape: tuple[int, ...]) -> int:
 def _bytes(dense: Tensor) -> bytes:
     size = dense.dtype.itemsize
     start = dense.offset * size
-    return bytes(_little_endian(memoryview(dense.storage)[start : start + dense.size * size], size))
+    return bytes(_little_endian(dense.storage.memory[start : start + dense.size * size], size))
 
 
 def _little_endian(raw: Any, itemsize: int) -> Any:

@@ -293,7 +293,7 @@ def readable(x: Tensor) -> np.ndarray[Any, Any]:
 def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return a tensor of zeros."""
     made: Tensor = _core.empty(shape, dt)
-    memoryview(made.storage)[:] = bytes(made.size * dt.itemsize)
+    made.storage.memory[:] = bytes(made.size * dt.itemsize)
     return made
 
 
