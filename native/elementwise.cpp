@@ -58,10 +58,6 @@ namespace {
 
 std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 1 << 15 : 1 << 12; }
 
-}  // namespace
-
-namespace {
-
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.
 bool lies_ready(const Loop& loop, Dtype promoted) {
@@ -107,6 +103,18 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
 
 namespace {
 
+// The loop of a binary kernel over memory as it is; `steps` are bytes from element to element.
+unsigned run_in_place(const Loop& loop, Binary kernel, const std::int64_t* steps, std::byte* out,
+                      std::int64_t out_size, Repeat repeat, Cost cost) {
+  std::atomic<unsigned> trouble{none};
+  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+    unsigned met = kernel(loop.inputs[0].data + begin * steps[0], loop.inputs[1].data + begin * steps[1],
+                          out + begin * out_size, static_cast<std::size_t>(end - begin), repeat);
+    if (met) trouble.fetch_or(met, std::memory_order_relaxed);
+  });
+  return trouble.load(std::memory_order_relaxed);
+}
+
 // The loop of a binary kernel over inputs that are read by given paths.
 unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const Path& path_y,
                       const Path& store, std::size_t lane, std::byte* out, Dtype out_dtype, Cost cost) {
@@ -123,16 +131,12 @@ unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const
   bool x_direct = x.in_place() || (x.repeats() && x.path().count == 0);
   bool y_direct = y.in_place() || (y.repeats() && y.path().count == 0);
   bool direct = x_direct && y_direct && writer.in_place() && !both;
-  std::atomic<unsigned> trouble{none};
   if (direct) {
-    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
-      unsigned met = kernel(x.at(x.repeats() ? 0 : begin), y.at(y.repeats() ? 0 : begin),
-                            out + begin * static_cast<std::int64_t>(out_item),
-                            static_cast<std::size_t>(end - begin), repeat);
-      if (met) trouble.fetch_or(met, std::memory_order_relaxed);
-    });
-    return trouble.load(std::memory_order_relaxed);
+    std::int64_t steps[2] = {x.repeats() ? 0 : static_cast<std::int64_t>(x.itemsize()),
+                             y.repeats() ? 0 : static_cast<std::int64_t>(y.itemsize())};
+    return run_in_place(loop, kernel, steps, out, static_cast<std::int64_t>(out_item), repeat, cost);
   }
+  std::atomic<unsigned> trouble{none};
   parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     unsigned met = none;
     Buffer in_x[2], in_y[2], computed[2];
@@ -177,14 +181,9 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
   Binary kernel = k.binary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
   if (lies_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
-    std::int64_t size = item(promoted), out_size = item(out_dtype);
-    std::atomic<unsigned> trouble{none};
-    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
-      unsigned met = kernel(loop.inputs[0].data + begin * size, loop.inputs[1].data + begin * size,
-                            out + begin * out_size, static_cast<std::size_t>(end - begin), Repeat::neither);
-      if (met) trouble.fetch_or(met, std::memory_order_relaxed);
-    });
-    return trouble.load(std::memory_order_relaxed);
+    auto size = static_cast<std::int64_t>(item(promoted));
+    std::int64_t steps[2] = {size, size}, out_size = item(out_dtype);
+    return run_in_place(loop, kernel, steps, out, out_size, Repeat::neither, cost);
   }
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
                       load_path(k, loop.inputs[1].dtype, promoted), store,

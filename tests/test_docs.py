@@ -94,7 +94,7 @@ def test_nothing_is_too_long_to_read() -> None:
         str(file.relative_to(ROOT)): count
         for folder in ("src", "native", "tests")
         for file in (ROOT / folder).rglob("*")
-        if file.suffix in (".py", ".cpp", ".h") and os.path.isfile(file)
+        if file.suffix in (".py", ".cpp", ".h", ".inc", ".def") and os.path.isfile(file)
         if (count := len(file.read_text("utf-8").splitlines())) > 500
     }
     assert not long
