@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DTypeLike, dtype, float32
+from suanzi.dtypes import DTypeLike, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import ANY, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import (
@@ -15,7 +15,6 @@ from suanzi.resolve import (
     broadcast_shapes,
     check_dtype,
     check_shapes,
-    number_tensor,
     plain_operand,
     promote,
     real_values,
@@ -53,7 +52,9 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
     except StatusError as error:
         raise error.__class__(f"{op.title}: {error}") from None
     if input.dtype.kind == "quantized" and target in _NOT_TEXT:
-        input = number_tensor(op, "input", real_values(op, "input", input))
+        real = real_values(op, "input", input)
+        assert isinstance(real, Tensor)
+        input = real
     elif target is not input.dtype and not {input.dtype, target} <= {*_NOT_TEXT}:
         raise TypeMismatch(
             f"{op.title}: input is {input.dtype}, which does not convert to {target}; numbers "
@@ -124,10 +125,9 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
             )
     if inside is True:
         inside = tensor(True)
-    operands = {"grad_out": gradient, "input": x}
     if broadcast_shapes([x.shape, inside.shape]) != x.shape or gradient.shape != x.shape:
         raise InvalidArgument(
-            f"{op.title}: grad_out has shape {gradient.shape} and input {operands['input'].shape}; "
+            f"{op.title}: grad_out has shape {gradient.shape} and input {x.shape}; "
             "they must be equal, and bounds must not be larger."
         )
     made: Tensor = _core.run_operator("where", [inside, gradient, 0], gradient.dtype)[0]
@@ -162,11 +162,9 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
     if isinstance(value, complex) or (x.dtype.kind in ("int", "uint") and not whole):
         raise InvalidArgument(
             f"{op.title}: {name} is {value}, which is not a value of the input's dtype, {x.dtype}. "
-            f"Round it, or cast the input."
+            "Round it, or cast the input."
         )
     if x.dtype.kind in ("int", "uint"):
-        from suanzi.dtypes import iinfo
-
         limits = iinfo(x.dtype)
         return int(min(max(value, limits.min), limits.max))
     return plain_operand(op, name, value, x.dtype)
