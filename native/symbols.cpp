@@ -20,7 +20,9 @@ const Operator* symbols[symbol_count];
 // Whether the Python function may know what to do with an object; else another type may.
 bool is_ours(PyObject* object) {
   if (tensor_of(object) || PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object)) return true;
-  return PyObject_HasAttrString(object, "__array_interface__") || PyObject_HasAttrString(object, "__dlpack__");
+  for (const char* name : {"__array_interface__", "__dlpack__", "__suanzi_operator__"})
+    if (PyObject_HasAttrString(object, name)) return true;
+  return false;
 }
 
 PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from suanzi import _core
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
-from suanzi.status import AllocFailed
+from suanzi.status import AllocFailed, TypeMismatch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,10 +98,23 @@ def operator(
 
 
 def _naming_itself(declared: Operator, function: F) -> F:
-    """Return the function with errors of the core, which knows no operators, put in its name."""
+    """Return the function with errors of the core, which knows no operators, put in its name.
+
+    An argument with ``__suanzi_operator__(name, args, kwargs)`` computes the operator in its own
+    way: a sparse tensor, or a tensor on another device. It returns NotImplemented to leave the
+    call to the next such argument.
+    """
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        others = _with_own_way(args, kwargs)
+        for other in others:
+            result = other.__suanzi_operator__(declared.name, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        if others:
+            came = " and ".join(sorted({type(other).__name__ for other in others}))
+            raise TypeMismatch(f"{declared.title}: it has no form for {came}.")
         try:
             return function(*args, **kwargs)
         except AllocFailed as error:
@@ -110,6 +123,15 @@ def _naming_itself(declared: Operator, function: F) -> F:
     named: Any = call
     made: F = named
     return made
+
+
+def _with_own_way(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return the arguments, also those in lists, that compute operators in their own way."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        inside = x if isinstance(x, list | tuple) else (x,)
+        found += [one for one in inside if hasattr(type(one), "__suanzi_operator__")]
+    return found
 
 
 def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:

@@ -26,6 +26,8 @@ class Parameter:
     """As the standard prints it; empty if it promises one and prints none, None if required."""
     added: bool = False
     """Whether the standard forgot it, and it is ours."""
+    derived: bool = False
+    """Whether it follows from another, as the length of an array does: Python may leave it out."""
 
     @property
     def required(self) -> bool:
@@ -70,7 +72,7 @@ def _interface(entry: dict[str, object]) -> Interface:
     assert isinstance(own, list)
     assert isinstance(ours, list)
     parameters = [
-        Parameter(p["name"], p.get("default"), added)
+        Parameter(p["name"], p.get("default"), added, p.get("derived", False))
         for group, added in ((own, False), (ours, True))
         for p in group
     ]
