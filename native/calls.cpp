@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast_function.h"
+#include "movement.h"
 #include "operators.h"
 #include "status.h"
 #include "threads.h"
@@ -144,19 +145,26 @@ void copy_into(nb::handle target, nb::handle source) {
     read_operand(copy.ptr(), operand);
   }
   if (operand.ndim() > t->ndim()) throw nb::value_error("shapes do not go together");
-  Operand pair[2];
-  pair[0].tensor = t;
-  pair[0].dtype = t->dtype;
-  pair[1] = operand;
-  Together together(pair, 2);
-  if (!together.fits() || together.ndim() != t->ndim() ||
-      !std::equal(t->dims(), t->dims() + t->ndim(), together.shape()))
-    throw nb::value_error("shapes do not go together");
-  together.use_row_major();
-  Loop loop;
-  together.make_loop(loop);
-  std::byte* data = t->data();
-  run_loop(loop.size, pair, 2, [&] { run_copy(loop, data); return 0u; });
+  Move move;
+  move.ndim = t->ndim();
+  move.to = t->data();
+  move.from = operand.data();
+  move.to_dtype = t->dtype;
+  move.from_dtype = operand.dtype;
+  auto to_item = static_cast<std::int64_t>(t->itemsize());
+  auto from_item = std::int64_t{1} << layer_of(operand.dtype).log2_size;
+  int skipped = t->ndim() - operand.ndim();
+  for (int d = 0; d < t->ndim(); ++d) {
+    move.dims[d] = t->dims()[d];
+    move.to_strides[d] = t->strides()[d] * to_item;
+    bool repeats = d < skipped || operand.dims()[d - skipped] == 1;
+    if (!repeats && operand.dims()[d - skipped] != move.dims[d]) throw nb::value_error("shapes do not go together");
+    move.from_strides[d] = repeats ? 0 : operand.tensor->strides()[d - skipped] * from_item;
+  }
+  Operand both[2];
+  both[0].tensor = t;
+  both[1] = operand;
+  run_loop(t->size, both, 2, [&] { run_move(move); return 0u; });
 }
 
 // As cast_tensor, but the output is in row-major order whatever the input is.

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "blocks.h"
+#include "movement.h"
 #include "threads.h"
 
 namespace suanzi {
@@ -254,10 +255,34 @@ void run_where(const Loop& loop, Dtype promoted, std::byte* out) {
   });
 }
 
+namespace {
+
+// A conversion of the input of a loop, where the output is dense.
+Move as_move(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
+  Move move;
+  move.ndim = loop.ndim;
+  move.to = out;
+  move.from = loop.inputs[0].data;
+  move.to_dtype = out_dtype;
+  move.from_dtype = loop.inputs[0].dtype;
+  move.saturate = saturate;
+  auto stride = static_cast<std::int64_t>(item(out_dtype));
+  for (int d = loop.ndim; d-- > 0;) {
+    move.dims[d] = loop.dims[d];
+    move.to_strides[d] = stride;
+    move.from_strides[d] = loop.inputs[0].strides[d];
+    stride *= loop.dims[d];
+  }
+  return move;
+}
+
+}  // namespace
+
 void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
   const Kernels& k = kernels();
   Path path = cast_path(k, loop.inputs[0].dtype, out_dtype, saturate), none_needed;
   Reader x(loop, loop.inputs[0], k, path);
+  if (!x.dense() && !x.repeats()) return run_move(as_move(loop, out, out_dtype, saturate));
   Writer writer(loop, k, none_needed, out, out_dtype);
   std::size_t out_item = item(out_dtype), size = x.itemsize();
   std::size_t block = block_elements(std::max(widest(path, size), out_item));
@@ -278,36 +303,6 @@ void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) 
     }
     writer.finish();
   });
-}
-
-void run_copy(const Loop& loop, std::byte* target) {
-  const Kernels& k = kernels();
-  const Input &to = loop.inputs[0], &from = loop.inputs[1];
-  Path path = cast_path(k, from.dtype, to.dtype, false);
-  Reader x(loop, from, k, path);
-  std::size_t size = item(to.dtype), block = block_elements(16);
-  Strided scatter = k.scatter[layer_of(to.dtype).log2_size];
-  std::int64_t inner = loop.ndim ? loop.dims[loop.ndim - 1] : 1;
-  std::int64_t stride = loop.ndim ? to.strides[loop.ndim - 1] : 0;
-  // By rows of the target: where elements of it coincide, the last one written stays.
-  Buffer in[2];
-  for (std::int64_t row = 0; row < (inner ? loop.size / inner : 0); ++row) {
-    std::int64_t offset = 0, rest = row;
-    for (int d = loop.ndim - 2; d >= 0; --d) {
-      offset += rest % loop.dims[d] * to.strides[d];
-      rest /= loop.dims[d];
-    }
-    for (std::int64_t p = 0; p < inner;) {
-      std::size_t n = std::min(block, static_cast<std::size_t>(inner - p));
-      const std::byte* values = x.read(row * inner + p, n, in);
-      if (x.repeats())
-        for (std::size_t i = 0; i < n; ++i)
-          std::memcpy(target + offset + (p + static_cast<std::int64_t>(i)) * stride, values, size);
-      else
-        scatter(values, target + offset + p * stride, n, stride);
-      p += static_cast<std::int64_t>(n);
-    }
-  }
 }
 
 namespace {

@@ -50,8 +50,6 @@ unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out);
 void run_where(const Loop& loop, Dtype promoted, std::byte* out);
 // Copies and converts one input.
 void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate);
-// Writes the second input, converted, over the elements of the first, which is `target`.
-void run_copy(const Loop& loop, std::byte* target);
 // Compares two real inputs exactly, whatever their dtypes; `which` is a row of Kernels::compare.
 void run_compare(const Loop& loop, int which, std::byte* out);
 

@@ -54,6 +54,12 @@ using Strided = void (*)(const void* in, void* out, std::size_t n, std::ptrdiff_
 using Select = void (*)(const void* condition, const void* a, const void* b, void* out,
                         std::size_t n);
 
+// Turns rows of elements into columns, both dense.
+using Transpose = void (*)(const void* in, void* out, std::size_t rows, std::size_t columns);
+// Packs the elements that a mask of bytes has not 0 for, and returns how many there are; the output
+// has room for n, all of which may be written to.
+using Compress = std::size_t (*)(const void* mask, const void* in, void* out, std::size_t n);
+
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
@@ -75,6 +81,9 @@ struct Kernels {
   void (*end_stream)();
   Strided gather[size_count], scatter[size_count];
   Select select[size_count];
+  Transpose transpose[size_count];
+  Compress compress[size_count];
+  std::size_t (*count)(const void* mask, std::size_t n);  // bytes that are not 0
   Unary unary[unary_count][lane_count];     // null where there is none
   Binary binary[binary_count][lane_count];  // null where there is none
   // Over two operands of a narrow format, to that format or to bytes; null where there is none.
