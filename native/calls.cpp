@@ -144,23 +144,8 @@ void copy_into(nb::handle target, nb::handle source) {
     copy = row_major_copy(source);
     read_operand(copy.ptr(), operand);
   }
-  if (operand.ndim() > t->ndim()) throw nb::value_error("shapes do not go together");
   Move move;
-  move.ndim = t->ndim();
-  move.to = t->data();
-  move.from = operand.data();
-  move.to_dtype = t->dtype;
-  move.from_dtype = operand.dtype;
-  auto to_item = static_cast<std::int64_t>(t->itemsize());
-  auto from_item = std::int64_t{1} << layer_of(operand.dtype).log2_size;
-  int skipped = t->ndim() - operand.ndim();
-  for (int d = 0; d < t->ndim(); ++d) {
-    move.dims[d] = t->dims()[d];
-    move.to_strides[d] = t->strides()[d] * to_item;
-    bool repeats = d < skipped || operand.dims()[d - skipped] == 1;
-    if (!repeats && operand.dims()[d - skipped] != move.dims[d]) throw nb::value_error("shapes do not go together");
-    move.from_strides[d] = repeats ? 0 : operand.tensor->strides()[d - skipped] * from_item;
-  }
+  if (!broadcast_move(*t, operand, move)) throw nb::value_error("shapes do not go together");
   Operand both[2];
   both[0].tensor = t;
   both[1] = operand;

@@ -17,5 +17,9 @@ NB_MODULE(_core, m) {
   suanzi::init_operators(m);
   suanzi::init_calls(m);
   suanzi::init_lists(m);
+  suanzi::init_views(m);
+  suanzi::init_subscripts(m);
+  suanzi::init_joining(m);
+  suanzi::init_selecting(m);
   suanzi::init_dlpack(m);
 }

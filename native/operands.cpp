@@ -52,6 +52,27 @@ bool read_operand(PyObject* object, Operand& operand) {
   return true;
 }
 
+bool broadcast_move(const Tensor& target, const Operand& source, Move& move) {
+  int skipped = target.ndim() - source.ndim();
+  move.ndim = target.ndim();
+  move.to = target.data();
+  move.from = source.data();
+  move.to_dtype = target.dtype;
+  move.from_dtype = source.dtype;
+  auto to_item = static_cast<std::int64_t>(target.itemsize());
+  auto from_item = std::int64_t{1} << layer_of(source.dtype).log2_size;
+  for (int d = 0; d < source.ndim() && skipped < 0; ++d)  // more axes are allowed if they are 1
+    if (d < -skipped && source.dims()[d] != 1) return false;
+  for (int d = 0; d < target.ndim(); ++d) {
+    move.dims[d] = target.dims()[d];
+    move.to_strides[d] = target.strides()[d] * to_item;
+    bool repeats = d < skipped || source.dims()[d - skipped] == 1;
+    if (!repeats && source.dims()[d - skipped] != move.dims[d]) return false;
+    move.from_strides[d] = repeats ? 0 : source.tensor->strides()[d - skipped] * from_item;
+  }
+  return true;
+}
+
 std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTable& table) {
   if (operand.tensor) {
     std::size_t code = static_cast<std::size_t>(operand.dtype);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "elementwise.h"
+#include "movement.h"
 #include "rules.h"
 #include "tensor.h"
 
@@ -23,6 +24,10 @@ struct Operand {
 
 // Reads a tensor or a number of exactly a Python type; false for anything else.
 bool read_operand(PyObject* object, Operand& operand);
+
+// How an operand is written into the elements of a tensor, to which it is repeated; false if their
+// shapes do not go together.
+bool broadcast_move(const Tensor& target, const Operand& source, Move& move);
 
 // The row of an operand in the rule table, or operand_count if its value has a say.
 std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTable& table);

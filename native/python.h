@@ -16,6 +16,10 @@ void init_tensor(nb::module_& m);
 void init_operators(nb::module_& m);
 void init_calls(nb::module_& m);
 void init_lists(nb::module_& m);
+void init_views(nb::module_& m);
+void init_subscripts(nb::module_& m);
+void init_joining(nb::module_& m);
+void init_selecting(nb::module_& m);
 void init_dlpack(nb::module_& m);
 
 // The DType type, and its instance number i; both live as long as the process.

@@ -12,6 +12,7 @@
 
 #include "operators.h"
 #include "status.h"
+#include "views.h"
 
 namespace suanzi {
 
@@ -327,6 +328,7 @@ nb::object make_tensor_type(nb::type_object methods) {
                                  {Py_tp_getset, attributes},
                                  {Py_tp_members, members}};
   add_symbol_slots(slots);
+  add_subscript_slots(slots);
   slots.push_back({0, nullptr});
   static PyType_Spec spec = {"suanzi.Tensor", sizeof(PyTensor), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, nullptr};

@@ -1,0 +1,422 @@
+// native/selecting.cpp: elements picked by indices or by a mask, and written back by indices.
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "arguments.h"
+#include "blocks.h"
+#include "fast_function.h"
+#include "movement.h"
+#include "operands.h"
+#include "operators.h"
+#include "threads.h"
+
+namespace suanzi {
+
+namespace {
+
+constexpr std::int64_t grain = 1 << 15;  // elements a thread is worth
+
+nb::object raise_or(PyObject* made) {
+  if (!made) throw nb::python_error();
+  return nb::steal(made);
+}
+
+bool is_integer(Dtype dtype) {
+  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
+  return (info.kind == Kind::Int || info.kind == Kind::UInt) && info.bits >= 8;
+}
+
+// ---- indices ------------------------------------------------------------------------------------
+
+// Indices of any integer dtype as 64-bit ones, row-major; what does not fit becomes -2^63.
+void load_indices(const Tensor& t, std::int64_t* out) {
+  Move move;
+  move.ndim = t.ndim();
+  move.to = reinterpret_cast<std::byte*>(out);
+  move.from = t.data();
+  move.to_dtype = Dtype::int64;
+  move.from_dtype = t.dtype;
+  std::int64_t strides[max_ndim];
+  row_major_strides(t.ndim(), t.dims(), strides);
+  for (int d = 0; d < t.ndim(); ++d) {
+    move.dims[d] = t.dims()[d];
+    move.to_strides[d] = strides[d] * 8;
+    move.from_strides[d] = t.strides()[d] * static_cast<std::int64_t>(t.itemsize());
+  }
+  run_move(move);
+  if (t.dtype == Dtype::uint64)
+    for (std::int64_t i = 0; i < t.size; ++i)
+      if (out[i] < 0) out[i] = INT64_MIN;
+}
+
+// Adds `stride` times each index to `offsets`, and returns the place of the first index that is not
+// in [0, dim), or with `wraps` in [-dim, dim); -1 if there is none.
+std::int64_t add_offsets(const std::int64_t* indices, std::int64_t n, std::int64_t dim, std::int64_t stride, bool wraps,
+                         bool first, std::int64_t* offsets) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t index = indices[i];
+    if (wraps && index < 0) index += dim;
+    if (index < 0 || index >= dim) return i;
+    offsets[i] = (first ? 0 : offsets[i]) + index * stride;
+  }
+  return -1;
+}
+
+// Indices side by side, one tensor for each axis, of one shape: where the elements are, counted in
+// elements of which `strides` are given. Raises the tensor and the place of a bad index.
+nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vector<std::int64_t>& dims,
+                         const std::vector<std::int64_t>& strides, bool wraps) {
+  if (indices.empty() || indices.size() != dims.size() || dims.size() != strides.size())
+    throw nb::value_error("a size and a stride for each tensor of indices");
+  const Tensor* first = read_tensor(indices[0].ptr());
+  if (!first) throw nb::type_error("not a tensor");
+  nb::object made = raise_or(new_dense_tensor(Dtype::int64, first->ndim(), first->dims()));
+  nb::object loaded = raise_or(new_dense_tensor(Dtype::int64, first->ndim(), first->dims()));
+  auto* offsets = reinterpret_cast<std::int64_t*>(tensor_of(made.ptr())->data());
+  auto* values = reinterpret_cast<std::int64_t*>(tensor_of(loaded.ptr())->data());
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Tensor* t = read_tensor(indices[k].ptr());
+    if (!t || !is_integer(t->dtype) || t->ndim() != first->ndim() || !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
+      throw nb::value_error("indices are integers, in tensors of one shape");
+    load_indices(*t, values);
+    std::int64_t bad = add_offsets(values, t->size, dims[k], strides[k], wraps, k == 0, offsets);
+    if (bad >= 0) return nb::make_tuple(k, bad);
+  }
+  return made;
+}
+
+// ---- gather -------------------------------------------------------------------------------------
+
+// A tensor seen as [outer, picked, row]: for each outer place, rows of `row` bytes in one piece.
+struct Rows {
+  std::int64_t outer = 1, row_elements = 1;
+  std::size_t row_bytes;
+  int outer_ndim;
+  const Tensor& t;
+  std::byte* data;  // as it is now: another thread may destroy the tensor while rows are copied
+
+  // The axes [axis, axis + picked) are the ones that are indexed.
+  Rows(const Tensor& tensor, int axis, int picked) : outer_ndim(axis), t(tensor), data(tensor.data()) {
+    for (int d = 0; d < axis; ++d) outer *= t.dims()[d];
+    for (int d = axis + picked; d < t.ndim(); ++d) row_elements *= t.dims()[d];
+    row_bytes = static_cast<std::size_t>(row_elements) * t.itemsize();
+  }
+  static bool are_dense(const Tensor& t, int axis, int picked) {
+    int first = axis + picked;
+    return is_row_major(t.ndim() - first, t.dims() + first, t.strides() + first);
+  }
+  std::byte* at(std::int64_t place) const {
+    std::int64_t offset = 0;
+    for (int d = outer_ndim; d-- > 0;) {
+      offset += place % t.dims()[d] * t.strides()[d];
+      place /= t.dims()[d];
+    }
+    return data + offset * static_cast<std::int64_t>(t.itemsize());
+  }
+};
+
+template <std::size_t size>
+void pick_elements(const std::byte* from, const std::int64_t* offsets, std::int64_t n, std::byte* to) {
+  constexpr std::int64_t ahead = 16;
+  std::int64_t i = 0;
+  for (; i + ahead < n; ++i) {
+    __builtin_prefetch(from + offsets[i + ahead] * static_cast<std::int64_t>(size));
+    std::memcpy(to + i * static_cast<std::int64_t>(size), from + offsets[i] * static_cast<std::int64_t>(size), size);
+  }
+  for (; i < n; ++i)
+    std::memcpy(to + i * static_cast<std::int64_t>(size), from + offsets[i] * static_cast<std::int64_t>(size), size);
+}
+
+using PickElements = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*);
+constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>, pick_elements<16>};
+
+// Copies the rows at n offsets, counted in elements, for each outer place.
+void gather_rows(const Rows& rows, const std::int64_t* offsets, std::int64_t n, std::byte* to) {
+  const Kernels& k = kernels();
+  auto item = static_cast<std::int64_t>(rows.t.itemsize());
+  std::int64_t total = rows.outer * n;
+  auto bytes = static_cast<std::int64_t>(rows.row_bytes);
+  bool streams = 2 * total * bytes >= stream_from() && bytes >= 512;
+  std::int64_t part = std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
+  parallel_for(total, part, [&](std::int64_t begin, std::int64_t end) {
+    while (begin < end) {
+      std::int64_t place = begin / n, first = begin % n, count = std::min(n - first, end - begin);
+      const std::byte* from = rows.at(place);
+      std::byte* out = to + begin * bytes;
+      if (rows.row_elements == 1) {
+        picks[layer_of(rows.t.dtype).log2_size](from, offsets + first, count, out);
+      } else {
+        for (std::int64_t i = 0; i < count; ++i, out += bytes) {
+          const std::byte* row = from + offsets[first + i] * item;
+          if (streams) k.stream(row, out, rows.row_bytes);
+          else std::memcpy(out, row, rows.row_bytes);
+        }
+      }
+      begin += count;
+    }
+    if (streams) k.end_stream();
+  });
+}
+
+// The output [outer axes, shape of the indices, axes of a row].
+PyObject* new_gathered(const Tensor& t, int axis, int picked, int index_ndim, const std::int64_t* index_dims) {
+  std::int64_t dims[3 * max_ndim];
+  int ndim = 0;
+  for (int d = 0; d < axis; ++d) dims[ndim++] = t.dims()[d];
+  for (int d = 0; d < index_ndim; ++d) dims[ndim++] = index_dims[d];
+  for (int d = axis + picked; d < t.ndim(); ++d) dims[ndim++] = t.dims()[d];
+  return new_dense_tensor(t.dtype, ndim, dims);
+}
+
+// Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
+template <class F>
+void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, F&& body) {
+  Operand operands[3];
+  int count = 0;
+  for (const Tensor* t : tensors) operands[count++].tensor = t;
+  run_loop(size, operands, count, [&] { body(); return 0u; });
+}
+
+nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle offsets_object) {
+  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr());
+  if (!t || !offsets || offsets->dtype != Dtype::int64 || !offsets->row_major || axis < 0 || picked < 0 ||
+      axis + picked > t->ndim() || !Rows::are_dense(*t, axis, picked) || t->ndim() - picked + offsets->ndim() > max_ndim)
+    throw nb::value_error("not what gather takes");
+  nb::object output = raise_or(new_gathered(*t, axis, picked, offsets->ndim(), offsets->dims()));
+  Rows rows(*t, axis, picked);
+  std::byte* to = tensor_of(output.ptr())->data();
+  std::int64_t size = tensor_of(output.ptr())->size;
+  auto* values = reinterpret_cast<const std::int64_t*>(offsets->data());
+  if (size > 0) run_over(size, {t, offsets}, [&] { gather_rows(rows, values, offsets->size, to); });
+  return output;
+}
+
+// Rows of a tensor by a tensor of indices of rank 1.
+PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count != 2) return nullptr;
+  const Tensor *t = read_tensor(args[0]), *index = read_tensor(args[1]);
+  if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_integer(index->dtype)) return nullptr;
+  if (t->quantization || !Rows::are_dense(*t, 0, 1)) return nullptr;
+  std::int64_t small[64];
+  std::vector<std::int64_t> large;
+  std::int64_t n = index->size, *offsets = small;
+  if (n > 64) {
+    large.resize(static_cast<std::size_t>(n));
+    offsets = large.data();
+  }
+  load_indices(*index, offsets);
+  if (add_offsets(offsets, n, t->dims()[0], t->strides()[0], false, true, offsets) >= 0) return nullptr;
+  PyObject* output = new_gathered(*t, 0, 1, 1, &n);
+  if (!output) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  const Tensor& out = *tensor_of(output);
+  Rows rows(*t, 0, 1);
+  if (out.size > 0) run_over(out.size, {t}, [&] { gather_rows(rows, offsets, n, out.data()); });
+  return output;
+}
+
+// ---- scatter ------------------------------------------------------------------------------------
+
+// Writes rows of `updates`, [outer, indices, row], over those of the target, or adds them to those,
+// one after the other in the order of the indices.
+void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object, nb::handle updates_object, bool adds) {
+  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr()), *updates = read_tensor(updates_object.ptr());
+  if (!t || !offsets || !updates || offsets->dtype != Dtype::int64 || !offsets->row_major || !updates->row_major ||
+      updates->dtype != t->dtype || axis < 0 || picked < 0 || axis + picked > t->ndim() || !Rows::are_dense(*t, axis, picked) ||
+      t->storage->read_only || t->storage == updates->storage)
+    throw nb::value_error("not what scatter takes");
+  Rows rows(*t, axis, picked);
+  if (updates->size != rows.outer * offsets->size * rows.row_elements) throw nb::value_error("another number of updates");
+  Binary add = kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
+  if (adds && (!add || layer_of(t->dtype).is_narrow)) throw nb::value_error("no kernel for this dtype");
+  auto* places = reinterpret_cast<const std::int64_t*>(offsets->data());
+  auto item = static_cast<std::int64_t>(t->itemsize());
+  const std::byte* from = updates->data();
+  std::int64_t n = offsets->size;
+  if (updates->size == 0) return;
+  // Threads share the elements of a row, so that indices that coincide keep their order.
+  run_over(updates->size, {t, offsets, updates}, [&] {
+    std::int64_t part = std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.outer * n, 1), 1024);
+    parallel_for(rows.row_elements, part, [&](std::int64_t begin, std::int64_t end) {
+      auto count = static_cast<std::size_t>(end - begin);
+      for (std::int64_t place = 0; place < rows.outer; ++place) {
+        std::byte* base = rows.at(place) + begin * item;
+        for (std::int64_t i = 0; i < n; ++i) {
+          const std::byte* update = from + ((place * n + i) * rows.row_elements + begin) * item;
+          std::byte* to = base + places[i] * item;
+          if (adds) add(to, update, to, count, Repeat::neither);
+          else std::memcpy(to, update, count * static_cast<std::size_t>(item));
+        }
+      }
+    });
+  });
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+constexpr std::int64_t chunk = 1 << 15;  // elements that are counted, and then packed, at a time
+
+// Where the elements of each chunk that a mask picks begin in the output; the last one is how many
+// there are. `read(begin, n)` gives bytes of the mask.
+template <class ReadMask>
+std::vector<std::int64_t> count_chunks(std::int64_t size, ReadMask&& read) {
+  std::int64_t chunks = (size + chunk - 1) / chunk;
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(chunks) + 1, 0);
+  parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c)
+      starts[static_cast<std::size_t>(c) + 1] = read(c * chunk, std::min(chunk, size - c * chunk));
+  });
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  return starts;
+}
+
+// The mask, and for masked_select the tensor it is laid over, read block by block in row-major order.
+class Masked {
+ public:
+  Masked(const Tensor& mask, const Tensor* values) {
+    operands_[0].tensor = values ? values : &mask;
+    operands_[0].dtype = operands_[0].tensor->dtype;
+    operands_[1].tensor = &mask;
+    operands_[1].dtype = mask.dtype;
+    together_.emplace(operands_, 2);
+    together_->use_row_major();
+    together_->make_loop(loop_);
+  }
+
+  bool fits(const Tensor& values) const {
+    return together_->fits() && together_->ndim() == values.ndim() &&
+           std::equal(values.dims(), values.dims() + values.ndim(), together_->shape());
+  }
+  std::int64_t size() const { return loop_.size; }
+
+  // How many of n elements the mask picks.
+  std::int64_t count(std::int64_t begin, std::int64_t n) const {
+    Reader mask(loop_, loop_.inputs[1], kernels(), Path{});
+    if (mask.in_place()) return static_cast<std::int64_t>(kernels().count(mask.at(begin), static_cast<std::size_t>(n)));
+    std::int64_t found = 0;
+    each_block(begin, n, block_bytes, [&](std::int64_t p, std::size_t m) {
+      Buffer in[2], whole;
+      found += static_cast<std::int64_t>(kernels().count(read_mask(mask, p, m, in, whole), m));
+    });
+    return found;
+  }
+
+  // Packs what the mask picks of n elements; `places`, packs where they are instead. There is room for
+  // as many as were counted: another thread may have changed the mask since.
+  void pack(std::int64_t begin, std::int64_t n, std::byte* out, std::size_t room, bool places) const {
+    const Kernels& k = kernels();
+    Reader mask(loop_, loop_.inputs[1], k, Path{}), values(loop_, loop_.inputs[0], k, Path{});
+    std::size_t size = places ? 8 : values.itemsize();
+    int log2 = places ? 3 : layer_of(loop_.inputs[0].dtype).log2_size;
+    Buffer in_mask[2], in_values[2], whole, whole_values, packed;
+    each_block(begin, n, block_bytes / size, [&](std::int64_t p, std::size_t m) {
+      const std::byte* from;
+      if (places) {
+        auto* numbers = reinterpret_cast<std::int64_t*>(in_values[0].bytes);
+        for (std::size_t i = 0; i < m; ++i) numbers[i] = p + static_cast<std::int64_t>(i);
+        from = in_values[0].bytes;
+      } else if (const std::byte* repeated = values.spread(in_values, whole_values, size, m)) {
+        from = repeated;
+      } else {
+        from = values.read(p, m, in_values);
+      }
+      std::size_t found = std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
+      std::memcpy(out, packed.bytes, found * size);
+      out += found * size;
+      room -= found;
+    });
+  }
+
+ private:
+  template <class Body>
+  static void each_block(std::int64_t begin, std::int64_t n, std::size_t most, Body&& body) {
+    for (std::int64_t p = begin; p < begin + n;) {
+      std::size_t m = std::min(most, static_cast<std::size_t>(begin + n - p));
+      body(p, m);
+      p += static_cast<std::int64_t>(m);
+    }
+  }
+  static const std::byte* read_mask(const Reader& mask, std::int64_t p, std::size_t n, Buffer* in, Buffer& whole) {
+    const std::byte* repeated = mask.spread(in, whole, 1, n);
+    return repeated ? repeated : mask.read(p, n, in);
+  }
+
+  Operand operands_[2];
+  std::optional<Together> together_;
+  Loop loop_;
+};
+
+// What a mask of the shape of `values`, or one that is repeated to it, picks; without `values`, the
+// places of what it picks.
+PyObject* select(const Tensor& mask, const Tensor* values) {
+  Masked masked(mask, values);
+  if (values && !masked.fits(*values)) return nullptr;
+  std::vector<std::int64_t> starts;
+  const Tensor& first = values ? *values : mask;
+  run_over(masked.size(), {&mask, &first}, [&] {
+    starts = count_chunks(masked.size(), [&](std::int64_t begin, std::int64_t n) { return masked.count(begin, n); });
+  });
+  PyObject* output = new_dense_tensor(values ? values->dtype : Dtype::int64, 1, &starts.back());
+  if (!output) return nullptr;
+  const Tensor& out = *tensor_of(output);
+  std::byte* to = out.data();
+  auto item = static_cast<std::int64_t>(out.itemsize());
+  run_over(masked.size(), {&mask, &first}, [&] {
+    parallel_for(static_cast<std::int64_t>(starts.size()) - 1, 2, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t c = begin; c < end; ++c) {
+        std::int64_t start = starts[static_cast<std::size_t>(c)], room = starts[static_cast<std::size_t>(c) + 1] - start;
+        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item, static_cast<std::size_t>(room), !values);
+      }
+    });
+  });
+  return output;
+}
+
+PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count != 2) return nullptr;
+  const Tensor *t = read_tensor(args[0]), *mask = read_tensor(args[1]);
+  if (!t || !mask || mask->dtype != Dtype::boolean || mask->ndim() > t->ndim() || t->quantization) return nullptr;
+  PyObject* made = select(*mask, t);
+  if (!made) PyErr_Clear();
+  return made;
+}
+
+}  // namespace
+
+void init_selecting(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("accelerate_gather", [](nb::handle function) { return make_fast_function<fast_gather>(function); }, "function"_a,
+        nb::sig("def accelerate_gather(function: F, /) -> F"), "Puts the gathering of rows in front of the Python gather.");
+  m.def("accelerate_masked_select", [](nb::handle function) { return make_fast_function<fast_masked_select>(function); },
+        "function"_a, nb::sig("def accelerate_masked_select(function: F, /) -> F"),
+        "Puts the native way in front of the Python masked_select.");
+  m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
+        nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
+        "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
+  m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
+        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any"),
+        "The rows at offsets, in place of the axes that they index.");
+  m.def("scatter", &scatter, "target"_a, "axis"_a, "picked"_a, "offsets"_a, "updates"_a, "adds"_a,
+        nb::sig("def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None"),
+        "Writes rows to offsets, or adds them to what is there.");
+  m.def("masked_select", [](nb::handle input, nb::handle mask) {
+        const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
+        if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
+        PyObject* made = select(*chosen, t);
+        if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
+        return raise_or(made);
+      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Any"), "The elements that a mask picks.");
+  m.def("mask_places", [](nb::handle mask) {
+        const Tensor* chosen = read_tensor(mask.ptr());
+        if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
+        return raise_or(select(*chosen, nullptr));
+      }, "mask"_a, nb::sig("def mask_places(mask: Any) -> Any"),
+      "Where a mask is true, counted in row-major order.");
+}
+
+}  // namespace suanzi
