@@ -398,6 +398,12 @@ void init_selecting(nb::module_& m) {
   m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
         nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
         "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
+  m.def("has_dense_rows", [](nb::handle object, int first) {
+        const Tensor* t = read_tensor(object.ptr());
+        if (!t || first < 0 || first > t->ndim()) throw nb::value_error("no such axis");
+        return Rows::are_dense(*t, first, 0);
+      }, "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
+      "Whether the axes from `first` on are dense, in row-major order.");
   m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
         nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any"),
         "The rows at offsets, in place of the axes that they index.");

@@ -229,6 +229,74 @@ def to_lists(tensor: Any) -> Any:
     The elements as nested lists of Python numbers; None for dtypes that are not numbers.
     """
 
+def accelerate_view(function: F, /) -> F:
+    """Puts the making of a view in front of a Python function of its name."""
+
+def try_view(name: str, *args: Any) -> Any:
+    """
+    What the short cut of that name makes of its arguments; None if it does not take them.
+    """
+
+def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Any]:
+    """Views on one part of an axis after the other."""
+
+def declare_indexing(get: object, set: object) -> None:
+    """
+    Names the functions that x[key] and x[key] = value are left to where they are no plain views.
+    """
+
+def basic_view(tensor: Any, key: Any) -> Any:
+    """
+    The view that integers, slices, None and Ellipsis ask for; None for any other key.
+    """
+
+def accelerate_joining(function: F, /) -> F:
+    """Puts the native way in front of a Python function of its name."""
+
+def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Any:
+    """
+    Tensors one behind the other along an axis, or stacked along a new one, in a dtype.
+    """
+
+def tile(tensor: Any, repeats: Sequence[int]) -> Any:
+    """A tensor repeated along each axis."""
+
+def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Any:
+    """
+    A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.
+    """
+
+def roll(tensor: Any, shifts: Sequence[int]) -> Any:
+    """
+    A tensor shifted along each axis, what leaves it at the end coming in at the start.
+    """
+
+def accelerate_gather(function: F, /) -> F:
+    """Puts the gathering of rows in front of the Python gather."""
+
+def accelerate_masked_select(function: F, /) -> F:
+    """Puts the native way in front of the Python masked_select."""
+
+def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any:
+    """
+    Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.
+    """
+
+def has_dense_rows(tensor: Any, first: int) -> bool:
+    """Whether the axes from `first` on are dense, in row-major order."""
+
+def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any:
+    """The rows at offsets, in place of the axes that they index."""
+
+def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None:
+    """Writes rows to offsets, or adds them to what is there."""
+
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements that a mask picks."""
+
+def mask_places(mask: Any) -> Any:
+    """Where a mask is true, counted in row-major order."""
+
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""
 

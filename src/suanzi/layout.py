@@ -56,3 +56,18 @@ def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence
             return False
         expected *= shape[axis]
     return True
+
+
+def strides_of(shape: Sequence[int], min2maj: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Return the strides, in elements, of a gap-free block with its axes in an order.
+
+    Without an order, it is row-major.
+
+    >>> strides_of((2, 3)), strides_of((2, 3), (0, 1))
+    ((3, 1), (1, 2))
+    """
+    strides, stride = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))) if min2maj is None else min2maj:
+        strides[axis] = stride
+        stride *= shape[axis] if 0 not in shape else 1  # of an empty tensor no stride is used
+    return tuple(strides)

@@ -130,6 +130,20 @@ def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
     return value if isinstance(value, Tensor) else number_tensor(op, name, value)
 
 
+def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
+    """Return a list or tuple of tensors, of which there must be one at least."""
+    if input is None:
+        raise UninitializedObject(f"{op.title}: {name} is None; it takes a list of tensors.")
+    if not isinstance(input, list | tuple):
+        # A tensor is a sequence of its rows, and that is hardly ever what was meant.
+        raise InvalidArgument(
+            f"{op.title}: {name} is a {type(input).__name__}; it must be a list of tensors."
+        )
+    if not input:
+        raise InvalidArgument(f"{op.title}: {name} is empty; it must have one tensor at least.")
+    return [tensor_argument(op, f"{name}[{i}]", x) for i, x in enumerate(input)]
+
+
 def integer_argument(op: Operator, name: str, x: Any) -> int:
     """Return an argument as a Python int."""
     try:
@@ -138,6 +152,40 @@ def integer_argument(op: Operator, name: str, x: Any) -> int:
     except TypeError:  # also from an array of several elements
         pass
     raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be an integer.")
+
+
+def scalar_argument(op: Operator, name: str, x: Any, dt: DType) -> Number:
+    """Return a number that a dtype can hold, of Python, NumPy or a tensor of one element.
+
+    Floats are rounded where they are used; what is not an integer, or out of range, is refused for
+    an integer dtype, and a complex number for a real one.
+    """
+    value: Any = x
+    if x is None:
+        raise UninitializedObject(f"{op.title}: {name} is None; it takes a number.")
+    if hasattr(x, "item") and getattr(x, "ndim", None) == 0:
+        value = x.item()
+    if dt.kind == "char" and isinstance(value, bytes) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, bool | int | float | complex):
+        raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be a number.")
+    problem = None
+    if isinstance(value, complex) and dt.kind != "complex":
+        problem = "complex"
+    elif dt.kind == "bool" and value not in (0, 1):
+        problem = "neither True nor False"
+    elif dt.kind in ("int", "uint", "char"):
+        limits = iinfo(dt)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, float):
+            problem = "not an integer"
+        elif not limits.min <= value <= limits.max:
+            problem = f"not from {limits.min} to {limits.max}"
+    if problem is not None:
+        raise InvalidArgument(f"{op.title}: {name} is {value}, {problem}; the dtype is {dt}.")
+    number: Number = plain_operand(op, name, value, dt)
+    return number
 
 
 def axis_argument(
@@ -163,6 +211,36 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
             f"{op.title}: {name} is {shape!r}; it must be a sequence of at most {MAX_NDIM} "
             "integers from 0 up."
         )
+    return found
+
+
+def integers_argument(
+    op: Operator, name: str, values: Any, count: int | None = None
+) -> tuple[int, ...]:
+    """Return a sequence of integers, of which there must be `count`."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InvalidArgument(f"{op.title}: {name} is {values!r}; it must be a list of integers.")
+    try:
+        found = tuple(integer_argument(op, name, n) for n in values)
+    except TypeError:  # a 0-d array or tensor
+        found = (integer_argument(op, name, values),)
+    if count is not None and len(found) != count:
+        raise InvalidArgument(
+            f"{op.title}: {name} has {len(found)} integers; it must have {count}, one for each "
+            "axis of the input."
+        )
+    return found
+
+
+def axes_argument(
+    op: Operator, name: str, axes: Any, ndim: int, error: type[StatusError]
+) -> tuple[int, ...]:
+    """Return axes, given as one integer or several, counted from the first; none twice."""
+    several = hasattr(axes, "__iter__") and getattr(axes, "ndim", 1) != 0
+    given = integers_argument(op, name, axes) if several else (axes,)
+    found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
+    if len(set(found)) < len(found):
+        raise InvalidArgument(f"{op.title}: {name} is {axes!r}; an axis is there twice.")
     return found
 
 

@@ -14,7 +14,8 @@ Tensor([[2, 3],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
@@ -87,6 +88,8 @@ class Tensor:
         def __invert__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
         def __hash__(self) -> int: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
 
     @property
     def storage(self) -> _core.Storage:
@@ -102,6 +105,36 @@ class Tensor:
     def layout(self) -> Layout:
         """The order of the axes in memory."""
         return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
+
+    @property
+    def T(self) -> Tensor:
+        """A view with the axes in reverse order.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([[1, 2, 3]]).T.shape
+        (3, 1)
+        """
+        from suanzi.ops.transformation_views import transpose
+
+        return transpose(self)
+
+    def reshape(self, *dims: int | Sequence[int]) -> Tensor:
+        """Return the elements in another shape, as :func:`suanzi.reshape`.
+
+        One of the sizes may be -1: it is what the others leave.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([1, 2, 3, 4, 5, 6]).reshape(2, -1).shape
+        (2, 3)
+        """
+        from suanzi.ops.transformation_views import reshape
+
+        given: Any = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+        sizes = list(given) if hasattr(given, "__iter__") else given
+        if isinstance(sizes, list) and sizes.count(-1) == 1:
+            others = math.prod(n for n in sizes if n != -1)
+            sizes[sizes.index(-1)] = self.size // others if others else 0
+        return reshape(self, sizes)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -171,15 +204,7 @@ class Tensor:
         if self.ndim == 0:
             raise TypeMismatch("a 0-d tensor cannot be iterated over.")
         for i in range(self.shape[0]):
-            offset = self.offset + i * self.strides[0]
-            row: Tensor = _core.view(self, offset, self.shape[1:], self.strides[1:])
-            if self.channel_axis is not None:
-                assert self.scale is not None
-                assert self.zero_point is not None
-                rest = self.channel_axis - 1  # -1 along the channels: a row has one scale
-                scale = self.scale if rest >= 0 else self.scale[i : i + 1]
-                _core.set_quantization(row, scale, self.zero_point, rest)
-            yield row
+            yield self[i]
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -247,6 +272,21 @@ class Tensor:
 
 TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
 """What operators take as an operand."""
+
+
+def _get(x: Tensor, key: Any) -> Tensor:
+    from suanzi.indexing import get
+
+    return get(x, key)
+
+
+def _set(x: Tensor, key: Any, value: Any) -> None:
+    from suanzi.indexing import set_
+
+    set_(x, key, value)
+
+
+_core.declare_indexing(_get, _set)
 
 
 def is_destroyed(x: Any) -> bool:

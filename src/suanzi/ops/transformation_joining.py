@@ -1,0 +1,317 @@
+"""7.2.3.7, .8, .11, .12, .14: tensors put together from the elements of others.
+
+Each is written in one pass over memory. Quantised tensors keep the integers they store, and those
+with a scale per channel get the scales that go with the channels of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import nearest
+from suanzi.dtypes import float32
+from suanzi.registry import ANY, REGISTRY, Operator, operator
+from suanzi.resolve import (
+    axis_argument,
+    integer_argument,
+    integers_argument,
+    list_argument,
+    promote,
+    real_values,
+    scalar_argument,
+    tensor_argument,
+)
+from suanzi.status import InvalidArgument, OutOfRange
+from suanzi.tensor import Tensor, TensorLike, tensor
+
+
+class PadMode(IntEnum):
+    """Where padding comes from, as `pad` takes it."""
+
+    PAD_CONST = 0
+    """A number."""
+    PAD_PERIOD = 1
+    """The tensor over and over: ``... b c | a b c | a b ...``."""
+    PAD_MIRROR = 2
+    """Its mirror image, the edges doubled: ``... b a | a b c | c b ...``."""
+
+
+@_core.accelerate_joining
+@operator("7.2.3.7", dtypes=ANY)
+def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
+    """Return tensors one behind the other along an axis, in the dtype they are promoted to.
+
+    >>> import suanzi as sz
+    >>> x, y = sz.tensor([[1, 2]], sz.int8), sz.tensor([[0.5, 1.5]], sz.float16)
+    >>> sz.concat([x, y], axis=0)
+    Tensor([[  1,   2],
+            [0.5, 1.5]], dtype=float16)
+    """
+    op = REGISTRY["concat"]
+    parts = list_argument(op, "input_lists", input_lists)
+    ndim = parts[0].ndim
+    for i, x in enumerate(parts):
+        if x.ndim != ndim or ndim == 0:
+            raise InvalidArgument(
+                f"{op.title}: input_lists[{i}] has rank {x.ndim} and input_lists[0] rank {ndim}; "
+                "ranks must be equal, and 1 at least. Add axes with sz.expand_dims, or use "
+                "sz.stack."
+            )
+    along = axis_argument(op, "axis", axis, ndim, OutOfRange)
+    for i, x in enumerate(parts):
+        others = [d for d in range(ndim) if d != along and x.shape[d] != parts[0].shape[d]]
+        if others:
+            raise InvalidArgument(
+                f"{op.title}: input_lists[{i}] has shape {x.shape} and input_lists[0] "
+                f"{parts[0].shape}; but for axis {along}, sizes must be equal."
+            )
+    return _joined(op, parts, along, stacks=False)
+
+
+@_core.accelerate_joining
+@operator("7.2.3.8", dtypes=ANY)
+def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
+    """Return tensors of one shape along a new axis, in the dtype they are promoted to.
+
+    >>> import suanzi as sz
+    >>> sz.stack([sz.tensor([1, 1, 1]), sz.tensor([2, 2, 2])], axis=1)
+    Tensor([[1, 2],
+            [1, 2],
+            [1, 2]], dtype=int64)
+    """
+    op = REGISTRY["stack"]
+    parts = list_argument(op, "input_lists", input_lists)
+    along = axis_argument(op, "axis", axis, parts[0].ndim + 1, OutOfRange)
+    for i, x in enumerate(parts):
+        if x.shape != parts[0].shape:
+            raise InvalidArgument(
+                f"{op.title}: input_lists[{i}] has shape {x.shape} and input_lists[0] "
+                f"{parts[0].shape}; they must be equal. sz.concat takes others."
+            )
+    if parts[0].ndim == 64:
+        raise InvalidArgument(f"{op.title}: the result would have more than 64 axes.")
+    return _joined(op, parts, along, stacks=True)
+
+
+def _joined(op: Operator, parts: list[Tensor], along: int, *, stacks: bool) -> Tensor:
+    quantization = _common_quantization(parts, along, stacks=stacks)
+    if quantization is not None:
+        made: Tensor = _core.join(parts, along, parts[0].dtype, stacks)
+        _core.set_quantization(made, *quantization)
+        return made
+    names = [f"input_lists[{i}]" for i in range(len(parts))]
+    operands = {n: real_values(op, n, x) for n, x in zip(names, parts, strict=True)}
+    promoted = promote(op, operands).dtype
+    assert promoted is not None
+    joined: Tensor = _core.join(list(operands.values()), along, promoted, stacks)
+    return joined
+
+
+def _common_quantization(
+    parts: list[Tensor], along: int, *, stacks: bool
+) -> tuple[Sequence[float], int, int] | None:
+    """Return what the stored integers of all parts stand for together, if it is one thing."""
+    first = parts[0]
+    if first.scale is None or first.zero_point is None:
+        return None
+    if any(x.dtype is not first.dtype or x.zero_point != first.zero_point for x in parts):
+        return None
+    axis = first.channel_axis
+    if axis is not None and not stacks and axis == along:
+        if any(x.channel_axis != axis for x in parts):
+            return None
+        return [s for x in parts for s in x.scale or ()], first.zero_point, axis
+    if any(x.scale != first.scale or x.channel_axis != axis for x in parts):
+        return None
+    moved = -1 if axis is None else axis + (stacks and along <= axis)
+    return first.scale, first.zero_point, moved
+
+
+@_core.accelerate_joining
+@operator("7.2.3.11")
+def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
+    """Return the input repeated along each axis, as often as `repeats` says for it.
+
+    >>> import suanzi as sz
+    >>> sz.tile(sz.tensor([[1, 2], [3, 4]]), (1, 2))
+    Tensor([[1, 2, 1, 2],
+            [3, 4, 3, 4]], dtype=int64)
+    """
+    op = REGISTRY["tile"]
+    x = tensor_argument(op, "input", input)
+    times = integers_argument(op, "repeats", repeats, x.ndim)
+    if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
+        raise InvalidArgument(f"{op.title}: repeats is {times}; each must be from 0 up.")
+    scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
+    made: Tensor = _core.tile(x, times)
+    return _with_scale(made, x, scale)
+
+
+@_core.accelerate_joining
+@operator("7.2.3.12", dtypes=ANY)
+def pad(
+    input: TensorLike,
+    pad_width: Sequence[int] | Sequence[Sequence[int]],
+    pad_value: Any = 0,
+    pad_mode: PadMode | str = PadMode.PAD_CONST,
+) -> Tensor:
+    """Return the input with padding before and after it along each axis.
+
+    `pad_width` has the two widths of each axis one after the other, or in pairs. The padding is
+    `pad_value`, or what `pad_mode` says; for a quantised input, `pad_value` is a real number.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([1, 2, 3])
+    >>> sz.pad(x, (1, 2), 9)
+    Tensor([9, 1, 2, 3, 9, 9], dtype=int64)
+    >>> sz.pad(x, [(2, 2)], pad_mode="PAD_MIRROR"), sz.pad(x, (2, 2), pad_mode="PAD_PERIOD")
+    (Tensor([2, 1, 1, 2, 3, 3, 2], dtype=int64), Tensor([2, 3, 1, 2, 3, 1, 2], dtype=int64))
+    """
+    op = REGISTRY["pad"]
+    x = tensor_argument(op, "input", input)
+    mode = _pad_mode(op, pad_mode)
+    widths = _widths(op, pad_width, x)
+    if mode is not PadMode.PAD_CONST:
+        for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
+            if x.shape[axis] == 0 and before + after > 0:
+                raise InvalidArgument(
+                    f"{op.title}: axis {axis} is empty, so that nothing can be repeated to pad it; "
+                    "use PAD_CONST."
+                )
+    scale: list[float] = list(x.scale or ())
+    value: Any = 0
+    if mode is PadMode.PAD_CONST:
+        value = _stored(op, pad_value, x)
+        if x.channel_axis is not None and widths[2 * x.channel_axis : 2 * x.channel_axis + 2] != (
+            0,
+            0,
+        ):
+            raise InvalidArgument(
+                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a "
+                "scale of its own, and a number has none; pad sz.dequantize(input)."
+            )
+    elif x.channel_axis is not None:
+        at = 2 * x.channel_axis
+        scales = _core.pad(tensor(scale, float32), widths[at : at + 2], mode, 0)
+        scale = scales.tolist()
+    made: Tensor = _core.pad(x, widths, mode, value)
+    return _with_scale(made, x, scale)
+
+
+def _pad_mode(op: Operator, mode: Any) -> PadMode:
+    try:
+        if isinstance(mode, str):
+            return PadMode[mode.upper()]
+        if not isinstance(mode, bool):
+            return PadMode(mode)
+    except (KeyError, ValueError):
+        pass
+    hint = nearest(mode, PadMode.__members__) if isinstance(mode, str) else ""
+    raise InvalidArgument(
+        f"{op.title}: pad_mode is {mode!r}; it must be one of "
+        f"{', '.join(PadMode.__members__)}.{hint}"
+    )
+
+
+def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
+    """Return two widths for each axis, given flat or in pairs."""
+    try:
+        pairs = [list(pair) for pair in given]
+    except TypeError:
+        pairs = []
+    if pairs and all(len(pair) == 2 for pair in pairs):
+        given = [n for pair in pairs for n in pair]
+    widths = integers_argument(op, "pad_width", given)
+    if len(widths) != 2 * x.ndim or not all(0 <= n < 2**63 for n in widths):
+        raise InvalidArgument(
+            f"{op.title}: pad_width is {given!r}; for {x.ndim} axes it must be {2 * x.ndim} "
+            "integers from 0 up, before and after for each axis."
+        )
+    return widths
+
+
+def _stored(op: Operator, value: Any, x: Tensor) -> Any:
+    """Return a number as the input stores it."""
+    if x.dtype.kind != "quantized":
+        return scalar_argument(op, "pad_value", value, x.dtype)
+    number = scalar_argument(op, "pad_value", value, float32)
+    if x.scale is None or x.zero_point is None or (number != 0 and len(x.scale) > 1):
+        raise InvalidArgument(
+            f"{op.title}: pad_value is {number}, and the input has no one scale to store it with; "
+            "pad sz.dequantize(input)."
+        )
+    from suanzi.dtypes import iinfo
+
+    limits = iinfo(x.dtype)
+    whole = round(float(number.real) / x.scale[0]) + x.zero_point
+    return min(max(whole, limits.min), limits.max)
+
+
+@operator("7.2.3.14")
+def roll(input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] = ()) -> Tensor:
+    """Return the input shifted along axes; what leaves an axis at its end comes in at its start.
+
+    There is a shift for each axis in `axis`; an axis that is there twice is shifted twice. Without
+    `axis`, the elements in row-major order are shifted as one row.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> sz.roll(x, [1], [1])
+    Tensor([[3, 1, 2],
+            [6, 4, 5]], dtype=int64)
+    >>> sz.roll(x, [1])
+    Tensor([[6, 1, 2],
+            [3, 4, 5]], dtype=int64)
+    """
+    op = REGISTRY["roll"]
+    x = tensor_argument(op, "input", input)
+    by = _integers(op, "shifts", shifts)
+    axes = [axis_argument(op, "axis", n, x.ndim) for n in _integers(op, "axis", axis)]
+    if not axes:
+        if len(by) != 1:
+            raise InvalidArgument(
+                f"{op.title}: without axis there is one shift; shifts has {len(by)}."
+            )
+        if x.channel_axis is not None:
+            raise InvalidArgument(
+                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a "
+                "scale of its own; name the axes to roll, or roll sz.dequantize(input)."
+            )
+        flat = _core.try_view("reshape", x, (x.size,))
+        if flat is None:
+            flat = _core.try_view("reshape", _core.row_major_copy(x), (x.size,))
+        rolled: Tensor = _core.roll(flat, [by[0] % x.size if x.size else 0])
+        whole: Tensor = _core.try_view("reshape", rolled, x.shape)
+        return whole
+    if len(axes) != len(by):
+        raise InvalidArgument(
+            f"{op.title}: shifts has {len(by)} integers and axis {len(axes)}; there must be one "
+            "shift for each axis."
+        )
+    total = [0] * x.ndim
+    for n, shift in zip(axes, by, strict=True):
+        total[n] = (total[n] + shift) % x.shape[n] if x.shape[n] else 0
+    made: Tensor = _core.roll(x, total)
+    scale = list(x.scale or ())
+    if x.channel_axis is not None and scale:
+        first = -total[x.channel_axis] % len(scale)
+        scale = scale[first:] + scale[:first]
+    return _with_scale(made, x, scale)
+
+
+def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
+    """Return integers, given as one or as several."""
+    if hasattr(values, "__iter__") and getattr(values, "ndim", 1) != 0:
+        return integers_argument(op, name, values)
+    return (integer_argument(op, name, values),)
+
+
+def _with_scale(made: Tensor, source: Tensor, scale: Sequence[float]) -> Tensor:
+    """Return a tensor of the channels of another, with scales in their order."""
+    if source.scale is not None and source.zero_point is not None:
+        axis = -1 if source.channel_axis is None else source.channel_axis
+        _core.set_quantization(made, scale, source.zero_point, axis)
+    return made

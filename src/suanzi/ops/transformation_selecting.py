@@ -1,0 +1,204 @@
+"""7.2.3.17, .18, .25: elements picked by indices or by a mask, and written back by indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, complex64, float32, int8, uint8
+from suanzi.dtypes import bool as bool_
+from suanzi.layout import strides_of
+from suanzi.registry import REGISTRY, Operator, operator
+from suanzi.resolve import broadcast_shapes, tensor_argument
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor, TensorLike
+
+
+@_core.accelerate_gather
+@operator("7.2.3.17")
+def gather(input: TensorLike, index: TensorLike) -> Tensor:
+    """Return what indices point to, put together.
+
+    An index of rank 1 picks rows, entries of the first axis. Of an index of higher rank, the last
+    axis holds coordinates: as many as it is long, for as many axes of the input.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[1, 2], [3, 4], [5, 6]])
+    >>> sz.gather(x, sz.tensor([2, 0]))
+    Tensor([[5, 6],
+            [1, 2]], dtype=int64)
+    >>> sz.gather(x, sz.tensor([[2, 0], [0, 1]]))
+    Tensor([5, 2], dtype=int64)
+    """
+    op = REGISTRY["gather"]
+    x = tensor_argument(op, "input", input)
+    coordinates = _coordinates(op, x, tensor_argument(op, "index", index))
+    if x.channel_axis is not None and x.channel_axis < len(coordinates):
+        raise InvalidArgument(
+            f"{op.title}: index goes along axis {x.channel_axis}, which has the channels of the "
+            "input, each with a scale of its own. Gather from sz.dequantize(input)."
+        )
+    return _core_gather(op, x, coordinates)
+
+
+def _core_gather(op: Operator, x: Tensor, coordinates: list[Tensor]) -> Tensor:
+    picked, ndim = len(coordinates), coordinates[0].ndim
+    x = with_dense_rows(x, picked)
+    made: Tensor = _core.gather(x, 0, picked, _offsets(op, x.shape, x.strides, coordinates))
+    if x.scale is not None and x.zero_point is not None:
+        axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
+        _core.set_quantization(made, x.scale, x.zero_point, axis)
+    return made
+
+
+@operator("7.2.3.18")
+def scatter(
+    input: TensorLike, index: TensorLike, updates: TensorLike, override: bool = True
+) -> Tensor:
+    """Return the input with `updates` written to where indices point, as `gather` has them.
+
+    Where indices coincide, the last update stays; without `override`, all are added to what is
+    there. float16, bfloat16 and float8 are added up in float32 and rounded once.
+
+    Paddle's operator of this name has other sums: it makes rows that are written to zero first.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[1, 1], [2, 2], [3, 3]])
+    >>> updates = sz.tensor([[10, 10], [20, 20], [30, 30]])
+    >>> sz.scatter(x, sz.tensor([2, 1, 1]), updates)
+    Tensor([[ 1,  1],
+            [30, 30],
+            [10, 10]], dtype=int64)
+    >>> sz.scatter(x, sz.tensor([2, 1, 1]), updates, override=False)
+    Tensor([[ 1,  1],
+            [52, 52],
+            [13, 13]], dtype=int64)
+    """
+    op = REGISTRY["scatter"]
+    x = tensor_argument(op, "input", input)
+    coordinates = _coordinates(op, x, tensor_argument(op, "index", index))
+    new = tensor_argument(op, "updates", updates)
+    if not isinstance(override, bool):
+        raise InvalidArgument(f"{op.title}: override is {override!r}; it must be True or False.")
+    wanted = (*coordinates[0].shape, *x.shape[len(coordinates) :])
+    if new.dtype is not x.dtype or new.shape != wanted:
+        raise InvalidArgument(
+            f"{op.title}: updates is {new.dtype} of shape {new.shape}; it must have the dtype of "
+            f"the input, {x.dtype}, and the shape {wanted}."
+        )
+    quantization = (x.scale, x.zero_point, x.channel_axis)
+    if x.dtype.kind == "quantized" and (
+        not override or quantization != (new.scale, new.zero_point, new.channel_axis)
+    ):
+        raise InvalidArgument(
+            f"{op.title}: a quantised input takes updates of the same scale and zero point, and "
+            "they overwrite. Scatter sz.dequantize(input) instead."
+        )
+    wide = x.dtype if override else _adds_in(op, x.dtype)
+    offsets = _offsets(op, x.shape, strides_of(x.shape), coordinates)
+    made = _core.cast(x, wide, False) if wide is not x.dtype else x
+    made = _core.row_major_copy(made)
+    new = _core.row_major_copy(_core.cast(new, wide, False) if wide is not x.dtype else new)
+    _core.scatter(made, 0, len(coordinates), offsets, new, not override)
+    result: Tensor = made if wide is x.dtype else _core.cast(made, x.dtype, False)
+    return result
+
+
+def _adds_in(op: Operator, dt: DType) -> DType:
+    """Return the dtype in which updates are added up."""
+    if dt.kind in ("bool", "char", "quantized"):
+        raise InvalidArgument(
+            f"{op.title}: input is {dt}, of which there are no sums; leave override=True, or cast "
+            "with sz.cast(input, sz.int32)."
+        )
+    if dt.kind == "float":
+        return dt if dt.bits >= 32 else float32
+    if dt.kind == "complex":
+        return dt if dt.bits >= 64 else complex64
+    return dt if dt.bits >= 8 else (int8 if dt.kind == "int" else uint8)
+
+
+@_core.accelerate_masked_select
+@operator("7.2.3.25")
+def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
+    """Return the elements where a mask is true, in row-major order, as a tensor of rank 1.
+
+    The mask is repeated to the shape of the input.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[1, 2], [3, 4]])
+    >>> sz.masked_select(x, sz.greater(x, 1))
+    Tensor([2, 3, 4], dtype=int64)
+    """
+    op = REGISTRY["masked_select"]
+    x = tensor_argument(op, "input", input)
+    chosen = tensor_argument(op, "mask", mask)
+    if chosen.dtype is not bool_:
+        raise InvalidArgument(
+            f"{op.title}: mask is {chosen.dtype}; it must be bool. Compare it with something, such "
+            "as sz.not_equal(mask, 0)."
+        )
+    if chosen.ndim > x.ndim or broadcast_shapes([x.shape, chosen.shape]) != x.shape:
+        raise InvalidArgument(
+            f"{op.title}: mask has shape {chosen.shape} and input {x.shape}; counted from the last "
+            "axis, sizes of the mask must be those of the input, or 1."
+        )
+    if x.channel_axis is not None:
+        raise InvalidArgument(
+            f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a scale "
+            "of its own. Select from sz.dequantize(input)."
+        )
+    made: Tensor = _core.masked_select(x, chosen)
+    if x.scale is not None and x.zero_point is not None:
+        _core.set_quantization(made, x.scale, x.zero_point, -1)
+    return made
+
+
+# ---- indices -------------------------------------------------------------------------------------
+
+
+def _coordinates(op: Operator, x: Tensor, index: Tensor) -> list[Tensor]:
+    """Return the indices of each axis that is indexed, as tensors of one shape."""
+    if index.dtype.kind not in ("int", "uint") or index.dtype.bits < 8:
+        raise InvalidArgument(
+            f"{op.title}: index is {index.dtype}; it must be of integers. Cast it with "
+            "sz.cast(index, sz.int64)."
+        )
+    count = index.shape[-1] if index.ndim > 1 else 1
+    if index.ndim == 0 or count > x.ndim or count == 0:
+        raise InvalidArgument(
+            f"{op.title}: index has shape {index.shape} and the input rank {x.ndim}; it is of rank "
+            "1, rows, or its last axis holds 1 to as many coordinates as the input has axes."
+        )
+    return [index] if index.ndim == 1 else [index[..., i] for i in range(count)]
+
+
+def _offsets(
+    op: Operator, shape: tuple[int, ...], strides: tuple[int, ...], coordinates: list[Tensor]
+) -> Tensor:
+    picked = len(coordinates)
+    found = _core.index_offsets(coordinates, shape[:picked], strides[:picked], False)
+    if isinstance(found, tuple):
+        axis, place = found
+        value = flat_item(coordinates[axis], place)
+        raise InvalidArgument(
+            f"{op.title}: index holds {value} for axis {axis}, which has size {shape[axis]}; "
+            f"indices are from 0 to {shape[axis] - 1}."
+        )
+    offsets: Tensor = found
+    return offsets
+
+
+def flat_item(x: Tensor, place: int) -> Any:
+    """Return an element by its place in row-major order."""
+    at = []
+    for size in reversed(x.shape):
+        place, i = divmod(place, size)
+        at.append(i)
+    return x[tuple(reversed(at))].item()
+
+
+def with_dense_rows(x: Tensor, first: int) -> Tensor:
+    """Return the tensor, or a copy, with the axes from `first` on in row-major order."""
+    dense: Tensor = x if _core.has_dense_rows(x, first) else _core.row_major_copy(x)
+    return dense

@@ -1,0 +1,420 @@
+"""7.2.3.2 to 7.2.3.6, .9, .10, .13, .15, .19 to .21, .24: other shapes of the same elements.
+
+What these return shares the memory of the input wherever strides can say it; only `reshape` and
+`flatten` copy where they cannot. The making of the views is native; what comes here is what a
+native short cut did not take, errors above all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from suanzi import _core
+from suanzi.registry import REGISTRY, Operator, operator
+from suanzi.resolve import (
+    axes_argument,
+    axis_argument,
+    integer_argument,
+    integers_argument,
+    list_argument,
+    shape_argument,
+    tensor_argument,
+)
+from suanzi.status import (
+    AxisArgument,
+    DimensionsMismatch,
+    InvalidArgument,
+    OutOfRange,
+    StatusError,
+)
+from suanzi.tensor import Tensor, TensorLike, zeros
+
+
+@_core.accelerate_view
+@operator("7.2.3.2")
+def reshape(input: TensorLike, dims: Sequence[int]) -> Tensor:
+    """Return the elements, in row-major order, in another shape.
+
+    It is a view if the layout of the input has one, else a copy in row-major order.
+
+    >>> import suanzi as sz
+    >>> sz.reshape(sz.tensor([1, 2, 3, 4, 5, 6]), (2, 3))
+    Tensor([[1, 2, 3],
+            [4, 5, 6]], dtype=int64)
+    """
+    op = REGISTRY["reshape"]
+    x = tensor_argument(op, "input", input)
+    return _reshaped(op, "dims", x, shape_argument(op, "dims", dims))
+
+
+def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    if math.prod(shape) != x.size:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} is {shape}, which is {math.prod(shape)} elements; the input has "
+            f"{x.size}, shape {x.shape}."
+        )
+    if not _keeps_channels(x, shape):
+        raise InvalidArgument(
+            f"{op.title}: the shape {shape} has no axis for the channels of the input, axis "
+            f"{x.channel_axis} of shape {x.shape}, each of which has a scale of its own. Give the "
+            "real numbers another shape, with sz.dequantize(input)."
+        )
+    made = _core.try_view("reshape", x, shape)
+    if made is None:
+        made = _core.try_view("reshape", _core.row_major_copy(x), shape)
+    result: Tensor = made
+    return result
+
+
+def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:
+    """Tell whether another shape has the channel axis, with as many elements before it."""
+    if x.channel_axis is None or x.shape[x.channel_axis] == 1:
+        return True
+    before = math.prod(x.shape[: x.channel_axis])
+    channels = x.shape[x.channel_axis]
+    return any(math.prod(shape[:i]) == before and n == channels for i, n in enumerate(shape))
+
+
+@_core.accelerate_view
+@operator("7.2.3.3")
+def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
+    """Return a view with a new axis of size 1 at `axis`.
+
+    >>> import suanzi as sz
+    >>> sz.expand_dims(sz.tensor([[1, 2, 3]]), 1).shape
+    (1, 1, 3)
+    """
+    op = REGISTRY["expand_dims"]
+    x = tensor_argument(op, "input", input)
+    found = axis_argument(op, "axis", axis, x.ndim + 1, OutOfRange)
+    return _view(op, "expand_dims", x, found)
+
+
+@_core.accelerate_view
+@operator("7.2.3.4")
+def squeeze(input: TensorLike, axis: int | Sequence[int] = ()) -> Tensor:
+    """Return a view without the axes of size 1: all such, or those of them in `axis`.
+
+    An axis in `axis` that is not of size 1 stays.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[[1], [2]]])
+    >>> sz.squeeze(x).shape, sz.squeeze(x, 0).shape
+    ((2,), (2, 1))
+    """
+    op = REGISTRY["squeeze"]
+    x = tensor_argument(op, "input", input)
+    return _view(op, "squeeze", x, axes_argument(op, "axis", axis, x.ndim, OutOfRange))
+
+
+@_core.accelerate_view
+@operator("7.2.3.5")
+def transpose(input: TensorLike, perm: Sequence[int] = ()) -> Tensor:
+    """Return a view with the axes in another order, without `perm` in reverse.
+
+    Axis i of the input becomes axis ``perm[i]`` of the output. In NumPy and PyTorch it is the other
+    way round, axis i of the output is axis ``perm[i]`` of the input, which differs as soon as three
+    axes change places:
+
+    >>> import numpy as np, suanzi as sz
+    >>> x = sz.tensor(np.zeros((2, 3, 4)))
+    >>> sz.transpose(x, (1, 2, 0)).shape, np.transpose(x.numpy(), (1, 2, 0)).shape
+    ((4, 2, 3), (3, 4, 2))
+    >>> sz.transpose(sz.tensor([[1, 2, 3], [4, 5, 6]]))
+    Tensor([[1, 4],
+            [2, 5],
+            [3, 6]], dtype=int64)
+    """
+    op = REGISTRY["transpose"]
+    x = tensor_argument(op, "input", input)
+    found = integers_argument(op, "perm", perm)
+    if found and sorted(n + x.ndim if n < 0 else n for n in found) != list(range(x.ndim)):
+        raise InvalidArgument(
+            f"{op.title}: perm is {found}; it must have each axis of the input, 0 to {x.ndim - 1}, "
+            "once."
+        )
+    return _view(op, "transpose", x, found)
+
+
+@operator("7.2.3.6")
+def split(
+    input: TensorLike, split_sizes: Sequence[int], nsplit: int | None = None, axis: int = 0
+) -> list[Tensor]:
+    """Return views on parts of an axis, one after the other, of given sizes.
+
+    Where `split_sizes` is empty, there are `nsplit` parts of equal size.
+
+    >>> import suanzi as sz
+    >>> sz.split(sz.tensor([1, 2, 3, 4]), [3, 1])
+    [Tensor([1, 2, 3], dtype=int64), Tensor([4], dtype=int64)]
+    >>> [part.shape for part in sz.split(sz.tensor([[1, 2], [3, 4]]), [], 2, axis=1)]
+    [(2, 1), (2, 1)]
+    """
+    op = REGISTRY["split"]
+    x = tensor_argument(op, "input", input)
+    along = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
+    size = x.shape[along]
+    sizes = () if split_sizes is None else integers_argument(op, "split_sizes", split_sizes)
+    count = None if nsplit is None else integer_argument(op, "nsplit", nsplit)
+    if not sizes:
+        if count is None or count < 1 or size % count:
+            raise InvalidArgument(
+                f"{op.title}: without split_sizes, nsplit must divide the size of axis {along}, "
+                f"{size}; it is {nsplit}."
+            )
+        sizes = (size // count,) * count
+    elif sum(sizes) != size or min(sizes) < 1 or count not in (None, len(sizes)):
+        raise InvalidArgument(
+            f"{op.title}: split_sizes is {sizes} and nsplit {nsplit}; the sizes must be above 0 "
+            f"and add up to the size of axis {along}, {size}, and nsplit, if given, is their "
+            "number."
+        )
+    parts: list[Tensor] = _core.parts_of_axis(x, along, sizes)
+    return parts
+
+
+@_core.accelerate_view
+@operator("7.2.3.9")
+def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Tensor]:
+    """Return a view for each index of an axis, without that axis.
+
+    `num`, if given, must be the size of the axis.
+
+    >>> import suanzi as sz
+    >>> sz.unstack(sz.tensor([[1, 2], [3, 4]]), axis=1)
+    [Tensor([1, 3], dtype=int64), Tensor([2, 4], dtype=int64)]
+    """
+    op = REGISTRY["unstack"]
+    x = tensor_argument(op, "input", input)
+    along = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
+    if num is not None and integer_argument(op, "num", num) != x.shape[along]:
+        raise InvalidArgument(
+            f"{op.title}: num is {num}; axis {along} has size {x.shape[along]}, and num must be "
+            "the same, or left out."
+        )
+    parts: list[Tensor] = _core.try_view("unstack", x, along)
+    return parts
+
+
+@_core.accelerate_view
+@operator("7.2.3.10")
+def slice(
+    input: TensorLike, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
+) -> Tensor:
+    """Return a view on part of each axis: every `step`-th of the `size` indices from `begin` on.
+
+    `size` counts the indices that are gone over, so that ``ceil(size / step)`` are left.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])
+    >>> sz.slice(x, begin=(0, 1), size=(3, 3), step=(2, 2))
+    Tensor([[ 2,  4],
+            [10, 12]], dtype=int64)
+    """
+    op = REGISTRY["slice"]
+    x = tensor_argument(op, "input", input)
+    return _view(op, "slice", x, *_slice_arguments(op, x, begin, size, step))
+
+
+def _slice_arguments(
+    op: Operator, x: Tensor, begin: Any, size: Any, step: Any
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    begins = integers_argument(op, "begin", begin, x.ndim)
+    sizes = integers_argument(op, "size", size, x.ndim)
+    steps = integers_argument(op, "step", step, x.ndim)
+    if min(steps, default=1) < 1:
+        raise InvalidArgument(f"{op.title}: step is {steps}; each must be at least 1.")
+    for axis, (b, n, s, dim) in enumerate(zip(begins, sizes, steps, x.shape, strict=True)):
+        if not 0 <= b <= b + n <= dim:
+            raise OutOfRange(
+                f"{op.title}: on axis {axis}, begin is {b} and size {n}; both are from 0 up, and "
+                f"together at most the size of the axis, {dim}."
+            )
+        if s > max(dim, 1):
+            raise OutOfRange(
+                f"{op.title}: on axis {axis}, step is {s}; it is at most the size of the axis, "
+                f"{dim}."
+            )
+    return begins, sizes, steps
+
+
+@operator("7.2.3.10.4")
+def slice_backward(
+    grad_out: TensorLike,
+    input: TensorLike | None = None,
+    begin: Sequence[int] | None = None,
+    size: Sequence[int] | None = None,
+    step: Sequence[int] | None = None,
+) -> Tensor:
+    """Return the gradient of `slice`: `grad_out` where it took elements from, and 0 elsewhere.
+
+    The standard calls all but the first optional, and yet there is no result without them. Of
+    `input`, only shape and dtype are used.
+
+    >>> import suanzi as sz
+    >>> g, x = sz.tensor([[1.0, 2.0]]), sz.tensor([[0.0] * 4] * 2)
+    >>> sz.slice_backward(g, x, begin=(0, 1), size=(1, 3), step=(1, 2))
+    Tensor([[0, 1, 0, 2],
+            [0, 0, 0, 0]], dtype=float32)
+    """
+    op = REGISTRY["slice_backward"]
+    gradient = tensor_argument(op, "grad_out", grad_out)
+    given = {"input": input, "begin": begin, "size": size, "step": step}
+    missing = [name for name, value in given.items() if value is None]
+    if missing:
+        raise InvalidArgument(
+            f"{op.title}: {', '.join(missing)} must be given: the place of the gradient follows "
+            "from them."
+        )
+    x = tensor_argument(op, "input", input)
+    arguments = _slice_arguments(op, x, begin, size, step)
+    part = tuple(-(-n // s) for n, s in zip(arguments[1], arguments[2], strict=True))
+    if gradient.shape != part or gradient.dtype is not x.dtype or x.scale is not None:
+        raise InvalidArgument(
+            f"{op.title}: grad_out is {gradient.dtype} of shape {gradient.shape}; it must have the "
+            f"dtype of the input, {x.dtype}, not quantised, and the shape of the slice, {part}."
+        )
+    made = zeros(x.shape, x.dtype)
+    _core.copy_into(_core.try_view("slice", made, *arguments), gradient)
+    return made
+
+
+@_core.accelerate_view
+@operator("7.2.3.13")
+def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
+    """Return a view with the order along one or several axes reversed; the same as `flip`.
+
+    >>> import suanzi as sz
+    >>> sz.reverse(sz.tensor([[1, 2], [3, 4]]), axis=[0, 1])
+    Tensor([[4, 3],
+            [2, 1]], dtype=int64)
+    """
+    return _flipped(REGISTRY["reverse"], input, axis, OutOfRange)
+
+
+@_core.accelerate_view
+@operator("7.2.3.21")
+def flip(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
+    """Return a view with the order along one or several axes reversed.
+
+    >>> import suanzi as sz
+    >>> sz.flip(sz.tensor([[1, 2], [3, 4]]), axis=1)
+    Tensor([[2, 1],
+            [4, 3]], dtype=int64)
+    """
+    return _flipped(REGISTRY["flip"], input, axis, AxisArgument)
+
+
+def _flipped(op: Operator, input: Any, axis: Any, error: type[StatusError]) -> Tensor:
+    x = tensor_argument(op, "input", input)
+    return _view(op, "flip", x, axes_argument(op, "axis", axis, x.ndim, error))
+
+
+@_core.accelerate_view
+@operator("7.2.3.15")
+def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int = 0) -> Tensor:
+    """Return a view on a block of the input of a given shape, which begins at `offsets`.
+
+    >>> import suanzi as sz
+    >>> sz.crop(sz.tensor([[0, 1, 2], [0, 3, 4]]), (2, 2), (0, 1))
+    Tensor([[1, 2],
+            [3, 4]], dtype=int64)
+    """
+    op = REGISTRY["crop"]
+    x = tensor_argument(op, "input", input)
+    sizes = integers_argument(op, "shape", shape, x.ndim)
+    several = hasattr(offsets, "__iter__") and getattr(offsets, "ndim", 1) != 0
+    starts = (
+        integers_argument(op, "offsets", offsets, x.ndim)
+        if several
+        else (integer_argument(op, "offsets", offsets),) * x.ndim
+    )
+    for axis, (start, size, dim) in enumerate(zip(starts, sizes, x.shape, strict=True)):
+        if not 0 <= start <= start + size <= dim:
+            raise InvalidArgument(
+                f"{op.title}: on axis {axis}, the offset is {start} and the size {size}; both are "
+                f"from 0 up, and together at most the size of the axis, {dim}."
+            )
+    return _view(op, "crop", x, sizes, starts)
+
+
+@_core.accelerate_view
+@operator("7.2.3.19")
+def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
+    """Return a view repeated to a shape: along axes of size 1, and along new ones in front.
+
+    >>> import suanzi as sz
+    >>> sz.expand(sz.tensor([1, 2, 3]), (2, 3))
+    Tensor([[1, 2, 3],
+            [1, 2, 3]], dtype=int64)
+    """
+    op = REGISTRY["expand"]
+    x = tensor_argument(op, "input", input)
+    wanted = shape_argument(op, "shape", shape)
+    last = wanted[len(wanted) - x.ndim :]
+    fits = len(wanted) >= x.ndim and all(n in (1, m) for n, m in zip(x.shape, last, strict=True))
+    if not fits:
+        raise InvalidArgument(
+            f"{op.title}: an input of shape {x.shape} is not repeated to {wanted}; counted from "
+            "the last axis, sizes must be equal, or 1 in the input."
+        )
+    if math.prod(wanted) >= 2**63:
+        raise InvalidArgument(f"{op.title}: shape is {wanted}, beyond what can be counted.")
+    return _view(op, "expand", x, wanted)
+
+
+@_core.accelerate_view
+@operator("7.2.3.20")
+def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
+    """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one.
+
+    >>> import suanzi as sz
+    >>> sz.flatten(sz.tensor([[[1, 2]], [[3, 4]]]), 1, 2)
+    Tensor([[1, 2],
+            [3, 4]], dtype=int64)
+    """
+    op = REGISTRY["flatten"]
+    x = tensor_argument(op, "input", input)
+    start = axis_argument(op, "start_axis", start_axis, x.ndim, AxisArgument)
+    stop = axis_argument(op, "stop_axis", stop_axis, x.ndim, AxisArgument)
+    if start > stop:
+        raise AxisArgument(
+            f"{op.title}: start_axis is {start_axis} and stop_axis {stop_axis}, which is before it."
+        )
+    one = math.prod(x.shape[start : stop + 1])
+    return _reshaped(op, "the shape", x, (*x.shape[:start], one, *x.shape[stop + 1 :]))
+
+
+@operator("7.2.3.24")
+def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
+    """Return the coordinates of a grid: k tensors of rank 1 repeated to k tensors of rank k.
+
+    Tensor i varies along axis i, as with ``indexing="ij"`` in NumPy. They are views.
+
+    >>> import suanzi as sz
+    >>> sz.meshgrid([sz.tensor([1, 2]), sz.tensor([3, 4, 5])])[1]
+    Tensor([[3, 4, 5],
+            [3, 4, 5]], dtype=int64)
+    """
+    op = REGISTRY["meshgrid"]
+    lines = list_argument(op, "input", input)
+    for i, x in enumerate(lines):
+        if x.ndim != 1:
+            raise InvalidArgument(
+                f"{op.title}: input[{i}] has shape {x.shape}; each must be of rank 1."
+            )
+    shape = shape_argument(op, "input", [x.shape[0] for x in lines])
+    grids = []
+    for i, x in enumerate(lines):
+        line = _core.try_view("reshape", x, (x.size, *(1,) * (len(lines) - i - 1)))
+        grids.append(_view(op, "expand", line, shape))
+    return grids
+
+
+def _view(op: Operator, name: str, x: Tensor, *arguments: Any) -> Tensor:
+    made: Tensor | None = _core.try_view(name, x, *arguments)
+    if made is None:
+        raise InvalidArgument(f"{op.title}: the result would have more than 64 axes.")
+    return made
