@@ -108,7 +108,7 @@ def test_dtypes_are_what_the_clause_names() -> None:
         if said == "FR":
             assert floats == set(op.dtypes), name
         anything = (
-            said == "ns"
+            "ns" in said
             and op.clause.startswith("7.2.3.")
             and name not in ("clip", "clip_backward", "sign")
         )
