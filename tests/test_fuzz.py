@@ -163,7 +163,15 @@ def outcome(function: Callable[..., Any], given_: list[Any]) -> tuple[str, Any]:
         return "raises", type(error) if str(error) else None
 
 
-@pytest.mark.parametrize("name", NAMES)
+# What these return is, or may be, a view.
+SHARE_MEMORY = """wrap_tensor contiguous reshape expand_dims squeeze transpose split unstack slice
+    reverse crop expand flatten flip meshgrid""".split()
+# What these return is not the same twice, or the argument cannot be used again.
+NOT_TWICE = """create_tensor wrap_tensor empty create_quant_tensor rand_uniform rand_normal
+    rand_bernoulli multinomial randperm destroy create_sparse_tensor""".split()
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(NOT_TWICE)))
 @settings(max_examples=25)
 @given(data=st.data())
 def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
@@ -181,14 +189,18 @@ def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
     if how == "raises":
         assert found is same
         return
-    if not isinstance(found, sz.Tensor):  # allclose
-        assert isinstance(found, bool)
+    if not isinstance(found, sz.Tensor | list):  # allclose, size, rank
+        assert type(found) in (bool, int)
         assert found == same
         return
-    assert (found.dtype, found.shape) == (same.dtype, same.shape)
-    assert bits(found) == bits(same)
-    assert found.storage.data % 64 == 0
-    assert all(found.storage != x.storage for x in values if isinstance(x, sz.Tensor))
+    pairs = zip(found, same, strict=True) if isinstance(found, list) else [(found, same)]
+    for one, other in pairs:
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        assert bits(one) == bits(other)
+        if name in SHARE_MEMORY:
+            continue
+        assert one.storage.data % 64 == 0
+        assert all(one.storage != x.storage for x in values if isinstance(x, sz.Tensor))
 
 
 @pytest.mark.parametrize("name", sorted(SAME))
