@@ -202,19 +202,24 @@ struct Segment {
 
 enum class PadMode : int { constant = 0, period = 1, mirror = 2 };
 
-// Where the padding of an axis of n elements comes from, in places of the output.
+// Where the padding of an axis of n elements comes from, in places of the output. What is there
+// already is copied a whole number of periods away, as much as there is at a time.
 std::vector<Segment> segments(PadMode mode, std::int64_t before, std::int64_t n, std::int64_t after) {
   std::vector<Segment> found;
-  std::int64_t total = before + n + after;
-  // Outwards from the middle, whole copies of it as long as there is room.
-  auto add = [&](std::int64_t low, std::int64_t high, std::int64_t copy) {
-    if (low >= high) return;
-    bool backwards = mode == PadMode::mirror && copy % 2 != 0;
-    std::int64_t inside = low - (before + copy * n);  // the place within the copy
-    found.push_back({low, high - low, before + (backwards ? n - 1 - inside : inside), backwards});
-  };
-  for (std::int64_t copy = -1, high = before; high > 0; --copy, high -= n) add(std::max<std::int64_t>(high - n, 0), high, copy);
-  for (std::int64_t copy = 1, low = before + n; low < total; ++copy, low += n) add(low, std::min(low + n, total), copy);
+  std::int64_t low = before, high = before + n, end = before + n + after;
+  std::int64_t period = mode == PadMode::mirror ? 2 * n : n;
+  while (low > 0 || high < end) {
+    std::int64_t there = (high - low) / period * period;
+    if (high < end) {
+      std::int64_t count = std::min(there ? there : n, end - high);
+      found.push_back({high, count, there ? high - there : high - 1, !there});
+      high += count;
+    } else {
+      std::int64_t count = std::min(there ? there : n, low);
+      found.push_back({low - count, count, there ? low - count + there : low + count - 1, !there});
+      low -= count;
+    }
+  }
   return found;
 }
 
@@ -294,26 +299,24 @@ nb::object pad_checked(nb::handle object, const std::vector<std::int64_t>& width
 
 // ---- roll ---------------------------------------------------------------------------------------
 
-// `shifts` has one for each axis, from 0 to its size.
-nb::object roll(nb::handle object, const std::vector<std::int64_t>& shifts) {
-  const Tensor* t = read_tensor(object.ptr());
-  if (!t || shifts.size() != static_cast<std::size_t>(t->ndim())) throw nb::value_error("a shift for each axis");
-  for (int d = 0; d < t->ndim(); ++d)
-    if (shifts[d] < 0 || shifts[d] > t->dims()[d]) throw nb::value_error("a bad shift");
-  nb::object output = raise_or(new_dense_tensor(t->dtype, t->ndim(), t->dims()));
-  const Tensor& out = *tensor_of(output.ptr());
+// `shifts` has one for each axis, from 0 to below its size.
+PyObject* roll_at_once(const Tensor& source, const std::int64_t* shifts) {
+  const Tensor* t = &source;
+  PyObject* output = new_dense_tensor(t->dtype, t->ndim(), t->dims());
+  if (!output) return nullptr;
+  const Tensor& out = *tensor_of(output);
   Moves moves;
   moves.keep(*t);
   // Each axis that is shifted falls into two parts; every combination of them is a move.
-  std::vector<int> split;
+  int split[max_ndim], count_split = 0;
   for (int d = 0; d < t->ndim(); ++d)
-    if (shifts[d] > 0 && shifts[d] < t->dims()[d]) split.push_back(d);
-  for (std::uint64_t which = 0; t->size > 0 && which < std::uint64_t{1} << split.size(); ++which) {
+    if (shifts[d] > 0) split[count_split++] = d;
+  for (std::uint64_t which = 0; t->size > 0 && which < std::uint64_t{1} << count_split; ++which) {
     Part part(out, *t);
-    std::size_t at = 0;
+    int at = 0;
     for (int d = 0; d < t->ndim(); ++d) {
       std::int64_t n = t->dims()[d], start = 0, count = n, source = 0;
-      if (at < split.size() && split[at] == d) {
+      if (at < count_split && split[at] == d) {
         bool wrapped = which >> at++ & 1;
         start = wrapped ? 0 : shifts[d];
         count = wrapped ? shifts[d] : n - shifts[d];
@@ -324,8 +327,68 @@ nb::object roll(nb::handle object, const std::vector<std::int64_t>& shifts) {
     moves.add(part.move);
   }
   moves.run();
-  same_quantization(output.ptr(), *t);
-  return output;
+  return same_quantization(output, *t);
+}
+
+// The same, a few axes at a time: the number of moves doubles with each.
+PyObject* roll(const Tensor& t, const std::int64_t* shifts) {
+  std::int64_t now[max_ndim] = {}, later[max_ndim] = {};
+  int taken = 0;
+  bool is_all = true;
+  for (int d = 0; d < t.ndim(); ++d) {
+    if (shifts[d] == 0) continue;
+    (taken++ < 4 ? now : later)[d] = shifts[d];
+    is_all = taken <= 4;
+  }
+  PyObject* first = roll_at_once(t, now);
+  if (!first || is_all) return first;
+  PyObject* whole = roll(*tensor_of(first), later);
+  Py_DECREF(first);
+  return whole;
+}
+
+// The elements of a row-major tensor shifted as one row.
+PyObject* roll_flat(const Tensor& t, std::int64_t shift) {
+  PyObject* output = new_dense_tensor(t.dtype, t.ndim(), t.dims());
+  if (!output || t.size == 0) return same_quantization(output, t);
+  const Tensor& out = *tensor_of(output);
+  Moves moves;
+  moves.keep(t);
+  Part first(out, t), second(out, t);
+  first.axis(t.size - shift, shift, 1, 0, 1);
+  second.axis(shift, 0, 1, t.size - shift, 1);
+  moves.add(first.move);
+  if (shift > 0) moves.add(second.move);
+  moves.run();
+  return same_quantization(output, t);
+}
+
+std::int64_t wrapped(std::int64_t shift, std::int64_t size) {
+  if (size == 0) return 0;
+  shift %= size;
+  return shift < 0 ? shift + size : shift;
+}
+
+PyObject* fast_roll(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const Tensor* t = count >= 2 && count <= 3 && !keywords ? read_tensor(args[0]) : nullptr;
+  Integers shifts, axes;
+  if (!t || !shifts.read_one_or_more(args[1]) || (count == 3 && !axes.read_one_or_more(args[2]))) return nullptr;
+  if (t->quantization && t->quantization->channel_axis >= 0) return nullptr;
+  PyObject* made = nullptr;
+  if (axes.count == 0) {
+    if (shifts.count == 1 && t->row_major) made = roll_flat(*t, wrapped(shifts.values[0], t->size));
+  } else if (axes.count == shifts.count) {
+    std::int64_t total[max_ndim] = {};
+    for (int i = 0; i < axes.count; ++i) {
+      std::int64_t axis = axes.values[i] < 0 ? axes.values[i] + t->ndim() : axes.values[i];
+      if (axis < 0 || axis >= t->ndim()) return nullptr;
+      std::int64_t size = t->dims()[axis];
+      total[axis] = wrapped(total[axis] - size + wrapped(shifts.values[i], size), size);
+    }
+    made = roll(*t, total);
+  }
+  if (!made) PyErr_Clear();
+  return made;
 }
 
 }  // namespace
@@ -339,6 +402,7 @@ void init_joining(nb::module_& m) {
         if (is("stack")) return make_fast_function<fast_join<true>>(function);
         if (is("tile")) return make_fast_function<fast_tile>(function);
         if (is("pad")) return make_fast_function<fast_pad>(function);
+        if (is("roll")) return make_fast_function<fast_roll>(function);
         throw nb::value_error("there is no short cut of that name");
       }, "function"_a, nb::sig("def accelerate_joining(function: F, /) -> F"),
       "Puts the native way in front of a Python function of its name.");
@@ -356,7 +420,13 @@ void init_joining(nb::module_& m) {
   m.def("pad", &pad_checked, "tensor"_a, "widths"_a, "mode"_a, "value"_a,
         nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Any"),
         "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.");
-  m.def("roll", &roll, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Any"),
+  m.def("roll", [](nb::handle object, const std::vector<std::int64_t>& shifts) {
+        const Tensor* t = read_tensor(object.ptr());
+        if (!t || shifts.size() != static_cast<std::size_t>(t->ndim())) throw nb::value_error("a shift for each axis");
+        for (int d = 0; d < t->ndim(); ++d)
+          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1)) throw nb::value_error("a bad shift");
+        return raise_or(roll(*t, shifts.data()));
+      }, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Any"),
         "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
 }
 

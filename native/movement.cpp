@@ -24,6 +24,9 @@ struct Plan : Move {
   Path path;           // of no steps: the bytes are copied
   bool streams;        // so large that the result bypasses the caches
 
+  explicit Plan(const Move& move)
+      : Move(move), to_item(item(to_dtype)), from_item(item(from_dtype)), count(size()), streams(false) {}
+
   int last() const { return ndim - 1; }
   bool converts() const { return path.count > 0; }
 };
@@ -274,6 +277,20 @@ void transpose_tiles(const Plan& p, int source_axis) {
 
 }  // namespace
 
+Move& Move::operator=(const Move& other) noexcept {
+  if (this == &other) return *this;
+  ndim = other.ndim;
+  std::copy_n(other.dims, ndim, dims);
+  std::copy_n(other.to_strides, ndim, to_strides);
+  std::copy_n(other.from_strides, ndim, from_strides);
+  to = other.to;
+  from = other.from;
+  to_dtype = other.to_dtype;
+  from_dtype = other.from_dtype;
+  saturate = other.saturate;
+  return *this;
+}
+
 std::int64_t Move::size() const noexcept {
   std::int64_t found = 1;
   for (int d = 0; d < ndim; ++d)
@@ -282,9 +299,9 @@ std::int64_t Move::size() const noexcept {
   return found;
 }
 
-void run_move(Move move) {
+void run_move(const Move& move) {
   const Kernels& k = kernels();
-  Plan p{move, item(move.to_dtype), item(move.from_dtype), move.size(), {}, false};
+  Plan p(move);
   if (p.count == 0) return;
   if (move.to_dtype != move.from_dtype) p.path = cast_path(k, move.from_dtype, move.to_dtype, move.saturate);
   p.streams = p.count * static_cast<std::int64_t>(p.to_item + p.from_item) >= stream_from();

@@ -20,11 +20,16 @@ struct Move {
   Dtype to_dtype, from_dtype;
   bool saturate = false;
 
+  Move() = default;
+  // Few of the axes are there, and the others are not worth copying.
+  Move(const Move& other) noexcept { *this = other; }
+  Move& operator=(const Move& other) noexcept;
+
   std::int64_t size() const noexcept;
 };
 
 // Copies in one pass over memory, whatever the order of the axes on either side. Where elements of
 // `to` coincide, the last one in row-major order stays.
-void run_move(Move move);
+void run_move(const Move& move);
 
 }  // namespace suanzi

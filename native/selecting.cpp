@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
@@ -120,45 +121,92 @@ struct Rows {
 
 template <std::size_t size>
 void pick_elements(const std::byte* from, const std::int64_t* offsets, std::int64_t n, std::byte* to) {
+  constexpr auto bytes = static_cast<std::int64_t>(size);
   constexpr std::int64_t ahead = 16;
   std::int64_t i = 0;
   for (; i + ahead < n; ++i) {
-    __builtin_prefetch(from + offsets[i + ahead] * static_cast<std::int64_t>(size));
-    std::memcpy(to + i * static_cast<std::int64_t>(size), from + offsets[i] * static_cast<std::int64_t>(size), size);
+    __builtin_prefetch(from + offsets[i + ahead] * bytes);
+    std::memcpy(to + i * bytes, from + offsets[i] * bytes, size);
   }
-  for (; i < n; ++i)
-    std::memcpy(to + i * static_cast<std::int64_t>(size), from + offsets[i] * static_cast<std::int64_t>(size), size);
+  for (; i < n; ++i) std::memcpy(to + i * bytes, from + offsets[i] * bytes, size);
 }
 
 using PickElements = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*);
 constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>, pick_elements<16>};
 
-// Copies the rows at n offsets, counted in elements, for each outer place.
-void gather_rows(const Rows& rows, const std::int64_t* offsets, std::int64_t n, std::byte* to) {
+// Indices that are read block by block, checked, and made offsets, while rows are copied: each is
+// looked at once, so that another thread cannot change it after it was checked.
+class Indices {
+ public:
+  static constexpr std::int64_t block = block_bytes / 8;
+
+  // `dim` and `stride` are those of the axis that is indexed; for offsets, which need no check, they
+  // are -1 and 1.
+  Indices(const Tensor& t, std::int64_t dim, std::int64_t stride) : dim_(dim), stride_(stride) {
+    operand_.tensor = &t;
+    operand_.dtype = t.dtype;
+    together_.emplace(&operand_, 1);
+    together_->use_row_major();
+    together_->make_loop(loop_);
+    reader_.emplace(loop_, loop_.inputs[0], kernels(), cast_path(kernels(), t.dtype, Dtype::int64, false));
+  }
+  std::int64_t count() const { return loop_.size; }
+
+  // Up to `block` offsets from `begin` on; null if one of the indices is not in [0, dim).
+  const std::int64_t* read(std::int64_t begin, std::int64_t n, Buffer* buffers, Buffer& offsets) const {
+    auto* indices = reinterpret_cast<const std::int64_t*>(
+        reader_->repeats() ? reader_->spread(buffers, offsets, 8, static_cast<std::size_t>(n))
+                           : reader_->read(begin, static_cast<std::size_t>(n), buffers));
+    auto* made = reinterpret_cast<std::int64_t*>(offsets.bytes);
+    auto limit = static_cast<std::uint64_t>(dim_);
+    bool bad = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t index = indices[i];
+      bad |= static_cast<std::uint64_t>(index) >= limit;
+      made[i] = index * stride_;
+    }
+    return bad && dim_ >= 0 ? nullptr : made;
+  }
+
+ private:
+  std::int64_t dim_, stride_;
+  Operand operand_;
+  std::optional<Together> together_;
+  Loop loop_;
+  std::optional<Reader> reader_;
+};
+
+// Copies the rows that indices point to, for each outer place; false if one points to nothing.
+bool gather_rows(const Rows& rows, const Indices& indices, std::byte* to) {
   const Kernels& k = kernels();
-  auto item = static_cast<std::int64_t>(rows.t.itemsize());
-  std::int64_t total = rows.outer * n;
-  auto bytes = static_cast<std::int64_t>(rows.row_bytes);
+  auto item = static_cast<std::int64_t>(rows.t.itemsize()), bytes = static_cast<std::int64_t>(rows.row_bytes);
+  std::int64_t n = indices.count(), total = rows.outer * n;
   bool streams = 2 * total * bytes >= stream_from() && bytes >= 512;
   std::int64_t part = std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
+  PickElements pick = picks[layer_of(rows.t.dtype).log2_size];
+  std::atomic<bool> good{true};
   parallel_for(total, part, [&](std::int64_t begin, std::int64_t end) {
+    Buffer buffers[2], made;
     while (begin < end) {
-      std::int64_t place = begin / n, first = begin % n, count = std::min(n - first, end - begin);
-      const std::byte* from = rows.at(place);
-      std::byte* out = to + begin * bytes;
-      if (rows.row_elements == 1) {
-        picks[layer_of(rows.t.dtype).log2_size](from, offsets + first, count, out);
-      } else {
-        for (std::int64_t i = 0; i < count; ++i, out += bytes) {
-          const std::byte* row = from + offsets[first + i] * item;
-          if (streams) k.stream(row, out, rows.row_bytes);
-          else std::memcpy(out, row, rows.row_bytes);
-        }
+      std::int64_t first = begin % n, count = std::min({n - first, end - begin, Indices::block});
+      const std::int64_t* offsets = indices.read(first, count, buffers, made);
+      if (!offsets) {
+        good.store(false, std::memory_order_relaxed);
+        break;
       }
+      const std::byte* from = rows.at(begin / n);
+      std::byte* out = to + begin * bytes;
+      if (rows.row_elements == 1) pick(from, offsets, count, out);
+      else
+        for (std::int64_t i = 0; i < count; ++i, out += bytes) {
+          if (streams) k.stream(from + offsets[i] * item, out, rows.row_bytes);
+          else std::memcpy(out, from + offsets[i] * item, rows.row_bytes);
+        }
       begin += count;
     }
     if (streams) k.end_stream();
   });
+  return good.load(std::memory_order_relaxed);
 }
 
 // The output [outer axes, shape of the indices, axes of a row].
@@ -189,8 +237,8 @@ nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle of
   Rows rows(*t, axis, picked);
   std::byte* to = tensor_of(output.ptr())->data();
   std::int64_t size = tensor_of(output.ptr())->size;
-  auto* values = reinterpret_cast<const std::int64_t*>(offsets->data());
-  if (size > 0) run_over(size, {t, offsets}, [&] { gather_rows(rows, values, offsets->size, to); });
+  Indices places(*offsets, -1, 1);
+  if (size > 0) run_over(size, {t, offsets}, [&] { gather_rows(rows, places, to); });
   return output;
 }
 
@@ -200,24 +248,20 @@ PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   const Tensor *t = read_tensor(args[0]), *index = read_tensor(args[1]);
   if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_integer(index->dtype)) return nullptr;
   if (t->quantization || !Rows::are_dense(*t, 0, 1)) return nullptr;
-  std::int64_t small[64];
-  std::vector<std::int64_t> large;
-  std::int64_t n = index->size, *offsets = small;
-  if (n > 64) {
-    large.resize(static_cast<std::size_t>(n));
-    offsets = large.data();
+  PyObject* output = new_gathered(*t, 0, 1, 1, index->dims());
+  bool good = output;
+  if (output && tensor_of(output)->size > 0) {
+    Rows rows(*t, 0, 1);
+    Indices indices(*index, t->dims()[0], t->strides()[0]);
+    std::byte* to = tensor_of(output)->data();
+    run_over(tensor_of(output)->size, {t, index}, [&] { good = gather_rows(rows, indices, to); });
+  } else if (index->size > 0) {
+    good = false;  // rows of no elements: Python looks whether they are there
   }
-  load_indices(*index, offsets);
-  if (add_offsets(offsets, n, t->dims()[0], t->strides()[0], false, true, offsets) >= 0) return nullptr;
-  PyObject* output = new_gathered(*t, 0, 1, 1, &n);
-  if (!output) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  const Tensor& out = *tensor_of(output);
-  Rows rows(*t, 0, 1);
-  if (out.size > 0) run_over(out.size, {t}, [&] { gather_rows(rows, offsets, n, out.data()); });
-  return output;
+  if (good) return output;
+  Py_XDECREF(output);
+  PyErr_Clear();
+  return nullptr;
 }
 
 // ---- scatter ------------------------------------------------------------------------------------

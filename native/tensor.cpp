@@ -184,6 +184,7 @@ PyObject* get_strides(const Tensor& t) { return integers(t.ndim(), t.strides());
 PyObject* get_ndim(const Tensor& t) { return PyLong_FromLong(t.ndim()); }
 PyObject* get_size(const Tensor& t) { return PyLong_FromLongLong(t.size); }
 PyObject* get_offset(const Tensor& t) { return PyLong_FromLongLong(t.offset); }
+PyObject* get_transposed(const Tensor& t) { return reversed_axes(t); }
 PyObject* get_zero_point(const Tensor& t) {
   return t.quantization ? PyLong_FromLong(t.quantization->zero_point) : Py_NewRef(Py_None);
 }
@@ -210,6 +211,7 @@ PyGetSetDef attributes[] = {
     {"scale", attribute<get_scale>, nullptr, "The scales of a quantised tensor, else None.", nullptr},
     {"zero_point", attribute<get_zero_point>, nullptr, "The zero point of a quantised tensor, else None.", nullptr},
     {"channel_axis", attribute<get_channel_axis>, nullptr, "The axis of per-channel scales, else None.", nullptr},
+    {"T", attribute<get_transposed>, nullptr, "A view with the axes in reverse order.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {

@@ -107,6 +107,23 @@ bool reshaped_strides(const Tensor& base, int ndim, const std::int64_t* dims, st
 
 namespace {
 
+// `axes[k]` is the axis of the tensor that axis k of the view is.
+PyObject* permuted(const Tensor& t, const std::int64_t* axes) {
+  View view(t);
+  for (int d = 0; d < t.ndim(); ++d) view.keep(static_cast<int>(axes[d]));
+  return view.make();
+}
+
+}  // namespace
+
+PyObject* reversed_axes(const Tensor& t) {
+  std::int64_t axes[max_ndim];
+  for (int d = 0; d < t.ndim(); ++d) axes[d] = t.ndim() - 1 - d;
+  return permuted(t, axes);
+}
+
+namespace {
+
 bool is_among(std::uint64_t axes, int axis) { return axes >> axis & 1; }
 
 // ---- the short cuts -----------------------------------------------------------------------------
@@ -156,19 +173,6 @@ PyObject* fast_flatten(PyObject* const* args, Py_ssize_t count, PyObject* keywor
     else if (d == stop) dims[ndim++] = middle;
   }
   return reshaped(*t, ndim, dims);
-}
-
-// `axes[k]` is the axis of the tensor that axis k of the view is.
-PyObject* permuted(const Tensor& t, const std::int64_t* axes) {
-  View view(t);
-  for (int d = 0; d < t.ndim(); ++d) view.keep(static_cast<int>(axes[d]));
-  return view.make();
-}
-
-PyObject* reversed_axes(const Tensor& t) {
-  std::int64_t axes[max_ndim];
-  for (int d = 0; d < t.ndim(); ++d) axes[d] = t.ndim() - 1 - d;
-  return permuted(t, axes);
 }
 
 PyObject* fast_transpose(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

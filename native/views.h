@@ -40,6 +40,9 @@ class View {
 // Finds strides for another shape over the same elements in row-major order; false if there are none.
 bool reshaped_strides(const Tensor& base, int ndim, const std::int64_t* dims, std::int64_t* strides) noexcept;
 
+// A view with the axes in reverse order; null and an exception if it cannot be had.
+PyObject* reversed_axes(const Tensor& t);
+
 // Adds the slots for x[...] to those of the tensor type.
 void add_subscript_slots(std::vector<PyType_Slot>& slots);
 

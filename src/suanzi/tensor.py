@@ -52,6 +52,7 @@ class Tensor:
         scale: tuple[float, ...] | None
         zero_point: int | None
         channel_axis: int | None
+        T: Tensor
 
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
@@ -105,18 +106,6 @@ class Tensor:
     def layout(self) -> Layout:
         """The order of the axes in memory."""
         return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
-
-    @property
-    def T(self) -> Tensor:
-        """A view with the axes in reverse order.
-
-        >>> import suanzi as sz
-        >>> sz.tensor([[1, 2, 3]]).T.shape
-        (3, 1)
-        """
-        from suanzi.ops.transformation_views import transpose
-
-        return transpose(self)
 
     def reshape(self, *dims: int | Sequence[int]) -> Tensor:
         """Return the elements in another shape, as :func:`suanzi.reshape`.

@@ -250,6 +250,7 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     return min(max(whole, limits.min), limits.max)
 
 
+@_core.accelerate_joining
 @operator("7.2.3.14")
 def roll(input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] = ()) -> Tensor:
     """Return the input shifted along axes; what leaves an axis at its end comes in at its start.
