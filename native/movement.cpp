@@ -213,7 +213,7 @@ struct alignas(64) Tile {
 // The axis along which the source is dense, if the target is dense along another; else -1.
 int crossing_axis(const Plan& p) {
   auto to_item = static_cast<std::int64_t>(p.to_item), from_item = static_cast<std::int64_t>(p.from_item);
-  if (p.ndim < 2 || p.to_strides[p.last()] != to_item || p.dims[p.last()] < 4) return -1;
+  if (p.ndim < 2 || p.count < 256 || p.to_strides[p.last()] != to_item || p.dims[p.last()] < 4) return -1;
   if (p.from_strides[p.last()] == from_item || p.from_strides[p.last()] == 0) return -1;
   for (int d = p.last() - 1; d >= 0; --d)
     if (p.from_strides[d] == from_item && p.dims[d] >= 4) return d;

@@ -11,6 +11,7 @@
 
 #include "arguments.h"
 #include "fast_function.h"
+#include "operators.h"
 #include "status.h"
 
 namespace suanzi {
@@ -310,6 +311,49 @@ PyObject* fast_unstack(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   return parts_of_axis(*t, axis, std::vector<std::int64_t>(static_cast<std::size_t>(t->dims()[axis]), 1), true);
 }
 
+PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const Tensor* t = count >= 2 && count <= 4 && !keywords ? read_tensor(args[0]) : nullptr;
+  Items items(count >= 2 ? args[1] : Py_None);
+  int axis = 0;
+  if (!t || t->ndim() == 0 || !items.is_sequence || (count == 4 && !read_axis(args[3], t->ndim(), axis))) return nullptr;
+  std::int64_t parts = items.count(), size = t->dims()[axis], left = size;
+  if (count >= 3 && args[2] != Py_None) {
+    std::int64_t wanted;
+    if (!read_integer(args[2], wanted) || wanted < 1 || (parts > 0 && wanted != parts)) return nullptr;
+    if (parts == 0 && size % wanted) return nullptr;
+    parts = wanted;
+  }
+  if (parts == 0) return nullptr;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(parts), size / parts);
+  for (Py_ssize_t i = 0; i < items.count(); ++i) {
+    std::int64_t& n = sizes[static_cast<std::size_t>(i)];
+    if (!read_integer(items[i], n) || n < 1 || n > left) return nullptr;
+    left -= n;
+  }
+  if (items.count() > 0 && left != 0) return nullptr;
+  return parts_of_axis(*t, axis, sizes, false);
+}
+
+// The tensor itself if it is row-major.
+PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const Tensor* t = count == 1 && !keywords ? read_tensor(args[0]) : nullptr;
+  if (!t) return nullptr;
+  if (t->row_major) return Py_NewRef(args[0]);
+  PyObject* made = new_dense_tensor(t->dtype, t->ndim(), t->dims());
+  if (!made) {
+    PyErr_Clear();  // Python meets it again, and says it in the operator's name
+    return nullptr;
+  }
+  Operand operands[2];
+  operands[0].tensor = t;
+  operands[0].dtype = t->dtype;
+  Move move;
+  broadcast_move(*tensor_of(made), operands[0], move);
+  if (t->quantization) tensor_of(made)->quantization = new Quantization(*t->quantization);
+  run_loop(t->size, operands, 1, [&] { run_move(move); return 0u; });
+  return made;
+}
+
 struct ShortCut {
   const char* name;
   FastPath make_view;
@@ -319,7 +363,8 @@ struct ShortCut {
 #define SHORT_CUT(name) {#name, fast_##name, make_fast_function<fast_##name>}
 constexpr ShortCut short_cuts[] = {SHORT_CUT(reshape), SHORT_CUT(flatten), SHORT_CUT(transpose), SHORT_CUT(expand_dims),
                                    SHORT_CUT(squeeze), SHORT_CUT(flip),    SHORT_CUT(reverse),   SHORT_CUT(expand),
-                                   SHORT_CUT(slice),   SHORT_CUT(crop),    SHORT_CUT(unstack)};
+                                   SHORT_CUT(slice),   SHORT_CUT(crop),    SHORT_CUT(unstack),   SHORT_CUT(split),
+                                   SHORT_CUT(contiguous)};
 #undef SHORT_CUT
 
 const ShortCut& short_cut_of(nb::handle name) {

@@ -138,6 +138,7 @@ def transpose(input: TensorLike, perm: Sequence[int] = ()) -> Tensor:
     return _view(op, "transpose", x, found)
 
 
+@_core.accelerate_view
 @operator("7.2.3.6")
 def split(
     input: TensorLike, split_sizes: Sequence[int], nsplit: int | None = None, axis: int = 0
