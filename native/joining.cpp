@@ -35,11 +35,14 @@ class Moves {
     size_ += move.size();
     moves_.push_back(move);
   }
-  void run() const {
+  void run() {
     PyThreadState* state = size_ < 1 << 15 ? nullptr : PyEval_SaveThread();
     for (const Move& move : moves_) run_move(move);
     if (state) PyEval_RestoreThread(state);
+    moves_.clear();
+    size_ = 0;
   }
+  std::size_t count() const { return moves_.size(); }
 
  private:
   std::vector<Move> moves_;
@@ -92,7 +95,8 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
   const Tensor& first = *parts[0];
   int ndim = first.ndim() + stacks;
   std::int64_t dims[max_ndim], along = 0;
-  for (const Tensor* part : parts) along += stacks ? 1 : part->dims()[axis];
+  for (const Tensor* part : parts)
+    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along)) along = -1;  // refused as too large
   for (int d = 0, from = 0; d < ndim; ++d) dims[d] = d == axis ? along : first.dims()[stacks ? from++ : d];
   PyObject* output = new_dense_tensor(dtype, ndim, dims);
   if (!output) return nullptr;
@@ -202,19 +206,29 @@ struct Segment {
 
 enum class PadMode : int { constant = 0, period = 1, mirror = 2 };
 
-// Where the padding of an axis of n elements comes from, in places of the output.
+// Where the padding of an axis of n elements comes from, in places of the output. What is padded
+// already is copied with the rest, so that there are few parts however wide the padding is.
 std::vector<Segment> segments(PadMode mode, std::int64_t before, std::int64_t n, std::int64_t after) {
   std::vector<Segment> found;
-  std::int64_t total = before + n + after;
-  // Outwards from the middle, whole copies of it as long as there is room.
-  auto add = [&](std::int64_t low, std::int64_t high, std::int64_t copy) {
-    if (low >= high) return;
-    bool backwards = mode == PadMode::mirror && copy % 2 != 0;
-    std::int64_t inside = low - (before + copy * n);  // the place within the copy
-    found.push_back({low, high - low, before + (backwards ? n - 1 - inside : inside), backwards});
-  };
-  for (std::int64_t copy = -1, high = before; high > 0; --copy, high -= n) add(std::max<std::int64_t>(high - n, 0), high, copy);
-  for (std::int64_t copy = 1, low = before + n; low < total; ++copy, low += n) add(low, std::min(low + n, total), copy);
+  std::int64_t low = before, high = before + n, total = before + n + after;
+  // [low, high) is there. A mirror image on either side, from which on it is periods, too.
+  if (mode == PadMode::mirror) {
+    std::int64_t left = std::min(low, n), right = std::min(total - high, n);
+    if (left > 0) found.push_back({low - left, left, low + left - 1, true});
+    if (right > 0) found.push_back({high, right, high - 1, true});
+    low -= left, high += right;
+  }
+  std::int64_t period = mode == PadMode::mirror ? 2 * n : n;
+  while (low > 0) {
+    std::int64_t step = (high - low) / period * period, count = std::min(low, step);
+    found.push_back({low - count, count, low - count + step, false});
+    low -= count;
+  }
+  while (high < total) {
+    std::int64_t step = (high - low) / period * period, count = std::min(total - high, step);
+    found.push_back({high, count, high - step, false});
+    high += count;
+  }
   return found;
 }
 
@@ -322,6 +336,7 @@ nb::object roll(nb::handle object, const std::vector<std::int64_t>& shifts) {
       part.axis(count, start * out.strides()[d], out.strides()[d], source * t->strides()[d], t->strides()[d]);
     }
     moves.add(part.move);
+    if (moves.count() == 256) moves.run();  // there may be as many as elements
   }
   moves.run();
   same_quantization(output.ptr(), *t);
