@@ -143,6 +143,7 @@ void copy_into(nb::handle target, nb::handle source) {
   if (operand.tensor && overlap(*t, *operand.tensor)) {
     copy = row_major_copy(source);
     read_operand(copy.ptr(), operand);
+    if (!t->storage) throw_status("UninitializedObject", "the tensor was destroyed while its elements were copied.");
   }
   Move move;
   if (!broadcast_move(*t, operand, move)) throw nb::value_error("shapes do not go together");

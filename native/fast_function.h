@@ -1,6 +1,8 @@
 // native/fast_function.h: a Python function with a native short cut in front of it.
 #pragma once
 
+#include <exception>
+
 #include "python.h"
 
 namespace suanzi {
@@ -23,8 +25,17 @@ PyObject* slow_path = nullptr;
 
 template <FastPath fast>
 PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  PyObject* answer = fast(args, count, keywords);
-  if (answer || PyErr_Occurred()) return answer;
+  PyObject* answer = nullptr;
+  try {
+    answer = fast(args, count, keywords);
+  } catch (const std::exception&) {  // no memory, or a length that no memory has
+    PyErr_NoMemory();
+  }
+  if (answer) return answer;
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
+    PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  }
   return PyObject_Vectorcall(slow_path<fast>, args, static_cast<std::size_t>(count), keywords);
 }
 

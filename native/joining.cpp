@@ -92,7 +92,8 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
   const Tensor& first = *parts[0];
   int ndim = first.ndim() + stacks;
   std::int64_t dims[max_ndim], along = 0;
-  for (const Tensor* part : parts) along += stacks ? 1 : part->dims()[axis];
+  for (const Tensor* part : parts)
+    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along)) along = -1;  // refused as too large
   for (int d = 0, from = 0; d < ndim; ++d) dims[d] = d == axis ? along : first.dims()[stacks ? from++ : d];
   PyObject* output = new_dense_tensor(dtype, ndim, dims);
   if (!output) return nullptr;

@@ -329,13 +329,13 @@ class Masked {
     operands_[1].dtype = mask.dtype;
     together_.emplace(operands_, 2);
     together_->use_row_major();
-    together_->make_loop(loop_);
+    fits_ = together_->fits() && together_->ndim() == operands_[0].ndim() &&
+            std::equal(operands_[0].dims(), operands_[0].dims() + operands_[0].ndim(), together_->shape());
+    if (fits_) together_->make_loop(loop_);
   }
 
-  bool fits(const Tensor& values) const {
-    return together_->fits() && together_->ndim() == values.ndim() &&
-           std::equal(values.dims(), values.dims() + values.ndim(), together_->shape());
-  }
+  // Whether the mask is repeated to the shape of the tensor; nothing below may be asked if not.
+  bool fits() const { return fits_; }
   std::int64_t size() const { return loop_.size; }
 
   // How many of n elements the mask picks.
@@ -392,16 +392,31 @@ class Masked {
 
   Operand operands_[2];
   std::optional<Together> together_;
+  bool fits_;
   Loop loop_;
+};
+
+// Keeps the memory of a tensor.
+class Kept {
+ public:
+  explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() { release_storage(storage_); }
+
+ private:
+  Storage* storage_;
 };
 
 // What a mask of the shape of `values`, or one that is repeated to it, picks; without `values`, the
 // places of what it picks.
 PyObject* select(const Tensor& mask, const Tensor* values) {
   Masked masked(mask, values);
-  if (values && !masked.fits(*values)) return nullptr;
+  if (!masked.fits()) return nullptr;
   std::vector<std::int64_t> starts;
   const Tensor& first = values ? *values : mask;
+  // Another thread may destroy them while it counts, before it packs.
+  Kept kept_mask(mask), kept_values(first);
   run_over(masked.size(), {&mask, &first}, [&] {
     starts = count_chunks(masked.size(), [&](std::int64_t begin, std::int64_t n) { return masked.count(begin, n); });
   });

@@ -53,15 +53,14 @@ PyObject* View::make() const {
     made = new (std::nothrow) Quantization;
     if (!made) return PyErr_NoMemory();
     made->zero_point = q->zero_point;
-    bool shared = q->channel_axis < 0 || q->scale.size() == 1;
-    if (shared) {
+    auto scale_of = [&](std::int64_t channel) { return q->scale[q->scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)]; };
+    if (q->channel_axis < 0) {
       made->scale = q->scale;
     } else if (channel_axis_ < 0) {
-      made->scale = {q->scale[static_cast<std::size_t>(first_channel_)]};
+      made->scale = {scale_of(first_channel_)};
     } else {
       made->channel_axis = channel_axis_;
-      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i)
-        made->scale.push_back(q->scale[static_cast<std::size_t>(first_channel_ + i * channel_step_)]);
+      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i) made->scale.push_back(scale_of(first_channel_ + i * channel_step_));
     }
   }
   base_.storage->retain();
@@ -147,7 +146,7 @@ PyObject* reshaped(const Tensor& t, int ndim, const std::int64_t* dims) {
   std::int64_t count, strides[max_ndim];
   if (!element_count(ndim, dims, count) || count != t.size) return nullptr;
   int channels = reshaped_channels(t, ndim, dims);
-  bool per_channel = t.quantization && t.quantization->channel_axis >= 0 && t.quantization->scale.size() > 1;
+  bool per_channel = t.quantization && t.quantization->channel_axis >= 0 && t.quantization->scale.size() != 1;
   if ((per_channel && channels < 0) || !reshaped_strides(t, ndim, dims, strides)) return nullptr;
   View view(t);
   for (int d = 0; d < ndim; ++d) view.step(strides[d], dims[d], d == channels);
@@ -198,7 +197,9 @@ PyObject* fast_expand_dims(PyObject* const* args, Py_ssize_t count, PyObject* ke
   View view(*t);
   for (int d = 0; d <= t->ndim(); ++d) {
     // The step of the new axis is never taken; row-major order has it where it stands.
-    if (d == axis) view.step(d < t->ndim() ? t->strides()[d] * std::max<std::int64_t>(t->dims()[d], 1) : 1, 1, false);
+    std::int64_t stride = 1;
+    if (d < t->ndim() && __builtin_mul_overflow(t->strides()[d], std::max<std::int64_t>(t->dims()[d], 1), &stride)) stride = 1;
+    if (d == axis) view.step(stride, 1, false);
     if (d < t->ndim()) view.keep(d);
   }
   return view.make();
@@ -292,14 +293,16 @@ PyObject* part_of_axis(const Tensor& t, int axis, std::int64_t start, std::int64
   return view.make();
 }
 
-PyObject* parts_of_axis(const Tensor& t, int axis, const std::vector<std::int64_t>& sizes, bool drops) {
-  PyObject* parts = PyList_New(static_cast<Py_ssize_t>(sizes.size()));
-  std::int64_t start = 0;
-  for (std::size_t i = 0; parts && i < sizes.size(); ++i) {
-    PyObject* part = part_of_axis(t, axis, start, sizes[i], drops);
+// One part of an axis after the other; without `sizes`, each of its indices.
+PyObject* parts_of_axis(const Tensor& t, int axis, const std::vector<std::int64_t>* sizes) {
+  std::int64_t count = sizes ? static_cast<std::int64_t>(sizes->size()) : t.dims()[axis], start = 0;
+  PyObject* parts = PyList_New(count);
+  for (std::int64_t i = 0; parts && i < count; ++i) {
+    std::int64_t size = sizes ? (*sizes)[static_cast<std::size_t>(i)] : 1;
+    PyObject* part = part_of_axis(t, axis, start, size, !sizes);
     if (!part) Py_CLEAR(parts);
-    else PyList_SET_ITEM(parts, static_cast<Py_ssize_t>(i), part);
-    start += sizes[i];
+    else PyList_SET_ITEM(parts, i, part);
+    start += size;
   }
   return parts;
 }
@@ -308,7 +311,7 @@ PyObject* fast_unstack(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor* t = count >= 1 && count <= 2 && !keywords ? read_tensor(args[0]) : nullptr;
   int axis = 0;
   if (!t || t->ndim() == 0 || (count == 2 && !read_axis(args[1], t->ndim(), axis))) return nullptr;
-  return parts_of_axis(*t, axis, std::vector<std::int64_t>(static_cast<std::size_t>(t->dims()[axis]), 1), true);
+  return parts_of_axis(*t, axis, nullptr);
 }
 
 PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -331,7 +334,7 @@ PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords
     left -= n;
   }
   if (items.count() > 0 && left != 0) return nullptr;
-  return parts_of_axis(*t, axis, sizes, false);
+  return parts_of_axis(*t, axis, &sizes);
 }
 
 // The tensor itself if it is row-major.
@@ -394,7 +397,7 @@ void init_views(nb::module_& m) {
         std::int64_t left = t->dims()[axis];
         for (std::int64_t n : sizes)
           if (n < 0 || (left -= n) < 0) throw nb::value_error("the parts leave the axis");
-        PyObject* parts = parts_of_axis(*t, axis, sizes, false);
+        PyObject* parts = parts_of_axis(*t, axis, &sizes);
         if (!parts) throw nb::python_error();
         return nb::steal<nb::list>(parts);
       }, "tensor"_a, "axis"_a, "sizes"_a,

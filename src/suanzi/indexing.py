@@ -270,12 +270,10 @@ def _places(mask: Tensor) -> list[Tensor]:
 
 def _value(x: Tensor, target: Tensor, value: Any) -> Any:
     """Return what is written, as a tensor that converts to the dtype, or as a number."""
-    if isinstance(value, bool | int | float) and not hasattr(value, "dtype"):
-        if x.dtype.kind in ("int", "uint") and isinstance(value, int):
-            return tensor(value, x.dtype)  # refuses what does not fit
-        source = tensor(value, None if x.dtype.kind in ("char", "quantized") else x.dtype)
-    else:
-        source = value if isinstance(value, Tensor) else tensor(value)
+    plain = isinstance(value, bool | int | float | complex | list | tuple | range)
+    if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
+        return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit
+    source = value if isinstance(value, Tensor) else tensor(value)
     if is_destroyed(source):
         raise UninitializedObject("x[key] = value: the value is a tensor that was destroyed.")
     if source.dtype is x.dtype and x.dtype.kind != "quantized":
@@ -299,6 +297,18 @@ def _value(x: Tensor, target: Tensor, value: Any) -> Any:
 
         return cast(source, x.dtype)
     return source
+
+
+def _stays_apart(x: Tensor, value: Any) -> bool:
+    """Tell whether plain numbers, or lists of them, are of a kind that does not just convert."""
+    if x.dtype.kind in ("char", "quantized"):
+        return True
+    if x.dtype.kind == "complex" or not isinstance(value, complex | list | tuple):
+        return False
+    try:
+        return tensor(value).dtype.kind in ("complex", "char")
+    except InvalidArgument:  # integers that no default holds
+        return False
 
 
 def _check_repeats(shape: tuple[int, ...], source: Any) -> None:

@@ -119,6 +119,8 @@ def _naming_itself(declared: Operator, function: F) -> F:
             return function(*args, **kwargs)
         except AllocFailed as error:
             raise AllocFailed(f"{declared.title}: {error}") from None
+        except MemoryError:
+            raise AllocFailed(f"{declared.title}: there is no memory for the result.") from None
 
     named: Any = call
     made: F = named

@@ -74,8 +74,7 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
     if x is None:
         raise UninitializedObject(f"{op.title}: {name} is None; it takes a Tensor.")
     if isinstance(x, Tensor):
-        if is_destroyed(x):
-            raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+        check_alive(op, name, x)
         return x
     if not hasattr(x, "dtype"):
         kinds: tuple[Callable[[Any], Number], ...] = (bool, int, float, complex)
@@ -144,10 +143,23 @@ def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
     return [tensor_argument(op, f"{name}[{i}]", x) for i, x in enumerate(input)]
 
 
+def check_alive(op: Operator, name: str, x: Any) -> None:
+    """Raise if an argument is a tensor that was destroyed."""
+    if isinstance(x, Tensor) and is_destroyed(x):
+        raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+
+
+def is_several(op: Operator, name: str, x: Any) -> bool:
+    """Tell whether an argument is several values, and not one, if only in an array of rank 0."""
+    check_alive(op, name, x)
+    return hasattr(x, "__iter__") and getattr(x, "ndim", 1) != 0
+
+
 def integer_argument(op: Operator, name: str, x: Any) -> int:
     """Return an argument as a Python int."""
+    check_alive(op, name, x)
     try:
-        if not isinstance(x, bool):
+        if not isinstance(x, bool) and str(getattr(x, "dtype", "")) != "bool":
             return operator.index(x)
     except TypeError:  # also from an array of several elements
         pass
@@ -163,6 +175,7 @@ def scalar_argument(op: Operator, name: str, x: Any, dt: DType) -> Number:
     value: Any = x
     if x is None:
         raise UninitializedObject(f"{op.title}: {name} is None; it takes a number.")
+    check_alive(op, name, x)
     if hasattr(x, "item") and getattr(x, "ndim", None) == 0:
         value = x.item()
     if dt.kind == "char" and isinstance(value, bytes) and len(value) == 1:
@@ -202,6 +215,7 @@ def axis_argument(
 
 def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
+    check_alive(op, name, shape)
     try:
         found = tuple(integer_argument(op, name, n) for n in shape)
     except TypeError:
@@ -218,6 +232,7 @@ def integers_argument(
     op: Operator, name: str, values: Any, count: int | None = None
 ) -> tuple[int, ...]:
     """Return a sequence of integers, of which there must be `count`."""
+    check_alive(op, name, values)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InvalidArgument(f"{op.title}: {name} is {values!r}; it must be a list of integers.")
     try:
@@ -236,8 +251,7 @@ def axes_argument(
     op: Operator, name: str, axes: Any, ndim: int, error: type[StatusError]
 ) -> tuple[int, ...]:
     """Return axes, given as one integer or several, counted from the first; none twice."""
-    several = hasattr(axes, "__iter__") and getattr(axes, "ndim", 1) != 0
-    given = integers_argument(op, name, axes) if several else (axes,)
+    given = integers_argument(op, name, axes) if is_several(op, name, axes) else (axes,)
     found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
     if len(set(found)) < len(found):
         raise InvalidArgument(f"{op.title}: {name} is {axes!r}; an axis is there twice.")

@@ -15,6 +15,7 @@ Tensor([[2, 3],
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -118,9 +119,12 @@ class Tensor:
         """
         from suanzi.ops.transformation_views import reshape
 
-        given: Any = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
-        sizes = list(given) if hasattr(given, "__iter__") else given
-        if isinstance(sizes, list) and sizes.count(-1) == 1:
+        given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
+        try:
+            sizes = [operator.index(n) for n in given]
+        except TypeError:
+            return reshape(self, given)  # which says what is wrong
+        if sizes.count(-1) == 1:
             others = math.prod(n for n in sizes if n != -1)
             sizes[sizes.index(-1)] = self.size // others if others else 0
         return reshape(self, sizes)

@@ -6,6 +6,7 @@ with a scale per channel get the scales that go with the channels of the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -18,6 +19,7 @@ from suanzi.resolve import (
     axis_argument,
     integer_argument,
     integers_argument,
+    is_several,
     list_argument,
     promote,
     real_values,
@@ -145,8 +147,8 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     times = integers_argument(op, "repeats", repeats, x.ndim)
     if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
         raise InvalidArgument(f"{op.title}: repeats is {times}; each must be from 0 up.")
-    scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
     made: Tensor = _core.tile(x, times)
+    scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
     return _with_scale(made, x, scale)
 
 
@@ -243,6 +245,8 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
             f"{op.title}: pad_value is {number}, and the input has no one scale to store it with; "
             "pad sz.dequantize(input)."
         )
+    if not math.isfinite(number.real):
+        raise InvalidArgument(f"{op.title}: pad_value is {number}, which {x.dtype} cannot store.")
     from suanzi.dtypes import iinfo
 
     limits = iinfo(x.dtype)
@@ -252,7 +256,9 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
 
 @_core.accelerate_joining
 @operator("7.2.3.14")
-def roll(input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] = ()) -> Tensor:
+def roll(
+    input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] | None = ()
+) -> Tensor:
     """Return the input shifted along axes; what leaves an axis at its end comes in at its start.
 
     There is a shift for each axis in `axis`; an axis that is there twice is shifted twice. Without
@@ -270,7 +276,8 @@ def roll(input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[in
     op = REGISTRY["roll"]
     x = tensor_argument(op, "input", input)
     by = _integers(op, "shifts", shifts)
-    axes = [axis_argument(op, "axis", n, x.ndim) for n in _integers(op, "axis", axis)]
+    given = () if axis is None else _integers(op, "axis", axis)
+    axes = [axis_argument(op, "axis", n, x.ndim) for n in given]
     if not axes:
         if len(by) != 1:
             raise InvalidArgument(
@@ -305,7 +312,7 @@ def roll(input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[in
 
 def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
     """Return integers, given as one or as several."""
-    if hasattr(values, "__iter__") and getattr(values, "ndim", 1) != 0:
+    if is_several(op, name, values):
         return integers_argument(op, name, values)
     return (integer_argument(op, name, values),)
 

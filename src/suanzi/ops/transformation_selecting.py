@@ -7,6 +7,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, float32, int8, uint8
 from suanzi.dtypes import bool as bool_
+from suanzi.interchange import MAX_NDIM
 from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator, operator
 from suanzi.resolve import broadcast_shapes, tensor_argument
@@ -43,6 +44,8 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
 
 def _core_gather(op: Operator, x: Tensor, coordinates: list[Tensor]) -> Tensor:
     picked, ndim = len(coordinates), coordinates[0].ndim
+    if x.ndim - picked + ndim > MAX_NDIM:
+        raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
     x = with_dense_rows(x, picked)
     made: Tensor = _core.gather(x, 0, picked, _offsets(op, x.shape, x.strides, coordinates))
     if x.scale is not None and x.zero_point is not None:

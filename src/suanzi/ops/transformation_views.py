@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
+from suanzi.interchange import MAX_NDIM
 from suanzi.registry import REGISTRY, Operator, operator
 from suanzi.resolve import (
     axes_argument,
     axis_argument,
     integer_argument,
     integers_argument,
+    is_several,
     list_argument,
     shape_argument,
     tensor_argument,
@@ -94,7 +96,7 @@ def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
 
 @_core.accelerate_view
 @operator("7.2.3.4")
-def squeeze(input: TensorLike, axis: int | Sequence[int] = ()) -> Tensor:
+def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
     """Return a view without the axes of size 1: all such, or those of them in `axis`.
 
     An axis in `axis` that is not of size 1 stays.
@@ -106,12 +108,13 @@ def squeeze(input: TensorLike, axis: int | Sequence[int] = ()) -> Tensor:
     """
     op = REGISTRY["squeeze"]
     x = tensor_argument(op, "input", input)
-    return _view(op, "squeeze", x, axes_argument(op, "axis", axis, x.ndim, OutOfRange))
+    given = () if axis is None else axis
+    return _view(op, "squeeze", x, axes_argument(op, "axis", given, x.ndim, OutOfRange))
 
 
 @_core.accelerate_view
 @operator("7.2.3.5")
-def transpose(input: TensorLike, perm: Sequence[int] = ()) -> Tensor:
+def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     """Return a view with the axes in another order, without `perm` in reverse.
 
     Axis i of the input becomes axis ``perm[i]`` of the output. In NumPy and PyTorch it is the other
@@ -129,7 +132,7 @@ def transpose(input: TensorLike, perm: Sequence[int] = ()) -> Tensor:
     """
     op = REGISTRY["transpose"]
     x = tensor_argument(op, "input", input)
-    found = integers_argument(op, "perm", perm)
+    found = () if perm is None else integers_argument(op, "perm", perm)
     if found and sorted(n + x.ndim if n < 0 else n for n in found) != list(range(x.ndim)):
         raise InvalidArgument(
             f"{op.title}: perm is {found}; it must have each axis of the input, 0 to {x.ndim - 1}, "
@@ -141,7 +144,7 @@ def transpose(input: TensorLike, perm: Sequence[int] = ()) -> Tensor:
 @_core.accelerate_view
 @operator("7.2.3.6")
 def split(
-    input: TensorLike, split_sizes: Sequence[int], nsplit: int | None = None, axis: int = 0
+    input: TensorLike, split_sizes: Sequence[int] | None, nsplit: int | None = None, axis: int = 0
 ) -> list[Tensor]:
     """Return views on parts of an axis, one after the other, of given sizes.
 
@@ -326,10 +329,9 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
     op = REGISTRY["crop"]
     x = tensor_argument(op, "input", input)
     sizes = integers_argument(op, "shape", shape, x.ndim)
-    several = hasattr(offsets, "__iter__") and getattr(offsets, "ndim", 1) != 0
     starts = (
         integers_argument(op, "offsets", offsets, x.ndim)
-        if several
+        if is_several(op, "offsets", offsets)
         else (integer_argument(op, "offsets", offsets),) * x.ndim
     )
     for axis, (start, size, dim) in enumerate(zip(starts, sizes, x.shape, strict=True)):
@@ -406,7 +408,12 @@ def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
             raise InvalidArgument(
                 f"{op.title}: input[{i}] has shape {x.shape}; each must be of rank 1."
             )
-    shape = shape_argument(op, "input", [x.shape[0] for x in lines])
+    shape = tuple(x.shape[0] for x in lines)
+    if len(shape) > MAX_NDIM or math.prod(shape) >= 2**63:
+        raise InvalidArgument(
+            f"{op.title}: the grid of {len(shape)} tensors would have more than {MAX_NDIM} axes, or "
+            "more elements than can be counted."
+        )
     grids = []
     for i, x in enumerate(lines):
         line = _core.try_view("reshape", x, (x.size, *(1,) * (len(lines) - i - 1)))
