@@ -17,5 +17,6 @@ NB_MODULE(_core, m) {
   suanzi::init_operators(m);
   suanzi::init_calls(m);
   suanzi::init_lists(m);
+  suanzi::init_quantize(m);
   suanzi::init_dlpack(m);
 }

@@ -16,6 +16,7 @@ void init_tensor(nb::module_& m);
 void init_operators(nb::module_& m);
 void init_calls(nb::module_& m);
 void init_lists(nb::module_& m);
+void init_quantize(nb::module_& m);
 void init_dlpack(nb::module_& m);
 
 // The DType type, and its instance number i; both live as long as the process.

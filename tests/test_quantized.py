@@ -1,0 +1,558 @@
+"""quantize and dequantize against fractions; what quantised tensors carry, and how they print."""
+
+from __future__ import annotations
+
+import copy
+import io
+import itertools
+import math
+import pickle
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from suanzi import _core
+
+# name: bits, least, largest, whether the zero point is 0
+DTYPES = {
+    "QT_SYM_INT8": (8, -128, 127, True),
+    "QT_SYM_INT16": (16, -32768, 32767, True),
+    "QT_ASYM_UINT8": (8, 0, 255, False),
+    "QT_ASYM_INT8": (8, -128, 127, False),
+    "QT_ASYM_UINT16": (16, 0, 65535, False),
+    "QT_ASYM_INT16": (16, -32768, 32767, False),
+    "QT_CH_SYM_INT8": (8, -128, 127, True),
+    "QT_CH_SYM_INT16": (16, -32768, 32767, True),
+}
+NAMES = list(DTYPES)
+ASYMMETRIC = [name for name in NAMES if not DTYPES[name][3]]
+FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]
+REAL = [*FLOATS, "bool", "int4", "uint4", "uint1", *(f"{u}int{8 << i}" for u in ("", "u") for i in range(4))]  # fmt: skip
+SCALES = [0.1, 1.0, 0.25, 3.0, 2.0**-149, 1e-38, 3.4e38, 2.0**127]
+
+
+def f32(x: float) -> float:
+    found: float = struct.unpack("f", struct.pack("f", x))[0]
+    return found
+
+
+def integer_of(x: float, name: str, scale: float, zero_point: int, down: bool) -> int:
+    """What one number becomes."""
+    _, least, largest, _ = DTYPES[name]
+    if math.isnan(x):
+        return zero_point
+    if math.isinf(x):
+        return largest if x > 0 else least
+    quotient = Fraction(x) / Fraction(scale)
+    steps = math.floor(quotient) if down else round(quotient)  # Python rounds ties to even
+    return max(least, min(largest, steps + zero_point))
+
+
+def floats_of(x: sz.Tensor) -> list[float]:
+    """The elements of a tensor of real numbers in row-major order, exactly for those below 2**53."""
+    return [float(v) for v in np.array(_core.cast(x, sz.float64, False).numpy()).ravel()]
+
+
+def integers_of(x: sz.Tensor) -> list[int]:
+    return [int(v) for v in x.int_repr().numpy().ravel()]
+
+
+def check(x: sz.Tensor, q: sz.Tensor, down: bool) -> None:
+    """Hold a quantised tensor against what it was made of."""
+    name, values = q.dtype.name, floats_of(x)
+    assert q.shape == x.shape
+    assert q.scale is not None
+    assert q.zero_point is not None
+    per_element = np.full(x.shape, q.scale[0]) if q.channel_axis is None else np.broadcast_to(
+        np.array(q.scale).reshape([-1 if a == q.channel_axis else 1 for a in range(x.ndim)]), x.shape
+    )  # fmt: skip
+    wanted = [
+        integer_of(v, name, s, q.zero_point, down)
+        for v, s in zip(values, per_element.ravel().tolist(), strict=True)
+    ]
+    assert integers_of(q) == wanted
+    exact = [
+        Fraction(i - q.zero_point) * Fraction(s)
+        for i, s in zip(integers_of(q), per_element.ravel().tolist(), strict=True)
+    ]
+    real = sz.dequantize(q, sz.float64)
+    assert [Fraction(v) for v in floats_of(real)] == exact
+    with np.errstate(over="ignore"):
+        assert floats_of(sz.dequantize(q)) == [float(np.float32(float(e))) for e in exact]
+
+
+def spread(scale: float, zero_point: int, name: str, kind: str) -> list[float]:
+    """Numbers at whole and half steps, next to them, beyond the range, and special ones."""
+    _, least, largest, _ = DTYPES[name]
+    found = [0.0, -0.0, 5e-324, -5e-324, 1e-45, -1e-45, math.inf, -math.inf, 1e308, -1e308]
+    ends = [least - zero_point, largest - zero_point]
+    steps = [0, 0.5, 1, 1.5, 2, 2.5, 3.5, 100, 101.5, *ends, *(e + d for e in ends for d in (-1.5, -1, -0.5, 0.5, 1, 7))]  # fmt: skip
+    for step in {*steps, *(-s for s in steps)}:
+        at = step * scale
+        if not math.isfinite(at):
+            continue
+        if kind == "float32":
+            with np.errstate(over="ignore"):
+                one = np.float32(at)
+                found += [float(one), *(float(np.nextafter(one, np.float32(d))) for d in (-np.inf, np.inf))]  # fmt: skip
+        else:
+            found += [at, math.nextafter(at, math.inf), math.nextafter(at, -math.inf)]
+    return found
+
+
+class TestExact:
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("kind", ["float32", "float64"])
+    @pytest.mark.parametrize("rounding", ["nearest", "floor"])
+    def test_given_scales(self, name: str, kind: str, rounding: Any) -> None:
+        _, least, largest, symmetric = DTYPES[name]
+        for scale in SCALES:
+            s = f32(scale)
+            for zero_point in [0] if symmetric else [0, least, largest, 7]:
+                values = np.array([*spread(s, zero_point, name, kind), math.nan], np.float64)
+                with np.errstate(over="ignore"):
+                    x = sz.tensor(values.astype(kind))
+                q = sz.quantize(x, name, scale=scale, zero_point=zero_point, rounding=rounding)
+                assert (q.scale, q.zero_point) == ((s,), zero_point)
+                check(x, q, rounding == "floor")
+
+    @pytest.mark.parametrize("source", REAL)
+    @pytest.mark.parametrize("name", ["QT_SYM_INT8", "QT_ASYM_UINT16", "QT_CH_SYM_INT16"])
+    def test_every_real_dtype(self, source: str, name: str) -> None:
+        rng = np.random.default_rng(len(source))
+        raw = sz.tensor(rng.normal(0, 40, (3, 5)))
+        x = sz.cast(raw, source)
+        for scale in (0.3, 1.0):
+            q = sz.quantize(x, name, scale=scale, zero_point=0)
+            check(x, q, name in ASYMMETRIC)
+        check(x, sz.quantize(x, name), name in ASYMMETRIC)
+
+    def test_the_rule_of_rounding(self) -> None:
+        x = sz.tensor([-1.5, -0.5, 0.5, 1.5, 2.5, 1.9])
+        for name in NAMES:
+            q = sz.quantize(x, name, scale=1, zero_point=2)
+            shift = 0 if DTYPES[name][3] else 2
+            rule = [-2, 0, 0, 2, 2, 2] if DTYPES[name][3] else [-2, -1, 0, 1, 2, 1]
+            assert integers_of(q) == [max(DTYPES[name][1], r + shift) for r in rule]
+
+    @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 2047, 2049, 70_001])
+    @pytest.mark.parametrize("name", ["QT_SYM_INT8", "QT_ASYM_INT16"])
+    def test_sizes(self, n: int, name: str) -> None:
+        """Chunks, blocks and threads do not show."""
+        values = np.random.default_rng(n).normal(0, 1, n).astype(np.float32)
+        q = sz.quantize(sz.tensor(values), name, scale=0.03, zero_point=0, rounding="nearest")
+        wanted = np.rint(values.astype(np.float64) / f32(0.03))  # exact: no quotient is near a tie
+        assert integers_of(q) == np.clip(wanted, *DTYPES[name][1:3]).astype(int).tolist()
+        assert q.int_repr().dtype.bits == DTYPES[name][0]
+        f64 = sz.quantize(sz.tensor(values.astype(np.float64)), name, scale=0.03, zero_point=0, rounding="nearest")  # fmt: skip
+        assert integers_of(f64) == integers_of(q)
+
+    @pytest.mark.parametrize("level", _core.levels())
+    def test_levels(self, level: str) -> None:
+        before = _core.level()
+        _core.use_level(level)
+        try:
+            for kind, rounding in itertools.product(["float32", "float64"], ["nearest", "floor"]):
+                self.test_given_scales("QT_ASYM_UINT8", kind, rounding)
+                self.test_given_scales("QT_SYM_INT16", kind, rounding)
+            TestDerived().test_bounds_of_random_data("QT_CH_SYM_INT8", None)
+        finally:
+            _core.use_level(before)
+
+
+LAYOUTS = [
+    lambda a: a,
+    lambda a: np.asfortranarray(a),
+    lambda a: a.transpose(1, 2, 0),
+    lambda a: a[::-1, :, ::2],
+    lambda a: a[:, ::-1][:, :2],
+    lambda a: np.broadcast_to(a[:1], a.shape),
+    lambda a: np.broadcast_to(a[:, :1, :1], a.shape),
+    lambda a: np.broadcast_to(a[0, 0, 0], a.shape),
+    lambda a: a[:0],
+    lambda a: a[:, :0],
+    lambda a: a[:, :1],
+]
+
+
+@pytest.mark.parametrize("make", LAYOUTS)
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("kind", ["float32", "float64", "bfloat16", "int32"])
+def test_channels_in_every_layout(make: Callable[[Any], Any], axis: int, kind: str) -> None:
+    base = np.random.default_rng(3).normal(0, 30, (3, 4, 6))
+    x = sz.from_dlpack(make(base))
+    if kind != "float64":
+        x = sz.cast(x, kind)
+    for name in ("QT_CH_SYM_INT8", "QT_CH_SYM_INT16"):
+        q = sz.quantize(x, name, channel_axis=axis)
+        assert q.channel_axis == axis % 3
+        assert len(q.scale or ()) == x.shape[axis]
+        if x.layout.min2maj is not None and x.size:
+            assert q.layout == x.layout
+        check(x, q, False)
+        magnitudes = np.abs(np.array(floats_of(x)).reshape(x.shape)).max(
+            axis=tuple(a for a in range(3) if a != axis % 3), initial=0
+        )
+        nearest = [f32(m / DTYPES[name][2]) if m else 1.0 for m in magnitudes.tolist()]
+        assert list(q.scale or ()) == nearest
+        scales = [0.1 * (i + 1) for i in range(x.shape[axis])]
+        given_ = sz.quantize(x, name, scale=scales, channel_axis=axis, rounding="floor")
+        check(x, given_, True)
+
+
+def test_many_channels() -> None:
+    x = sz.tensor(np.arange(-6000.0, 6000.0).reshape(2, 3, 2000))
+    for axis in range(3):
+        check(x, sz.quantize(x, sz.QT_CH_SYM_INT16, channel_axis=axis), False)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
+moderate = st.floats(-1e6, 1e6, width=32)
+
+
+class TestDerived:
+    @pytest.mark.parametrize("name", NAMES)
+    @given(values=st.one_of(st.lists(finite, max_size=8), st.lists(moderate, max_size=8)))
+    def test_bounds(self, name: str, values: list[float]) -> None:
+        """Half a step for nearest, less than a step for floor: no number is out of range."""
+        x = sz.tensor(values, sz.float32)
+        self._check_bounds(x, name)
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("rounding", [None])
+    def test_bounds_of_random_data(self, name: str, rounding: None) -> None:
+        rng = np.random.default_rng(5)
+        for low, high in [(-1, 1), (0, 1), (-3, -1), (5, 6), (-1e-3, 1e3), (-1e30, 1e38), (0, 1e-44)]:
+            for n in (1, 2, 9):
+                x = sz.tensor(rng.uniform(low, high, (n, 3)).astype(np.float32))
+                self._check_bounds(x, name)
+
+    def _check_bounds(self, x: sz.Tensor, name: str) -> None:
+        for rounding in ("nearest", "floor"):
+            q = sz.quantize(x, name, rounding=rounding)  # type: ignore[arg-type]
+            check(x, q, rounding == "floor")
+            scales = np.broadcast_to(
+                np.array(q.scale) if q.channel_axis == x.ndim - 1 else np.array((q.scale or (1,))[0]),
+                x.shape,
+            )  # fmt: skip
+            back = floats_of(sz.dequantize(q, sz.float64))
+            for v, r, s in zip(floats_of(x), back, scales.ravel().tolist(), strict=True):
+                error, step = abs(Fraction(v) - Fraction(r)), Fraction(s)
+                assert error <= step / 2 if rounding == "nearest" else error < step
+            zeros = sz.quantize(sz.tensor([0.0] * 3), name, scale=q.scale[0] if q.scale else 1,
+                                zero_point=q.zero_point)  # fmt: skip
+            assert zeros.tolist() == [0.0] * 3
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_range_that_rounds_badly(self, name: str) -> None:
+        """Zero points near a half, and scales that float32 rounds down or has few bits for."""
+        n = DTYPES[name][2] - DTYPES[name][1]
+        for k in range(n // 2 - 3, n // 2 + 4):
+            for d in (0.499, 0.4999, 0.5, 0.5001, 0.501):
+                for unit in (1.0, 1 / 3, 0.7, 1e-44, 2.3e-43):
+                    low, high = -(k + d) * unit, (n - k - d) * unit
+                    self._check_bounds(sz.tensor([low, high], sz.float32), name)
+
+    def test_formulas(self) -> None:
+        """Equations (2), (4), (5) with the levels of E36 and the zero point of E38."""
+        x = sz.tensor([-1.0, 0.25, 2.0])
+        for name in NAMES:
+            bits, least, largest, symmetric = DTYPES[name]
+            q = sz.quantize(x, name)
+            if name.startswith("QT_CH"):
+                assert q.scale == (f32(1 / largest), f32(0.25 / largest), f32(2 / largest))
+                assert integers_of(q) == [-largest, largest, largest]
+            elif symmetric:
+                assert (q.scale, q.zero_point) == ((f32(2 / (2 ** (bits - 1) - 1)),), 0)
+                assert integers_of(q)[2] == largest
+            else:
+                step = f32(3 / (2**bits - 1))
+                assert q.scale == (step,)
+                assert q.zero_point == round(Fraction(1) / Fraction(step)) + least
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_nothing_to_derive_from(self, name: str) -> None:
+        for shape in [(0,), (0, 3), (3, 0), ()]:
+            x = sz.tensor(np.zeros(shape))
+            q = sz.quantize(x, name)
+            assert q.shape == shape
+            assert set(q.scale or ()) <= {1.0}
+            assert q.tolist() == x.tolist()
+        zero = sz.quantize(sz.tensor([0.0, -0.0]), name)
+        assert (set(zero.scale or ()), zero.zero_point) == ({1.0}, 0 if DTYPES[name][3] else DTYPES[name][1])  # fmt: skip
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("value", [3.0, -3.0, 1e-45, -3e38])
+    def test_constants(self, name: str, value: float) -> None:
+        self._check_bounds(sz.tensor([[value] * 2] * 2, sz.float32), name)
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_not_finite(self, name: str, value: float) -> None:
+        for dt in (sz.float32, sz.float64, sz.bfloat16):
+            for n in (1, 100):
+                x = sz.tensor([[0.5] * n, [1.0] * (n - 1) + [value]], dt)
+                before = _core.pool_info()["storages"]
+                with pytest.raises(sz.InvalidArgument, match=r"quantize .*not finite.*\.$"):
+                    sz.quantize(x, name)
+                assert _core.pool_info()["storages"] == before
+                assert sz.quantize(x, name, scale=1, zero_point=0).shape == x.shape
+
+    def test_beyond_float32(self) -> None:
+        for name in NAMES:
+            with pytest.raises(sz.InvalidArgument, match="float32"):
+                sz.quantize(sz.tensor([1e300, -1e300], sz.float64), name)
+            with pytest.raises(sz.InvalidArgument, match="float32"):
+                sz.quantize(sz.tensor([1.7e308, -1.7e308], sz.float64), name)
+            tiny = sz.quantize(sz.tensor([1e-300], sz.float64), name)
+            assert tiny.scale == (2.0**-149,)
+
+    @pytest.mark.parametrize("name", ASYMMETRIC)
+    def test_one_of_two_given(self, name: str) -> None:
+        _, least, largest, _ = DTYPES[name]
+        x = sz.tensor([-10.0, 30.0])
+        q = sz.quantize(x, name, scale=0.5)
+        assert (q.scale, q.zero_point) == ((0.5,), min(20 + least, largest))
+        q = sz.quantize(x, name, zero_point=least + 100)
+        assert q.scale == (f32(max(10 / 100, 30 / (largest - least - 100))),)
+        assert q.zero_point == least + 100
+        # Nothing negative can be stored; what is positive has all the integers.
+        q = sz.quantize(x, name, zero_point=least)
+        assert (q.scale, q.tolist()[0]) == ((f32(30 / (largest - least)),), 0)
+        assert sz.quantize(sz.tensor([-1.0]), name, zero_point=least).scale == (1,)
+        assert sz.quantize(sz.tensor([0.0]), name, zero_point=largest).scale == (1,)
+
+
+class TestRefusals:
+    def test_quantize(self) -> None:
+        x = sz.tensor([[1.0, 2.0], [3.0, 4.0]])
+        before = _core.pool_info()["storages"]
+        for arguments, error in [
+            ({"dtype": sz.int8}, sz.TypeMismatch),
+            ({"dtype": "nonsense"}, sz.TypeMismatch),
+            ({"dtype": None}, sz.TypeMismatch),
+            ({"x": None}, sz.UninitializedObject),
+            ({"x": "text"}, sz.TypeMismatch),
+            ({"x": object()}, sz.TypeMismatch),
+            ({"rounding": "up"}, sz.InvalidArgument),
+            ({"rounding": 1}, sz.InvalidArgument),
+            ({"channel_axis": 0}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "channel_axis": 2}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "channel_axis": -3}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "channel_axis": 1.0}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "channel_axis": True}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "x": 1.0, "channel_axis": 0}, sz.InvalidArgument),
+            ({"dtype": sz.QT_CH_SYM_INT8, "scale": [1, 2, 3]}, sz.InvalidArgument),
+            ({"scale": [1, 2]}, sz.InvalidArgument),
+            ({"zero_point": 256, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
+            ({"zero_point": -1, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
+            ({"zero_point": 0.0}, sz.InvalidArgument),
+        ]:
+            call: dict[str, Any] = {"x": x, "dtype": sz.QT_SYM_INT8, **arguments}
+            with pytest.raises(error, match=r"^quantize \(7.2.1.15.4\): .*\.$"):
+                sz.quantize(**call)
+        assert _core.pool_info()["storages"] == before
+        for bad in (sz.tensor([1j]), sz.tensor("text")):
+            with pytest.raises(sz.TypeMismatch):
+                sz.quantize(bad, sz.QT_SYM_INT8)
+
+    def test_dequantize(self) -> None:
+        q = sz.quantize(sz.tensor([1.0]), sz.QT_SYM_INT8)
+        for dt in (sz.int8, sz.QT_SYM_INT8, sz.complex64, sz.bool):
+            with pytest.raises(sz.TypeMismatch, match="cast"):
+                sz.dequantize(q, dt)
+        with pytest.raises(sz.TypeMismatch, match="quantised"):
+            sz.dequantize(sz.tensor([1.0]))
+        with pytest.raises(sz.UninitializedObject):
+            sz.dequantize(None)  # type: ignore[arg-type]
+        with pytest.raises(sz.InvalidArgument, match="without a scale"):
+            sz.dequantize(sz.tensor([1], sz.QT_SYM_INT8))
+        with pytest.raises(sz.InvalidArgument, match="without a scale"):
+            sz.quantize(sz.tensor([1], sz.QT_SYM_INT8), sz.QT_SYM_INT8)
+        with pytest.raises(sz.InvalidArgument):
+            sz.dequantize(q, "nonsense")
+
+    @pytest.mark.parametrize("call", [sz.dequantize, lambda x: sz.quantize(x, "QT_SYM_INT8")])
+    def test_destroyed(self, call: Callable[[sz.Tensor], sz.Tensor]) -> None:
+        q = sz.quantize(sz.tensor([1.0]), sz.QT_SYM_INT8)
+        _core.destroy(q)
+        with pytest.raises(sz.UninitializedObject):
+            call(q)
+        with pytest.raises(sz.UninitializedObject):
+            q.int_repr()
+
+
+def make(name: str, shape: tuple[int, ...] = (2, 3)) -> sz.Tensor:
+    count = math.prod(shape)
+    channels = shape[-1] if shape and "_CH_" in name else 1
+    values = np.arange(count).reshape(shape).astype(str(sz.tensor(0, name).int_repr().dtype))
+    return sz.create_quant_tensor(
+        shape, [0.5 * (i + 1) for i in range(channels)], name, values=values,
+        zero_point=0 if DTYPES[name][3] else 3, channel_axis=len(shape) - 1 if channels > 1 else None,
+    )  # fmt: skip
+
+
+def same(x: sz.Tensor, y: sz.Tensor) -> None:
+    assert (x.dtype, x.shape, x.scale) == (y.dtype, y.shape, y.scale)
+    assert (x.zero_point, x.channel_axis) == (y.zero_point, y.channel_axis)
+    assert integers_of(x) == integers_of(y)
+
+
+def saved(x: sz.Tensor) -> sz.Tensor:
+    file = io.BytesIO()
+    sz.save(file, x)
+    found = sz.load(file)
+    assert isinstance(found, sz.Tensor)
+    return found
+
+
+WAYS = [
+    copy.copy, copy.deepcopy, sz.tensor, _core.row_major_copy, saved,
+    lambda x: pickle.loads(pickle.dumps(x)), lambda x: sz.cast(x, x.dtype),
+    lambda x: _core.view(x, x.offset, x.shape, x.strides),
+]  # fmt: skip
+
+
+class TestCarried:
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("way", WAYS)
+    def test_copies(self, name: str, way: Callable[[sz.Tensor], sz.Tensor]) -> None:
+        for shape in [(2, 3), (0, 3), (2, 0), (3,), ()]:
+            x = make(name, shape)
+            same(x, way(x))
+        turned = sz.create_quant_tensor((2, 3), 0.5, name, values=bytes(range(6)), layout=(0, 1))
+        same(turned, way(turned))
+
+    def test_int_repr_shares_memory(self) -> None:
+        x = make("QT_SYM_INT8")
+        integers = x.int_repr()
+        assert (integers.dtype, integers.strides) == (sz.int8, x.strides)
+        integers.numpy()[0, 0] = 100
+        assert x.tolist()[0][0] == 50
+        address = x.storage.data
+        del x
+        assert integers.storage.data == address
+        assert integers.tolist() == [[100, 1, 2], [3, 4, 5]]
+        rows = list(make("QT_CH_SYM_INT8"))
+        assert rows[1].int_repr().tolist() == [3, 4, 5]
+        with pytest.raises(sz.TypeMismatch, match="int8"):
+            sz.tensor([1], sz.int8).int_repr()
+
+    def test_rows(self) -> None:
+        x = sz.create_quant_tensor((2, 3, 2), [1, 2, 4], sz.QT_CH_SYM_INT8, values=bytes(range(12)))
+        rows = list(x)
+        assert [(r.scale, r.channel_axis) for r in rows] == [((1, 2, 4), 0)] * 2
+        assert [r.tolist() for r in rows] == x.tolist()
+        assert [s.tolist() for r in rows for s in r] == [s for r in x.tolist() for s in r]
+
+    def test_a_view_of_others_does_not_keep_channels(self) -> None:
+        x = make("QT_CH_SYM_INT8", (3, 3))
+        turned = _core.view(x, 0, (3, 3), (1, 3))
+        assert turned.scale is None
+        with pytest.raises(sz.InvalidArgument, match="scale"):
+            turned + 1
+
+    def test_numbers(self) -> None:
+        x = make("QT_ASYM_UINT8")
+        assert x.tolist() == [[-1.5, -1, -0.5], [0, 0.5, 1]]
+        one = sz.create_quant_tensor((1,), 0.1, sz.QT_SYM_INT8, values=[3])
+        assert one.item() == float(Fraction(f32(0.1)) * 3)
+        assert (float(one), int(one), bool(one)) == (one.item(), 0, True)
+        assert f"{one:.2f}" == "0.30"
+        assert not sz.create_quant_tensor((), 1, sz.QT_ASYM_INT8, values=5, zero_point=5)
+        with pytest.raises(sz.TypeMismatch):
+            range(one)  # type: ignore[arg-type, call-overload]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_other_libraries(self, name: str) -> None:
+        x = make(name)
+        for call in (x.numpy, x.__dlpack__, lambda: np.asarray(x)):
+            with pytest.raises(BufferError, match="int_repr"):
+                call()
+
+
+class TestPrinting:
+    def test_one_scale(self) -> None:
+        x = sz.create_quant_tensor((3,), 0.25, sz.QT_SYM_INT8, values=[1, 2, 3])
+        assert repr(x) == "Tensor([0.25,  0.5, 0.75], dtype=QT_SYM_INT8, scale=0.25, zero_point=0)"
+        x = sz.create_quant_tensor((2,), 0.1, sz.QT_ASYM_UINT8, values=[0, 9], zero_point=3)
+        assert repr(x) == "Tensor([-0.3,  0.6], dtype=QT_ASYM_UINT8, scale=0.1, zero_point=3)"
+
+    def test_channels(self) -> None:
+        x = sz.create_quant_tensor((1, 2), [0.5, 0.1], sz.QT_CH_SYM_INT8, values=[[3, 3]])
+        assert repr(x) == (
+            "Tensor([[1.5, 0.3]], dtype=QT_CH_SYM_INT8, scale=[0.5, 0.1], zero_point=0, "
+            "channel_axis=1)"
+        )
+
+    def test_empty_and_0d_and_without_a_scale(self) -> None:
+        x = sz.create_quant_tensor((0,), 0.5, sz.QT_SYM_INT16)
+        assert repr(x) == "Tensor([], shape=(0,), dtype=QT_SYM_INT16, scale=0.5, zero_point=0)"
+        x = sz.create_quant_tensor((), 0.5, sz.QT_SYM_INT16, values=5)
+        assert repr(x) == "Tensor(2.5, dtype=QT_SYM_INT16, scale=0.5, zero_point=0)"
+        assert repr(sz.tensor([1], sz.QT_SYM_INT8)) == "Tensor([1], dtype=QT_SYM_INT8)"
+
+    @pytest.mark.parametrize("axis", [0, 1])
+    def test_large(self, axis: int) -> None:
+        shape = (50, 40)
+        scales = [float(i + 1) for i in range(shape[axis])]
+        values = np.ones(shape, np.int8)
+        x = sz.create_quant_tensor(shape, scales, sz.QT_CH_SYM_INT8, values=values, channel_axis=axis)
+        text = repr(x)
+        last = shape[axis]
+        assert f"scale=[1, 2, 3, ..., {last - 2}, {last - 1}, {last}]" in text
+        rows = text.splitlines()
+        assert len(rows) == 7
+        numbers = [int(t) for t in rows[0].removeprefix("Tensor([[").rstrip("],").replace("...,", "").split(",")]  # fmt: skip
+        assert numbers == ([1] * 6 if axis == 0 else [1, 2, 3, 38, 39, 40])
+
+
+class TestCore:
+    def test_set_quantization_refuses_what_does_not_fit(self) -> None:
+        def refuses(x: sz.Tensor, *arguments: Any) -> None:
+            before = (x.scale, x.zero_point, x.channel_axis)
+            with pytest.raises(sz.InvalidArgument):
+                _core.set_quantization(x, *arguments)
+            assert (x.scale, x.zero_point, x.channel_axis) == before
+
+        x, unsigned = make("QT_CH_SYM_INT8"), make("QT_ASYM_UINT8")
+        refuses(sz.tensor([1]), [1.0], 0, -1)
+        for scale in ([], [1.0, 2.0], [0.0], [-1.0], [math.nan], [math.inf], [1e39], [1e-46]):
+            refuses(unsigned, scale, 0, -1)
+        refuses(x, [1.0] * 3, 0, 0)
+        refuses(x, [1.0] * 3, 0, 2)
+        refuses(x, [1.0] * 3, 0, -2)
+        refuses(x, [1.0, 0.0, 1.0], 0, 1)
+        refuses(x, [1.0], 1, -1)
+        refuses(unsigned, [1.0], 256, -1)
+        refuses(unsigned, [1.0], -1, -1)
+        refuses(make("QT_ASYM_INT8"), [1.0], 128, -1)
+        refuses(make("QT_SYM_INT16"), [1.0], -1, -1)
+
+    def test_the_others_refuse_what_python_does_not_let_through(self) -> None:
+        x = sz.tensor([1.0, 2.0])
+        for arguments in (
+            (x, sz.int8, [1.0], 0, -1, False),
+            (x, sz.QT_SYM_INT8, [1.0], 1, -1, False),
+            (x, sz.QT_SYM_INT8, [1.0], 0, 1, False),
+            (x, sz.QT_SYM_INT8, [0.0], 0, -1, False),
+            (x, sz.QT_SYM_INT8, [1.0] * 3, 0, 0, False),
+            (sz.tensor([1j]), sz.QT_SYM_INT8, [1.0], 0, -1, False),
+            (make("QT_SYM_INT8"), sz.QT_SYM_INT8, [1.0], 0, -1, False),
+            (5, sz.QT_SYM_INT8, [1.0], 0, -1, False),
+        ):
+            with pytest.raises((TypeError, ValueError)):
+                _core.quantize(*arguments)
+        for bad in (5, sz.tensor([1]), sz.tensor([1], sz.QT_SYM_INT8)):
+            with pytest.raises(sz.InvalidArgument):
+                _core.dequantize(bad, sz.float32, False)
+        for bad, axis in ((5, -1), (sz.tensor([1j]), -1), (x, 1), (x, -2)):
+            with pytest.raises((TypeError, ValueError)):
+                _core.value_range(bad, axis)
