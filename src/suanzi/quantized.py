@@ -3,7 +3,7 @@
 >>> import suanzi as sz
 >>> x = sz.quantize(sz.tensor([-1, 0.5, 1.27]), sz.QT_SYM_INT8)
 >>> x
-Tensor([-1,  0.5, 1.27], dtype=QT_SYM_INT8, scale=0.01, zero_point=0)
+Tensor([  -1,  0.5, 1.27], dtype=QT_SYM_INT8, scale=0.01, zero_point=0)
 >>> x.int_repr()
 Tensor([-100,   50,  127], dtype=int8)
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import struct
+from functools import cache
 from typing import Any, Literal
 
 from suanzi import _core
@@ -31,9 +32,11 @@ from suanzi.resolve import (
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensor import Tensor, TensorLike
 
+_limits = cache(iinfo)
 _STORED = {(8, True): int8, (16, True): int16, (8, False): uint8, (16, False): uint16}
 
 
+@cache
 def stored_dtype(dt: DType) -> DType:
     """Return the integer dtype that a quantised dtype stores.
 
@@ -41,14 +44,16 @@ def stored_dtype(dt: DType) -> DType:
     >>> stored_dtype(QT_ASYM_UINT8)
     suanzi.uint8
     """
-    return _STORED[dt.bits, iinfo(dt).min < 0]
+    return _STORED[dt.bits, _limits(dt).min < 0]
 
 
+@cache
 def is_symmetric(dt: DType) -> bool:
     """Tell whether the zero point of a quantised dtype is always 0."""
     return "ASYM" not in dt.name
 
 
+@cache
 def is_channel_wise(dt: DType) -> bool:
     """Tell whether a quantised dtype has a scale for each channel."""
     return "_CH_" in dt.name
@@ -272,7 +277,7 @@ def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
     number = integer_argument(op, "zero_point", zero_point)
     if is_symmetric(dt):
         return 0
-    limits = iinfo(dt)
+    limits = _limits(dt)
     if not limits.min <= number <= limits.max:
         raise InvalidArgument(
             f"{op.title}: zero_point is {number}; for {dt} it is from {limits.min} to {limits.max}."
@@ -301,7 +306,7 @@ def _derive(
         )
     # 0 is always in the range: it, above all, must stay what it is. So has an empty tensor one.
     lows, highs = [min(low, 0.0) for low in lows], [max(high, 0.0) for high in highs]
-    limits = iinfo(dt)
+    limits = _limits(dt)
     if is_symmetric(dt):
         largest = [max(-low, high) for low, high in zip(lows, highs, strict=True)]
         return [_scale(op, size, limits.max) for size in largest], 0

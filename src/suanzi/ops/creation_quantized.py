@@ -18,7 +18,7 @@ from suanzi.quantized import (
 )
 from suanzi.registry import QUANTIZED, REGISTRY, Operator, operator
 from suanzi.resolve import integer_argument, shape_argument, tensor_argument
-from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError
+from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
 from suanzi.tensor import Tensor, tensor
 
 
@@ -123,12 +123,14 @@ def _source(
             if not raw.contiguous:
                 raw = memoryview(raw.tobytes())
             return raw.cast("B") if raw.nbytes else None
+    is_tensor = isinstance(values, Tensor)
     if isinstance(values, list | tuple | range | int) and not isinstance(values, bool):
         found = _integers(op, values, dt)
     else:
         try:
-            found = values if isinstance(values, Tensor) else tensor(values)
-            found = tensor_argument(op, "values", found)
+            found = tensor_argument(op, "values", values) if is_tensor else tensor(values)
+        except UninitializedObject:
+            raise
         except (TypeError, ValueError, BufferError) as error:
             raise _wrong_values(op, type(values).__name__, dt) from error
         if found.dtype not in (dt, stored_dtype(dt)):
