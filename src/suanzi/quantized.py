@@ -364,10 +364,12 @@ def _quotient(op: Operator, size: float, steps: int) -> float:
 
 def _zero_point(low: float, scale: float, limits: iinfo) -> int:
     """Return the integer nearest to where 0 is, ties to even, if the least one stands for `low`."""
-    from fractions import Fraction
-
-    nearest = round(Fraction(-low) / Fraction(scale)) + limits.min
-    return max(limits.min, min(limits.max, nearest))
+    steps = round(min(-low / scale, limits.max - limits.min))
+    # The quotient may have been rounded to a half that it is not; what is left over is exact.
+    left = -low - steps * scale
+    if abs(left) > scale / 2:
+        steps += 1 if left > 0 else -1
+    return min(limits.min + steps, limits.max)
 
 
 def _float32(x: float) -> float:
