@@ -20,6 +20,7 @@ from suanzi import _core
 FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]
 INTEGERS = [f"{u}int{8 << i}" for u in ("", "u") for i in range(4)]
 REAL = [*FLOATS, *INTEGERS, "bool", "int4", "uint4", "uint1"]
+CHANNEL_WISE = ["QT_CH_SYM_INT8", "QT_CH_SYM_INT16"]
 SCALES = [0.1, 1.0, 0.25, 3.0, 2.0**-149, 1e-38, 3.4e38, 2.0**127]
 
 
@@ -94,6 +95,27 @@ class TestExact:
                 q = sz.quantize(x, name, scale=scale, zero_point=zero_point, rounding=rounding)
                 assert (q.scale, q.zero_point) == ((s,), zero_point)
                 check(x, q, rounding == "floor")
+
+    @given(
+        st.floats(2.0**-149, 2.0**127, width=32),
+        st.lists(st.integers(-70_000, 70_000), min_size=1, max_size=20),
+        st.sampled_from(NAMES),
+        st.sampled_from(["nearest", "floor"]),
+        st.sampled_from(["float32", "float64"]),
+    )
+    def test_next_to_half_steps(
+        self, scale: float, halves: list[int], name: str, rounding: Any, kind: Any
+    ) -> None:
+        with np.errstate(over="ignore"):
+            at = (np.array(halves) * (scale / 2)).astype(kind)
+            beside = [np.nextafter(at, np.array(d, kind)) for d in (-np.inf, np.inf)]
+        x = sz.tensor(np.stack([at, *beside]))
+        down = rounding == "floor"
+        check(x, sz.quantize(x, name, scale=scale, zero_point=0, rounding=rounding), down)
+        if name in CHANNEL_WISE:
+            scales = [f32(scale * (i + 1) / 3) or scale for i in range(len(halves))]
+            if max(scales) < math.inf:
+                check(x, sz.quantize(x, name, scale=scales, rounding=rounding), down)
 
     @pytest.mark.parametrize("source", REAL)
     @pytest.mark.parametrize("name", ["QT_SYM_INT8", "QT_ASYM_UINT16", "QT_CH_SYM_INT16"])

@@ -29,7 +29,7 @@ from suanzi.resolve import (
     tensor_argument,
     without_scale,
 )
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensor import Tensor, TensorLike
 
 _limits = cache(iinfo)
@@ -142,7 +142,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
             f"{op.title}: dtype is {target}; it is one of {', '.join(map(str, FLOATS))}. "
             "For another, use sz.cast."
         )
-    if x.scale is None:
+    if x.zero_point is None:
         raise without_scale(op, "x", x)
     made: Tensor = _core.dequantize(x, target, False)
     return made
@@ -204,7 +204,7 @@ def _real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
         raise TypeMismatch(f"{op.title}: {name} is {x.dtype}; it takes real numbers.")
     if x.dtype.kind != "quantized":
         return x
-    if x.scale is None:
+    if x.zero_point is None:
         raise without_scale(op, name, x)
     exact: Tensor = _core.dequantize(x, float64, False)
     return exact
@@ -240,36 +240,32 @@ def scale_argument(
             f"{op.title}: scale has {len(numbers)} numbers; {dt} with shape {shape} takes "
             f"{allowed}."
         )
-    found = []
-    for number in numbers:
-        rounded = _float32(number) if 0 < number < math.inf else 0.0
-        if not 0 < rounded < math.inf:
-            raise InvalidArgument(
-                f"{op.title}: scale is {number!r}; it must be above 0 and finite, in float32, too."
-            )
-        found.append(rounded)
+    found = _float32s(numbers)
+    if not all(0 < s < math.inf for s in found):
+        wrong = next(n for n, s in zip(numbers, found, strict=True) if not 0 < s < math.inf)
+        raise InvalidArgument(
+            f"{op.title}: scale is {wrong!r}; it must be above 0 and finite, in float32, too."
+        )
     return found, axis if len(found) == channels else -1
 
 
 def _numbers(op: Operator, scale: Any) -> list[float]:
     """Return a number, or a sequence, an array or a tensor of one axis, as a list of floats."""
-    wrong = InvalidArgument(
+    try:
+        given = scale
+        if isinstance(scale, Tensor) or hasattr(scale, "dtype") or hasattr(scale, "__dlpack__"):
+            given = tensor_argument(op, "scale", scale).tolist()
+        if not isinstance(given, str | bytes | dict | set):
+            given = list(given) if hasattr(given, "__iter__") else [given]
+            if not {bool, str, bytes} & set(map(type, given)):
+                return list(map(float, given))
+    except UninitializedObject:
+        raise
+    except (TypeError, ValueError, OverflowError):  # StatusErrors are one of these
+        pass
+    raise InvalidArgument(
         f"{op.title}: scale is {scale!r}; it must be a positive number, or a sequence of them."
     )
-    if scale is None or isinstance(scale, str | bytes | dict | set):
-        raise wrong
-    if hasattr(scale, "dtype") or hasattr(scale, "__dlpack__"):
-        try:
-            scale = tensor_argument(op, "scale", scale).tolist()
-        except StatusError:
-            raise wrong from None
-    try:
-        given = list(scale) if hasattr(scale, "__iter__") else [scale]
-        if any(isinstance(n, bool | str | bytes) for n in given):
-            raise wrong
-        return [float(n) for n in given]
-    except (TypeError, ValueError, OverflowError):
-        raise wrong from None
 
 
 def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
@@ -377,8 +373,17 @@ def _float32(x: float) -> float:
     try:
         found: float = struct.unpack("f", struct.pack("f", x))[0]
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, x)
     return found
+
+
+def _float32s(numbers: list[float]) -> list[float]:
+    """Return numbers rounded to float32."""
+    form = f"{len(numbers)}f"
+    try:
+        return list(struct.unpack(form, struct.pack(form, *numbers)))
+    except OverflowError:
+        return [_float32(x) for x in numbers]
 
 
 def _next_float32(x: float) -> float:

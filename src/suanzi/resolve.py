@@ -100,7 +100,7 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
     """Return what a quantised tensor stands for, in floating-point; all else stays as it is."""
     if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
         return x
-    if x.scale is None:
+    if x.zero_point is None:
         raise without_scale(op, name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
     exactly = get_promotion().join is not None

@@ -217,8 +217,9 @@ class TestCreate:
     def test_destroyed_values(self) -> None:
         gone = sz.tensor(SIX, sz.int8)
         _core.destroy(gone)
-        with pytest.raises(sz.UninitializedObject):
-            create(values=gone)
+        for wrong in ({"values": gone}, {"scale": gone}):
+            with pytest.raises(sz.UninitializedObject, match="create_quant_tensor"):
+                create(**wrong)
 
     def test_no_memory(self) -> None:
         for shape in ((2**40, 2**40), (2**62,)):

@@ -66,7 +66,7 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
     if target is not input.dtype and target.kind == "quantized":
         return quantize_for(op, "input", input, target)
     if target is not input.dtype and input.dtype.kind == "quantized":
-        if input.scale is None:
+        if input.zero_point is None:
             raise without_scale(op, "input", input)
         made = _core.dequantize(input, target, saturate)
         return made
