@@ -363,6 +363,12 @@ class TestRefusals:
             with pytest.raises(sz.TypeMismatch):
                 sz.quantize(bad, sz.QT_SYM_INT8)
 
+    def test_no_memory(self) -> None:
+        x = _core.view(sz.tensor([1.0]), 0, (0, 2**40), (1, 1))
+        with pytest.raises(sz.AllocFailed, match=r"quantize .* scales\.$"):
+            sz.quantize(x, sz.QT_CH_SYM_INT8)
+        assert sz.quantize(x, sz.QT_CH_SYM_INT8, scale=1).shape == (0, 2**40)
+
     def test_dequantize(self) -> None:
         q = sz.quantize(sz.tensor([1.0]), sz.QT_SYM_INT8)
         for dt in (sz.int8, sz.QT_SYM_INT8, sz.complex64, sz.bool):

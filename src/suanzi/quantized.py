@@ -29,8 +29,17 @@ from suanzi.resolve import (
     tensor_argument,
     without_scale,
 )
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.status import (
+    AllocFailed,
+    InvalidArgument,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
 from suanzi.tensor import Tensor, TensorLike
+
+MAX_CHANNELS = 2**28
+"""The most channels that scales are taken from data for."""
 
 _limits = cache(iinfo)
 _STORED = {(8, True): int8, (16, True): int16, (8, False): uint8, (16, False): uint16}
@@ -294,6 +303,8 @@ def _derive(
     zero_point: int | None = None,
 ) -> tuple[list[float], int]:
     """Return scales and zero point of which one or both come from the data."""
+    if axis >= 0 and real.shape[axis] > MAX_CHANNELS:  # of an empty tensor, perhaps
+        raise AllocFailed(f"{op.title}: there is no memory for {real.shape[axis]} scales.")
     lows, highs, finite = _core.value_range(real, axis)
     if not finite:
         raise InvalidArgument(
