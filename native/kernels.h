@@ -59,6 +59,16 @@ using Transpose = void (*)(const void* in, void* out, std::size_t rows, std::siz
 // Packs the elements that a mask of bytes has not 0 for, and returns how many there are; the output
 // has room for n, all of which may be written to.
 using Compress = std::size_t (*)(const void* mask, const void* in, void* out, std::size_t n);
+// n elements between the integers of a quantised dtype and f32 or f64; scales are one, or one each.
+using Requantize = void (*)(const void* in, const float* scale, bool one_scale, std::int32_t zero_point,
+                            void* out, std::size_t n);
+// Widens [low, high] by n elements; `finite` becomes false if one of them is not.
+using Extremes = void (*)(const void* in, std::size_t n, double& low, double& high, bool& finite);
+
+struct QuantizeKernels {
+  Requantize dequantize[2];   // to f32, to f64
+  Requantize quantize[2][2];  // from f32, from f64; to the nearest, down
+};
 
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
@@ -90,6 +100,8 @@ struct Kernels {
   Binary fused[binary_count][narrow_count];
   // Exact comparison across types: i64 with u64, i64 with f64, u64 with f64.
   Binary compare[6][3];
+  QuantizeKernels quantized[4];  // stored as i8, i16, u8, u16
+  Extremes extremes[2];          // of f32, of f64
 };
 
 // The table in use.

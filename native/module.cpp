@@ -21,5 +21,6 @@ NB_MODULE(_core, m) {
   suanzi::init_subscripts(m);
   suanzi::init_joining(m);
   suanzi::init_selecting(m);
+  suanzi::init_quantize(m);
   suanzi::init_dlpack(m);
 }

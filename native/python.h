@@ -20,6 +20,7 @@ void init_views(nb::module_& m);
 void init_subscripts(nb::module_& m);
 void init_joining(nb::module_& m);
 void init_selecting(nb::module_& m);
+void init_quantize(nb::module_& m);
 void init_dlpack(nb::module_& m);
 
 // The DType type, and its instance number i; both live as long as the process.

@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <optional>
 
@@ -49,6 +50,18 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
     expected *= dims[i];
   }
   return true;
+}
+
+bool is_consistent(const Tensor& t, const Quantization& q) noexcept {
+  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(t.dtype)];
+  if (info.kind != Kind::Quantized) return false;
+  bool is_unsigned = info.code == 7, symmetric = !is_unsigned && info.code != 8;
+  std::int32_t low = is_unsigned ? 0 : -(1 << (info.bits - 1)), high = low + (1 << info.bits) - 1;
+  if (symmetric ? q.zero_point != 0 : q.zero_point < low || q.zero_point > high) return false;
+  if (q.channel_axis < -1 || q.channel_axis >= t.ndim()) return false;
+  std::int64_t count = q.channel_axis < 0 ? 1 : t.dims()[q.channel_axis];
+  return static_cast<std::int64_t>(q.scale.size()) == count &&
+         std::all_of(q.scale.begin(), q.scale.end(), [](float s) { return s > 0 && std::isfinite(s); });
 }
 
 // ---- the object -------------------------------------------------------------------------------
@@ -286,13 +299,22 @@ nb::object view(nb::handle base, std::int64_t offset, const std::vector<std::int
   if (count == 0) offset = std::clamp<std::int64_t>(offset, 0, t.storage->size);
   t.storage->retain();
   nb::object made = raise_or(new_tensor(t.storage, offset, static_cast<int>(shape.size()), shape.data(), strides.data()));
-  if (t.quantization) tensor_of(made.ptr())->quantization = new Quantization(*t.quantization);
+  // One scale holds for every view; where the channels went, only who made the view knows.
+  Tensor& viewed = *tensor_of(made.ptr());
+  bool same = offset == t.offset && std::equal(shape.begin(), shape.end(), t.dims(), t.dims() + t.ndim()) &&
+              std::equal(strides.begin(), strides.end(), t.strides());
+  if (t.quantization && (same || t.quantization->channel_axis < 0)) viewed.quantization = new Quantization(*t.quantization);
   return made;
 }
 
 void set_quantization(nb::handle object, std::vector<float> scale, std::int32_t zero_point, int channel_axis) {
   Tensor& t = checked(object);
-  auto* made = new Quantization{std::move(scale), zero_point, channel_axis};
+  Quantization given{std::move(scale), zero_point, channel_axis};
+  if (!is_consistent(t, given))
+    throw_status("InvalidArgument",
+                 "the quantisation does not go with the tensor: a quantised dtype takes one positive, finite scale, or "
+                 "one for each index along the channel axis, and a zero point that it can store (0 if symmetric).");
+  auto* made = new Quantization(std::move(given));
   delete t.quantization;
   t.quantization = made;
 }
@@ -382,7 +404,8 @@ void init_tensor(nb::module_& m) {
         "A tensor over memory that `owner` keeps alive.");
   m.def("view", &view, "base"_a, "offset"_a, "shape"_a, "strides"_a,
         nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Any"),
-        "Another tensor on the storage of `base`; offset and strides count elements.");
+        "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
+        "but scales of channels only if it is the same elements: else set_quantization is to follow.");
   m.def("set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
         nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),
         "Says what the integers of a tensor stand for.");

@@ -79,6 +79,9 @@ void row_major_strides(int ndim, const std::int64_t* dims, std::int64_t* strides
 // Tells whether strides are those of row-major order, axes of size 1 aside.
 bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* strides) noexcept;
 
+// Whether a quantisation can be that of a tensor: by its dtype, and as many scales as there are channels.
+bool is_consistent(const Tensor& t, const Quantization& q) noexcept;
+
 // ---- the Python object ------------------------------------------------------------------------
 
 struct PyTensor {

@@ -15,12 +15,12 @@ from suanzi.standard import Interface, Parameter, interface, interfaces
 OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "offset"): 0,
                 ("trace_backward", "dim0"): 0, ("trace_backward", "dim1"): 1,
                 **{("slice_backward", name): None for name in ("input", "begin", "size", "step")},
-                }  # fmt: skip
+                ("create_quant_tensor", "zero_point"): 0}  # fmt: skip
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
-           "FLOAT32": sz.float32, "CPU": sz.Device("cpu"), "empty": (), "true": True,
-           "PAD_CONST": sz.PadMode.PAD_CONST}  # fmt: skip
+           "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
+           "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
-EXTRAS = {"cast": {"saturate"}}
+EXTRAS = {"cast": {"saturate"}, "create_quant_tensor": {"layout"}}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

@@ -83,6 +83,7 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
@@ -123,6 +124,7 @@ from suanzi.promote.questions import (
     table,
 )
 from suanzi.promote.rules import RuleSet
+from suanzi.quantized import dequantize, quantize
 from suanzi.saving import load, save
 from suanzi.status import (
     AllocFailed,
@@ -204,7 +206,9 @@ __all__ = [
     "convert_promote_types",
     "cos",
     "cosh",
+    "create_quant_tensor",
     "crop",
+    "dequantize",
     "diff",
     "div",
     "dtype",
@@ -265,6 +269,7 @@ __all__ = [
     "pow",
     "promote_types",
     "promotion",
+    "quantize",
     "reciprocal",
     "register_rules",
     "reshape",

@@ -151,7 +151,7 @@ def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], str
 
 def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Any:
     """
-    Another tensor on the storage of `base`; offset and strides count elements.
+    Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, but scales of channels only if it is the same elements: else set_quantization is to follow.
     """
 
 def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None:
@@ -296,6 +296,19 @@ def masked_select(input: Any, mask: Any) -> Any:
 
 def mask_places(mask: Any) -> Any:
     """Where a mask is true, counted in row-major order."""
+
+def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Any:
+    """What a quantised tensor stands for, rounded once to a dtype."""
+
+def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, channel_axis: int, down: bool) -> Any:
+    """
+    Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.
+    """
+
+def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]:
+    """
+    The least and the largest element of each channel, and whether all are finite.
+    """
 
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import int64
+from suanzi.dtypes import float64, int64
 from suanzi.layout import strides_of
 from suanzi.status import (
     DimensionsMismatch,
@@ -56,8 +56,18 @@ def set_(x: Tensor, key: Any, value: Any) -> None:
             "sz.expand; write to a copy, made with sz.duplicate."
         )
     shape = found.shape if isinstance(found, Tensor) else found.result_shape()
-    source = _value(x, target, value)
-    _check_repeats(shape, source)
+    source = _repeatable(shape, _value(x, value))
+    if x.dtype.kind == "quantized":
+        from suanzi.quantized import dequantize, quantize_like
+
+        if isinstance(found, _Picked) and found.picks_channels():
+            # Written as real numbers; what is not written to is stored as it was.
+            real = dequantize(x, float64)
+            set_(real, key, source)
+            _core.copy_into(x, quantize_like(x, real, x.shape, x.channel_axis or 0))
+            return
+        channels = target.channel_axis if isinstance(found, Tensor) else _channels(found)
+        source = quantize_like(target, source, shape, -1 if channels is None else channels)
     if isinstance(found, Tensor):
         _core.copy_into(found, source)
         return
@@ -96,6 +106,11 @@ class _Picked:
             raise _out_of_range(flat_item(self.indices[which], place), dims[which])
         offsets: Tensor = found
         return offsets
+
+    def picks_channels(self) -> bool:
+        """Tell whether the indices go along the channel axis of a quantised tensor."""
+        axis = self.base.channel_axis
+        return axis is not None and self.axis <= axis < self.axis + len(self.indices)
 
     def result_shape(self) -> tuple[int, ...]:
         """Return the shape of what the key picks."""
@@ -268,20 +283,17 @@ def _places(mask: Tensor) -> list[Tensor]:
 # ---- values --------------------------------------------------------------------------------------
 
 
-def _value(x: Tensor, target: Tensor, value: Any) -> Any:
-    """Return what is written, as a tensor that converts to the dtype, or as a number."""
+def _value(x: Tensor, value: Any) -> Tensor:
+    """Return what is written, as a tensor that converts to the dtype."""
     plain = isinstance(value, bool | int | float | complex | list | tuple | range)
     if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
         return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit
-    source = value if isinstance(value, Tensor) else tensor(value)
+    wide = float64 if plain and x.dtype.kind == "quantized" else None
+    source = value if isinstance(value, Tensor) else tensor(value, wide)
     if is_destroyed(source):
         raise UninitializedObject("x[key] = value: the value is a tensor that was destroyed.")
-    if source.dtype is x.dtype and x.dtype.kind != "quantized":
+    if source.dtype is x.dtype:
         return source
-    if x.dtype.kind == "quantized":
-        from suanzi.quantized import stored_like
-
-        return stored_like(target, source)
     if "char" in (x.dtype.kind, source.dtype.kind):
         raise TypeMismatch(
             f"x[key] = value: the value is {source.dtype} and the tensor {x.dtype}, and text "
@@ -292,7 +304,7 @@ def _value(x: Tensor, target: Tensor, value: Any) -> Any:
             f"x[key] = value: the value is {source.dtype} and the tensor {x.dtype}; choose a part "
             f"of it, with sz.cast(value, sz.{x.dtype}) the real one."
         )
-    if source.dtype.kind == "quantized":
+    if source.dtype.kind == "quantized" and x.dtype.kind != "quantized":
         from suanzi.ops.transformation import cast
 
         return cast(source, x.dtype)
@@ -311,8 +323,8 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
         return False
 
 
-def _check_repeats(shape: tuple[int, ...], source: Any) -> None:
-    """Raise unless the value can be repeated to the shape of what it is written to."""
+def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:
+    """Return the value, which must repeat to the shape of what it is written to."""
     from suanzi.resolve import broadcast_shapes
 
     came = source.shape
@@ -323,6 +335,8 @@ def _check_repeats(shape: tuple[int, ...], source: Any) -> None:
             f"x[key] = value: the value has shape {source.shape} and x[key] {shape}; counted from "
             "the last axis, sizes must be equal, or 1 in the value."
         )
+    made: Tensor = _core.try_view("reshape", source, came) if came != source.shape else source
+    return made
 
 
 def _channels(found: _Picked) -> int:
@@ -331,7 +345,7 @@ def _channels(found: _Picked) -> int:
     if axis is None:
         return -1
     picked, added = len(found.indices), found.indices[0].ndim
-    if found.axis <= axis < found.axis + picked:
+    if found.picks_channels():
         raise InvalidArgument(
             "x[key]: the indices pick channels of a quantised tensor, each of which has a scale "
             "of its own; index sz.dequantize(x), or use a slice."

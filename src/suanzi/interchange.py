@@ -55,7 +55,8 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
         )
     if dt.kind == "quantized":
         raise BufferError(
-            f"NumPy has no quantised dtypes such as {dt}; cast the tensor to float32 first."
+            f"NumPy has no quantised dtypes such as {dt}; cast the tensor to float32, or "
+            "take the integers that it stores, int_repr()."
         )
     return np.dtype("S1") if dt is char else np.dtype(dt.name)
 
@@ -151,8 +152,9 @@ def to_dlpack(
         raise BufferError(f"the tensor is on the CPU, DLPack device (1, 0), not on {dl_device}")
     dt = tensor.dtype
     if dt.kind in ("char", "quantized") or dt in (int4, uint4, uint1):
+        instead = ", or take int_repr()" if dt.kind == "quantized" else ""
         raise BufferError(
-            f"DLPack has no type for {dt} as it is stored here; cast the tensor first"
+            f"DLPack has no type for {dt} as it is stored here; cast the tensor first{instead}"
         )
     if copy:
         tensor = _core.row_major_copy(tensor)

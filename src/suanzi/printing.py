@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, float32
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,16 +22,30 @@ Fewer stay at the ends where there are so many axes that this would still be too
 def describe(x: Tensor) -> str:
     """Return the text of a tensor."""
     head = "Tensor("
+    facts = f"dtype={x.dtype}{_quantization(x)}"
     if x.size == 0:
-        return f"{head}[], shape={x.shape}, dtype={x.dtype})"
-    body = _block(x, len(head))
-    return f"{head}{body}, dtype={x.dtype})"
+        return f"{head}[], shape={x.shape}, {facts})"
+    return f"{head}{_block(x, len(head))}, {facts})"
+
+
+def _quantization(x: Tensor) -> str:
+    """Return what the integers stand for; of many scales, those at the ends."""
+    if x.scale is None:
+        return ""
+    texts = ["..." if i is None else _float(x.scale[i], float32) for i in _ends(len(x.scale), EDGE)]
+    if x.channel_axis is None:
+        return f", scale={texts[0]}, zero_point={x.zero_point}"
+    scales = ", ".join(texts)
+    return f", scale=[{scales}], zero_point={x.zero_point}, channel_axis={x.channel_axis}"
 
 
 def _block(x: Tensor, indent: int) -> str:
     shown = _shown(x.shape)
     values = _sample(x, shown)
-    cells = [element(value, x.dtype) for value in values.ravel().tolist()]
+    shown_as = x.dtype
+    if x.scale is not None:
+        values, shown_as = _real_values(x, values, shown), float32
+    cells = [element(value, shown_as) for value in values.ravel().tolist()]
     width = max(map(len, cells)) if x.ndim > 0 else 0
     left = iter(cells)
 
@@ -78,6 +92,23 @@ def _sample(x: Tensor, shown: list[list[int | None]]) -> np.ndarray[Any, Any]:
         places = [place + i * stride for place in places for i in axis if i is not None]
     raw = b"".join(memory[place * size : (place + 1) * size] for place in places)
     return readable(from_parts(x.dtype.name, (len(places),), (0,), raw, None))
+
+
+def _real_values(
+    x: Tensor, integers: np.ndarray[Any, Any], shown: list[list[int | None]]
+) -> np.ndarray[Any, Any]:
+    """Return what the printed integers of a quantised tensor stand for, in float32."""
+    import numpy as np
+
+    kept = [[i for i in axis if i is not None] for axis in shown]
+    scale = np.array(x.scale, np.float32)
+    if x.channel_axis is not None:
+        scale = scale[kept[x.channel_axis]]
+        scale = scale.reshape([-1 if axis == x.channel_axis else 1 for axis in range(x.ndim)])
+    zero = np.int32(x.zero_point or 0)
+    steps = integers.reshape([len(axis) for axis in kept]).astype(np.int32) - zero
+    with np.errstate(all="ignore"):
+        return np.asarray(steps.astype(np.float32) * scale)
 
 
 def element(value: Any, dt: DType) -> str:

@@ -25,6 +25,7 @@ SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
 BOOL = tuple(d for d in DTYPES if d.kind == "bool")
 FLOATS = tuple(d for d in DTYPES if d.kind == "float")
 COMPLEX = tuple(d for d in DTYPES if d.kind == "complex")
+QUANTIZED = tuple(d for d in DTYPES if d.kind == "quantized")
 REALS = (*INTEGERS, *FLOATS)
 NUMBERS = (*REALS, *COMPLEX)
 ANY = DTYPES
@@ -35,6 +36,7 @@ _NAMES = {
     SUBBYTE: "integers of less than a byte",
     FLOATS: "floating-point real numbers",
     COMPLEX: "complex numbers",
+    QUANTIZED: "quantised integers",
 }
 
 

@@ -30,7 +30,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, readable, tensor
+from suanzi.tensor import Tensor, is_destroyed, tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT = 1, 2
 _COMPARISONS = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
@@ -99,19 +99,27 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
     """Return what a quantised tensor stands for, in floating-point; all else stays as it is."""
     if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
         return x
-    if x.scale is None or x.zero_point is None:
-        raise InvalidArgument(
-            f"{op.title}: {name} is {x.dtype} without a scale, so that its integers stand for "
-            "nothing."
-        )
-    import numpy as np
-
-    scale = np.array(x.scale)
-    if x.channel_axis is not None:
-        scale = scale.reshape([-1 if axis == x.channel_axis else 1 for axis in range(x.ndim)])
+    if x.zero_point is None:
+        raise without_scale(op, name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
-    real = (readable(x).astype(np.float64) - x.zero_point) * scale
-    return tensor(real, float64 if get_promotion().join is not None else float32)
+    exactly = get_promotion().join is not None
+    made: Tensor = _core.dequantize(x, float64 if exactly else float32, False)
+    return made
+
+
+def real_argument(op: Operator, name: str, x: Any) -> Tensor:
+    """Return an argument as a tensor; a quantised one as what it stands for."""
+    found = real_values(op, name, tensor_argument(op, name, x))
+    assert isinstance(found, Tensor)
+    return found
+
+
+def without_scale(op: Operator, name: str, x: Tensor) -> InvalidArgument:
+    """Return the error for a quantised tensor that was made without a scale."""
+    return InvalidArgument(
+        f"{op.title}: {name} is {x.dtype} without a scale, so that its integers stand for nothing. "
+        "Make it with sz.create_quant_tensor or sz.quantize."
+    )
 
 
 def number_tensor(op: Operator, name: str, x: Any) -> Tensor:

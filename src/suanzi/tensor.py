@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
 from suanzi.device import CPU, Device
-from suanzi.dtypes import DType, iinfo
+from suanzi.dtypes import DType
 from suanzi.interchange import tensor as tensor
 from suanzi.interchange import to_dlpack, to_numpy
 from suanzi.layout import Layout, LayoutType, min2maj_of
@@ -181,12 +181,30 @@ class Tensor:
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers.
 
+        Those of a quantised tensor are what it stands for, exactly.
+
         >>> import suanzi as sz
         >>> sz.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        found = _core.to_lists(self)
+        exact = self
+        if self.zero_point is not None:  # cheaper to ask for than scales
+            from suanzi.dtypes import float64
+
+            exact = _core.dequantize(self, float64, False)
+        found = _core.to_lists(exact)
         return readable(self).tolist() if found is None else found
+
+    def int_repr(self) -> Tensor:
+        """Return the integers that a quantised tensor stores, on the same memory.
+
+        >>> import suanzi as sz
+        >>> sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, -1]).int_repr()
+        Tensor([ 1, -1], dtype=int8)
+        """
+        from suanzi.quantized import int_repr
+
+        return int_repr(self)
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -305,11 +323,10 @@ def readable(x: Tensor) -> np.ndarray[Any, Any]:
     """
     import numpy as np
 
-    from suanzi.dtypes import complex64, dtype, float32, int8, uint8
+    from suanzi.dtypes import complex64, float32, int8, uint8
 
     if x.dtype.kind == "quantized":
-        sign = "uint" if iinfo(x.dtype).min == 0 else "int"
-        return to_numpy(_core.cast(x, dtype(f"{sign}{x.dtype.bits}"), False))
+        return to_numpy(x.int_repr())
     if x.dtype.kind == "char":
         # NumPy's own text drops the zero byte.
         every = np.array([bytes([i]) for i in range(256)], object)

@@ -25,8 +25,8 @@ from suanzi.resolve import (
     operands_of,
     plain_operand,
     promote,
+    real_argument,
     shape_argument,
-    tensor_argument,
 )
 from suanzi.status import InvalidArgument
 from suanzi.tensor import Tensor, TensorLike, sum_last_axis, zeros
@@ -199,7 +199,7 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
     Tensor([5, 7, 9], dtype=int64)
     """
     op = REGISTRY["trace"]
-    x = tensor_argument(op, "x", x)
+    x = real_argument(op, "x", x)
     check_dtype(op, {"x": x}, x.dtype)
     first, second = _plane(op, x.shape, dim0, dim1)
     return sum_last_axis(_diagonal(x, integer_argument(op, "offset", offset), first, second))
@@ -223,7 +223,7 @@ def trace_backward(
             [  0, 2.5,   0]], dtype=float32)
     """
     op = REGISTRY["trace_backward"]
-    grad_y = tensor_argument(op, "grad_y", grad_y)
+    grad_y = real_argument(op, "grad_y", grad_y)
     check_dtype(op, {"grad_y": grad_y}, grad_y.dtype)
     shape = shape_argument(op, "input_shape", input_shape)
     first, second = _plane(op, shape, dim0, dim1)

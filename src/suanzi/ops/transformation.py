@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DTypeLike, dtype, float32, iinfo
+from suanzi.dtypes import DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
-from suanzi.registry import ANY, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
+from suanzi.quantized import quantize_for
+from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import (
     as_operand,
     broadcast_shapes,
@@ -17,9 +18,11 @@ from suanzi.resolve import (
     check_shapes,
     plain_operand,
     promote,
+    real_argument,
     real_values,
     shape_error,
     tensor_argument,
+    without_scale,
 )
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensor import Tensor, TensorLike, tensor
@@ -28,14 +31,15 @@ _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 
 @_core.accelerate_cast
-@operator("7.2.3.1", dtypes=_NOT_TEXT)
+@operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED))
 def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
     """Return a copy in another dtype; each element is rounded once.
 
     To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest
     end of it; wider integers wrap. To float16, bfloat16 or float8, overflow gives infinity, or NaN
     where the format has none; with `saturate`, the largest finite number. A complex number keeps
-    its real part, and everything but zero is True, NaN among it.
+    its real part, and everything but zero is True, NaN among it. A quantised tensor converts as
+    what it stands for; to become one, numbers get the scale that `quantize` finds for them.
 
     >>> import suanzi as sz
     >>> sz.cast(sz.tensor([1.5, -1.5, 300, float("nan")]), sz.int8)
@@ -51,18 +55,22 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
         target = dtype(type)
     except StatusError as error:
         raise error.__class__(f"{op.title}: {error}") from None
-    if input.dtype.kind == "quantized" and target in _NOT_TEXT:
-        real = real_values(op, "input", input)
-        assert isinstance(real, Tensor)
-        input = real
-    elif target is not input.dtype and not {input.dtype, target} <= {*_NOT_TEXT}:
+    if target is not input.dtype and char in (input.dtype, target):
         raise TypeMismatch(
-            f"{op.title}: input is {input.dtype}, which does not convert to {target}; numbers "
-            "convert to numbers, and quantised tensors to what they stand for."
+            f"{op.title}: input is {input.dtype}, which does not convert to {target}; only numbers "
+            "convert to numbers."
         )
     if not isinstance(saturate, bool):
         raise InvalidArgument(f"{op.title}: saturate is {saturate!r}; it must be True or False.")
-    made: Tensor = _core.cast(input, target, saturate)
+    made: Tensor
+    if target is not input.dtype and target.kind == "quantized":
+        return quantize_for(op, "input", input, target)
+    if target is not input.dtype and input.dtype.kind == "quantized":
+        if input.zero_point is None:
+            raise without_scale(op, "input", input)
+        made = _core.dequantize(input, target, saturate)
+        return made
+    made = _core.cast(input, target, saturate)
     return made
 
 
@@ -78,7 +86,7 @@ def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
     Tensor([-1,  0,  3], dtype=int64)
     """
     op = REGISTRY["clip"]
-    result = tensor_argument(op, "input", input)
+    result = real_argument(op, "input", input)
     check_dtype(op, {"input": result}, result.dtype)
     bounds = {"low": _bound(op, "low", low, result), "high": _bound(op, "high", high, result)}
     given = {"input": result, **{k: v for k, v in bounds.items() if v is not None}}
@@ -107,8 +115,8 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
     Tensor([0, 1, 1, 1, 0], dtype=float32)
     """
     op = REGISTRY["clip_backward"]
-    gradient = tensor_argument(op, "grad_out", grad_out)
-    x = tensor_argument(op, "input", input)
+    gradient = real_argument(op, "grad_out", grad_out)
+    x = real_argument(op, "input", input)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
     check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
     inside: Any = True
@@ -148,7 +156,7 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
     is_scalar = hasattr(bound, "dtype") and not isinstance(bound, Tensor) and hasattr(bound, "item")
     if is_scalar and getattr(bound, "ndim", None) == 0:
         bound = bound.item()  # a NumPy scalar is a number like any other
-    value = as_operand(op, name, bound)
+    value = real_values(op, name, as_operand(op, name, bound))
     if isinstance(value, Tensor):
         if value.dtype is not x.dtype:
             raise InvalidArgument(
