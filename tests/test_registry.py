@@ -17,7 +17,7 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
            "FLOAT32": sz.float32, "CPU": sz.Device("cpu"), "empty": (), "true": True}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
-EXTRAS = {"cast": {"saturate"}}
+EXTRAS = {"cast": {"saturate"}, "create_sparse_tensor": {"layout"}}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

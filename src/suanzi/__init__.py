@@ -83,6 +83,7 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
@@ -106,6 +107,9 @@ from suanzi.promote.questions import (
 )
 from suanzi.promote.rules import RuleSet
 from suanzi.saving import load, save
+from suanzi.sparse.interchange import from_pydata_sparse, from_scipy
+from suanzi.sparse.making import to_sparse
+from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (
     AllocFailed,
     AxisArgument,
@@ -146,6 +150,7 @@ __all__ = [
     "OutOfRange",
     "RoundMode",
     "RuleSet",
+    "SparseTensor",
     "Status",
     "StatusError",
     "Storage",
@@ -184,6 +189,7 @@ __all__ = [
     "convert_promote_types",
     "cos",
     "cosh",
+    "create_sparse_tensor",
     "diff",
     "div",
     "dtype",
@@ -202,6 +208,8 @@ __all__ = [
     "floor",
     "floordiv",
     "from_dlpack",
+    "from_pydata_sparse",
+    "from_scipy",
     "get_num_threads",
     "get_promotion",
     "greater",
@@ -258,6 +266,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensor",
+    "to_sparse",
     "trace",
     "trace_backward",
     "true_divide",

@@ -1,0 +1,104 @@
+"""Which operators have a sparse form, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from suanzi.registry import REGISTRY, Operator
+from suanzi.sparse import elementwise, product, reduction, shapes
+from suanzi.sparse.making import DTYPES
+from suanzi.sparse.tensor import SparseTensor, copy, destroy
+from suanzi.standard import interface
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+
+Form = Callable[..., Any]
+"""It takes the operator, and its arguments by the names the standard gives them."""
+
+
+def _duplicate(op: Operator, input: SparseTensor) -> SparseTensor:
+    return copy(input)
+
+
+def _destroy(op: Operator, input: SparseTensor) -> None:
+    destroy(input)
+
+
+def _rank(op: Operator, input: SparseTensor) -> int:
+    return input.ndim
+
+
+def _size(op: Operator, input: SparseTensor) -> int:
+    return input.size
+
+
+def _shape(op: Operator, input: SparseTensor) -> Any:
+    from suanzi.dtypes import int32
+    from suanzi.tensor import tensor
+
+    if any(n >= 2**31 for n in input.shape):
+        raise InvalidArgument(
+            f"{op.title}: the shape is {input.shape}, and its sizes are given in int32."
+        )
+    return tensor(list(input.shape), int32)
+
+
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(elementwise.UNARY, elementwise.unary),
+    **dict.fromkeys(elementwise.BINARY, elementwise.binary),
+    "allclose": elementwise.allclose,
+    "transpose": shapes.transpose,
+    "reshape": shapes.reshape,
+    "expand_dims": shapes.expand_dims,
+    "squeeze": shapes.squeeze,
+    "flatten": shapes.flatten,
+    "reduce": reduction.reduce,
+    "matmul": product.matmul,
+    "duplicate": _duplicate,
+    "destroy": _destroy,
+    "rank": _rank,
+    "size": _size,
+    "shape": _shape,
+}
+"""The sparse form of every operator that has one, by name."""
+
+
+def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute an operator of which an argument is sparse."""
+    op = operator_named(name)
+    every = [*args, *kwargs.values()]
+    if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
+        return NotImplemented
+    for x in every:
+        if _is_sparse(x) and x._places is None:
+            raise UninitializedObject(f"{op.title}: a sparse tensor was destroyed.")
+    if name not in FORMS or any(isinstance(x, list | tuple) and _holds_sparse(x) for x in every):
+        raise TypeMismatch(
+            f"{op.title}: it has no form for sparse tensors. Make them dense first, with "
+            "to_dense()."
+        )
+    try:
+        return FORMS[name](op, *args, **kwargs)
+    except AllocFailed as error:
+        problem = str(error)
+        raise AllocFailed(
+            problem if problem.startswith(op.title) else f"{op.title}: {problem}"
+        ) from None
+    except MemoryError as error:
+        raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
+
+
+def _is_sparse(x: Any) -> bool:
+    return isinstance(x, SparseTensor)
+
+
+def _holds_sparse(x: Any) -> bool:
+    return any(map(_is_sparse, x))
+
+
+def operator_named(name: str) -> Operator:
+    """Return the declared operator of a name, or one with what the standard says of it."""
+    if name in REGISTRY:
+        return REGISTRY[name]
+    clause = "-" if name == "negative" else interface(name).clause
+    return Operator(name, clause, call, DTYPES, None, None)

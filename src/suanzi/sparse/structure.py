@@ -1,0 +1,122 @@
+"""Where the elements of sparse tensors are: order, duplicates, unions, repetition.
+
+Coordinates are int64 arrays [ndim, nnz]: one row per axis, so that each axis is in one piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+
+def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
+    """Return integers that order coordinates row-major; equal ones have equal integers.
+
+    They are the places in the dense tensor, unless that has more than an int64 can count: then
+    each axis is counted through only as far as it is used.
+    """
+    import numpy as np
+
+    if math.prod(shape) < 2**63:
+        return [_places(shape, c) for c in coordinates]
+    together = np.concatenate(coordinates, axis=1)
+    keys = np.zeros(together.shape[1], np.int64)
+    for axis in together:
+        used, number = np.unique(axis, return_inverse=True)
+        _, keys = np.unique(keys * len(used) + number, return_inverse=True)
+    ends = np.cumsum([c.shape[1] for c in coordinates])[:-1]
+    return np.split(keys, ends)
+
+
+def _places(shape: Sequence[int], coordinates: Array) -> Array:
+    import numpy as np
+
+    keys = np.zeros(coordinates.shape[1], np.int64)
+    for size, axis in zip(shape, coordinates, strict=True):
+        keys *= size
+        keys += axis
+    return keys
+
+
+def coordinates_of(shape: Sequence[int], places: Array) -> Array:
+    """Return the coordinates of places counted through a dense tensor."""
+    import numpy as np
+
+    made = np.empty((len(shape), len(places)), np.int64)
+    rest = places
+    for axis in range(len(shape) - 1, 0, -1):
+        rest, made[axis] = np.divmod(rest, shape[axis])
+    if len(shape):
+        made[0] = rest
+    return made
+
+
+def is_increasing(keys: Array) -> bool:
+    """Tell whether each integer is above the one before."""
+    return bool((keys[1:] > keys[:-1]).all())
+
+
+def starts_of_runs(keys: Array) -> Array:
+    """Return where sorted integers begin to be others."""
+    import numpy as np
+
+    return np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
+
+
+def pointers_of(rows: Array, count: int) -> Array:
+    """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
+    import numpy as np
+
+    pointers = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    return pointers
+
+
+def rows_of(pointers: Array) -> Array:
+    """Return the row of each entry, from where the rows begin."""
+    import numpy as np
+
+    return np.repeat(np.arange(len(pointers) - 1, dtype=np.int64), np.diff(pointers))
+
+
+def union(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Unite two increasing lists of integers.
+
+    Returns, for each of the union, where it is in the two lists one after the other, and where
+    each of a, and each of b, is in the union.
+    """
+    import numpy as np
+
+    together = np.concatenate([a, b])
+    order = np.argsort(together, kind="stable")  # merges the two lists, which are sorted
+    in_order = together[order]
+    is_new = np.concatenate([in_order[:1] >= 0, in_order[1:] != in_order[:-1]])
+    number = np.empty(len(together), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return order[is_new], number[: len(a)], number[len(a) :]
+
+
+def repeated(
+    coordinates: Array, shape: Sequence[int], target: Sequence[int]
+) -> tuple[Array, Array]:
+    """Repeat coordinates as broadcasting does; returns them, and which entry each comes from."""
+    import numpy as np
+
+    origin = np.arange(coordinates.shape[1], dtype=np.int64)
+    added = len(target) - len(shape)
+    made = np.concatenate([np.zeros((added, len(origin)), np.int64), coordinates])
+    for axis, size in enumerate(target):
+        before = 1 if axis < added else shape[axis - added]
+        if before == size:
+            continue
+        count = made.shape[1]
+        made = np.repeat(made, size, axis=1)
+        origin = np.repeat(origin, size)
+        made[axis] = np.tile(np.arange(size, dtype=np.int64), count)
+    return made, origin
