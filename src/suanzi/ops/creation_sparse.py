@@ -24,9 +24,9 @@ def create_sparse_tensor(
     shape: Any,
     indices: Any,
     values: Any,
-    nnzs: int | None = None,
     dtype: DTypeLike = float32,
     device: Device | str = CPU,
+    nnzs: int | None = None,
     *,
     layout: str | LayoutType | Layout = "coo",
 ) -> SparseTensor:
@@ -105,8 +105,13 @@ def _indices(op: Operator, given: Any, ndim: int) -> np.ndarray[Any, Any]:
     import numpy as np
 
     found = _converted(op, "indices", given, None)
-    if found.shape == (0,):  # an empty list has no second axis, and no dtype of its own
-        return np.empty((0, ndim), np.int64)
+    # An empty list has no dtype of its own, and no second axis.
+    if (
+        not hasattr(given, "dtype")
+        and found.size == 0
+        and found.shape in ((0,), (len(given), ndim))
+    ):
+        return np.empty((found.shape[0], ndim), np.int64)
     if found.dtype.kind not in ("int", "uint"):
         raise InvalidArgument(
             f"{op.title}: indices are {found.dtype}; they must be integers. Cast them with "

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from suanzi.status import AllocFailed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -73,8 +75,13 @@ def pointers_of(rows: Array, count: int) -> Array:
     """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
     import numpy as np
 
-    pointers = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    try:
+        pointers = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    except MemoryError:
+        raise AllocFailed(
+            f"there is no memory for the {count + 1} row pointers of CSR; keep it in COO."
+        ) from None
     return pointers
 
 
@@ -108,8 +115,10 @@ def repeated(
     """Repeat coordinates as broadcasting does; returns them, and which entry each comes from."""
     import numpy as np
 
-    origin = np.arange(coordinates.shape[1], dtype=np.int64)
     added = len(target) - len(shape)
+    times = math.prod(n for n, m in zip(target, [1] * added + [*shape], strict=True) if n != m)
+    _check_room(coordinates.shape[1] * times * 8 * (len(target) + 2))
+    origin = np.arange(coordinates.shape[1], dtype=np.int64)
     made = np.concatenate([np.zeros((added, len(origin)), np.int64), coordinates])
     for axis, size in enumerate(target):
         before = 1 if axis < added else shape[axis - added]
@@ -120,3 +129,14 @@ def repeated(
         origin = np.repeat(origin, size)
         made[axis] = np.tile(np.arange(size, dtype=np.int64), count)
     return made, origin
+
+
+def _check_room(nbytes: int) -> None:
+    """Raise AllocFailed for what the machine cannot hold, which the system might grant at first."""
+    import os
+
+    if nbytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise AllocFailed(
+            f"there is no memory for the {nbytes} bytes of a sparse tensor that is repeated to a "
+            "larger shape; use smaller ones."
+        )
