@@ -108,7 +108,7 @@ def narrow_places(x: SparseTensor) -> tuple[Array, Array]:
 def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:
     import numpy as np
 
-    array = np.ascontiguousarray(np.reshape(product, shape))
+    array = np.asarray(np.reshape(product, shape), order="C")
     return _in(from_numpy(array), promoted)
 
 
