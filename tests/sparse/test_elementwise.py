@@ -102,7 +102,7 @@ class TestTwoSparse:
     def test_as_if_they_were_dense(self, name: str) -> None:
         function, random = getattr(sz, name), Random(name)
         kept = 0
-        for dtype in NAMES:
+        for dtype in random.sample(NAMES, 8):
             for shape, other in [((3, 4), (3, 4)), *random.sample(BROADCAST, 3)]:
                 x = distinct(random, shape, dtype, random.choice(layouts(shape)))
                 y = distinct(random, other, dtype, random.choice(layouts(other)))
@@ -116,7 +116,7 @@ class TestTwoSparse:
         pairs = [(a, b) for a in NAMES for b in NAMES]
         with sz.promotion(rules):
             for name in ("add", "mul", "max", "greater", "not_equal", "logical_and"):
-                for a, b in random.sample(pairs, 12):
+                for a, b in random.sample(pairs, 6):
                     for shape, other in (((2, 3), (2, 3)), ((3,), ()), ((), ())):
                         x, y = distinct(random, shape, a), distinct(random, other, b)
                         _compare_two(name, getattr(sz, name), x, y)
@@ -187,7 +187,7 @@ class TestWithDense:
         function, random = getattr(sz, name), Random(name)
         either = name in ("mul", "logical_and", "bitwise_and")
         first = name in ("div", "floordiv", "true_divide", "mod") or "shift" in name
-        for dtype in NAMES:
+        for dtype in random.sample(NAMES, 8):
             for shape, other in [((3, 4), (3, 4)), *random.sample(BROADCAST, 3)]:
                 x = distinct(random, shape, dtype, random.choice(layouts(shape)))
                 y = sz.tensor(numbers(random, dtype, math.prod(other)).reshape(other))
@@ -215,7 +215,7 @@ class TestWithDense:
         pairs = [(a, b) for a in NAMES for b in NAMES]
         with sz.promotion(rules):
             for name in ("add", "mul", "greater", "true_divide"):
-                for a, b in random.sample(pairs, 12):
+                for a, b in random.sample(pairs, 6):
                     for shape, other in (((2, 3), (3,)), ((3,), ()), ((), (2,))):
                         x = distinct(random, shape, a)
                         y = sz.tensor(numbers(random, b, math.prod(other)).reshape(other))
@@ -257,11 +257,11 @@ class TestWithDense:
 
 class TestWithNumbers:
     @pytest.mark.parametrize("name", BINARY)
-    @pytest.mark.parametrize("rules", ["cann", "numpy", "torch", "lossless", "strict"])
+    @pytest.mark.parametrize("rules", ["cann", "numpy", "lossless", "strict"])
     def test_as_if_it_were_dense(self, name: str, rules: str) -> None:
         function, random = getattr(sz, name), Random(name)
         with sz.promotion(rules):
-            for dtype in NAMES:
+            for dtype in random.sample(NAMES, 8):
                 for number in random.sample((0, 2, -3, 1.5, True, 1j, 10**30, math.inf, -0.0), 2):
                     for shape in ((3, 4), ()):
                         x = distinct(random, shape, dtype)

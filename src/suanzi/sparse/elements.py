@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, complex128, float32, int8, uint8
+from suanzi.dtypes import DType, complex64, complex128, float32, float64, int8, uint8
 from suanzi.dtypes import bool as bool_
+from suanzi.interchange import from_numpy
 from suanzi.tensor import Tensor, readable
 
 if TYPE_CHECKING:
@@ -94,8 +95,22 @@ def sum_runs(values: Tensor, starts: Array) -> Tensor:
     """Return the sum of each run of elements, rounded once; bools are joined by "or"."""
     if values.dtype is bool_:
         return combine_runs("logical_or", values, starts)
-    total = combine_runs("add", _core.cast(values, wide(values.dtype), False), starts)
+    total = add_runs("add", _core.cast(values, wide(values.dtype), False), starts)
     made: Tensor = _core.cast(total, values.dtype, False)
+    return made
+
+
+def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
+    """Add up each run of elements: float32 in float64, integers exactly, float64 pairwise."""
+    import numpy as np
+
+    if values.dtype in (float64, complex128) or not values.size:
+        return combine_runs(kernel, values, starts)
+    exact = {float32: float64, complex64: complex128}.get(values.dtype, values.dtype)
+    numbers = _core.cast(values, exact, False).numpy()
+    with np.errstate(all="ignore"):
+        total = np.add.reduceat(numbers, starts, dtype=numbers.dtype)
+    made: Tensor = _core.cast(from_numpy(total), values.dtype, False)
     return made
 
 

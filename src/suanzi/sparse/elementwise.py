@@ -147,7 +147,7 @@ def _stored(x: SparseTensor, kept: Array | None = None) -> SparseTensor:
     places = np.flatnonzero(kept)
     values = elements.take(x.values, places)
     if x.layout.type is LayoutType.COO:
-        coordinates = x.coordinates[:, places]
+        coordinates = structure.picked(x.coordinates, places)
         return SparseTensor(x.shape, LayoutType.COO, (coordinates,), values, x.is_coalesced)
     pointers, columns = x._alive()
     before = np.concatenate([[0], np.cumsum(kept)])
@@ -239,6 +239,8 @@ def _of_two(
     op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
 ) -> SparseTensor:
     """Compute an operator of two sparse tensors wherever one of them stores an element."""
+    import numpy as np
+
     if x.ndim == 0 and y.ndim == 0:
         return from_dense(function(x.to_dense(), y.to_dense()))
     if x.ndim == 0:
@@ -249,52 +251,36 @@ def _of_two(
     x, y = _broadcast(x, shape), _broadcast(y, shape)
     made, in_x, in_y = _union(x, y)
     a, b = elements.zeros(made.nnz, x.dtype), elements.zeros(made.nnz, y.dtype)
-    elements.raw(a)[in_x] = elements.raw(x.values)
-    elements.raw(b)[in_y] = elements.raw(y.values)
+    elements.raw(a)[np.flatnonzero(in_x)] = elements.raw(x.values)
+    elements.raw(b)[np.flatnonzero(in_y)] = elements.raw(y.values)
     result = made.with_values(function(a, b))
-    if op.name != "mul":
-        return _stored(result)
-    # A negative number times a zero that is not stored is -0.0, which is not worth an entry.
-    import numpy as np
-
     kept = elements.has_bits(result.values)
-    alone = np.ones(made.nnz, np.bool_)
-    alone[np.intersect1d(in_x, in_y, assume_unique=True)] = False
-    return _stored(result, kept & (~alone | elements.is_nonzero(result.values)))
+    if op.name == "mul":
+        # A negative number times a zero that is not stored is -0.0, which is not worth an entry.
+        kept &= (in_x & in_y) | elements.is_nonzero(result.values)
+    return _stored(result, kept)
 
 
 def _union(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Array, Array]:
-    """Return a tensor with the places of both, and where those of each are in it."""
-    if x.layout.type is LayoutType.CSR and y.layout.type is LayoutType.CSR:
-        return _union_of_rows(x, y)
+    """Return a tensor with the places of both, and which of them are in x, and in y.
+
+    Its values are put in by the caller, who knows what they are.
+    """
     import numpy as np
 
-    coordinates = x.coordinates, y.coordinates
-    origin, in_x, in_y = structure.union(*structure.keys_of(x.shape, *coordinates))
-    together = np.concatenate(coordinates, axis=1)[:, origin]
-    # The values are put in by the caller, who knows what they are.
-    nothing = elements.zeros(len(origin), x.dtype)
-    made = SparseTensor(x.shape, LayoutType.COO, (together,), nothing, True)
+    shape, kinds = x.shape, {x.layout.type, y.layout.type}
+    if kinds == {LayoutType.CSR}:
+        pointers, columns, in_x, in_y = structure.union_of_rows(
+            (shape[0], shape[1]), x.narrow_places(), y.narrow_places()
+        )
+        places: tuple[Array, ...] = (pointers, columns)
+    else:
+        coordinates = x.coordinates, y.coordinates
+        origin, in_x, in_y = structure.union(*structure.keys_of(shape, *coordinates))
+        places = (structure.picked(np.concatenate(coordinates, axis=1), origin),)
+    kind = LayoutType.CSR if kinds == {LayoutType.CSR} else LayoutType.COO
+    made = SparseTensor(shape, kind, places, elements.zeros(len(in_x), x.dtype), True)
     return made, in_x, in_y
-
-
-def _union_of_rows(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Array, Array]:
-    """Return the same of two CSR tensors: SciPy adds a 1 for each place of x to a 2 for y's."""
-    import numpy as np
-    import scipy.sparse
-
-    marked = []
-    for mark, one in ((1, x), (2, y)):
-        matrix = scipy.sparse.csr_array(one.shape, dtype=np.int8)
-        matrix.indptr, matrix.indices = one._alive()
-        matrix.data = np.full(one.nnz, mark, np.int8)
-        matrix.has_canonical_format = True
-        marked.append(matrix)
-    both = marked[0] + marked[1]
-    places = both.indptr.astype(np.int64), both.indices.astype(np.int64)
-    nothing = elements.zeros(len(both.data), x.dtype)
-    made = SparseTensor(x.shape, LayoutType.CSR, places, nothing, True)
-    return made, np.flatnonzero(both.data & 1), np.flatnonzero(both.data & 2)
 
 
 def allclose(op: Operator, *args: Any, **kwargs: Any) -> Tensor:

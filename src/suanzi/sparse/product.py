@@ -72,7 +72,7 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
     """Return an operand in the dtype SciPy computes in: a sparse matrix, or a dense array."""
     computed = elements.wide(promoted)
     if isinstance(x, Tensor):
-        return _core.cast(_in(x, promoted), computed, False).numpy()
+        return _in(_in(x, promoted), computed).numpy()
     import scipy.sparse
 
     x = x.coalesce()
@@ -80,9 +80,9 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
         rank_2 = (1, x.shape[0]) if is_row else (x.shape[0], 1)
         x = x.reshape(rank_2)
     x = x.to_csr()
-    values: Tensor = _core.cast(_in(x.values, promoted), computed, False)
+    values = _in(_in(x.values, promoted), computed)
     made = scipy.sparse.csr_array(x.shape, dtype=values.numpy().dtype)
-    made.indptr, made.indices = narrow_places(x)
+    made.indptr, made.indices = x.narrow_places()
     made.data = values.numpy()
     made.has_canonical_format = True
     return made
@@ -91,18 +91,6 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
 def _in(x: Tensor, dt: DType) -> Tensor:
     made: Tensor = x if x.dtype is dt else _core.cast(x, dt, False)
     return made
-
-
-def narrow_places(x: SparseTensor) -> tuple[Array, Array]:
-    """Return row pointers and columns as SciPy is fastest with them, and keep them."""
-    import numpy as np
-
-    if x._narrow is None:
-        pointers, columns = x._alive()
-        fits = max(*x.shape, x.nnz) < 2**31
-        unit = np.int32 if fits else np.int64
-        x._narrow = pointers.astype(unit, copy=False), columns.astype(unit, copy=False)
-    return x._narrow
 
 
 def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:

@@ -114,11 +114,12 @@ def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> Spars
     (keys,) = structure.keys_of(shape, coordinates)
     values: Tensor = _core.cast(x.values, computed, False)
     if not bool((keys[1:] >= keys[:-1]).all()):
-        order = np.argsort(keys, kind="stable")
-        keys, coordinates = keys[order], coordinates[:, order]
+        order = structure.order_of(keys)
+        keys, coordinates = keys[order], structure.picked(coordinates, order)
         values = elements.take(values, order)
     starts = structure.starts_of_runs(keys)
-    result = elements.combine_runs(kernel, values, starts)
+    combine = elements.add_runs if kernel == "add" else elements.combine_runs
+    result = combine(kernel, values, starts)
     with_zeros = np.flatnonzero(np.diff(starts, append=len(keys)) < length)
     if len(with_zeros):
         zero = elements.zeros(1, computed)
@@ -131,7 +132,7 @@ def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> Spars
     return SparseTensor(
         shape,
         LayoutType.COO,
-        (coordinates[:, starts[places]],),
+        (structure.picked(coordinates, starts[places]),),
         elements.take(made, places),
         True,
     )

@@ -59,6 +59,34 @@ def coordinates_of(shape: Sequence[int], places: Array) -> Array:
     return made
 
 
+def picked(coordinates: Array, places: Array) -> Array:
+    """Return the coordinates of some entries."""
+    import numpy as np
+
+    made = np.empty((len(coordinates), len(places)), np.int64)
+    if len(places):
+        for axis, target in zip(coordinates, made, strict=True):
+            # Every place is within; "clip" only spares NumPy a buffer.
+            axis.take(places, out=target, mode="clip")
+    return made
+
+
+def order_of(keys: Array) -> Array:
+    """Return the places of integers from 0 up in rising order; equal ones stay in their order."""
+    import numpy as np
+
+    count = len(keys)
+    bits = count.bit_length()
+    if not count or int(keys.max()) >> (63 - bits):
+        return np.argsort(keys, kind="stable")
+    # One array of distinct integers is sorted several times as fast as places are.
+    packed = keys << bits
+    packed |= np.arange(count, dtype=np.int64)
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
 def is_increasing(keys: Array) -> bool:
     """Tell whether each integer is above the one before."""
     return bool((keys[1:] > keys[:-1]).all())
@@ -93,20 +121,46 @@ def rows_of(pointers: Array) -> Array:
 
 
 def union(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Unite two increasing lists of integers.
+    """Unite two increasing lists of integers from 0 up.
 
-    Returns, for each of the union, where it is in the two lists one after the other, and where
-    each of a, and each of b, is in the union.
+    Returns, for each of the union, where it is in the two lists one after the other, and whether
+    it is in a, and in b.
     """
     import numpy as np
 
     together = np.concatenate([a, b])
     order = np.argsort(together, kind="stable")  # merges the two lists, which are sorted
     in_order = together[order]
-    is_new = np.concatenate([in_order[:1] >= 0, in_order[1:] != in_order[:-1]])
-    number = np.empty(len(together), np.int64)
-    number[order] = np.cumsum(is_new) - 1
-    return order[is_new], number[: len(a)], number[len(a) :]
+    repeats = np.flatnonzero(in_order[1:] == in_order[:-1])
+    is_first = np.ones(len(order), np.bool_)
+    is_first[repeats + 1] = False
+    from_a = order < len(a)
+    in_b = ~from_a
+    in_b[repeats] = True  # the one of b follows the one of a
+    return order[is_first], from_a[is_first], in_b[is_first]
+
+
+def union_of_rows(
+    shape: tuple[int, int], a: tuple[Array, Array], b: tuple[Array, Array]
+) -> tuple[Array, Array, Array, Array]:
+    """Unite the places of two CSR tensors, each given by its row pointers and sorted columns.
+
+    Returns those of the union, and which of its places are in a, and in b. SciPy does the work: it
+    adds a 1 for each place of a to a 2 for each of b.
+    """
+    import numpy as np
+    import scipy.sparse
+
+    marked = []
+    for mark, (pointers, columns) in ((1, a), (2, b)):
+        matrix = scipy.sparse.csr_array(shape, dtype=np.int8)
+        matrix.indptr, matrix.indices = pointers, columns
+        matrix.data = np.full(len(columns), mark, np.int8)
+        matrix.has_canonical_format = True
+        marked.append(matrix)
+    both = marked[0] + marked[1]
+    pointers, columns = (i.astype(np.int64, copy=False) for i in (both.indptr, both.indices))
+    return pointers, columns, (both.data & 1).view(np.bool_), (both.data >> 1).view(np.bool_)
 
 
 def repeated(

@@ -191,7 +191,19 @@ class SparseTensor:
 
     def with_values(self, values: Tensor) -> SparseTensor:
         """Return other values in the same places, which are shared."""
-        return SparseTensor(self.shape, self._kind, self._alive(), values, self._coalesced)
+        made = SparseTensor(self.shape, self._kind, self._alive(), values, self._coalesced)
+        made._narrow = self._narrow
+        return made
+
+    def narrow_places(self) -> tuple[Array, Array]:
+        """Return row pointers and columns as SciPy is fastest with them, and keep them."""
+        import numpy as np
+
+        if self._narrow is None:
+            pointers, columns = self._csr("row pointers")
+            unit = np.int32 if max(*self.shape, self.nnz) < 2**31 else np.int64
+            self._narrow = pointers.astype(unit, copy=False), columns.astype(unit, copy=False)
+        return self._narrow
 
     def coalesce(self) -> SparseTensor:
         """Return it with its elements in row-major order and duplicates added up.
@@ -205,14 +217,13 @@ class SparseTensor:
         """
         if self.is_coalesced:
             return self
-        import numpy as np
 
         coordinates = self.coordinates
         (keys,) = structure.keys_of(self.shape, coordinates)
-        order = np.argsort(keys, kind="stable")
+        order = structure.order_of(keys)
         starts = structure.starts_of_runs(keys[order])
         values = elements.sum_runs(elements.take(self.values, order), starts)
-        places = coordinates[:, order[starts]]
+        places = structure.picked(coordinates, order[starts])
         made = SparseTensor(self.shape, LayoutType.COO, (places,), values, True)
         return made.to_csr() if self._kind is LayoutType.CSR else made
 
