@@ -89,10 +89,12 @@ class TestOneOperand:
         assert sz.rint(x, "DOWNWARD").to_dense().tolist() == [[0, 2], [-4, 0]]
         with pytest.raises(sz.TypeMismatch, match="gives 1"):
             sz.clip(x, low=1)
-        with pytest.raises(sz.TypeMismatch, match="only its first argument"):
+        with pytest.raises(sz.TypeMismatch, match=r"no other tensor.*to_dense\(\)"):
             sz.clip(x, low=sz.tensor(-1.0))
-        with pytest.raises(sz.TypeMismatch, match="only its first argument"):
-            sz.clip(sz.tensor([1.0]), low=x)
+        assert sz.clip(high=1, input=x).to_dense().tolist() == [[0, 1], [-3.5, 0]]
+        for args in ((sz.tensor([1.0]), x), (x, x)):
+            with pytest.raises(sz.TypeMismatch, match=r"in this place.*to_dense\(\)"):
+                sz.clip(*args)
         with pytest.raises(sz.InvalidArgument, match="mode"):
             sz.rint(x, "SIDEWAYS")
 

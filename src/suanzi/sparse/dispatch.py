@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -62,20 +63,31 @@ FORMS: dict[str, Form] = {
 }
 """The sparse form of every operator that has one, by name."""
 
+_OF_SEVERAL = {**dict.fromkeys(elementwise.BINARY, 2), "allclose": 2, "matmul": 2}
+"""How many arguments, the first ones, can be sparse, where it is not one."""
+
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of which an argument is sparse."""
     op = operator_named(name)
+    if name in REGISTRY:  # arguments in the order of the declaration, however they came
+        try:
+            given = inspect.signature(op.function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{op.title}: {error}") from None
+        args, kwargs = given.args, given.kwargs
     every = [*args, *kwargs.values()]
     if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
         return NotImplemented
     for x in every:
         if _is_sparse(x) and x._places is None:
             raise UninitializedObject(f"{op.title}: a sparse tensor was destroyed.")
-    if name not in FORMS or any(isinstance(x, list | tuple) and _holds_sparse(x) for x in every):
+    count = _OF_SEVERAL.get(name, 1)
+    misplaced = any(map(_is_sparse, every[count:])) or (count == 1 and not _is_sparse(every[0]))
+    if name not in FORMS or misplaced or any(map(_holds_sparse, every)):
         raise TypeMismatch(
-            f"{op.title}: it has no form for sparse tensors. Make them dense first, with "
-            "to_dense()."
+            f"{op.title}: it has no form for sparse tensors{' in this place' * misplaced}. Make "
+            "them dense first, with to_dense()."
         )
     try:
         return FORMS[name](op, *args, **kwargs)
@@ -93,7 +105,7 @@ def _is_sparse(x: Any) -> bool:
 
 
 def _holds_sparse(x: Any) -> bool:
-    return any(map(_is_sparse, x))
+    return isinstance(x, list | tuple) and any(map(_is_sparse, x))
 
 
 def operator_named(name: str) -> Operator:

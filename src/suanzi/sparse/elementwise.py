@@ -72,17 +72,13 @@ def _check_zero(op: Operator, result: Tensor, of: str) -> None:
 # ---- one operand ---------------------------------------------------------------------------------
 
 
-def unary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor:
+def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     """Compute an operator of one operand, which must make zero of zero."""
-    if args:
-        x, args = args[0], args[1:]
-    else:
-        x = kwargs.pop("input" if "input" in kwargs else "x", None)
     extras = [*args, *kwargs.values()]
-    if not isinstance(x, SparseTensor) or any(hasattr(extra, "shape") for extra in extras):
+    if any(hasattr(extra, "shape") for extra in extras):
         raise TypeMismatch(
-            f"{op.title}: only its first argument can be sparse, and no other a tensor. Make it "
-            "dense first, with to_dense()."
+            f"{op.title}: with a sparse tensor, it takes no other tensor. Make it dense first, "
+            "with to_dense()."
         )
     function = dense_function(op)
     at_zero = function(_stand_in(x), *args, **kwargs)
