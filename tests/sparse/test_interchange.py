@@ -41,8 +41,16 @@ class TestSciPy:
             assert repr(back) == repr(x)
             assert bits(back.values) == bits(x.values)
             if x.nnz and name != "bool":
-                assert array.data.ctypes.data == x.values.storage.data
-                assert back.values.storage.data == x.values.storage.data
+                shared = array.data.ctypes.data == x.values.storage.data
+                assert shared == x.is_coalesced
+                assert back.values.storage.data == array.data.ctypes.data
+
+    def test_what_scipy_does_in_place_leaves_the_tensor_as_it_is(self) -> None:
+        x = sz.from_scipy(scipy.sparse.csr_array(([1.0, 2, 4], [2, 0, 2], [0, 3, 3]), shape=(2, 3)))
+        for one in (x, x.to_coo()):
+            before = repr(one)
+            one.to_scipy().sum_duplicates()
+            assert repr(one) == before
 
     @pytest.mark.parametrize("name", [n for n in NAMES if n not in SCIPY])
     def test_dtypes_scipy_does_not_have(self, name: str) -> None:
@@ -102,7 +110,7 @@ class TestSciPy:
         with pytest.raises(sz.TypeMismatch, match=r"sz\.to_sparse"):
             sz.from_scipy(np.eye(2))
         with pytest.raises(sz.TypeMismatch, match="longdouble|float128|no dtype"):
-            sz.from_scipy(scipy.sparse.eye_array(2, dtype=np.longdouble))
+            sz.from_scipy(scipy.sparse.csr_array(np.eye(2, dtype=np.longdouble)))
 
 
 class TestPydataSparse:

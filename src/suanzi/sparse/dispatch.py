@@ -83,7 +83,9 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _is_sparse(x) and x._places is None:
             raise UninitializedObject(f"{op.title}: a sparse tensor was destroyed.")
     count = _OF_SEVERAL.get(name, 1)
-    misplaced = any(map(_is_sparse, every[count:])) or (count == 1 and not _is_sparse(every[0]))
+    misplaced = name in FORMS and (
+        any(map(_is_sparse, every[count:])) or (count == 1 and not _is_sparse(every[0]))
+    )
     if name not in FORMS or misplaced or any(map(_holds_sparse, every)):
         raise TypeMismatch(
             f"{op.title}: it has no form for sparse tensors{' in this place' * misplaced}. Make "

@@ -92,12 +92,22 @@ def run(kernel: str, x: Any, y: Any, dt: DType) -> Tensor:
 
 
 def sum_runs(values: Tensor, starts: Array) -> Tensor:
-    """Return the sum of each run of elements, rounded once; bools are joined by "or"."""
+    """Return the sum of each run of elements, rounded once; bools are joined by "or".
+
+    An element that is alone keeps its bits.
+    """
+    result = take(values, starts)
+    open_runs, lengths, places = _open_runs(starts, values.size)
+    if not len(open_runs):
+        return result
+    together = take(values, places)
+    inner = lengths.cumsum() - lengths
     if values.dtype is bool_:
-        return combine_runs("logical_or", values, starts)
-    total = add_runs("add", _core.cast(values, wide(values.dtype), False), starts)
-    made: Tensor = _core.cast(total, values.dtype, False)
-    return made
+        total = combine_runs("logical_or", together, inner)
+    else:
+        total = add_runs("add", _core.cast(together, wide(values.dtype), False), inner)
+    raw(result)[open_runs] = raw(_core.cast(total, values.dtype, False))
+    return result
 
 
 def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
@@ -119,12 +129,10 @@ def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     import numpy as np
 
     result = take(values, starts)
-    lengths = np.diff(starts, append=values.size)
-    open_runs = np.flatnonzero(lengths > 1)
+    open_runs, lengths, places = _open_runs(starts, values.size)
     if not len(open_runs):
         return result
-    lengths = lengths[open_runs]
-    values = take(values, _spans(starts[open_runs], lengths))
+    values = take(values, places)
     while True:
         lasts = np.cumsum(lengths)
         # The places within each run that are even, and whether a partner follows.
@@ -140,6 +148,15 @@ def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
         if values.size == len(lengths):
             raw(result)[open_runs] = raw(values)
             return result
+
+
+def _open_runs(starts: Array, count: int) -> tuple[Array, Array, Array]:
+    """Return the runs of more than one element: which, how long, and where their elements are."""
+    import numpy as np
+
+    lengths = np.diff(starts, append=count)
+    found = np.flatnonzero(lengths > 1)
+    return found, lengths[found], _spans(starts[found], lengths[found])
 
 
 def _spans(starts: Array, lengths: Array) -> Array:

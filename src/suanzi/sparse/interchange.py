@@ -9,7 +9,7 @@ from suanzi.dtypes import bool as bool_
 from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.sparse.making import DTYPES, check_dtype, coo_from_parts, csr_from_parts
-from suanzi.sparse.tensor import SparseTensor
+from suanzi.sparse.tensor import SparseTensor, copy
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensor import Tensor, tensor
 
@@ -44,13 +44,15 @@ def _check_known(title: str, library: str, x: SparseTensor, known: bool) -> None
 
 
 def to_scipy(x: SparseTensor) -> Any:
-    """Return a ``coo_array`` or ``csr_array`` of SciPy on the memory of a sparse tensor."""
+    """Return a ``coo_array`` or ``csr_array`` of SciPy on the memory of a coalesced tensor."""
     import scipy
     import scipy.sparse
 
     # float16 is NumPy's own, but SciPy's sparse arrays do not compute with it.
     known = _is_plain(x.dtype) and x.dtype.name != "float16"
     _check_known("to_scipy", "SciPy", x, known)
+    if not x.is_coalesced:
+        x = copy(x)  # SciPy coalesces in place, which would leave the tensor half done
     values = x.values.numpy()
     # The constructors would copy the places to int32, if they fit; setting them does not.
     if x.layout.type is LayoutType.CSR:

@@ -260,7 +260,7 @@ class SparseTensor:
         return to_dense(self)
 
     def to_scipy(self) -> Any:
-        """Return SciPy's ``coo_array`` or ``csr_array``, on the same memory."""
+        """Return SciPy's ``coo_array`` or ``csr_array``: of a coalesced tensor on its memory."""
         from suanzi.sparse.interchange import to_scipy
 
         return to_scipy(self)
