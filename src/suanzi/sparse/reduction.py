@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, float32, float64, int64
 from suanzi.dtypes import bool as bool_
+from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.resolve import axis_argument, integer_argument
@@ -110,21 +111,14 @@ def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> Spars
     if computed is bool_ and name in ("MAX", "MIN"):
         kernel = "logical_or" if name == "MAX" else "logical_and"
     shape = tuple(x.shape[a] for a in kept)
-    coordinates = x.coordinates[kept]
+    coordinates = np.empty((len(kept), x.nnz), np.int64)
+    for axis, target in zip(kept, coordinates, strict=True):
+        target[:] = x.along(axis)
     (keys,) = structure.keys_of(shape, coordinates)
     values: Tensor = _core.cast(x.values, computed, False)
-    if not bool((keys[1:] >= keys[:-1]).all()):
-        order = structure.order_of(keys)
-        keys, coordinates = keys[order], structure.picked(coordinates, order)
-        values = elements.take(values, order)
-    starts = structure.starts_of_runs(keys)
-    combine = elements.add_runs if kernel == "add" else elements.combine_runs
-    result = combine(kernel, values, starts)
-    with_zeros = np.flatnonzero(np.diff(starts, append=len(keys)) < length)
-    if len(with_zeros):
-        zero = elements.zeros(1, computed)
-        met = elements.run(kernel, elements.take(result, with_zeros), zero, computed)
-        elements.raw(result)[with_zeros] = elements.raw(met)
+    result, origin = _counted(values, keys, length) if kernel == "add" else (None, keys)
+    if result is None:
+        result, origin = _sorted(kernel, values, keys, length)
     if name == "MEAN":
         result = elements.run("div", result, float(length), computed)
     made: Tensor = _core.cast(result, result_dtype, False)
@@ -132,10 +126,49 @@ def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> Spars
     return SparseTensor(
         shape,
         LayoutType.COO,
-        (structure.picked(coordinates, starts[places]),),
+        (structure.picked(coordinates, origin[places]),),
         elements.take(made, places),
         True,
     )
+
+
+def _sorted(kernel: str, values: Tensor, keys: Array, length: int) -> tuple[Tensor, Array]:
+    """Combine the values of equal keys, and return where in `keys` each key is found."""
+    import numpy as np
+
+    order = np.arange(len(keys), dtype=np.int64)
+    if not bool((keys[1:] >= keys[:-1]).all()):
+        order = structure.order_of(keys)
+        keys, values = keys[order], elements.take(values, order)
+    starts = structure.starts_of_runs(keys)
+    combine = elements.add_runs if kernel == "add" else elements.combine_runs
+    result = combine(kernel, values, starts)
+    with_zeros = np.flatnonzero(np.diff(starts, append=len(keys)) < length)
+    if len(with_zeros):
+        zero = elements.zeros(1, values.dtype)
+        met = elements.run(kernel, elements.take(result, with_zeros), zero, values.dtype)
+        elements.raw(result)[with_zeros] = elements.raw(met)
+    return result, order[starts]
+
+
+def _counted(values: Tensor, keys: Array, length: int) -> tuple[Tensor | None, Array]:
+    """Do the same for sums of float32 without sorting, where the keys are few and small.
+
+    It adds to a zero, so that there must be one in every sum: -0.0 alone would lose its sign.
+    """
+    import numpy as np
+
+    if values.dtype is not float32 or not len(keys) or int(keys.max()) > 4 * len(keys) + 1024:
+        return None, keys
+    counts = np.bincount(keys)
+    if int(counts.max()) >= length:
+        return None, keys
+    totals = np.bincount(keys, weights=values.numpy())
+    origin = np.empty(len(counts), np.int64)
+    origin[keys] = np.arange(len(keys), dtype=np.int64)
+    present = np.flatnonzero(counts)
+    made: Tensor = _core.cast(from_numpy(totals[present]), float32, False)
+    return made, origin[present]
 
 
 def _of_nothing(op: Operator, name: str, x: SparseTensor, kept: list[int]) -> SparseTensor:

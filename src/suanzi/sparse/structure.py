@@ -39,8 +39,10 @@ def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
 def _places(shape: Sequence[int], coordinates: Array) -> Array:
     import numpy as np
 
-    keys = np.zeros(coordinates.shape[1], np.int64)
-    for size, axis in zip(shape, coordinates, strict=True):
+    if not len(shape):
+        return np.zeros(coordinates.shape[1], np.int64)
+    keys: Array = coordinates[0].copy()
+    for size, axis in zip(shape[1:], coordinates[1:], strict=True):
         keys *= size
         keys += axis
     return keys

@@ -161,8 +161,15 @@ class SparseTensor:
             return self._alive()[0]
         import numpy as np
 
-        pointers, columns = self._alive()
-        return np.stack([structure.rows_of(pointers), columns])
+        return np.stack([self.along(0), self.along(1)])
+
+    def along(self, axis: int) -> Array:
+        """Return the coordinates along one axis."""
+        places = self._alive()
+        if self._kind is LayoutType.CSR:
+            return places[1] if axis else structure.rows_of(places[0])
+        found: Array = places[0][axis]
+        return found
 
     @property
     def row_pointers(self) -> Tensor:
