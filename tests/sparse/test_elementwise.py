@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -90,7 +91,11 @@ class TestOneOperand:
         with pytest.raises(sz.TypeMismatch, match="gives 1"):
             sz.clip(x, low=1)
         with pytest.raises(sz.TypeMismatch, match=r"no other tensor.*to_dense\(\)"):
-            sz.clip(x, low=sz.tensor(-1.0))
+            sz.clip(x, low=sz.tensor([-1.0, -1.0]))
+        for low in (sz.tensor(-1.0), np.float32(-1)):
+            assert sz.clip(x, low).to_dense().tolist() == [[0, 2.5], [-1, 0]]
+        for target in (np.int8, np.dtype("int8"), "int8", int):
+            assert sz.cast(x, target).to_dense().tolist() == [[0, 2], [-3, 0]]
         assert sz.clip(high=1, input=x).to_dense().tolist() == [[0, 1], [-3.5, 0]]
         for args in ((sz.tensor([1.0]), x), (x, x)):
             with pytest.raises(sz.TypeMismatch, match=r"in this place.*to_dense\(\)"):
@@ -323,6 +328,21 @@ class TestDispatch:
                 call()
         with pytest.raises(sz.TypeMismatch, match=r"concat \(7\.2\.3\.7\)"):
             x.__suanzi_operator__("concat", ([x, x], 0), {})
+
+    def test_arguments_go_by_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A declaration may leave out the length of an array, which moves what follows it."""
+
+        def reduce(input: Any, mode: Any = "SUM", axis: Any = None, keep_dims: Any = False) -> Any:
+            raise NotImplementedError
+
+        declared = replace(REGISTRY["abs"], name="reduce", clause="7.2.13.1", function=reduce)
+        monkeypatch.setitem(REGISTRY, "reduce", declared)
+        x = sz.create_sparse_tensor((2, 2), [[0, 1]], [5])
+        assert x.__suanzi_operator__("reduce", (x, "SUM", 0, True), {}).shape == (1, 2)
+        assert x.__suanzi_operator__("reduce", (), {"axis": 1, "input": x}).shape == (2,)
+        assert x.reduce("MAX", 0, keep_dims=True).shape == (1, 2)
+        with pytest.raises(sz.TypeMismatch, match="in this place"):
+            x.__suanzi_operator__("reduce", (sz.tensor([1]),), {"axis": x})
 
     def test_another_way_is_left_to_the_other(self) -> None:
         class Other:

@@ -63,6 +63,9 @@ FORMS: dict[str, Form] = {
 }
 """The sparse form of every operator that has one, by name."""
 
+_BY_PLACE = (elementwise.unary, elementwise.binary, elementwise.allclose)
+"""The forms that hand their arguments on; others know their names, whatever their order is."""
+
 _OF_SEVERAL = {**dict.fromkeys(elementwise.BINARY, 2), "allclose": 2, "matmul": 2}
 """How many arguments, the first ones, can be sparse, where it is not one."""
 
@@ -75,7 +78,10 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given = inspect.signature(op.function).bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{op.title}: {error}") from None
-        args, kwargs = given.args, given.kwargs
+        if FORMS.get(name) in _BY_PLACE:
+            args, kwargs = given.args, given.kwargs
+        else:
+            args, kwargs = (), given.arguments
     every = [*args, *kwargs.values()]
     if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
         return NotImplemented

@@ -74,11 +74,11 @@ def _check_zero(op: Operator, result: Tensor, of: str) -> None:
 
 def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     """Compute an operator of one operand, which must make zero of zero."""
-    extras = [*args, *kwargs.values()]
-    if any(hasattr(extra, "shape") for extra in extras):
+    extras = [extra for extra in (*args, *kwargs.values()) if not isinstance(extra, type)]
+    if any(getattr(extra, "ndim", 0) for extra in extras):
         raise TypeMismatch(
-            f"{op.title}: with a sparse tensor, it takes no other tensor. Make it dense first, "
-            "with to_dense()."
+            f"{op.title}: with a sparse tensor, it takes no other tensor that has axes. Make it "
+            "dense first, with to_dense()."
         )
     function = dense_function(op)
     at_zero = function(_stand_in(x), *args, **kwargs)

@@ -198,6 +198,7 @@ class SparseTensor:
 
     def with_values(self, values: Tensor) -> SparseTensor:
         """Return other values in the same places, which are shared."""
+        values = elements.row_major(values)  # an operator may return a view
         made = SparseTensor(self.shape, self._kind, self._alive(), values, self._coalesced)
         made._narrow = self._narrow
         return made
