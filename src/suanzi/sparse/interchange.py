@@ -65,8 +65,8 @@ def to_scipy(x: SparseTensor) -> Any:
         made = scipy.sparse.coo_array(x.shape, dtype=values.dtype)
     except (ValueError, TypeError):
         raise TypeMismatch(
-            f"to_scipy: the tensor has {x.ndim} axes, for which SciPy {scipy.__version__} has no "
-            "sparse array. Use reshape to give it two, or SciPy 1.15 or later for one or more."
+            f"to_scipy: SciPy {scipy.__version__} has no sparse array of shape {x.shape}. Use "
+            "reshape to give it two axes, or SciPy 1.15 or later."
         ) from None
     if hasattr(made, "coords"):
         made.coords = tuple(x.coordinates)
