@@ -56,6 +56,7 @@ class TestCreateSparseTensor:
             ({"indices": [0, 1]}, r"it must be \(nnz, 2\)"),
             ({"indices": [[0, 1], [1]]}, "unequal"),
             ({"indices": "text"}, "indices"),
+            ({"indices": "", "values": []}, "indices are char"),
             ({"indices": object()}, "indices"),
             ({"values": [1]}, r"they must have shape \(2,\)"),
             ({"values": [[1, 2]]}, r"they must have shape \(2,\)"),

@@ -111,8 +111,16 @@ class TestWhatItIs:
             x.to_dense()
         with pytest.raises(sz.AllocFailed, match="reshape"):
             x.reshape((3, 2**40, 2**40))
-        with pytest.raises(sz.AllocFailed):
+        with pytest.raises(sz.AllocFailed, match="keep it in COO"):
             sz.create_sparse_tensor((2**50, 2), [], []).to_csr()
+        with pytest.raises(sz.AllocFailed, match=r"create_sparse_tensor \(7\.2\.1\.14\)"):
+            sz.create_sparse_tensor((2**50, 2), [], [], layout="csr")
+        tall = sz.create_sparse_tensor((2**50, 0), [], [])
+        assert tall.reduce("SUM", 1).nnz == 0
+        with pytest.raises(sz.AllocFailed, match=r"reduce \(7\.2\.13\.1\)"):
+            tall.reduce("PROD", 1)
+        with pytest.raises(sz.AllocFailed, match=r"matmul \(7\.2\.17\.1\)"):
+            tall @ sz.tensor(np.ones((0, 2)))
 
 
 class TestDense:

@@ -106,11 +106,8 @@ def _indices(op: Operator, given: Any, ndim: int) -> np.ndarray[Any, Any]:
 
     found = _converted(op, "indices", given, None)
     # An empty list has no dtype of its own, and no second axis.
-    if (
-        not hasattr(given, "dtype")
-        and found.size == 0
-        and found.shape in ((0,), (len(given), ndim))
-    ):
+    is_empty = isinstance(given, list | tuple) and not found.size
+    if is_empty and found.shape in ((0,), (len(given), ndim)):
         return np.empty((found.shape[0], ndim), np.int64)
     if found.dtype.kind not in ("int", "uint"):
         raise InvalidArgument(

@@ -183,6 +183,7 @@ def _of_nothing(op: Operator, name: str, x: SparseTensor, kept: list[int]) -> Sp
     shape = tuple(x.shape[a] for a in kept)
     value: Tensor = _core.cast(tensor(_OF_NOTHING[name], int64), result_dtype, False)
     count = math.prod(shape) if _OF_NOTHING[name] else 0
+    structure.check_room(count * 8 * (len(shape) + 2), f"{count} entries")
     coordinates = structure.coordinates_of(shape, np.arange(count, dtype=np.int64))
     values = elements.take(value, np.zeros(count, np.int64))
     return SparseTensor(shape, LayoutType.COO, (coordinates,), values, True)

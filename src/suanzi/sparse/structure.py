@@ -105,13 +105,9 @@ def pointers_of(rows: Array, count: int) -> Array:
     """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
     import numpy as np
 
-    try:
-        pointers = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
-    except MemoryError:
-        raise AllocFailed(
-            f"there is no memory for the {count + 1} row pointers of CSR; keep it in COO."
-        ) from None
+    check_room(16 * (count + 1), f"{count + 1} row pointers of CSR; keep it in COO")
+    pointers = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
     return pointers
 
 
@@ -173,7 +169,8 @@ def repeated(
 
     added = len(target) - len(shape)
     times = math.prod(n for n, m in zip(target, [1] * added + [*shape], strict=True) if n != m)
-    _check_room(coordinates.shape[1] * times * 8 * (len(target) + 2))
+    entries = coordinates.shape[1] * times
+    check_room(entries * 8 * (len(target) + 2), f"{entries} entries; repeat fewer")
     origin = np.arange(coordinates.shape[1], dtype=np.int64)
     made = np.concatenate([np.zeros((added, len(origin)), np.int64), coordinates])
     for axis, size in enumerate(target):
@@ -187,12 +184,9 @@ def repeated(
     return made, origin
 
 
-def _check_room(nbytes: int) -> None:
+def check_room(nbytes: int, what: str) -> None:
     """Raise AllocFailed for what the machine cannot hold, which the system might grant at first."""
     import os
 
-    if nbytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        raise AllocFailed(
-            f"there is no memory for the {nbytes} bytes of a sparse tensor that is repeated to a "
-            "larger shape; use smaller ones."
-        )
+    if hasattr(os, "sysconf") and nbytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise AllocFailed(f"there is no memory for the {nbytes} bytes of {what}.")
