@@ -20,7 +20,8 @@ PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": Fa
            "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
            "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
-EXTRAS = {"cast": {"saturate"}, "create_quant_tensor": {"layout"}}
+EXTRAS = {"cast": {"saturate"}, "create_quant_tensor": {"layout"},
+          "create_sparse_tensor": {"layout"}}  # fmt: skip
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

@@ -84,6 +84,7 @@ from suanzi.ops.comparison import (
     not_equal,
 )
 from suanzi.ops.creation_quantized import create_quant_tensor
+from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
@@ -126,6 +127,9 @@ from suanzi.promote.questions import (
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
 from suanzi.saving import load, save
+from suanzi.sparse.interchange import from_pydata_sparse, from_scipy
+from suanzi.sparse.making import to_sparse
+from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (
     AllocFailed,
     AxisArgument,
@@ -167,6 +171,7 @@ __all__ = [
     "PadMode",
     "RoundMode",
     "RuleSet",
+    "SparseTensor",
     "Status",
     "StatusError",
     "Storage",
@@ -207,6 +212,7 @@ __all__ = [
     "cos",
     "cosh",
     "create_quant_tensor",
+    "create_sparse_tensor",
     "crop",
     "dequantize",
     "diff",
@@ -231,6 +237,8 @@ __all__ = [
     "floor",
     "floordiv",
     "from_dlpack",
+    "from_pydata_sparse",
+    "from_scipy",
     "gather",
     "get_num_threads",
     "get_promotion",
@@ -302,6 +310,7 @@ __all__ = [
     "tanh",
     "tensor",
     "tile",
+    "to_sparse",
     "trace",
     "trace_backward",
     "transpose",

@@ -321,7 +321,11 @@ def _suggest(op: Operator, came: DType) -> DType:
 
 def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the common shape, or raise the shape error of the clause."""
-    shapes = {name: x.shape for name, x in operands.items() if isinstance(x, Tensor)}
+    return common_shape(op, {k: x.shape for k, x in operands.items() if isinstance(x, Tensor)})
+
+
+def common_shape(op: Operator, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that operands are repeated to, or raise the shape error of the clause."""
     found = broadcast_shapes(list(shapes.values()))
     if found is None:
         came = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())

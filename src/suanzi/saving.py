@@ -1,8 +1,9 @@
 """save and load: tensors of every dtype in one file, with dtype, layout and quantisation.
 
 The file is a ZIP archive: ``tensors.json`` describes the tensors, and each has its bytes, little
-end first, in the order of its layout, in an entry of its own. Nothing in it is executed when it is
-read.
+end first, in the order of its layout, in an entry of its own. A sparse tensor has such an entry for
+each of its arrays; a file with one is of version 2, others stay of version 1. Nothing in a file is
+executed when it is read.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 if TYPE_CHECKING:
     import zipfile
 
+    from suanzi.sparse.tensor import SparseTensor
     from suanzi.tensor import Tensor
 
-FORMAT, VERSION = "suanzi tensors", 1
+FORMAT, VERSION = "suanzi tensors", 2
 _SINGLE = None  # the name of a tensor that was saved alone
 
 Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
@@ -35,9 +37,11 @@ Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
 
 
 def save(
-    file: str | bytes | PathLike[str] | BinaryIO, tensors: Tensor | Mapping[str, Tensor], /
+    file: str | bytes | PathLike[str] | BinaryIO,
+    tensors: Tensor | SparseTensor | Mapping[str, Any],
+    /,
 ) -> None:
-    """Write a tensor, or a dictionary of them, to a file.
+    """Write a tensor, dense or sparse, or a dictionary of them, to a file.
 
     >>> import io, suanzi as sz
     >>> file = io.BytesIO()
@@ -48,13 +52,13 @@ def save(
     import json
     import zipfile
 
+    from suanzi.sparse.tensor import SparseTensor
     from suanzi.tensor import Tensor, is_destroyed
 
-    named: Mapping[Any, Any] = {_SINGLE: tensors} if isinstance(tensors, Tensor) else tensors
-    if (
-        not isinstance(named, Mapping)
-        or not all(isinstance(t, Tensor) for t in named.values())
-        or (named is tensors and not all(isinstance(name, str) for name in named))
+    kinds = (Tensor, SparseTensor)
+    named: Mapping[Any, Any] = tensors if isinstance(tensors, Mapping) else {_SINGLE: tensors}
+    if not all(isinstance(t, kinds) for t in named.values()) or (
+        named is tensors and not all(isinstance(name, str) for name in named)
     ):
         raise TypeMismatch("save: it takes a Tensor, or a dictionary of names and Tensors.")
     if any(is_destroyed(t) for t in named.values()):
@@ -67,19 +71,27 @@ def save(
     described = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for i, (name, one) in enumerate(named.items()):
-            kind, shape, order, raw, quantization = to_parts(one)
-            archive.writestr(f"data/{i}", raw)
-            described.append(
-                {
-                    "name": name,
-                    "dtype": kind,
-                    "shape": shape,
-                    "min2maj": order,
-                    "quantization": quantization,
-                }
-            )
-        head = {"format": FORMAT, "version": VERSION, "tensors": described}
+            write = _write if isinstance(one, Tensor) else _write_sparse
+            described.append({"name": name, **write(archive, f"data/{i}", one)})
+        version = 2 if any("parts" in entry for entry in described) else 1
+        head = {"format": FORMAT, "version": version, "tensors": described}
         archive.writestr("tensors.json", json.dumps(head, indent=1))
+
+
+def _write(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
+    """Write the bytes of a tensor, and return what describes it."""
+    kind, shape, order, raw, quantization = to_parts(x)
+    archive.writestr(place, raw)
+    return {"dtype": kind, "shape": shape, "min2maj": order, "quantization": quantization}
+
+
+def _write_sparse(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
+    """Write the arrays of a sparse tensor, and return what describes it."""
+    from suanzi.sparse.making import to_tensors
+
+    layout, shape, parts = to_tensors(x)
+    described = [_write(archive, f"{place}/{i}", part) for i, part in enumerate(parts)]
+    return {"layout": layout, "shape": shape, "parts": described}
 
 
 def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
@@ -105,7 +117,7 @@ def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
             raise
 
 
-def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
+def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
     """Read what :func:`save` wrote: a tensor, or a dictionary of them.
 
     Any other file raises InvalidArgument; one that cannot be opened or read, OSError.
@@ -125,7 +137,7 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Tensor | dict[str, Tensor]:
     return found[_SINGLE] if list(found) == [_SINGLE] else found
 
 
-def _read(archive: zipfile.ZipFile) -> dict[Any, Tensor]:
+def _read(archive: zipfile.ZipFile) -> dict[Any, Any]:
     import json
 
     head = json.loads(archive.read("tensors.json"))
@@ -134,22 +146,31 @@ def _read(archive: zipfile.ZipFile) -> dict[Any, Tensor]:
             f"the file is {head['format']!r}, version {head['version']}; this is "
             f"{FORMAT!r}, version {VERSION}."
         )
-    found: dict[Any, Tensor] = {}
+    found: dict[Any, Any] = {}
     for i, entry in enumerate(head["tensors"]):
-        name, shape = entry["name"], tuple(entry["shape"])
+        name = entry["name"]
         if name in found or not (isinstance(name, str) or (name is _SINGLE and i == 0)):
             raise InvalidArgument(f"{name!r} is not the name of a tensor.")
-        size = _count(shape) * dtype(entry["dtype"]).itemsize
-        if archive.getinfo(f"data/{i}").file_size != size:  # before anything is read into memory
-            raise InvalidArgument(f"the elements of {name!r} are not {size} bytes.")
-        found[name] = from_parts(
-            entry["dtype"],
-            shape,
-            tuple(entry["min2maj"]),
-            archive.read(f"data/{i}"),
-            entry["quantization"],
-        )
+        read = _read_sparse if "parts" in entry else _read_dense
+        found[name] = read(archive, f"data/{i}", entry)
     return found
+
+
+def _read_dense(archive: zipfile.ZipFile, place: str, entry: Any) -> Tensor:
+    shape = tuple(entry["shape"])
+    size = _count(shape) * dtype(entry["dtype"]).itemsize
+    if archive.getinfo(place).file_size != size:  # before anything is read into memory
+        raise InvalidArgument(f"the elements at {place!r} are not {size} bytes.")
+    return from_parts(
+        entry["dtype"], shape, tuple(entry["min2maj"]), archive.read(place), entry["quantization"]
+    )
+
+
+def _read_sparse(archive: zipfile.ZipFile, place: str, entry: Any) -> SparseTensor:
+    from suanzi.sparse.making import from_tensors
+
+    parts = [_read_dense(archive, f"{place}/{i}", p) for i, p in enumerate(entry["parts"])]
+    return from_tensors(entry["layout"], tuple(entry["shape"]), parts)
 
 
 def to_parts(x: Tensor) -> Parts:

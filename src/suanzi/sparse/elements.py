@@ -1,0 +1,169 @@
+"""The values of sparse tensors as bits, which NumPy can move whatever the dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, complex64, complex128, float32, float64, int8, uint8
+from suanzi.dtypes import bool as bool_
+from suanzi.interchange import from_numpy
+from suanzi.tensor import Tensor, readable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+
+def row_major(x: Tensor) -> Tensor:
+    """Return a tensor as one gap-free block in row-major order: itself, if it is one."""
+    default = tuple(range(x.ndim - 1, -1, -1))
+    made: Tensor = x if x.layout.min2maj == default else _core.row_major_copy(x)
+    return made
+
+
+def raw(x: Tensor) -> Array:
+    """Return the elements of a row-major tensor on its memory: unsigned integers of their bits.
+
+    complex128, for which there is no integer, stays as it is.
+    """
+    import numpy as np
+
+    unit = np.dtype(np.complex128 if x.dtype is complex128 else f"u{x.dtype.itemsize}")
+    if x.size == 0:
+        return np.empty(0, unit)
+    return np.frombuffer(x.storage.memory, unit, x.size, x.offset * unit.itemsize)
+
+
+def has_bits(x: Tensor) -> Array:
+    """Tell which elements of a row-major tensor have any bit set; -0.0 has one."""
+    found = raw(x)
+    if x.dtype is complex128:
+        found = found.view("u8").reshape(-1, 2).max(axis=1, initial=0)
+    return found.astype("?")
+
+
+def is_nonzero(x: Tensor) -> Array:
+    """Tell which elements differ from zero by value, in row-major order; NaN does."""
+    return readable(x).reshape(-1).astype("?")
+
+
+def zeros(count: int, dt: DType) -> Tensor:
+    """Return a tensor of zeros with one axis."""
+    made: Tensor = _core.empty((count,), dt)
+    raw(made)[:] = 0
+    return made
+
+
+def take(x: Tensor, places: Array) -> Tensor:
+    """Return the elements at places of a row-major tensor, counted through it."""
+    made: Tensor = _core.empty((len(places),), x.dtype)
+    if len(places):
+        # Every place is within; "clip" only spares NumPy a buffer.
+        raw(x).take(places, out=raw(made), mode="clip")
+    return made
+
+
+def joined(x: Tensor, y: Tensor) -> Tensor:
+    """Return the elements of x and then those of y."""
+    made: Tensor = _core.empty((x.size + y.size,), x.dtype)
+    target = raw(made)
+    target[: x.size] = raw(x)
+    target[x.size :] = raw(y)
+    return made
+
+
+def wide(dt: DType) -> DType:
+    """Return the dtype in which elements of a dtype are added up."""
+    if dt.kind == "float" and dt.bits < 32:
+        return float32
+    if dt.kind == "complex" and dt.bits < 64:
+        return complex64
+    if dt.kind in ("int", "uint") and dt.bits < 8:
+        return int8 if dt.kind == "int" else uint8
+    return dt
+
+
+def run(kernel: str, x: Any, y: Any, dt: DType) -> Tensor:
+    """Compute a kernel of two operands in a dtype."""
+    made: Tensor = _core.run_operator(kernel, [x, y], dt)[0]
+    return made
+
+
+def sum_runs(values: Tensor, starts: Array) -> Tensor:
+    """Return the sum of each run of elements, rounded once; bools are joined by "or".
+
+    An element that is alone keeps its bits.
+    """
+    result = take(values, starts)
+    open_runs, lengths, places = _open_runs(starts, values.size)
+    if not len(open_runs):
+        return result
+    together = take(values, places)
+    inner = lengths.cumsum() - lengths
+    if values.dtype is bool_:
+        total = combine_runs("logical_or", together, inner)
+    else:
+        total = add_runs("add", _core.cast(together, wide(values.dtype), False), inner)
+    raw(result)[open_runs] = raw(_core.cast(total, values.dtype, False))
+    return result
+
+
+def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
+    """Add up each run of elements: float32 in float64, integers exactly, float64 pairwise."""
+    import numpy as np
+
+    if values.dtype in (float64, complex128) or not values.size:
+        return combine_runs(kernel, values, starts)
+    exact = {float32: float64, complex64: complex128}.get(values.dtype, values.dtype)
+    numbers = _core.cast(values, exact, False).numpy()
+    with np.errstate(all="ignore"):
+        total = np.add.reduceat(numbers, starts, dtype=numbers.dtype)
+    made: Tensor = _core.cast(from_numpy(total), values.dtype, False)
+    return made
+
+
+def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
+    """Combine each run of elements to one, pairwise; `starts` says where the runs begin."""
+    import numpy as np
+
+    result = take(values, starts)
+    open_runs, lengths, places = _open_runs(starts, values.size)
+    if not len(open_runs):
+        return result
+    values = take(values, places)
+    while True:
+        lasts = np.cumsum(lengths)
+        # The places within each run that are even, and whether a partner follows.
+        halves = (lengths + 1) // 2
+        within = _spans(np.zeros(len(halves), np.int64), halves) * 2
+        left = within + np.repeat(lasts - lengths, halves)
+        paired = left + 1 < np.repeat(lasts, halves)
+        first = left[paired]
+        both = run(kernel, take(values, first), take(values, first + 1), values.dtype)
+        values = take(values, left)
+        raw(values)[paired] = raw(both)
+        lengths = halves
+        if values.size == len(lengths):
+            raw(result)[open_runs] = raw(values)
+            return result
+
+
+def _open_runs(starts: Array, count: int) -> tuple[Array, Array, Array]:
+    """Return the runs of more than one element: which, how long, and where their elements are."""
+    import numpy as np
+
+    lengths = np.diff(starts, append=count)
+    found = np.flatnonzero(lengths > 1)
+    return found, lengths[found], _spans(starts[found], lengths[found])
+
+
+def _spans(starts: Array, lengths: Array) -> Array:
+    """Return start, start + 1, ... for each length, one after the other."""
+    import numpy as np
+
+    before = np.cumsum(lengths) - lengths
+    spans = np.arange(int(lengths.sum()), dtype=np.int64)
+    spans += np.repeat(starts - before, lengths)
+    return spans

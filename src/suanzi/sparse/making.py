@@ -1,0 +1,177 @@
+"""Sparse tensors from dense ones and back, and their parts checked and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType
+from suanzi.interchange import MAX_NDIM, from_numpy
+from suanzi.layout import Layout, LayoutType
+from suanzi.registry import BOOL, NUMBERS, SUBBYTE
+from suanzi.sparse import elements, structure
+from suanzi.sparse.tensor import SparseTensor
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensor import Tensor, is_destroyed, tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+DTYPES = (*BOOL, *SUBBYTE, *NUMBERS)
+"""What a sparse tensor can hold: numbers, of which zero is one. Text and quantised integers, whose
+zero is not the number zero, are not among them."""
+
+_LAYOUTS = {"coo": LayoutType.COO, "csr": LayoutType.CSR}
+
+
+def layout_argument(title: str, layout: Any, ndim: int) -> LayoutType:
+    """Return the layout that a name or a Layout means, for a number of axes."""
+    found = layout.type if isinstance(layout, Layout) else layout
+    found = _LAYOUTS.get(found.lower()) if isinstance(found, str) else found
+    if not isinstance(found, LayoutType) or found is LayoutType.DENSE:
+        raise InvalidArgument(f"{title}: layout is {layout!r}; it is 'coo' or 'csr'.")
+    if found is LayoutType.CSR and ndim != 2:
+        raise InvalidArgument(
+            f"{title}: layout is 'csr', which has two axes, and the shape has {ndim}. Use 'coo'."
+        )
+    return found
+
+
+def to_sparse(x: Any, layout: Any = "coo") -> SparseTensor:
+    """Return a dense tensor as a sparse one, `layout` "coo" or, with two axes, "csr".
+
+    Every element with a bit set is stored, -0.0 among them, so that `to_dense` gives back the
+    same bits.
+
+    >>> import suanzi as sz
+    >>> sz.to_sparse(sz.tensor([[0, 1.5], [0, 0]], sz.bfloat16))
+    SparseTensor({(0, 1): 1.5}, shape=(2, 2), dtype=bfloat16, layout=coo)
+    """
+    if x is None:
+        raise UninitializedObject("to_sparse: x is None; it takes a Tensor.")
+    if isinstance(x, SparseTensor):
+        kind = layout_argument("to_sparse", layout, x.ndim)
+        return x.to_csr() if kind is LayoutType.CSR else x.to_coo()
+    if isinstance(x, Tensor) and is_destroyed(x):
+        raise UninitializedObject("to_sparse: x is a tensor that was destroyed.")
+    dense = x if isinstance(x, Tensor) else tensor(x)
+    kind = layout_argument("to_sparse", layout, dense.ndim)
+    check_dtype("to_sparse", "x", dense.dtype)
+    return from_dense(dense, kind)
+
+
+def from_dense(x: Tensor, kind: LayoutType = LayoutType.COO) -> SparseTensor:
+    """Return the elements with a bit set."""
+    import numpy as np
+
+    x = elements.row_major(x)
+    places = np.flatnonzero(elements.has_bits(x))
+    values = elements.take(x, places)
+    coordinates = structure.coordinates_of(x.shape, places)
+    if kind is LayoutType.COO:
+        return SparseTensor(x.shape, kind, (coordinates,), values, True)
+    pointers = structure.pointers_of(coordinates[0], x.shape[0])
+    return SparseTensor(x.shape, kind, (pointers, coordinates[1]), values, True)
+
+
+def to_dense(x: SparseTensor) -> Tensor:
+    """Return all elements; duplicates add up."""
+    x = x.coalesce()
+    try:
+        made: Tensor = _core.empty(x.shape, x.dtype)
+    except AllocFailed as error:
+        raise AllocFailed(f"to_dense: {error}") from None
+    target = elements.raw(made)
+    target[:] = 0
+    if x.nnz:
+        target[structure.keys_of(x.shape, x.coordinates)[0]] = elements.raw(x.values)
+    return made
+
+
+def check_dtype(title: str, name: str, dt: DType) -> None:
+    """Raise TypeMismatch for text and quantised integers."""
+    if dt in DTYPES:
+        return
+    mend = "" if dt.kind == "char" else f" Cast it first, with sz.cast({name}, sz.float32)."
+    raise TypeMismatch(f"{title}: {name} is {dt}; a sparse tensor holds numbers.{mend}")
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def coo_from_parts(title: str, shape: Sequence[int], places: Array, values: Tensor) -> SparseTensor:
+    """Return a COO tensor of coordinates, [ndim, nnz], that are checked."""
+    _check_shape(title, shape)
+    if places.ndim != 2 or places.shape != (len(shape), values.size) or values.ndim != 1:
+        raise InvalidArgument(
+            f"{title}: indices have shape {places.shape[::-1]} and values {values.shape}; for "
+            f"{len(shape)} axes they must be (nnz, {len(shape)}) and (nnz,)."
+        )
+    for axis, (size, numbers) in enumerate(zip(shape, places, strict=True)):
+        if not len(numbers):
+            continue
+        low, high = int(numbers.min()), int(numbers.max())
+        if low < 0 or high >= size:
+            came = low if low < 0 else high
+            raise InvalidArgument(
+                f"{title}: indices hold {came} for axis {axis}, which has {size} elements; they "
+                "count from 0" + (f" to {size - 1}." if size else ", and there are none.")
+            )
+    return SparseTensor(shape, LayoutType.COO, (_int64(places),), elements.row_major(values))
+
+
+def csr_from_parts(
+    title: str, shape: Sequence[int], pointers: Array, columns: Array, values: Tensor
+) -> SparseTensor:
+    """Return a CSR tensor of row pointers and columns that are checked."""
+    _check_shape(title, shape)
+    if len(shape) != 2 or pointers.shape != (shape[0] + 1,) or columns.shape != values.shape:
+        raise InvalidArgument(
+            f"{title}: of shape {tuple(shape)}, with row pointers {pointers.shape}, columns "
+            f"{columns.shape} and values {values.shape}, no CSR tensor can be made."
+        )
+    rising = pointers[0] == 0 and pointers[-1] == values.size
+    if not rising or bool((pointers[1:] < pointers[:-1]).any()):
+        raise InvalidArgument(f"{title}: the row pointers do not rise from 0 to {values.size}.")
+    if values.size and (int(columns.min()) < 0 or int(columns.max()) >= shape[1]):
+        raise InvalidArgument(f"{title}: the columns are not from 0 to {shape[1] - 1}.")
+    places = (_int64(pointers), _int64(columns))
+    return SparseTensor(shape, LayoutType.CSR, places, elements.row_major(values))
+
+
+def _check_shape(title: str, shape: Sequence[int]) -> None:
+    right = len(shape) <= MAX_NDIM and all(type(n) is int and 0 <= n < 2**63 for n in shape)
+    if not right:
+        raise InvalidArgument(f"{title}: {tuple(shape)} is not a shape.")
+
+
+def _int64(array: Array) -> Array:
+    import numpy as np
+
+    return np.ascontiguousarray(array, np.int64)
+
+
+def to_tensors(x: SparseTensor) -> tuple[str, tuple[int, ...], tuple[Tensor, ...]]:
+    """Take a sparse tensor apart: layout, shape, and its arrays, the values last."""
+    places = tuple(from_numpy(array) for array in x._alive())
+    return x.layout.type.name.lower(), x.shape, (*places, x.values)
+
+
+def from_tensors(layout: str, shape: tuple[int, ...], parts: Sequence[Tensor]) -> SparseTensor:
+    """Put a sparse tensor together from its parts, which are checked."""
+    from suanzi.dtypes import int64
+
+    title = "a sparse tensor"
+    *places, values = parts
+    if layout not in _LAYOUTS or len(places) != (1 if layout == "coo" else 2):
+        raise InvalidArgument(f"{title}: {layout!r} with {len(places)} arrays is not known.")
+    check_dtype(title, "values", values.dtype)
+    if any(part.dtype is not int64 for part in places):
+        raise InvalidArgument(f"{title}: places are int64.")
+    arrays = [part.numpy() for part in places]
+    if layout == "csr":
+        return csr_from_parts(title, shape, arrays[0], arrays[1], values)
+    return coo_from_parts(title, shape, arrays[0], values)

@@ -1,0 +1,192 @@
+"""Where the elements of sparse tensors are: order, duplicates, unions, repetition.
+
+Coordinates are int64 arrays [ndim, nnz]: one row per axis, so that each axis is in one piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from suanzi.status import AllocFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+
+def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
+    """Return integers that order coordinates row-major; equal ones have equal integers.
+
+    They are the places in the dense tensor, unless that has more than an int64 can count: then
+    each axis is counted through only as far as it is used.
+    """
+    import numpy as np
+
+    if math.prod(shape) < 2**63:
+        return [_places(shape, c) for c in coordinates]
+    together = np.concatenate(coordinates, axis=1)
+    keys = np.zeros(together.shape[1], np.int64)
+    for axis in together:
+        used, number = np.unique(axis, return_inverse=True)
+        _, keys = np.unique(keys * len(used) + number, return_inverse=True)
+    ends = np.cumsum([c.shape[1] for c in coordinates])[:-1]
+    return np.split(keys, ends)
+
+
+def _places(shape: Sequence[int], coordinates: Array) -> Array:
+    import numpy as np
+
+    if not len(shape):
+        return np.zeros(coordinates.shape[1], np.int64)
+    keys: Array = coordinates[0].copy()
+    for size, axis in zip(shape[1:], coordinates[1:], strict=True):
+        keys *= size
+        keys += axis
+    return keys
+
+
+def coordinates_of(shape: Sequence[int], places: Array) -> Array:
+    """Return the coordinates of places counted through a dense tensor."""
+    import numpy as np
+
+    made = np.empty((len(shape), len(places)), np.int64)
+    rest = places
+    for axis in range(len(shape) - 1, 0, -1):
+        rest, made[axis] = np.divmod(rest, shape[axis])
+    if len(shape):
+        made[0] = rest
+    return made
+
+
+def picked(coordinates: Array, places: Array) -> Array:
+    """Return the coordinates of some entries."""
+    import numpy as np
+
+    made = np.empty((len(coordinates), len(places)), np.int64)
+    if len(places):
+        for axis, target in zip(coordinates, made, strict=True):
+            # Every place is within; "clip" only spares NumPy a buffer.
+            axis.take(places, out=target, mode="clip")
+    return made
+
+
+def order_of(keys: Array) -> Array:
+    """Return the places of integers from 0 up in rising order; equal ones stay in their order."""
+    import numpy as np
+
+    count = len(keys)
+    bits = count.bit_length()
+    if not count or int(keys.max()) >> (63 - bits):
+        return np.argsort(keys, kind="stable")
+    # One array of distinct integers is sorted several times as fast as places are.
+    packed = keys << bits
+    packed |= np.arange(count, dtype=np.int64)
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
+def is_increasing(keys: Array) -> bool:
+    """Tell whether each integer is above the one before."""
+    return bool((keys[1:] > keys[:-1]).all())
+
+
+def starts_of_runs(keys: Array) -> Array:
+    """Return where sorted integers begin to be others."""
+    import numpy as np
+
+    return np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
+
+
+def pointers_of(rows: Array, count: int) -> Array:
+    """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
+    import numpy as np
+
+    check_room(16 * (count + 1), f"{count + 1} row pointers of CSR; keep it in COO")
+    pointers = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    return pointers
+
+
+def rows_of(pointers: Array) -> Array:
+    """Return the row of each entry, from where the rows begin."""
+    import numpy as np
+
+    return np.repeat(np.arange(len(pointers) - 1, dtype=np.int64), np.diff(pointers))
+
+
+def union(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Unite two increasing lists of integers from 0 up.
+
+    Returns, for each of the union, where it is in the two lists one after the other, and whether
+    it is in a, and in b.
+    """
+    import numpy as np
+
+    together = np.concatenate([a, b])
+    order = np.argsort(together, kind="stable")  # merges the two lists, which are sorted
+    in_order = together[order]
+    repeats = np.flatnonzero(in_order[1:] == in_order[:-1])
+    is_first = np.ones(len(order), np.bool_)
+    is_first[repeats + 1] = False
+    from_a = order < len(a)
+    in_b = ~from_a
+    in_b[repeats] = True  # the one of b follows the one of a
+    return order[is_first], from_a[is_first], in_b[is_first]
+
+
+def union_of_rows(
+    shape: tuple[int, int], a: tuple[Array, Array], b: tuple[Array, Array]
+) -> tuple[Array, Array, Array, Array]:
+    """Unite the places of two CSR tensors, each given by its row pointers and sorted columns.
+
+    Returns those of the union, and which of its places are in a, and in b. SciPy does the work: it
+    adds a 1 for each place of a to a 2 for each of b.
+    """
+    import numpy as np
+    import scipy.sparse
+
+    marked = []
+    for mark, (pointers, columns) in ((1, a), (2, b)):
+        matrix = scipy.sparse.csr_array(shape, dtype=np.int8)
+        matrix.indptr, matrix.indices = pointers, columns
+        matrix.data = np.full(len(columns), mark, np.int8)
+        matrix.has_canonical_format = True
+        marked.append(matrix)
+    both = marked[0] + marked[1]
+    pointers, columns = (i.astype(np.int64, copy=False) for i in (both.indptr, both.indices))
+    return pointers, columns, (both.data & 1).view(np.bool_), (both.data >> 1).view(np.bool_)
+
+
+def repeated(
+    coordinates: Array, shape: Sequence[int], target: Sequence[int]
+) -> tuple[Array, Array]:
+    """Repeat coordinates as broadcasting does; returns them, and which entry each comes from."""
+    import numpy as np
+
+    added = len(target) - len(shape)
+    times = math.prod(n for n, m in zip(target, [1] * added + [*shape], strict=True) if n != m)
+    entries = coordinates.shape[1] * times
+    check_room(entries * 8 * (len(target) + 2), f"{entries} entries; repeat fewer")
+    origin = np.arange(coordinates.shape[1], dtype=np.int64)
+    made = np.concatenate([np.zeros((added, len(origin)), np.int64), coordinates])
+    for axis, size in enumerate(target):
+        before = 1 if axis < added else shape[axis - added]
+        if before == size:
+            continue
+        count = made.shape[1]
+        made = np.repeat(made, size, axis=1)
+        origin = np.repeat(origin, size)
+        made[axis] = np.tile(np.arange(size, dtype=np.int64), count)
+    return made, origin
+
+
+def check_room(nbytes: int, what: str) -> None:
+    """Raise AllocFailed for what the machine cannot hold, which the system might grant at first."""
+    import os
+
+    if hasattr(os, "sysconf") and nbytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise AllocFailed(f"there is no memory for the {nbytes} bytes of {what}.")

@@ -1,0 +1,429 @@
+"""SparseTensor: values and their places, as COO of any rank or as CSR of rank 2.
+
+>>> import suanzi as sz
+>>> x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, 7])
+>>> x * 2
+SparseTensor({(0, 1): 10, (1, 2): 14}, shape=(2, 3), dtype=float32, layout=coo)
+>>> x.to_dense()
+Tensor([[0, 5, 0],
+        [0, 0, 7]], dtype=float32)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from suanzi.device import CPU, Device
+from suanzi.dtypes import DType
+from suanzi.interchange import from_numpy
+from suanzi.layout import Layout, LayoutType
+from suanzi.sparse import elements, structure
+from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from suanzi._core import Storage
+    from suanzi.tensor import Tensor
+
+    Array = np.ndarray[Any, Any]
+
+SHOWN = 6
+"""The most entries that are printed."""
+
+
+def _symbol(name: str, reflected: bool = False) -> Any:
+    """Return the method behind one of Python's symbols: the operator of a name."""
+
+    def binary(self: SparseTensor, other: Any) -> Any:
+        if not _may_be_operand(other):
+            return NotImplemented  # another type may know
+        operands = (other, self) if reflected else (self, other)
+        return self.__suanzi_operator__(name, operands, {})
+
+    return binary
+
+
+def _may_be_operand(x: Any) -> bool:
+    ways = ("__suanzi_operator__", "__array_interface__", "__dlpack__")
+    return isinstance(x, int | float | complex) or any(hasattr(x, way) for way in ways)
+
+
+def _unary_symbol(name: str) -> Any:
+    def unary(self: SparseTensor) -> Any:
+        return self.__suanzi_operator__(name, (self,), {})
+
+    return unary
+
+
+class SparseTensor:
+    """Elements of one dtype in a shape, of which only some are stored; the others are zero.
+
+    Make one with :func:`suanzi.create_sparse_tensor`, :func:`suanzi.to_sparse`,
+    :func:`suanzi.from_scipy` or :func:`suanzi.from_pydata_sparse`.
+
+    >>> import suanzi as sz
+    >>> x = sz.to_sparse(sz.tensor([[0, 2], [3, 0]], sz.int8), "csr")
+    >>> x.nnz, x.row_pointers, x.columns, x.values
+    (2, Tensor([0, 1, 2], dtype=int64), Tensor([1, 0], dtype=int64), Tensor([2, 3], dtype=int8))
+    """
+
+    # NumPy must leave `array + sparse` to the sparse tensor, which knows how to promote.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        layout: LayoutType,
+        places: tuple[Array, ...],
+        values: Tensor,
+        coalesced: bool | None = None,
+    ) -> None:
+        """Keep what is known to be right: of COO the coordinates, of CSR pointers and columns."""
+        self._shape = tuple(shape)
+        self._type = layout
+        self._places: tuple[Array, ...] | None = places
+        self._values = values
+        self._coalesced = coalesced
+        self._narrow: tuple[Array, Array] | None = None
+
+    # ---- what it is ------------------------------------------------------------------------------
+
+    def _alive(self) -> tuple[Array, ...]:
+        if self._places is None:
+            raise UninitializedObject("the sparse tensor was destroyed.")
+        return self._places
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements along each axis."""
+        self._alive()
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements, zeros among them."""
+        return math.prod(self.shape)
+
+    @property
+    def nnz(self) -> int:
+        """The number of elements that are stored; zeros and duplicates among them count."""
+        return self.values.shape[0]
+
+    @property
+    def layout(self) -> Layout:
+        """The format, COO or CSR; the order of axes is that of the dense tensor it makes."""
+        return Layout(self._kind, tuple(range(self.ndim - 1, -1, -1)))
+
+    @property
+    def _kind(self) -> LayoutType:
+        self._alive()
+        return self._type
+
+    @property
+    def device(self) -> Device:
+        """The device the memory is on."""
+        self._alive()
+        return CPU
+
+    @property
+    def storage(self) -> Storage:
+        """The memory of the values."""
+        return self.values.storage
+
+    @property
+    def values(self) -> Tensor:
+        """The stored elements, [nnz]."""
+        self._alive()
+        return self._values
+
+    @property
+    def indices(self) -> Tensor:
+        """The coordinates of the stored elements: int64, [nnz, ndim], zero-based."""
+        return from_numpy(self.coordinates.T)
+
+    @property
+    def coordinates(self) -> Array:
+        """The coordinates as a NumPy array with one row per axis, [ndim, nnz]."""
+        if self._kind is LayoutType.COO:
+            return self._alive()[0]
+        import numpy as np
+
+        return np.stack([self.along(0), self.along(1)])
+
+    def along(self, axis: int) -> Array:
+        """Return the coordinates along one axis."""
+        places = self._alive()
+        if self._kind is LayoutType.CSR:
+            return places[1] if axis else structure.rows_of(places[0])
+        found: Array = places[0][axis]
+        return found
+
+    @property
+    def row_pointers(self) -> Tensor:
+        """Of CSR, where each row begins in `columns` and `values`, and where the last one ends."""
+        return from_numpy(self._csr("row pointers")[0])
+
+    @property
+    def columns(self) -> Tensor:
+        """Of CSR, the column of each stored element."""
+        return from_numpy(self._csr("columns")[1])
+
+    def _csr(self, wanted: str) -> tuple[Array, ...]:
+        if self._kind is not LayoutType.CSR:
+            raise TypeMismatch(f"a COO tensor has no {wanted}; use to_csr() first.")
+        return self._alive()
+
+    @property
+    def is_coalesced(self) -> bool:
+        """Whether the elements are in row-major order, each of them once."""
+        if self._coalesced is None:
+            (keys,) = structure.keys_of(self.shape, self.coordinates)
+            self._coalesced = structure.is_increasing(keys)
+        return self._coalesced
+
+    # ---- other forms of it -----------------------------------------------------------------------
+
+    def with_values(self, values: Tensor) -> SparseTensor:
+        """Return other values in the same places, which are shared."""
+        values = elements.row_major(values)  # an operator may return a view
+        made = SparseTensor(self.shape, self._kind, self._alive(), values, self._coalesced)
+        made._narrow = self._narrow
+        return made
+
+    def narrow_places(self) -> tuple[Array, Array]:
+        """Return row pointers and columns as SciPy is fastest with them, and keep them."""
+        import numpy as np
+
+        if self._narrow is None:
+            pointers, columns = self._csr("row pointers")
+            unit = np.int32 if max(*self.shape, self.nnz) < 2**31 else np.int64
+            self._narrow = pointers.astype(unit, copy=False), columns.astype(unit, copy=False)
+        return self._narrow
+
+    def coalesce(self) -> SparseTensor:
+        """Return it with its elements in row-major order and duplicates added up.
+
+        Sums are rounded once, those of float16 and narrower are made in float32; of bools, True
+        wins. A tensor that is coalesced already is returned as it is.
+
+        >>> import suanzi as sz
+        >>> sz.create_sparse_tensor((4,), [[3], [0], [3]], [1, 2, 4]).coalesce()
+        SparseTensor({0: 2, 3: 5}, shape=(4,), dtype=float32, layout=coo)
+        """
+        if self.is_coalesced:
+            return self
+
+        coordinates = self.coordinates
+        (keys,) = structure.keys_of(self.shape, coordinates)
+        order = structure.order_of(keys)
+        starts = structure.starts_of_runs(keys[order])
+        values = elements.sum_runs(elements.take(self.values, order), starts)
+        places = structure.picked(coordinates, order[starts])
+        made = SparseTensor(self.shape, LayoutType.COO, (places,), values, True)
+        return made.to_csr() if self._kind is LayoutType.CSR else made
+
+    def to_coo(self) -> SparseTensor:
+        """Return it as COO; the values are shared."""
+        if self._kind is LayoutType.COO:
+            return self
+        return SparseTensor(
+            self.shape, LayoutType.COO, (self.coordinates,), self.values, self._coalesced
+        )
+
+    def to_csr(self) -> SparseTensor:
+        """Return it as CSR, coalesced; it must have two axes.
+
+        >>> import suanzi as sz
+        >>> sz.create_sparse_tensor((3, 2), [[2, 1], [0, 0]], [1, 2]).to_csr().row_pointers
+        Tensor([0, 1, 1, 2], dtype=int64)
+        """
+        if self._kind is LayoutType.CSR:
+            return self
+        if self.ndim != 2:
+            raise InvalidArgument(
+                f"to_csr: the tensor has {self.ndim} axes; CSR has two. Use reshape first."
+            )
+        sorted_ = self.coalesce()
+        rows, columns = sorted_.coordinates
+        pointers = structure.pointers_of(rows, self.shape[0])
+        return SparseTensor(self.shape, LayoutType.CSR, (pointers, columns), sorted_.values, True)
+
+    def to_dense(self) -> Tensor:
+        """Return it as a tensor; duplicates add up."""
+        from suanzi.sparse.making import to_dense
+
+        return to_dense(self)
+
+    def to_scipy(self) -> Any:
+        """Return SciPy's ``coo_array`` or ``csr_array``: of a coalesced tensor on its memory."""
+        from suanzi.sparse.interchange import to_scipy
+
+        return to_scipy(self)
+
+    def to_pydata_sparse(self) -> Any:
+        """Return a ``COO`` of pydata/sparse; the values are shared."""
+        from suanzi.sparse.interchange import to_pydata_sparse
+
+        return to_pydata_sparse(self)
+
+    # ---- operators as methods --------------------------------------------------------------------
+
+    def transpose(self, perm: Sequence[int] = ()) -> SparseTensor:
+        """Return it with axis i moved to place perm[i]; without `perm`, axes are reversed."""
+        return self._call("transpose", perm)
+
+    def reshape(self, dims: Sequence[int]) -> SparseTensor:
+        """Return it in another shape, its elements in row-major order."""
+        return self._call("reshape", dims)
+
+    def reduce(
+        self,
+        mode: Any = "SUM",
+        axis: int | Sequence[int] | None = None,
+        keep_dims: bool = False,
+    ) -> SparseTensor:
+        """Combine the elements along axes, zeros among them; without `axis`, along all.
+
+        `mode` is SUM, PROD, MAX, MIN, MEAN, LAND, LOR, LXOR, BAND, BOR or BXOR.
+
+        >>> import suanzi as sz
+        >>> x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, -7])
+        >>> x.reduce("MAX", axis=1)
+        SparseTensor({0: 5}, shape=(2,), dtype=float32, layout=coo)
+        >>> x.reduce("SUM").item()
+        -2.0
+        """
+        return self._call("reduce", mode, axis, keep_dims=keep_dims)
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> SparseTensor:
+        made: SparseTensor = self.__suanzi_operator__(name, (self, *args), kwargs)
+        return made
+
+    def __suanzi_operator__(self, name: str, args: Any, kwargs: Any) -> Any:
+        from suanzi.sparse.dispatch import call
+
+        return call(name, args, kwargs)
+
+    def item(self) -> bool | int | float | complex | bytes:
+        """Return the only element, stored or not, as a Python number."""
+        if self.size != 1:
+            raise InvalidArgument(
+                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
+            )
+        return self.to_dense().item()
+
+    # ---- Python ----------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if self._places is None:
+            return "SparseTensor(destroyed)"
+        from suanzi.printing import element
+        from suanzi.tensor import readable
+
+        places: list[int] = list(range(self.nnz))
+        if self.nnz > SHOWN:
+            places = [*range(SHOWN // 2), *range(self.nnz - SHOWN // 2, self.nnz)]
+        import numpy as np
+
+        values = readable(elements.take(self.values, np.array(places, np.int64))).tolist()
+        entries = []
+        for place, value in zip(places, values, strict=True):
+            at = tuple(int(n) for n in self._place(place))
+            entries.append(f"{at[0] if len(at) == 1 else at}: {element(value, self.dtype)}")
+        if self.nnz > SHOWN:
+            entries.insert(SHOWN // 2, "...")
+        head, gap = "SparseTensor({", ", "
+        if sum(map(len, entries)) > 80:
+            gap = ",\n" + " " * len(head)
+        count = f", nnz={self.nnz}" if self.nnz > SHOWN else ""
+        return (
+            f"{head}{gap.join(entries)}}}, shape={self.shape}{count}, dtype={self.dtype}, "
+            f"layout={self._kind.name.lower()})"
+        )
+
+    def _place(self, i: int) -> Any:
+        """Return the coordinates of one entry, without making those of all."""
+        if self._kind is LayoutType.COO:
+            return self._alive()[0][:, i]
+        pointers, columns = self._alive()
+        return pointers.searchsorted(i, side="right") - 1, columns[i]
+
+    def __copy__(self) -> SparseTensor:
+        return copy(self)
+
+    def __deepcopy__(self, memo: object) -> SparseTensor:
+        return copy(self)
+
+    def __reduce__(self) -> tuple[Callable[..., SparseTensor], tuple[Any, ...]]:
+        from suanzi.sparse.making import from_tensors, to_tensors
+
+        return from_tensors, to_tensors(self)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise InvalidArgument(
+                f"bool: the truth of a tensor with {self.size} elements is not one value."
+            )
+        return bool(self.item())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        raise TypeMismatch(
+            "NumPy has no sparse arrays; use to_dense() for all elements, or to_scipy()."
+        )
+
+    __add__, __radd__ = _symbol("add"), _symbol("add", reflected=True)
+    __sub__, __rsub__ = _symbol("sub"), _symbol("sub", reflected=True)
+    __mul__, __rmul__ = _symbol("mul"), _symbol("mul", reflected=True)
+    __truediv__, __rtruediv__ = _symbol("true_divide"), _symbol("true_divide", reflected=True)
+    __floordiv__, __rfloordiv__ = _symbol("floordiv"), _symbol("floordiv", reflected=True)
+    __mod__, __rmod__ = _symbol("mod"), _symbol("mod", reflected=True)
+    __pow__, __rpow__ = _symbol("pow"), _symbol("pow", reflected=True)
+    __matmul__, __rmatmul__ = _symbol("matmul"), _symbol("matmul", reflected=True)
+    __and__, __rand__ = _symbol("bitwise_and"), _symbol("bitwise_and", reflected=True)
+    __or__, __ror__ = _symbol("bitwise_or"), _symbol("bitwise_or", reflected=True)
+    __xor__, __rxor__ = _symbol("bitwise_xor"), _symbol("bitwise_xor", reflected=True)
+    __lshift__ = _symbol("bitwise_left_shift")
+    __rlshift__ = _symbol("bitwise_left_shift", reflected=True)
+    __rshift__ = _symbol("bitwise_right_shift")
+    __rrshift__ = _symbol("bitwise_right_shift", reflected=True)
+    __eq__ = _symbol("equal")
+    __ne__ = _symbol("not_equal")
+    __lt__ = _symbol("less")
+    __le__ = _symbol("less_equal")
+    __gt__ = _symbol("greater")
+    __ge__ = _symbol("greater_equal")
+    __neg__ = _unary_symbol("negative")
+    __abs__ = _unary_symbol("abs")
+    __invert__ = _unary_symbol("bitwise_not")
+    __hash__ = object.__hash__
+
+    def __pos__(self) -> SparseTensor:
+        return self
+
+
+def copy(x: SparseTensor) -> SparseTensor:
+    """Return a copy with memory of its own."""
+    from suanzi.tensor import copy as copy_of
+
+    places = tuple(array.copy() for array in x._alive())
+    return SparseTensor(x.shape, x.layout.type, places, copy_of(x.values), x._coalesced)
+
+
+def destroy(x: SparseTensor) -> None:
+    """Let go of the memory; the tensor cannot be used any more."""
+    x._alive()
+    x._places = x._narrow = None
+    del x._values
