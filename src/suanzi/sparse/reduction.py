@@ -12,7 +12,7 @@ from suanzi.dtypes import bool as bool_
 from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve import axis_argument, integer_argument
+from suanzi.resolve import axis_argument
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument, TypeMismatch
@@ -47,12 +47,11 @@ def reduce(
     input: SparseTensor,
     mode: Any = "SUM",
     axis: Any = None,
-    axis_len: Any = None,
     keep_dims: Any = False,
 ) -> SparseTensor:
     """Combine the elements along axes; the result is COO."""
     name = _mode(op, mode)
-    axes = _axes(op, input.ndim, axis, axis_len)
+    axes = _axes(op, input.ndim, axis)
     if not isinstance(keep_dims, bool):
         raise InvalidArgument(f"{op.title}: keep_dims is {keep_dims!r}; it must be True or False.")
     if input.dtype not in _MODES[name][0]:
@@ -78,13 +77,11 @@ def _mode(op: Operator, mode: Any) -> str:
     return given.upper()
 
 
-def _axes(op: Operator, ndim: int, axis: Any, axis_len: Any) -> list[int]:
+def _axes(op: Operator, ndim: int, axis: Any) -> list[int]:
     if axis is None:
         given: list[Any] = []
     else:
         given = list(axis) if isinstance(axis, list | tuple) else [axis]
-    if axis_len is not None and integer_argument(op, "axis_len", axis_len) not in (0, len(given)):
-        raise InvalidArgument(f"{op.title}: axis_len is {axis_len}, and axis has {len(given)}.")
     axes = [axis_argument(op, "axis", one, ndim) for one in given]
     if len(set(axes)) < len(axes):
         raise InvalidArgument(f"{op.title}: axis is {axis!r}, which names an axis twice.")

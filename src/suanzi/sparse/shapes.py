@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi.layout import LayoutType
 from suanzi.registry import Operator
-from suanzi.resolve import axis_argument, integer_argument, shape_argument
+from suanzi.resolve import axes_argument, axis_argument, integers_argument, shape_argument
 from suanzi.sparse import structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (
@@ -25,19 +25,10 @@ def _moved(x: SparseTensor, shape: tuple[int, ...], coordinates: Any) -> SparseT
     return made.to_csr() if x.layout.type is LayoutType.CSR and len(shape) == 2 else made
 
 
-def _check_length(op: Operator, name: str, given: Any, count: int) -> None:
-    """Raise unless a length that C passes beside an array agrees with it; 0 is not given."""
-    if given is not None and integer_argument(op, name, given) not in (0, count):
-        raise InvalidArgument(f"{op.title}: {name} is {given}, and the array has {count} elements.")
-
-
-def transpose(
-    op: Operator, input: SparseTensor, perm: Any = (), perm_len: Any = None
-) -> SparseTensor:
+def transpose(op: Operator, input: SparseTensor, perm: Any = ()) -> SparseTensor:
     """Move axis i to place perm[i]; without `perm`, the axes are reversed."""
-    order = shape_argument(op, "perm", () if perm is None else perm)
-    _check_length(op, "perm_len", perm_len, len(order))
-    order = order or tuple(range(input.ndim - 1, -1, -1))
+    given = integers_argument(op, "perm", () if perm is None else perm)
+    order = tuple(n + input.ndim if n < 0 else n for n in given) or tuple(range(input.ndim))[::-1]
     if sorted(order) != list(range(input.ndim)):
         raise InvalidArgument(
             f"{op.title}: perm is {order}; for {input.ndim} axes it must have each number from 0 "
@@ -48,10 +39,9 @@ def transpose(
     return _moved(input, shape, input.coordinates[source])
 
 
-def reshape(op: Operator, input: SparseTensor, dims: Any, ndim: Any = None) -> SparseTensor:
+def reshape(op: Operator, input: SparseTensor, dims: Any) -> SparseTensor:
     """Give the elements, in row-major order, another shape."""
     shape = shape_argument(op, "dims", dims)
-    _check_length(op, "ndim", ndim, len(shape))
     if math.prod(shape) != input.size:
         raise DimensionsMismatch(
             f"{op.title}: input has {input.size} elements, shape {input.shape}, and dims {shape} "
@@ -74,13 +64,9 @@ def expand_dims(op: Operator, input: SparseTensor, axis: Any = 0) -> SparseTenso
     return _moved(input, shape, np.insert(input.coordinates, place, 0, axis=0))
 
 
-def squeeze(
-    op: Operator, input: SparseTensor, axis: Any = (), num_axis: Any = None
-) -> SparseTensor:
+def squeeze(op: Operator, input: SparseTensor, axis: Any = ()) -> SparseTensor:
     """Remove axes of size 1; those that are named and larger stay."""
-    axes = [] if axis is None else axis if isinstance(axis, list | tuple) else [axis]
-    _check_length(op, "num_axis", num_axis, len(axes))
-    named = {axis_argument(op, "axis", one, input.ndim, OutOfRange) for one in axes}
+    named = axes_argument(op, "axis", () if axis is None else axis, input.ndim, OutOfRange)
     kept = [a for a, n in enumerate(input.shape) if n != 1 or (named and a not in named)]
     return _moved(input, tuple(input.shape[a] for a in kept), input.coordinates[kept])
 
