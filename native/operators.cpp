@@ -124,6 +124,8 @@ namespace {
 
 // What the rule table says, if it does; a condition is not promoted.
 std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
+  // What asks something of each element promotes nothing.
+  if (op.form == Form::unary && op.result == Result::boolean) return static_cast<std::uint8_t>(operands[0].dtype);
   int first = op.form == Form::where, last = operand_count(op.form) - 1;
   std::size_t a = operand_code(args[first], operands[first], table);
   std::size_t b = first == last ? a : operand_code(args[last], operands[last], table);

@@ -9,7 +9,14 @@ suanzi.bfloat16
 
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
-from suanzi.device import Device, DeviceType
+from suanzi.device import (
+    Device,
+    DeviceProvider,
+    DeviceTensor,
+    DeviceType,
+    devices,
+    register_device,
+)
 from suanzi.dtypes import (
     QT_ASYM_INT8,
     QT_ASYM_INT16,
@@ -83,11 +90,40 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.creation import (
+    contiguous,
+    create_tensor,
+    destroy,
+    diag,
+    duplicate,
+    empty,
+    full,
+    linspace,
+    range,
+    wrap_tensor,
+    zeros,
+)
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
+from suanzi.ops.query import (
+    is_contiguous,
+    is_finite,
+    is_inf,
+    is_nan,
+    rank,
+    shape,
+    size,
+)
+from suanzi.ops.random import (
+    multinomial,
+    rand_bernoulli,
+    rand_normal,
+    rand_uniform,
+    randperm,
+)
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.trigonometric import acos, asin, atan, cos, sin, tan
@@ -134,6 +170,8 @@ __all__ = [
     "AxisArgument",
     "DType",
     "Device",
+    "DeviceProvider",
+    "DeviceTensor",
     "DeviceType",
     "DimensionsMismatch",
     "DivisionByZero",
@@ -181,12 +219,19 @@ __all__ = [
     "complex32",
     "complex64",
     "complex128",
+    "contiguous",
     "convert_promote_types",
     "cos",
     "cosh",
+    "create_tensor",
+    "destroy",
+    "devices",
+    "diag",
     "diff",
     "div",
     "dtype",
+    "duplicate",
+    "empty",
     "equal",
     "exp",
     "explain",
@@ -202,6 +247,7 @@ __all__ = [
     "floor",
     "floordiv",
     "from_dlpack",
+    "full",
     "get_num_threads",
     "get_promotion",
     "greater",
@@ -212,10 +258,15 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_contiguous",
+    "is_finite",
+    "is_inf",
+    "is_nan",
     "isdtype",
     "laws",
     "less",
     "less_equal",
+    "linspace",
     "load",
     "log",
     "log1p",
@@ -231,12 +282,20 @@ __all__ = [
     "mod",
     "mul",
     "muladd",
+    "multinomial",
     "not_equal",
     "openvino_rules",
     "pow",
     "promote_types",
     "promotion",
+    "rand_bernoulli",
+    "rand_normal",
+    "rand_uniform",
+    "randperm",
+    "range",
+    "rank",
     "reciprocal",
+    "register_device",
     "register_rules",
     "result_type",
     "rint",
@@ -248,9 +307,11 @@ __all__ = [
     "save",
     "set_num_threads",
     "set_promotion",
+    "shape",
     "sign",
     "sin",
     "sinh",
+    "size",
     "sqrt",
     "square",
     "sub",
@@ -269,4 +330,6 @@ __all__ = [
     "uint32",
     "uint64",
     "where",
+    "wrap_tensor",
+    "zeros",
 ]

@@ -48,6 +48,19 @@ def min2maj_of(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...] 
     return default if _is_dense_in(shape, default, strides) else tuple(order)
 
 
+def strides_of(shape: Sequence[int], min2maj: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a gap-free block whose axes lie in an order, the fastest first.
+
+    >>> strides_of((2, 3), (1, 0)), strides_of((2, 3), (0, 1))
+    ((3, 1), (1, 2))
+    """
+    strides, stride = [0] * len(shape), 1
+    for axis in min2maj:
+        strides[axis] = stride
+        stride *= 1 if 0 in shape else shape[axis]  # of an empty tensor no stride is used
+    return tuple(strides)
+
+
 def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether strides are those of a dense tensor with this order, axes of size 1 aside."""
     expected = 1

@@ -14,9 +14,10 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from suanzi import _core
+from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
-from suanzi.status import AllocFailed, TypeMismatch
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,6 +109,8 @@ def _naming_itself(declared: Operator, function: F) -> F:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         others = _with_own_way(args, kwargs)
+        if others:
+            _check_devices(declared, args, kwargs)
         for other in others:
             result = other.__suanzi_operator__(declared.name, args, kwargs)
             if result is not NotImplemented:
@@ -132,6 +135,21 @@ def _with_own_way(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         inside = x if isinstance(x, list | tuple) else (x,)
         found += [one for one in inside if hasattr(type(one), "__suanzi_operator__")]
     return found
+
+
+def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise InvalidArgument for tensors on different devices: none is moved unasked."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        for one in x if isinstance(x, list | tuple) else (x,):
+            place = getattr(one, "device", None) if hasattr(one, "shape") else None
+            if isinstance(place, Device) and place not in found:
+                found.append(place)
+    if len(found) > 1:
+        raise InvalidArgument(
+            f"{declared.title}: its arguments are on {' and '.join(map(str, found))}; they must be "
+            f"on one device. Move them, with to_host() or to_device({str(found[-1])!r})."
+        )
 
 
 def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from suanzi import _core
 from suanzi.dtypes import dtype
 from suanzi.interchange import MAX_NDIM
-from suanzi.layout import min2maj_of
+from suanzi.layout import min2maj_of, strides_of
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 
 if TYPE_CHECKING:
@@ -176,11 +176,7 @@ def from_parts(
         )
     flat = _core.empty((count,), dt)
     flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
-    strides, stride = [0] * len(shape), 1
-    for axis in min2maj:
-        strides[axis] = stride
-        stride *= shape[axis] if count else 1  # of an empty tensor no stride is used
-    made = cast("Tensor", _core.view(flat, 0, shape, strides))
+    made = cast("Tensor", _core.view(flat, 0, shape, strides_of(shape, min2maj)))
     if quantization is not None:
         scale, zero_point, axis = quantization
         if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
