@@ -24,14 +24,22 @@ using namespace nb::literals;
 
 constexpr std::int64_t long_fill = 1 << 18;  // bytes from which on others may run meanwhile
 
-// Writes `count` times the same `size` bytes; `one` is a power of two of them.
+// Repeats the first `size` bytes of `out`, a power of two, up to `whole`.
+void double_up(std::byte* out, std::size_t size, std::size_t whole) noexcept {
+  for (std::size_t done = size; done < whole; done *= 2) std::memcpy(out + done, out, std::min(done, whole - done));
+}
+
+// Writes `count` times the same `size` bytes, a power of two of them.
 void repeat_bytes(std::byte* out, std::int64_t count, std::size_t size, const std::byte* one) noexcept {
-  Buffer pattern;
-  std::size_t whole = std::min(static_cast<std::size_t>(count) * size, block_bytes);
+  std::size_t whole = static_cast<std::size_t>(count) * size;
   if (whole == 0) return;
+  if (whole <= block_bytes) {
+    std::memcpy(out, one, size);
+    return double_up(out, size, whole);
+  }
+  Buffer pattern;
   std::memcpy(pattern.bytes, one, size);
-  for (std::size_t done = size; done < whole; done *= 2)
-    std::memcpy(pattern.bytes + done, pattern.bytes, std::min(done, whole - done));
+  double_up(pattern.bytes, size, block_bytes);
   const Kernels& k = kernels();
   std::int64_t bytes = count * static_cast<std::int64_t>(size);
   bool streams = bytes >= stream_from();

@@ -6,11 +6,12 @@ import builtins
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
 from suanzi.device import Device, DeviceProvider, create, provider_of, upload
-from suanzi.dtypes import DType, DTypeLike, dtype, iinfo
+from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
 from suanzi.interchange import from_numpy
 from suanzi.layout import Layout, LayoutType, strides_of
 from suanzi.registry import Operator
@@ -34,7 +35,7 @@ LayoutLike: TypeAlias = "Layout | Sequence[int] | None"
 Scalar: TypeAlias = Any
 """A generic scalar of clause 5.7: a Python or NumPy number, or a 0-d tensor."""
 
-BLOCK = 1 << 16
+BLOCK = 1 << 14
 """How many elements are computed at a time: what NumPy needs beside the tensor stays small."""
 
 
@@ -216,6 +217,12 @@ def real_argument(op: Operator, name: str, x: Scalar, dt: DType) -> float:
     if found.imag:
         raise InvalidArgument(f"{op.title}: {name} is {found}; it must be real.")
     return found.real
+
+
+@cache
+def limits(dt: DType) -> finfo:
+    """Return the limits of a floating-point dtype, remembered."""
+    return finfo(dt)
 
 
 def count_argument(op: Operator, name: str, x: Any) -> int:

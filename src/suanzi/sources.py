@@ -92,8 +92,8 @@ def copied(want: Wanted, source: Any, limit: int) -> Tensor:
 def not_there(want: Wanted) -> Tensor:
     """Raise for memory of the host that a tensor on another device is to refer to."""
     raise InvalidArgument(
-        f"{want.op.title}: the memory of values is on the cpu, and device is {want.device}; copy it "
-        "with sz.create_tensor."
+        f"{want.op.title}: the memory of values is on the cpu, and device is {want.device}. Copy "
+        "it with sz.create_tensor."
     )
 
 
@@ -150,6 +150,8 @@ def _tensor_on(want: Wanted, values: Any) -> Tensor:
             return from_dlpack(values)
         import numpy as np
 
+        if isinstance(values, np.ma.MaskedArray):
+            raise BufferError("a masked array hides elements")
         array = np.asarray(values)
         # NumPy makes a copy of scalars, to which nothing refers.
         if not np.may_share_memory(array, values):

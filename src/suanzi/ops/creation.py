@@ -17,6 +17,7 @@ from suanzi.creating import (
     blocks,
     count_argument,
     finite_argument,
+    limits,
     line,
     put,
     real_argument,
@@ -24,7 +25,7 @@ from suanzi.creating import (
     wanted,
 )
 from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, char, finfo, float32, iinfo
+from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
 from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE, operator
 from suanzi.resolve import as_operand, integer_argument, tensor_argument
 from suanzi.sources import copied, is_nothing, not_there, shared, values_of
@@ -236,7 +237,7 @@ def _floats_between(first: float, last: float, by: float, dt: DType) -> tuple[in
     if math.isinf(steps):
         return 2**63, None
     # The tolerance grows with the count, but never to where a number beyond the limit gets in.
-    count = math.floor(steps + min(finfo(dt).eps * max(1.0, steps), _TOLERANCE)) + 1
+    count = math.floor(steps + min(limits(dt).eps * max(1.0, steps), _TOLERANCE)) + 1
     start, step = np.float64(first * half), np.float64(by * half)
     return (
         count,

@@ -19,6 +19,7 @@ from suanzi.creating import (
     blocks,
     count_argument,
     finite_argument,
+    limits,
     line,
     put,
     real_argument,
@@ -26,7 +27,7 @@ from suanzi.creating import (
     wanted,
 )
 from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, finfo, float32, iinfo, int64
+from suanzi.dtypes import DType, DTypeLike, float32, iinfo, int64
 from suanzi.ops.creation import VALUES, WHOLE_AND_FLOATING
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
 from suanzi.resolve import check_dtype, integer_argument, tensor_argument
@@ -101,7 +102,7 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
         if x is None:
             return low if name == "min" else high
         return scalar_argument(op, name, x, dt)
-    end = finfo(dt).min if name == "min" else finfo(dt).max
+    end = limits(dt).min if name == "min" else limits(dt).max
     if x is None:
         return complex(end, end) if dt.kind == "complex" else end
     finite_argument(op, name, x, dt)
@@ -109,7 +110,7 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
     if not (math.isfinite(found.real) and math.isfinite(found.imag)):
         raise InvalidArgument(
             f"{op.title}: {name} is {x}, which is beyond {dt}, whose largest number is "
-            f"{finfo(dt).max}."
+            f"{limits(dt).max}."
         )
     return found
 
@@ -140,7 +141,8 @@ def _between(u: Array, low: float, high: float, dt: DType) -> Array:
     import numpy as np
 
     last = low if low == high else _below(high, dt)  # what rounding must not go beyond
-    return np.clip((1 - u) * low + u * high, low, last)
+    found = u * high if low == 0 else (1 - u) * low + u * high
+    return np.clip(found, low, last, out=found)
 
 
 def _below(x: float, dt: DType) -> float:
@@ -150,10 +152,10 @@ def _below(x: float, dt: DType) -> float:
     >>> _below(1.0, float16), _below(0.0, float16)
     (0.99951171875, -5.960464477539063e-08)
     """
-    if finfo(dt).bits == 64:
+    if limits(dt).bits == 64:
         return math.nextafter(x, -math.inf)
     mantissa, exponent = math.frexp(x)
-    least = finfo(dt).min_exponent
+    least = limits(dt).min_exponent
     gap = builtins.max(exponent - 1, least) if x else least
     if mantissa == 0.5 and gap > least:
         gap -= 1  # below a power of two numbers are closer
@@ -204,7 +206,7 @@ def _normal(
 ) -> Array:
     import numpy as np
 
-    end = finfo(dt).max
+    end = limits(dt).max
     with np.errstate(over="ignore"):
         if dt.kind != "complex":
             drawn = generator.standard_normal(count) * deviation + middle.real
