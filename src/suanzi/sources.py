@@ -36,27 +36,32 @@ def values_of(want: Wanted, values: Any) -> Any:
     ):
         return _bytes_of(op, values)
     try:
-        if _is_array(values):
-            found = values if isinstance(values, Tensor) else tensor(values)
+        if isinstance(values, Tensor):
+            found = _alive(op, values)
         else:
-            found = tensor(values, want.dtype)
-        came = found.dtype  # which a tensor that was destroyed does not have
-    except UninitializedObject:
-        raise UninitializedObject(f"{op.title}: values is a tensor that was destroyed.") from None
-    except (StatusError, BufferError) as error:
-        kind = error.__class__ if isinstance(error, StatusError) else dtype_error(op)
-        raise kind(f"{op.title}: values: {str(error).removeprefix('tensor: ')}") from None
+            found = tensor(values, None if _is_array(values) else want.dtype)
+    except (InvalidArgument, TypeMismatch, BufferError) as error:
+        kind = dtype_error(op) if _is_array(values) else error.__class__
+        problem = str(error).removeprefix("tensor: ").rstrip(".")
+        raise kind(f"{op.title}: values: {problem}.") from None
     if found.shape != want.shape:
         raise DimensionsMismatch(
             f"{op.title}: values has shape {found.shape}, and shape is {want.shape}; they must be "
             "equal. Only the bytes of a buffer may be fewer or more."
         )
-    if came is not want.dtype:
+    if found.dtype is not want.dtype:
         raise TypeMismatch(
-            f"{op.title}: values is {came}, and dtype is {want.dtype}; they must be equal. Cast it "
-            f"with sz.cast(values, sz.{want.dtype}), or give dtype=sz.{came}."
+            f"{op.title}: values is {found.dtype}, and dtype is {want.dtype}; they must be equal. "
+            f"Cast it with sz.cast(values, sz.{want.dtype}), or give dtype=sz.{found.dtype}."
         )
     return found
+
+
+def _alive(op: Operator, values: Tensor) -> Tensor:
+    """Return a tensor that was not destroyed."""
+    if is_destroyed(values):
+        raise UninitializedObject(f"{op.title}: values is a tensor that was destroyed.")
+    return values
 
 
 def _is_array(values: Any) -> bool:
@@ -142,9 +147,7 @@ def _tensor_on(want: Wanted, values: Any) -> Tensor:
     """Return a tensor on the memory of a tensor or an array."""
     op = want.op
     if isinstance(values, Tensor):
-        if is_destroyed(values):
-            raise UninitializedObject(f"{op.title}: values is a tensor that was destroyed.")
-        return values
+        return _alive(op, values)
     try:
         if not hasattr(values, "__array_interface__"):
             return from_dlpack(values)
