@@ -226,7 +226,7 @@ def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) ->
             return made
         came = made.device, made.dtype, tuple(made.shape)
         right = callable(made.to_host) and callable(made.__suanzi_operator__)
-    except StatusError:
+    except (StatusError, MemoryError):
         raise
     except Exception as error:
         raise _failed(device.type, error) from error

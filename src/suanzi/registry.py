@@ -122,6 +122,9 @@ def _naming_itself(declared: Operator, function: F) -> F:
             return function(*args, **kwargs)
         except AllocFailed as error:
             raise AllocFailed(f"{declared.title}: {error}") from None
+        except MemoryError as error:  # NumPy's
+            problem = str(error).rstrip(".") or "the system has no more"
+            raise AllocFailed(f"{declared.title}: there is no memory: {problem}.") from None
 
     named: Any = call
     made: F = named

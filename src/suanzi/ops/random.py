@@ -31,7 +31,7 @@ from suanzi.dtypes import DType, DTypeLike, float32, iinfo, int64
 from suanzi.ops.creation import VALUES, WHOLE_AND_FLOATING
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
 from suanzi.resolve import check_dtype, integer_argument, tensor_argument
-from suanzi.status import AllocFailed, InvalidArgument
+from suanzi.status import InvalidArgument
 from suanzi.tensor import Tensor, TensorLike, readable
 
 if TYPE_CHECKING:
@@ -269,7 +269,8 @@ def multinomial(
             f"{op.title}: replacement is {replacement!r}; it must be True or False."
         )
     number = _seed_argument(op, seed)
-    weights = readable(x).astype(np.float64).reshape(-1, x.shape[-1])
+    rows = x.shape[0] if x.ndim == 2 else 1
+    weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])
     _check_weights(op, weights, None if replacement else count)
     made = line(count * len(weights), int64)
     generator = _generator(number)
@@ -360,10 +361,7 @@ def randperm(
 
     def compute() -> Tensor:
         made = line(count, dt)
-        try:
-            order = _generator(number).permutation(count)
-        except MemoryError:
-            raise AllocFailed(f"there is no memory to order {count} numbers; use fewer.") from None
+        order = _generator(number).permutation(count)
         for at, length in blocks(made):
             put(made, at, order[at : at + length])
         return made
