@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import math
 from fractions import Fraction
@@ -43,16 +44,18 @@ def arguments(name: str) -> dict[str, Any]:
 def refused(name: str, error: type[sz.StatusError], *parts: str, **changed: Any) -> None:
     """The call raises, says so in the operator's name, and allocates nothing."""
     given = arguments(name) | changed
+    gc.disable()  # which would let go of what others left
     before = _core.pool_info()
     with pytest.raises(error) as e:
         getattr(sz, name)(**given)
     text = str(e.value)
     assert text.startswith(f"{name} ({interface(name).clause}): "), text
-    assert text.endswith("."), text
+    assert text.endswith((".", "?")), text
     for part in parts:
         assert part in text, text
     del e
     now = _core.pool_info()
+    gc.enable()
     assert (now["storages"], now["in_use"]) == (before["storages"], before["in_use"])
 
 
@@ -92,7 +95,8 @@ def test_values_that_are_gone(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPED)
 @pytest.mark.parametrize(
     "wrong",
-    [None, 3, -1, "ab", (2, -1), (1.5,), (True,), ("2",), (2**63,), (-(2**70),), (1,) * 65, object(),
+    [None, 3, -1, "ab", (2, -1), (1.5,), (True,), ("2",), (2**63,), (-(2**70),), (1,) * 65,
+     object(),
      np.array([2.0]), ((2,),), (None,), {"a": 1}],
 )  # fmt: skip
 def test_shapes(name: str, wrong: Any) -> None:

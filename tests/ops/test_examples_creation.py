@@ -14,9 +14,7 @@ DATA = [[1, 2, 3], [4, 5, 6]]
 def test_a_2_1_1_create_tensor() -> None:
     data = np.array(DATA, np.float32)
     for values in (data, data.tobytes(), memoryview(data)):
-        x = sz.create_tensor(
-            dtype=sz.float32, device="cpu", shape=[2, 3], values=values, n_bytes=24
-        )
+        x = sz.create_tensor([2, 3], values, dtype=sz.float32, device="cpu", n_bytes=6 * 4)
         assert x.tolist() == DATA
 
 
