@@ -22,7 +22,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from suanzi._hints import nearest
-from suanzi.status import InternalError, InvalidArgument, StatusError, TypeMismatch
+from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError, TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi._core import DType
@@ -226,8 +226,10 @@ def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) ->
             return made
         came = made.device, made.dtype, tuple(made.shape)
         right = callable(made.to_host) and callable(made.__suanzi_operator__)
-    except (StatusError, MemoryError):
+    except StatusError:
         raise
+    except MemoryError as error:
+        raise AllocFailed(f"there is no memory on {device}: {error}".rstrip(". :") + ".") from error
     except Exception as error:
         raise _failed(device.type, error) from error
     if not right or came != (device, asked["dtype"], tuple(asked["shape"])):
