@@ -284,6 +284,8 @@ def test_nothing_is_moved_unasked(npu: FakeProvider) -> None:
         lambda: host == zero,
         lambda: sz.where(host == host, zero, zero),
         lambda: sz.add(zero, sz.tensor(1.0)),
+        lambda: sz.create_tensor((2,), zero),
+        lambda: sz.create_tensor((2,), zero, device="cpu"),
     ):
         with pytest.raises(sz.InvalidArgument, match=r"arguments are on .*cpu.*must be on one dev"):
             call()

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.device import Device, DeviceProvider, create, provider_of, upload
 from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
 from suanzi.interchange import from_numpy
@@ -116,8 +117,8 @@ def titled(op: Operator, error: StatusError) -> StatusError:
 def dtype_argument(op: Operator, x: DTypeLike) -> DType:
     """Return the dtype of a new tensor, one that the interface takes."""
     hint = ""
-    if isinstance(x, tuple | list):
-        hint = f" A shape is given by name: sz.{op.name}(shape={x!r})."
+    if op.name == "full" and isinstance(x, tuple | list):  # whose shape comes third
+        hint = f" A shape is given by name: sz.full(shape={shown(x)})."
     try:
         found = dtype(x)
     except StatusError as error:
@@ -144,10 +145,10 @@ def layout_argument(op: Operator, layout: LayoutLike, ndim: int) -> tuple[int, .
         found = (-1,)
     if sorted(found) != list(range(ndim)):
         raise InvalidArgument(
-            f"{op.title}: layout is {layout!r}; it must be a dense Layout, or the numbers "
+            f"{op.title}: layout is {shown(layout)}; it must be a dense Layout, or the numbers "
             f"0 to {ndim - 1} of the axes, each once, the one that varies fastest first."
             if ndim
-            else f"{op.title}: layout is {layout!r}; a tensor without axes has the layout ()."
+            else f"{op.title}: layout is {shown(layout)}; a tensor without axes has the layout ()."
         )
     return None if found == tuple(range(ndim - 1, -1, -1)) else found
 
@@ -169,7 +170,7 @@ def number_argument(op: Operator, name: str, x: Scalar) -> Number:
         found = next((kind(x) for kind in kinds if isinstance(x, kind)), None)
     if found is None or isinstance(found, bytes):
         raise InvalidArgument(
-            f"{op.title}: {name} is {_shown(x)}; it must be a number: Python's, NumPy's or a 0-d "
+            f"{op.title}: {name} is {shown(x)}; it must be a number: Python's, NumPy's or a 0-d "
             "tensor."
         )
     return found
@@ -194,7 +195,8 @@ def scalar_argument(op: Operator, name: str, x: Scalar, dt: DType) -> Number:
     low, high = (0, 1) if dt.kind == "bool" else (iinfo(dt).min, iinfo(dt).max)
     if not low <= found <= high:
         raise InvalidArgument(
-            f"{op.title}: {name} is {found}, and {dt} holds {low} to {high}. Choose a wider dtype."
+            f"{op.title}: {name} is {shown(found)}, and {dt} holds {low} to {high}. Choose a "
+            "wider dtype."
         )
     return bool(found) if dt.kind == "bool" else int(found)
 
@@ -207,7 +209,7 @@ def finite_argument(op: Operator, name: str, x: Scalar, dt: DType) -> complex:
     except OverflowError:
         double = math.inf
     if not (math.isfinite(double.real) and math.isfinite(double.imag)):
-        raise InvalidArgument(f"{op.title}: {name} is {_shown(x)}; it must be finite.")
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be finite.")
     return double
 
 
@@ -229,7 +231,7 @@ def count_argument(op: Operator, name: str, x: Any) -> int:
     """Return a number of elements, from 1 up."""
     found = integer_argument(op, name, x)
     if found < 1:
-        raise InvalidArgument(f"{op.title}: {name} is {found}; it must be at least 1.")
+        raise InvalidArgument(f"{op.title}: {name} is {shown(found)}; it must be at least 1.")
     return found
 
 
@@ -238,7 +240,7 @@ def line(count: int, dt: DType) -> Tensor:
     if count >= 2**63:
         from suanzi.status import AllocFailed
 
-        raise AllocFailed(f"there is no memory for {count:.3g} elements of {dt}; use fewer.")
+        raise AllocFailed(f"there is no memory for 2**63 or more elements of {dt}; use fewer.")
     made: Tensor = _core.empty((count,), dt)
     return made
 
@@ -253,8 +255,3 @@ def put(made: Tensor, start: int, values: np.ndarray[Any, Any]) -> None:
     """Write a block of elements, converted and rounded once, into a row-major tensor."""
     block = _core.view(made, start, (len(values),), (1,))
     _core.copy_into(block, from_numpy(values))
-
-
-def _shown(x: Any) -> str:
-    text = repr(x)
-    return text if len(text) <= 60 else f"a {type(x).__name__}"

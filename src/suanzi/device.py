@@ -277,18 +277,15 @@ def _provider(type: DeviceType) -> Any:
     entry = _announced().get(_name(type))
     if entry is None:
         there = [_name(t) for t in DeviceType if t in _PROVIDERS or _name(t) in _announced()]
-        there = ["cpu", *there]
         raise InvalidArgument(
-            f"no provider for {_name(type)} is installed; there is "
-            f"{', '.join(there)}. Install a package "
-            f"that brings one, or register yours with sz.register_device({_name(type)!r}, "
-            "provider)."
+            f"no provider for {_name(type)} is installed; there is {', '.join(['cpu', *there])}. "
+            "Install a package that brings one, or register yours with "
+            f"sz.register_device({_name(type)!r}, provider)."
         )
     try:
         found = entry.load()
-        found = (
-            found if hasattr(found, "upload") and not isinstance(found, builtin_type) else found()
-        )
+        if isinstance(found, builtin_type) or not hasattr(found, "upload"):
+            found = found()
         _PROVIDERS[type] = _checked_provider(found)
     except Exception as error:
         raise _failed(type, error) from error

@@ -141,13 +141,22 @@ def _with_own_way(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
 
 
 def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise InvalidArgument for tensors on different devices: none is moved unasked."""
+    """Raise InvalidArgument for tensors on different devices: none is moved unasked.
+
+    What is made of a tensor, with `create_tensor`, is on its device, too.
+    """
     found = []
     for x in (*args, *kwargs.values()):
         for one in x if isinstance(x, list | tuple) else (x,):
             place = getattr(one, "device", None) if hasattr(one, "shape") else None
             if isinstance(place, Device) and place not in found:
                 found.append(place)
+    signature = inspect.signature(declared.function)
+    if "device" in signature.parameters:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        place = Device(bound.arguments["device"])
+        found += [place] if place not in found else []
     if len(found) > 1:
         raise InvalidArgument(
             f"{declared.title}: its arguments are on {' and '.join(map(str, found))}; they must be "

@@ -23,7 +23,7 @@ from suanzi.dtypes import DType, iinfo
 from suanzi.interchange import tensor as tensor
 from suanzi.interchange import to_dlpack, to_numpy
 from suanzi.layout import Layout, LayoutType, min2maj_of
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,9 +110,12 @@ class Tensor:
 
         if is_destroyed(self):
             raise UninitializedObject("to_device: the tensor was destroyed.")
-        place = Device(device)
-        provider = provider_of(place)
-        return self if provider is None else upload(self, place, provider)
+        try:
+            place = Device(device)
+            provider = provider_of(place)
+            return self if provider is None else upload(self, place, provider)
+        except StatusError as error:
+            raise error.__class__(f"to_device: {error}") from error
 
     @property
     def layout(self) -> Layout:

@@ -310,6 +310,24 @@ def test_memory_that_is_not_there(name: str) -> None:
     assert issubclass(sz.AllocFailed, MemoryError)
 
 
+MONSTER = 10**5000  # which Python refuses to print
+
+
+@pytest.mark.parametrize("name", CREATION)
+def test_numbers_that_cannot_be_printed(name: str) -> None:
+    for argument in inspect.signature(REGISTRY[name].function).parameters:
+        for monster in (MONSTER, -MONSTER, (MONSTER,), [-MONSTER]):
+            text = f"{name} ("
+            try:
+                getattr(sz, name)(**arguments(name) | {argument: monster})
+            except sz.StatusError as error:
+                text = str(error)
+            assert text.startswith(f"{name} ("), text
+    refused("full", sz.InvalidArgument, "value is an int", value=MONSTER, dtype=sz.int8)
+    refused("linspace", sz.AllocFailed, num=MONSTER)
+    refused("zeros", sz.InvalidArgument, "shape is a tuple", shape=(MONSTER,))
+
+
 def test_more_memory_that_is_not_there() -> None:
     refused("range", sz.AllocFailed, start=0, limit=2**63 - 1, dtype=sz.int64)
     refused("range", sz.AllocFailed, start=-1e308, limit=1e308, step=5e-324, dtype="f64")

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.registry import REGISTRY
+from suanzi.standard import interfaces
 
 CHECKS = ("is_finite", "is_inf", "is_nan")
 
@@ -182,6 +184,11 @@ def test_layouts_are_contiguous_or_not() -> None:
 # ---- statuses ------------------------------------------------------------------------------------
 
 QUERIES = [*CHECKS, "shape", "size", "rank", "is_contiguous"]
+
+
+def test_all_of_them_are_tried() -> None:
+    assert set(QUERIES) == {n for n, i in interfaces().items() if i.clause.startswith("7.2.2.")}
+    assert set(QUERIES) <= set(REGISTRY)
 
 
 @pytest.mark.parametrize("name", QUERIES)

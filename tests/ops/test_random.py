@@ -321,10 +321,13 @@ def test_golden_values() -> None:
     assert sz.multinomial(np.array([1, 2, 3.0]), 8, seed=42).tolist() == GOLDEN["multinomial"]
     assert sz.multinomial(np.arange(6.0), 5, False, seed=42).tolist() == GOLDEN["once"]
     assert sz.randperm(8, sz.int8, seed=42).tolist() == GOLDEN["randperm"]
+    later = sz.rand_uniform((40_000,), sz.int8, seed=42).tolist()  # of another block
+    assert later[30_000:30_006] == GOLDEN["int8 later"]
     assert sz.rand_uniform((2,), sz.float64, min=0, max=1, seed=-1).tolist() == GOLDEN["negative"]
 
 
 GOLDEN: dict[str, list[Any]] = {
+    "int8 later": [-121, 46, 31, 91, -17, -56],
     "uniform": [0.7739560485559633, 0.4388784397520523, 0.8585979199113825],
     "int8": [8, -90, 89, -106, 77, 123],
     "uint64": [14276969152011380360, 8095878257575067585],

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.creating import (
     LayoutLike,
     Scalar,
@@ -66,7 +67,7 @@ def create_tensor(
     want = wanted(op, shape, dtype, device, layout)
     limit = 2**63 - 1 if n_bytes is None else integer_argument(op, "n_bytes", n_bytes)
     if limit < 0:
-        raise InvalidArgument(f"{op.title}: n_bytes is {limit}; it must be at least 0.")
+        raise InvalidArgument(f"{op.title}: n_bytes is {shown(limit)}; it must be at least 0.")
     limit = min(limit, 2**63 - 1)
     if is_nothing(values):
         return want.make(want.empty, values=None, n_bytes=n_bytes)
@@ -239,10 +240,12 @@ def _floats_between(first: float, last: float, by: float, dt: DType) -> tuple[in
     # The tolerance grows with the count, but never to where a number beyond the limit gets in.
     count = math.floor(steps + min(limits(dt).eps * max(1.0, steps), _TOLERANCE)) + 1
     start, step = np.float64(first * half), np.float64(by * half)
-    return (
-        count,
-        lambda at, length: (start + np.arange(at, at + length, dtype=np.float64) * step) / half,
-    )
+
+    def numbers(at: int, length: int) -> Any:
+        with np.errstate(over="ignore"):  # the last one may be beyond the largest number
+            return (start + np.arange(at, at + length, dtype=np.float64) * step) / half
+
+    return count, numbers
 
 
 def _integers_between(first: int, last: int, by: int, dt: DType) -> tuple[int, Any]:
@@ -251,9 +254,11 @@ def _integers_between(first: int, last: int, by: int, dt: DType) -> tuple[int, A
     # Modulo 2**64 nothing is lost, since every number is between first and last.
     wide = np.uint64 if dt.kind == "uint" else np.int64
     start, step = (np.array([x], dtype=wide) for x in (first, by))
-    return (
-        last - first
-    ) // by + 1, lambda at, length: start + np.arange(at, at + length, dtype=wide) * step
+
+    def numbers(at: int, length: int) -> Any:
+        return start + np.arange(at, at + length, dtype=wide) * step
+
+    return (last - first) // by + 1, numbers
 
 
 @operator("7.2.1.13", dtypes=(*FLOATS, *COMPLEX))
@@ -283,10 +288,10 @@ def linspace(
     finite = math.isfinite(difference.real) and math.isfinite(difference.imag)
     half = 1.0 if finite else 0.5  # halves of both ends have a difference
     begin, end = first * half, last * half
-    step = (end - begin) / gaps
 
     def compute() -> Tensor:
         made = line(count, want.dtype)
+        step = (end - begin) / gaps
         for at, length in blocks(made):
             index = np.arange(at, at + length, dtype=np.float64)
             # From the nearer end, so that both are exact.

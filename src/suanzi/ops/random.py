@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.creating import (
     LayoutLike,
     Scalar,
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 def _seed_argument(op: Operator, seed: Any) -> int:
     found = integer_argument(op, "seed", seed)
     if not -(2**63) <= found < 2**63:
-        raise InvalidArgument(f"{op.title}: seed is {found}; it must be an integer of 64 bits.")
+        raise InvalidArgument(
+            f"{op.title}: seed is {shown(found)}; it must be an integer of 64 bits."
+        )
     return found
 
 
@@ -109,7 +112,7 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
     found: complex = _core.full((), dt, scalar_argument(op, name, x, dt)).item()
     if not (math.isfinite(found.real) and math.isfinite(found.imag)):
         raise InvalidArgument(
-            f"{op.title}: {name} is {x}, which is beyond {dt}, whose largest number is "
+            f"{op.title}: {name} is {shown(x)}, which is beyond {dt}, whose largest number is "
             f"{limits(dt).max}."
         )
     return found
@@ -266,7 +269,7 @@ def multinomial(
     count = count_argument(op, "num_samples", num_samples)
     if not isinstance(replacement, bool | np.bool_):
         raise InvalidArgument(
-            f"{op.title}: replacement is {replacement!r}; it must be True or False."
+            f"{op.title}: replacement is {shown(replacement)}; it must be True or False."
         )
     number = _seed_argument(op, seed)
     rows = x.shape[0] if x.ndim == 2 else 1
@@ -308,8 +311,8 @@ def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
         raise InvalidArgument(f"{op.title}: the weights of a row are all 0; one must be above.")
     if most is not None and most > fewest:
         raise InvalidArgument(
-            f"{op.title}: num_samples is {most}, and a row has {fewest} weights above 0; without "
-            "replacement there are no more. Draw fewer, or with replacement."
+            f"{op.title}: num_samples is {shown(most)}, and a row has {fewest} weights above 0; "
+            "without replacement there are no more. Draw fewer, or with replacement."
         )
 
 
@@ -354,8 +357,8 @@ def randperm(
     most = 2 ** (dt.mantissa_bits + 1) if dt.exponent_bits else iinfo(dt).max
     if count - 1 > most:
         raise InvalidArgument(
-            f"{op.title}: len is {count}, and {dt} holds the integers from 0 to {most} alone. "
-            "Choose a wider dtype."
+            f"{op.title}: len is {shown(count)}, and {dt} holds the integers from 0 to {most} "
+            "alone. Choose a wider dtype."
         )
     number = _seed_argument(op, seed)
 
