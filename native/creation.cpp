@@ -89,6 +89,64 @@ Operand zero() {
   return number;
 }
 
+// ---- sequences --------------------------------------------------------------------------------
+
+struct Pair {
+  double real, imaginary;
+};
+
+// Writes what `value` gives for each index from `begin` to `end`, converted once, into a new tensor.
+template <class T, class F>
+void write_sequence(Tensor& t, std::int64_t begin, std::int64_t end, Dtype dtype, F&& value) noexcept {
+  const Path path = cast_path(kernels(), dtype, t.dtype, false);
+  std::size_t size = t.itemsize(), block = block_elements(std::max(widest(path, sizeof(T)), size));
+  parallel_for(end - begin, 1 << 14, [&](std::int64_t from, std::int64_t to) {
+    Buffer made, other;
+    auto* values = reinterpret_cast<T*>(made.bytes);
+    for (std::int64_t p = from; p < to;) {
+      auto n = static_cast<std::int32_t>(std::min<std::int64_t>(static_cast<std::int64_t>(block), to - p));
+      for (std::int32_t i = 0; i < n; ++i) values[i] = value(begin + p, i);
+      follow_to(path, made.bytes, static_cast<std::size_t>(n), size, t.data() + (begin + p) * static_cast<std::int64_t>(size),
+                made.bytes, other.bytes);
+      p += n;
+    }
+  });
+}
+
+// start + (i - shift) * step, or twice that, for the indices i from `begin` to `end`.
+void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::handle start, nb::handle step,
+                   std::int64_t shift, bool doubled) {
+  Tensor* t = tensor_of(tensor.ptr());
+  if (!t || !t->storage || !t->row_major || begin < 0 || begin > end || end > t->size)
+    throw nb::value_error("not a new tensor, or not a part of it");
+  double scale = doubled ? 2 : 1;
+  if (PyLong_Check(start.ptr())) {  // modulo 2^64
+    std::uint64_t first = PyLong_AsUnsignedLongLongMask(start.ptr()), by = PyLong_AsUnsignedLongLongMask(step.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    bool is_unsigned = dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::UInt;
+    run_long(t->size * 8, [&] {
+      write_sequence<std::uint64_t>(*t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64,
+                                    [=](std::int64_t at, std::int32_t i) {
+                                      return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
+                                    });
+    });
+    return;
+  }
+  Py_complex first = PyComplex_AsCComplex(start.ptr()), by = PyComplex_AsCComplex(step.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  run_long(t->size * 8, [&] {
+    if (dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::Complex)
+      write_sequence<Pair>(*t, begin, end, Dtype::complex128, [=](std::int64_t at, std::int32_t i) {
+        double index = static_cast<double>(at - shift) + i;
+        return Pair{(first.real + index * by.real) * scale, (first.imag + index * by.imag) * scale};
+      });
+    else
+      write_sequence<double>(*t, begin, end, Dtype::float64, [=](std::int64_t at, std::int32_t i) {
+        return (first.real + (static_cast<double>(at - shift) + i) * by.real) * scale;
+      });
+  });
+}
+
 // ---- short cuts -------------------------------------------------------------------------------
 
 struct Shape {
@@ -277,6 +335,10 @@ void init_creation(nb::module_& m) {
   m.def("from_bytes", &from_bytes, "buffer"_a, "n_bytes"_a, "shape"_a, "dtype"_a,
         nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any"),
         "A new tensor with the first bytes of a buffer, then zeros, in row-major order.");
+  m.def("fill_sequence", &fill_sequence, "tensor"_a, "begin"_a, "end"_a, "start"_a, "step"_a, "shift"_a, "doubled"_a,
+        nb::sig("def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
+                "doubled: bool) -> None"),
+        "Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.");
   m.def("memory_of", &memory_of, "buffer"_a, nb::sig("def memory_of(buffer: Any) -> tuple[int, int, bool]"),
         "Where the bytes of a buffer are, how many, and whether they must not be written to.");
   m.def("is_row_major", &is_row_major_tensor, "tensor"_a, nb::sig("def is_row_major(tensor: Any) -> bool"),

@@ -303,6 +303,8 @@ void run_copy(const Loop& loop, std::byte* target) {
       if (x.repeats())
         for (std::size_t i = 0; i < n; ++i)
           std::memcpy(target + offset + (p + static_cast<std::int64_t>(i)) * stride, values, size);
+      else if (stride == static_cast<std::int64_t>(size))
+        std::memcpy(target + offset + p * stride, values, n * size);
       else
         scatter(values, target + offset + p * stride, n, stride);
       p += static_cast<std::int64_t>(n);

@@ -227,6 +227,11 @@ def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) ->
     A new tensor with the first bytes of a buffer, then zeros, in row-major order.
     """
 
+def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, doubled: bool) -> None:
+    """
+    Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.
+    """
+
 def memory_of(buffer: Any) -> tuple[int, int, bool]:
     """
     Where the bytes of a buffer are, how many, and whether they must not be written to.

@@ -15,12 +15,10 @@ from suanzi._hints import shown
 from suanzi.creating import (
     LayoutLike,
     Scalar,
-    blocks,
     count_argument,
     finite_argument,
     limits,
     line,
-    put,
     real_argument,
     scalar_argument,
     wanted,
@@ -201,64 +199,40 @@ def range(
     op = REGISTRY["range"]
     want = wanted(op, (), dtype, device)
     dt, given = want.dtype, {"start": start, "limit": limit, "step": step}
-    check = real_argument if dt.exponent_bits else scalar_argument
-    first, last, by = (check(op, name, x, dt) for name, x in given.items())
-    assert not isinstance(first, complex)
-    assert not isinstance(last, complex)
-    assert not isinstance(by, complex)
+    check: Any = real_argument if dt.exponent_bits else scalar_argument
+    given = {name: check(op, name, x, dt) for name, x in given.items()}
+    first, last, by = given.values()
     if by == 0 or (last - first) * (1 if by > 0 else -1) < 0:
         raise InvalidArgument(
             f"{op.title}: from {first} to {last} no step of {by} leads; it must not be 0, and "
             "point from start to limit."
         )
-    if dt.exponent_bits:
-        count, numbers = _floats_between(first, last, by, dt)
-    else:
-        count, numbers = _integers_between(int(first), int(last), int(by), dt)
+    # Where the difference of the ends is no number, that of their halves is.
+    doubled = bool(dt.exponent_bits) and math.isinf(last - first)
+    if doubled:
+        first, last, by = first / 2, last / 2, by / 2
+    count = _count_of_floats(first, last, by, dt) if dt.exponent_bits else (last - first) // by + 1
+    count = int(count)
     want = replace(want, shape=(count,))
 
     def compute() -> Tensor:
         made = line(count, dt)
-        for at, length in blocks(made):
-            put(made, at, numbers(at, length))
+        _core.fill_sequence(made, 0, count, first, by, 0, doubled)
         return made
 
-    return want.make(compute, start=first, limit=last, step=by)
+    return want.make(compute, **given)
 
 
 _TOLERANCE = 2.0**-7
 """How far of a step a limit may be missed at most; the format of the dtype may allow less."""
 
 
-def _floats_between(first: float, last: float, by: float, dt: DType) -> tuple[int, Any]:
-    import numpy as np
-
-    half = 0.5 if math.isinf(last - first) else 1.0  # halves of both ends have a difference
-    steps = (last * half - first * half) / by / half
+def _count_of_floats(first: float, last: float, by: float, dt: DType) -> int:
+    steps = (last - first) / by if by else math.inf  # a step may be too small to be halved
     if math.isinf(steps):
-        return 2**63, None
+        return 2**63
     # The tolerance grows with the count, but never to where a number beyond the limit gets in.
-    count = math.floor(steps + min(limits(dt).eps * max(1.0, steps), _TOLERANCE)) + 1
-    start, step = np.float64(first * half), np.float64(by * half)
-
-    def numbers(at: int, length: int) -> Any:
-        with np.errstate(over="ignore"):  # the last one may be beyond the largest number
-            return (start + np.arange(at, at + length, dtype=np.float64) * step) / half
-
-    return count, numbers
-
-
-def _integers_between(first: int, last: int, by: int, dt: DType) -> tuple[int, Any]:
-    import numpy as np
-
-    # Modulo 2**64 nothing is lost, since every number is between first and last.
-    wide = np.uint64 if dt.kind == "uint" else np.int64
-    start, step = (np.array([x], dtype=wide) for x in (first, by))
-
-    def numbers(at: int, length: int) -> Any:
-        return start + np.arange(at, at + length, dtype=wide) * step
-
-    return (last - first) // by + 1, numbers
+    return math.floor(steps + min(limits(dt).eps * max(1.0, steps), _TOLERANCE)) + 1
 
 
 @operator("7.2.1.13", dtypes=(*FLOATS, *COMPLEX))
@@ -275,30 +249,26 @@ def linspace(
     >>> sz.linspace(0, 10, 5)
     Tensor([  0, 2.5,   5, 7.5,  10], dtype=float32)
     """
-    import numpy as np
-
     op = REGISTRY["linspace"]
     want = wanted(op, (), dtype, device)
     first = finite_argument(op, "start", start, want.dtype)
     last = finite_argument(op, "stop", stop, want.dtype)
     count = count_argument(op, "num", num)
     want = replace(want, shape=(count,))
-    gaps = max(count - 1, 1)
     difference = last - first
-    finite = math.isfinite(difference.real) and math.isfinite(difference.imag)
-    half = 1.0 if finite else 0.5  # halves of both ends have a difference
-    begin, end = first * half, last * half
+    doubled = not (math.isfinite(difference.real) and math.isfinite(difference.imag))
+    begin, end = (first / 2, last / 2) if doubled else (first, last)
 
     def compute() -> Tensor:
         made = line(count, want.dtype)
-        step = (end - begin) / gaps
-        for at, length in blocks(made):
-            index = np.arange(at, at + length, dtype=np.float64)
-            # From the nearer end, so that both are exact.
-            values = np.where(index * 2 < count, begin + index * step, end - (gaps - index) * step)
-            if at == 0:
-                values[0] = begin  # also a negative zero
-            put(made, at, values / half)
+        gaps, middle = count - 1, (count + 1) // 2
+        step = (end - begin) / max(gaps, 1)
+        # From the nearer end, so that both are exact; also if one is a negative zero.
+        exactly = complex(-0.0, -0.0)
+        _core.fill_sequence(made, 0, middle, begin, step, 0, doubled)
+        _core.fill_sequence(made, middle, count, end, step, gaps, doubled)
+        _core.fill_sequence(made, 0, 1, begin, exactly, 0, doubled)
+        _core.fill_sequence(made, max(gaps, 1), count, end, exactly, gaps, doubled)
         return made
 
     return want.make(compute, start=first, stop=last, num=count)
