@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -91,6 +92,40 @@ def test_max_is_never_reached(name: str) -> None:
     assert set(x.numpy().astype(float)) == {0.0}
     x = sz.rand_uniform((500,), dt, min=-smallest, max=smallest, seed=3)
     assert set(x.numpy().astype(float)) == {0.0, -smallest}
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_between_neighbours_there_is_only_the_lower(name: str) -> None:
+    for high in (1.0, 2.0, 0.5, 3.0, 1.5, 2.0**-6, 2.0**-9, 0.0, -1.0, -2.0, -1.5, 240.0):
+        bits = exact.encode(high, name)
+        assert bits is not None
+        below = bits + 1 if high < 0 else bits - 1
+        low = float(exact.decode(below, name)) if high else -sz.finfo(name).smallest_subnormal
+        x = sz.rand_uniform((300,), name, min=low, max=high, seed=3)
+        assert set(floats(x)) == {low}, (low, high)
+
+
+class Loaded:
+    """A generator that draws what it is told."""
+
+    def __init__(self, drawn: list[float]) -> None:
+        self.drawn = np.array(drawn)
+
+    def random(self, count: int) -> Any:
+        assert count == len(self.drawn)
+        return self.drawn
+
+
+def test_the_edges_of_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = 1 - 2.0**-53
+    module = sys.modules["suanzi.ops.random"]
+    monkeypatch.setattr(module, "_generator", lambda seed: Loaded([0, 0.5, last, last, 0.25]))
+    chances = sz.tensor([0, 0.5, 1, last, 0.5], sz.float64)
+    assert sz.rand_bernoulli(chances, seed=1).tolist() == [0, 0, 1, 0, 1]
+    weights = np.array([0, 1, 0, 1, 0.0])
+    assert sz.multinomial(weights, 5, seed=1).tolist() == [1, 3, 3, 3, 1]
+    found = sz.rand_uniform((5,), sz.float64, min=1, max=2, seed=1).tolist()
+    assert found == [1, 1.5, math.nextafter(2, 0), math.nextafter(2, 0), 1.25]
 
 
 @pytest.mark.parametrize("name", list(exact.INTEGERS))
