@@ -125,8 +125,7 @@ def _uniform(
 
     if dt.exponent_bits:
         if dt.kind == "complex":
-            parts = np.empty((count, 2))
-            parts[:] = generator.random((count, 2))
+            parts = generator.random((count, 2))
             parts[:, 0] = _between(parts[:, 0], low.real, high.real, dt)
             parts[:, 1] = _between(parts[:, 1], low.imag, high.imag, dt)
             return parts.view(np.complex128).reshape(count)
