@@ -5,9 +5,8 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from suanzi import _core
 from suanzi._hints import shown
@@ -40,8 +39,7 @@ BLOCK = 1 << 14
 """How many elements are computed at a time: what NumPy needs beside the tensor stays small."""
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The tensor that is asked for: what every creation interface is told."""
 
     op: Operator

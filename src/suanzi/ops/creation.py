@@ -7,7 +7,6 @@ The device is where the tensor comes to lie, and `layout` the order of its axes 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
@@ -213,7 +212,7 @@ def range(
         first, last, by = first / 2, last / 2, by / 2
     count = _count_of_floats(first, last, by, dt) if dt.exponent_bits else (last - first) // by + 1
     count = int(count)
-    want = replace(want, shape=(count,))
+    want = want._replace(shape=(count,))
 
     def compute() -> Tensor:
         made = line(count, dt)
@@ -254,7 +253,7 @@ def linspace(
     first = finite_argument(op, "start", start, want.dtype)
     last = finite_argument(op, "stop", stop, want.dtype)
     count = count_argument(op, "num", num)
-    want = replace(want, shape=(count,))
+    want = want._replace(shape=(count,))
     difference = last - first
     doubled = not (math.isfinite(difference.real) and math.isfinite(difference.imag))
     begin, end = (first / 2, last / 2) if doubled else (first, last)

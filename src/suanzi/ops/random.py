@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -368,5 +367,5 @@ def randperm(
             put(made, at, order[at : at + length])
         return made
 
-    want = replace(want, shape=(count,))
+    want = want._replace(shape=(count,))
     return want.make(compute, len=count, seed=number)
