@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   suanzi::init_tensor(m);
   suanzi::init_operators(m);
   suanzi::init_calls(m);
+  suanzi::init_creation(m);
   suanzi::init_lists(m);
   suanzi::init_views(m);
   suanzi::init_subscripts(m);

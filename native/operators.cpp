@@ -147,11 +147,15 @@ PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, 
     if (dtype_table[static_cast<std::size_t>(operands[i].dtype)].kind == Kind::Quantized) return nullptr;
   }
   if (!any_tensor) return nullptr;
+  std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
+  bool asks = op.form == Form::unary && op.result == Result::boolean;  // which promotes nothing
   nb::object keep;
-  const RuleTable* table = rules_argument(Py_None, keep);
-  if (!table || table->gates(op.name)) return nullptr;
-  std::uint8_t cell = recall(op, args, operands, *table);
-  if (cell >= dtype_count) return nullptr;
+  const RuleTable* table = asks ? nullptr : rules_argument(Py_None, keep);
+  if (!asks) {
+    if (!table || table->gates(op.name)) return nullptr;
+    cell = recall(op, args, operands, *table);
+    if (cell >= dtype_count) return nullptr;
+  }
   Dtype promoted = static_cast<Dtype>(cell);
   if (!op.takes(promoted)) return nullptr;
   unsigned trouble = none;

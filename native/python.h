@@ -15,6 +15,7 @@ void init_promote(nb::module_& m);
 void init_tensor(nb::module_& m);
 void init_operators(nb::module_& m);
 void init_calls(nb::module_& m);
+void init_creation(nb::module_& m);
 void init_lists(nb::module_& m);
 void init_views(nb::module_& m);
 void init_subscripts(nb::module_& m);

@@ -160,7 +160,7 @@ class TestPool:
         gc.collect()
         start = pool()
         outcomes = {True: 0, False: 0}
-        for name in REGISTRY:
+        for name in REGISTRY.keys() - {"destroy"}:  # which would leave nothing to try
             function = getattr(sz, name)
             for i, first in enumerate(values):
                 for arguments in ((first,), *((first, x) for x in values), (first, 1, values[-i])):

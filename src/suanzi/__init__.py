@@ -9,7 +9,14 @@ suanzi.bfloat16
 
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
-from suanzi.device import Device, DeviceType
+from suanzi.device import (
+    Device,
+    DeviceProvider,
+    DeviceTensor,
+    DeviceType,
+    devices,
+    register_device,
+)
 from suanzi.dtypes import (
     QT_ASYM_INT8,
     QT_ASYM_INT16,
@@ -83,6 +90,19 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.creation import (
+    contiguous,
+    create_tensor,
+    destroy,
+    diag,
+    duplicate,
+    empty,
+    full,
+    linspace,
+    range,
+    wrap_tensor,
+    zeros,
+)
 from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
@@ -90,6 +110,22 @@ from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
+from suanzi.ops.query import (
+    is_contiguous,
+    is_finite,
+    is_inf,
+    is_nan,
+    rank,
+    shape,
+    size,
+)
+from suanzi.ops.random import (
+    multinomial,
+    rand_bernoulli,
+    rand_normal,
+    rand_uniform,
+    randperm,
+)
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
@@ -158,6 +194,8 @@ __all__ = [
     "AxisArgument",
     "DType",
     "Device",
+    "DeviceProvider",
+    "DeviceTensor",
     "DeviceType",
     "DimensionsMismatch",
     "DivisionByZero",
@@ -208,16 +246,23 @@ __all__ = [
     "complex64",
     "complex128",
     "concat",
+    "contiguous",
     "convert_promote_types",
     "cos",
     "cosh",
     "create_quant_tensor",
     "create_sparse_tensor",
+    "create_tensor",
     "crop",
     "dequantize",
+    "destroy",
+    "devices",
+    "diag",
     "diff",
     "div",
     "dtype",
+    "duplicate",
+    "empty",
     "equal",
     "exp",
     "expand",
@@ -239,6 +284,7 @@ __all__ = [
     "from_dlpack",
     "from_pydata_sparse",
     "from_scipy",
+    "full",
     "gather",
     "get_num_threads",
     "get_promotion",
@@ -250,10 +296,15 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_contiguous",
+    "is_finite",
+    "is_inf",
+    "is_nan",
     "isdtype",
     "laws",
     "less",
     "less_equal",
+    "linspace",
     "load",
     "log",
     "log1p",
@@ -271,6 +322,7 @@ __all__ = [
     "mod",
     "mul",
     "muladd",
+    "multinomial",
     "not_equal",
     "openvino_rules",
     "pad",
@@ -278,7 +330,14 @@ __all__ = [
     "promote_types",
     "promotion",
     "quantize",
+    "rand_bernoulli",
+    "rand_normal",
+    "rand_uniform",
+    "randperm",
+    "range",
+    "rank",
     "reciprocal",
+    "register_device",
     "register_rules",
     "reshape",
     "result_type",
@@ -294,9 +353,11 @@ __all__ = [
     "scatter",
     "set_num_threads",
     "set_promotion",
+    "shape",
     "sign",
     "sin",
     "sinh",
+    "size",
     "slice",
     "slice_backward",
     "split",
@@ -324,4 +385,6 @@ __all__ = [
     "uint64",
     "unstack",
     "where",
+    "wrap_tensor",
+    "zeros",
 ]

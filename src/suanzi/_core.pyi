@@ -219,6 +219,36 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Says how many threads large loops use, from 1 to 1024."""
 
+def full(shape: Sequence[int], dtype: DType, value: complex) -> Any:
+    """A new tensor in row-major order, every element of it one number."""
+
+def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any:
+    """
+    A new tensor with the first bytes of a buffer, then zeros, in row-major order.
+    """
+
+def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, doubled: bool) -> None:
+    """
+    Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.
+    """
+
+def memory_of(buffer: Any) -> tuple[int, int, bool]:
+    """
+    Where the bytes of a buffer are, how many, and whether they must not be written to.
+    """
+
+def is_row_major(tensor: Any) -> bool:
+    """Whether a tensor is dense, in row-major order."""
+
+def accelerate_empty(function: F, /) -> F:
+    """Puts the allocation in front of the Python empty."""
+
+def accelerate_zeros(function: F, /) -> F:
+    """Puts the loop in front of the Python zeros."""
+
+def accelerate_full(function: F, /) -> F:
+    """Puts the loop in front of the Python full."""
+
 def read_lists(data: Any) -> tuple[Any, str, int, int] | None:
     """
     A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.

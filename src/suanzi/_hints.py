@@ -1,4 +1,4 @@
-"""The nearest known name, for errors that end in a hint."""
+"""What errors say: the nearest known name, and what came."""
 
 from __future__ import annotations
 
@@ -17,3 +17,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
     by_lower = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean '{by_lower[near[0]]}'?" if near else ""
+
+
+def shown(x: object) -> str:
+    """Return a value as an error shows it: short, and whatever it is.
+
+    >>> shown(2.5), shown(10**5000), shown([1] * 1000)
+    ('2.5', 'an int', 'a list')
+    """
+    try:
+        text = repr(x)
+    except Exception:  # an int of thousands of digits, or an object that cannot say what it is
+        text = ""
+    kind = type(x).__name__
+    article = "an" if kind[0] in "aeiouAEIOU" else "a"
+    return text if 0 < len(text) <= 80 else f"{article} {kind}"

@@ -1,12 +1,32 @@
-"""Devices: where a tensor's memory is, and who computes with it."""
+"""Devices: where a tensor's memory is, and who computes with it.
+
+The CPU is the core itself. Devices of another type are those of a provider, which is registered,
+or announced by an installed package and imported when its type is first asked for.
+
+>>> import suanzi as sz
+>>> sz.zeros((2,), device="npu:1")
+Traceback (most recent call last):
+    ...
+suanzi.status.InvalidArgument: zeros (7.2.1.3): no provider for npu is installed; there is cpu. \
+Install a package that brings one, or register yours with sz.register_device('npu', provider).
+"""
 
 from __future__ import annotations
 
+from builtins import type as builtin_type
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
+from operator import index
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from suanzi._hints import nearest
-from suanzi.status import InvalidArgument
+from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError, TypeMismatch
+
+if TYPE_CHECKING:
+    from suanzi._core import DType
+    from suanzi.tensor import Tensor
 
 
 class DeviceType(IntEnum):
@@ -48,8 +68,11 @@ class Device:
             type = DeviceType[name.upper()]
             if suffix:
                 number = int(suffix) if suffix.isdecimal() else -1
-        number = 0 if number is None else number
-        if not isinstance(type, DeviceType) or not isinstance(number, int) or number < 0:
+        try:
+            number = 0 if number is None else -1 if isinstance(number, bool) else index(number)
+        except TypeError:
+            number = -1
+        if not isinstance(type, DeviceType) or number < 0:
             raise InvalidArgument(
                 "Device: write a type and a number, such as Device('npu', 1) or Device('npu:1')."
             )
@@ -64,5 +87,214 @@ class Device:
         return f"Device({str(self)!r})"
 
 
+DeviceLike: TypeAlias = "Device | DeviceType | str"
+"""What :class:`Device` takes for a device: one, a type, or a name such as ``"npu:1"``."""
+
 CPU = Device("cpu")
 """The device every tensor of this package's own core is on."""
+
+ENTRY_POINTS = "suanzi.devices"
+"""The group of entry points in which packages announce providers, by the name of the type."""
+
+
+class DeviceTensor(Protocol):
+    """A tensor on a device, of a class that its provider brings."""
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size along each axis."""
+
+    @property
+    def device(self) -> Device:
+        """The device the elements are on."""
+
+    def to_host(self) -> Tensor:
+        """Return a copy on the CPU."""
+
+    def __suanzi_operator__(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Compute an operator on the device; NotImplemented if it cannot."""
+
+
+class DeviceProvider(Protocol):
+    """Who knows the devices of a type.
+
+    It may also have a method ``create(name, device, arguments)`` that makes a tensor on a device
+    itself, for the creation interface of that name with arguments that were checked, and returns
+    NotImplemented for those it leaves: they are computed on the host, and uploaded.
+    """
+
+    def count(self) -> int:
+        """Return how many devices of the type there are now."""
+
+    def upload(self, tensor: Tensor, device: Device) -> DeviceTensor:
+        """Return a copy of a tensor of the host on a device."""
+
+
+_PROVIDERS: dict[DeviceType, Any] = {}
+
+
+def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> None:
+    """Say who provides the devices of a type; None takes the provider away.
+
+    A package announces its own by an entry point of the group ``suanzi.devices`` with the name of
+    the type, which names the provider or a function that makes it. It is imported when the type is
+    first asked for.
+
+    >>> import suanzi as sz
+    >>> class Nobody:
+    ...     def count(self): return 0
+    ...     def upload(self, tensor, device): raise NotImplementedError
+    >>> sz.register_device("fpga", Nobody())
+    >>> sz.zeros((2,), device="fpga")
+    Traceback (most recent call last):
+        ...
+    suanzi.status.InvalidArgument: zeros (7.2.1.3): there is no device fpga; its provider has none.
+    >>> sz.register_device("fpga", None)
+    """
+    chosen = Device(type)
+    if chosen.id or chosen.type is DeviceType.CPU:
+        raise InvalidArgument(
+            f"register_device: {type!r} has no provider; it is for gpu, npu, fpga or asic, without "
+            "a number. The cpu is the core itself."
+        )
+    if provider is None:
+        _PROVIDERS.pop(chosen.type, None)
+        return
+    _PROVIDERS[chosen.type] = _checked_provider(provider)
+
+
+def devices() -> tuple[Device, ...]:
+    """Return every device that can be used now, the CPU first.
+
+    >>> import suanzi as sz
+    >>> sz.devices()[0]
+    Device('cpu')
+    """
+    found = [CPU]
+    for type in DeviceType:
+        if type is DeviceType.CPU:
+            continue
+        try:
+            found += [Device(type, id) for id in range(_count(type))]
+        except StatusError:  # no provider, or one that does not work: none of its can be used
+            continue
+    return tuple(found)
+
+
+def provider_of(device: Device) -> DeviceProvider | None:
+    """Return who provides a device, None if it is the core itself; InvalidArgument: nobody does."""
+    if device == CPU:
+        return None
+    if device.type is DeviceType.CPU:
+        raise InvalidArgument(f"there is no device {device}; the cpu is one, cpu.")
+    count = _count(device.type)
+    if device.id >= count:
+        there = ", ".join(str(Device(device.type, id)) for id in range(min(count, 8)))
+        more = ", ..." if count > 8 else ""
+        said = f"there are {there}{more}" if count else "its provider has none"
+        raise InvalidArgument(f"there is no device {device}; {said}.")
+    provider: DeviceProvider = _provider(device.type)
+    return provider
+
+
+def upload(tensor: Tensor, device: Device, provider: DeviceProvider) -> Any:
+    """Return a copy of a tensor on a device of a provider, which is held to its word."""
+    asked = {"dtype": tensor.dtype, "shape": tensor.shape}
+    return _asked(device, asked, lambda: provider.upload(tensor, device))
+
+
+def create(
+    name: str, device: Device, provider: DeviceProvider, arguments: Mapping[str, Any]
+) -> Any:
+    """Return a tensor that a provider makes itself, or NotImplemented if it makes none."""
+    own = getattr(provider, "create", None)
+    if own is None:
+        return NotImplemented
+    return _asked(device, arguments, lambda: own(name, device, dict(arguments)))
+
+
+def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) -> Any:
+    try:
+        made = call()
+        if made is NotImplemented:
+            return made
+        came = made.device, made.dtype, tuple(made.shape)
+        right = callable(made.to_host) and callable(made.__suanzi_operator__)
+    except StatusError:
+        raise
+    except MemoryError as error:
+        raise AllocFailed(f"there is no memory on {device}: {error}".rstrip(". :") + ".") from error
+    except Exception as error:
+        raise _failed(device.type, error) from error
+    if not right or came != (device, asked["dtype"], tuple(asked["shape"])):
+        raise InternalError(
+            f"the provider of {_name(device.type)} made a tensor of {came[1]} with shape {came[2]} "
+            f"on {came[0]}; it was asked for {asked['dtype']}, {asked['shape']} and {device}."
+        )
+    return made
+
+
+def _name(type: DeviceType) -> str:
+    return type.name.lower()
+
+
+def _failed(type: DeviceType, error: Exception) -> InternalError:
+    return InternalError(
+        f"the provider of {_name(type)} failed: {error.__class__.__name__}: {error}".rstrip(".")
+        + "."
+    )
+
+
+def _checked_provider(provider: Any) -> Any:
+    if not callable(getattr(provider, "count", None)) or not callable(
+        getattr(provider, "upload", None)
+    ):
+        raise TypeMismatch(
+            f"register_device: a {provider.__class__.__name__} is not a provider; it needs the "
+            "methods count() and upload(tensor, device)."
+        )
+    return provider
+
+
+@cache
+def _announced() -> dict[str, Any]:
+    """Return the entry points by the name of the type; nothing is imported yet."""
+    from importlib.metadata import entry_points
+
+    return {found.name.lower(): found for found in entry_points(group=ENTRY_POINTS)}
+
+
+def _provider(type: DeviceType) -> Any:
+    """Return the provider of a type, importing the package that announced it if need be."""
+    if type in _PROVIDERS:
+        return _PROVIDERS[type]
+    entry = _announced().get(_name(type))
+    if entry is None:
+        there = [_name(t) for t in DeviceType if t in _PROVIDERS or _name(t) in _announced()]
+        raise InvalidArgument(
+            f"no provider for {_name(type)} is installed; there is {', '.join(['cpu', *there])}. "
+            "Install a package that brings one, or register yours with "
+            f"sz.register_device({_name(type)!r}, provider)."
+        )
+    try:
+        found = entry.load()
+        if isinstance(found, builtin_type) or not hasattr(found, "upload"):
+            found = found()
+        _PROVIDERS[type] = _checked_provider(found)
+    except Exception as error:
+        raise _failed(type, error) from error
+    return _PROVIDERS[type]
+
+
+def _count(type: DeviceType) -> int:
+    provider = _provider(type)
+    try:
+        return max(0, index(provider.count()))
+    except Exception as error:
+        raise _failed(type, error) from error

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
 from suanzi._core import DType as DType
-from suanzi._hints import nearest
+from suanzi._hints import nearest, shown
 from suanzi.status import InvalidArgument, TypeMismatch
 
 DTypeLike: TypeAlias = Any
@@ -234,8 +234,8 @@ def _from_framework(x: object) -> DType:
             f"dtype: {x!r} of {root} has no counterpart here; `suanzi dtypes` lists the dtypes."
         )
     raise TypeMismatch(
-        f"dtype: {x!r} is a {type(x).__name__}; a dtype is a DType, a name, a Python type or the "
-        "dtype object of a framework."
+        f"dtype: {shown(x)} is a {type(x).__name__}; a dtype is a DType, a name, a Python type or "
+        "the dtype object of a framework."
     )
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import (
     DType,
     bfloat16,
@@ -345,8 +346,8 @@ def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Te
         if low < limits.min or high > limits.max:
             bad = low if low < limits.min else high
             raise InvalidArgument(
-                f"tensor: {bad} does not fit {chosen}, which holds {limits.min} to {limits.max}; "
-                "choose a wider dtype, or cast to wrap it."
+                f"tensor: {shown(bad)} does not fit {chosen}, which holds {limits.min} to "
+                f"{limits.max}; choose a wider dtype, or cast to wrap it."
             )
     if chosen.kind == "bool":
         flat, low, high = [int(x != 0) for x in flat], 0, 1

@@ -48,16 +48,6 @@ def min2maj_of(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...] 
     return default if _is_dense_in(shape, default, strides) else tuple(order)
 
 
-def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
-    """Tell whether strides are those of a dense tensor with this order, axes of size 1 aside."""
-    expected = 1
-    for axis in min2maj:
-        if shape[axis] > 1 and strides[axis] != expected:
-            return False
-        expected *= shape[axis]
-    return True
-
-
 def strides_of(shape: Sequence[int], min2maj: Sequence[int] | None = None) -> tuple[int, ...]:
     """Return the strides, in elements, of a gap-free block with its axes in an order.
 
@@ -71,3 +61,13 @@ def strides_of(shape: Sequence[int], min2maj: Sequence[int] | None = None) -> tu
         strides[axis] = stride
         stride *= shape[axis] if 0 not in shape else 1  # of an empty tensor no stride is used
     return tuple(strides)
+
+
+def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tell whether strides are those of a dense tensor with this order, axes of size 1 aside."""
+    expected = 1
+    for axis in min2maj:
+        if shape[axis] > 1 and strides[axis] != expected:
+            return False
+        expected *= shape[axis]
+    return True

@@ -14,9 +14,10 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from suanzi import _core
+from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
-from suanzi.status import AllocFailed, TypeMismatch
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,6 +111,8 @@ def _naming_itself(declared: Operator, function: F) -> F:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         others = _with_own_way(args, kwargs)
+        if others:
+            _check_devices(declared, args, kwargs)
         for other in others:
             result = other.__suanzi_operator__(declared.name, args, kwargs)
             if result is not NotImplemented:
@@ -121,8 +124,9 @@ def _naming_itself(declared: Operator, function: F) -> F:
             return function(*args, **kwargs)
         except AllocFailed as error:
             raise AllocFailed(f"{declared.title}: {error}") from None
-        except MemoryError:
-            raise AllocFailed(f"{declared.title}: there is no memory for the result.") from None
+        except MemoryError as error:  # NumPy's
+            problem = str(error).rstrip(".") or "the system has no more"
+            raise AllocFailed(f"{declared.title}: there is no memory: {problem}.") from None
 
     named: Any = call
     made: F = named
@@ -136,6 +140,30 @@ def _with_own_way(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         inside = x if isinstance(x, list | tuple) else (x,)
         found += [one for one in inside if hasattr(type(one), "__suanzi_operator__")]
     return found
+
+
+def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise InvalidArgument for tensors on different devices: none is moved unasked.
+
+    What is made of a tensor, with `create_tensor`, is on its device, too.
+    """
+    found = []
+    for x in (*args, *kwargs.values()):
+        for one in x if isinstance(x, list | tuple) else (x,):
+            place = getattr(one, "device", None) if hasattr(one, "shape") else None
+            if isinstance(place, Device) and place not in found:
+                found.append(place)
+    signature = inspect.signature(declared.function)
+    if "device" in signature.parameters:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        place = Device(bound.arguments["device"])
+        found += [place] if place not in found else []
+    if len(found) > 1:
+        raise InvalidArgument(
+            f"{declared.title}: its arguments are on {' and '.join(map(str, found))}; they must be "
+            f"on one device. Move them, with to_host() or to_device({str(found[-1])!r})."
+        )
 
 
 def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:

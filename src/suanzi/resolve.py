@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, float64, iinfo
 from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
@@ -171,7 +172,7 @@ def integer_argument(op: Operator, name: str, x: Any) -> int:
             return operator.index(x)
     except TypeError:  # also from an array of several elements
         pass
-    raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be an integer.")
+    raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be an integer.")
 
 
 def scalar_argument(op: Operator, name: str, x: Any, dt: DType) -> Number:
@@ -216,7 +217,8 @@ def axis_argument(
     number = integer_argument(op, name, axis)
     if not -ndim <= number < ndim:
         raise error(
-            f"{op.title}: {name} is {number}; for {ndim} axes it is from {-ndim} to {ndim - 1}."
+            f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
+            f"{ndim - 1}."
         )
     return number % ndim
 
@@ -230,7 +232,7 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
         found = (-1,)
     if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shape!r}; it must be a sequence of at most {MAX_NDIM} "
+            f"{op.title}: {name} is {shown(shape)}; it must be a sequence of at most {MAX_NDIM} "
             "integers from 0 up."
         )
     return found
@@ -376,8 +378,8 @@ def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) 
         return True
     if not promoted.exponent_bits:
         raise InvalidArgument(
-            f"{op.title}: {name} is {x}, beyond 64 bits, and it computes in {promoted}. Use a "
-            "float, or a tensor of floats."
+            f"{op.title}: {name} is {shown(x)}, beyond 64 bits, and it computes in {promoted}. Use "
+            "a float, or a tensor of floats."
         )
     from suanzi.promote.values import convert, part
 

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
-from suanzi.device import CPU, Device
+from suanzi.device import CPU, Device, DeviceLike
 from suanzi.dtypes import DType
 from suanzi.interchange import tensor as tensor
 from suanzi.interchange import to_dlpack, to_numpy
 from suanzi.layout import Layout, LayoutType, min2maj_of
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,6 +102,25 @@ class Tensor:
     def device(self) -> Device:
         """The device the memory is on."""
         return CPU
+
+    def to_device(self, device: DeviceLike) -> Any:
+        """Return the tensor on a device: itself if it is there, else a copy of the provider's own.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([1, 2])
+        >>> x.to_device("cpu") is x
+        True
+        """
+        from suanzi.device import provider_of, upload
+
+        if is_destroyed(self):
+            raise UninitializedObject("to_device: the tensor was destroyed.")
+        try:
+            place = Device(device)
+            provider = provider_of(place)
+            return self if provider is None else upload(self, place, provider)
+        except StatusError as error:
+            raise error.__class__(f"to_device: {error}") from error
 
     @property
     def layout(self) -> Layout:
@@ -342,8 +361,7 @@ def readable(x: Tensor) -> np.ndarray[Any, Any]:
 
 def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return a tensor of zeros."""
-    made: Tensor = _core.empty(shape, dt)
-    made.storage.memory[:] = bytes(made.size * dt.itemsize)
+    made: Tensor = _core.full(shape, dt, 0)
     return made
 
 

@@ -33,6 +33,7 @@ BINARY = [
 UNARY = [
     *("abs", "sign", "square", "reciprocal", "bitwise_not", "logical_not"),
     *("sqrt", "floor", "ceil", "trunc", "round"),
+    *("is_finite", "is_inf", "is_nan"),
 ]
 SYMBOLS: dict[str, Callable[..., Any]] = {"negative": operator.neg}
 

@@ -1,0 +1,105 @@
+"""7.2.2: query: what a tensor is, and which of its elements are numbers of a kind."""
+
+from __future__ import annotations
+
+from suanzi import _core
+from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
+from suanzi.resolve import check_dtype, real_values, tensor_argument
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor, TensorLike, tensor
+
+_CHECKED = (*BOOL, *SUBBYTE, *NUMBERS)
+
+
+@operator("7.2.2.1", dtypes=ANY)
+def shape(input: TensorLike) -> Tensor:
+    """Return the shape as an int32 tensor of one axis; `input.shape` is the same as a tuple.
+
+    >>> import suanzi as sz
+    >>> sz.shape(sz.tensor([[1, 2, 3], [4, 5, 6]]))
+    Tensor([2, 3], dtype=int32)
+    """
+    from suanzi.dtypes import int32
+
+    op = REGISTRY["shape"]
+    dims = tensor_argument(op, "input", input).shape
+    if any(n >= 2**31 for n in dims):
+        raise InvalidArgument(
+            f"{op.title}: input has shape {dims}, which int32 does not hold. Use input.shape."
+        )
+    return tensor(dims, int32)
+
+
+@operator("7.2.2.2", dtypes=_CHECKED, kernel="is_finite", own_body=True)
+def is_finite(input: TensorLike) -> Tensor:
+    """Tell of each element whether it is finite; a complex one is if both its parts are.
+
+    >>> import suanzi as sz
+    >>> sz.is_finite(sz.tensor([1, float("inf"), float("nan")]))
+    Tensor([ True, False, False], dtype=bool)
+    """
+    return _ask(REGISTRY["is_finite"], input)
+
+
+@operator("7.2.2.3", dtypes=_CHECKED, kernel="is_inf", own_body=True)
+def is_inf(input: TensorLike) -> Tensor:
+    """Tell of each element whether it is infinite; a complex one is if either of its parts is.
+
+    >>> import suanzi as sz
+    >>> sz.is_inf(sz.tensor([1, -float("inf"), float("nan")]))
+    Tensor([False,  True, False], dtype=bool)
+    """
+    return _ask(REGISTRY["is_inf"], input)
+
+
+@operator("7.2.2.4", dtypes=_CHECKED, kernel="is_nan", own_body=True)
+def is_nan(input: TensorLike) -> Tensor:
+    """Tell of each element whether it is not a number; a complex one is if either part is.
+
+    >>> import suanzi as sz
+    >>> sz.is_nan(sz.tensor([1, float("inf"), float("nan")]))
+    Tensor([False, False,  True], dtype=bool)
+    """
+    return _ask(REGISTRY["is_nan"], input)
+
+
+def _ask(op: Operator, input: TensorLike) -> Tensor:
+    x = real_values(op, "input", tensor_argument(op, "input", input))
+    assert isinstance(x, Tensor)
+    check_dtype(op, {"input": x}, x.dtype)
+    assert op.kernel is not None
+    made: Tensor = _core.run_operator(op.kernel, [x], x.dtype)[0]
+    return made
+
+
+@operator("7.2.2.5", dtypes=ANY)
+def size(input: TensorLike) -> int:
+    """Return how many elements there are.
+
+    >>> import suanzi as sz
+    >>> sz.size(sz.tensor([4, 5, 6]))
+    3
+    """
+    return tensor_argument(REGISTRY["size"], "input", input).size
+
+
+@operator("7.2.2.6", dtypes=ANY)
+def rank(input: TensorLike) -> int:
+    """Return how many axes there are.
+
+    >>> import suanzi as sz
+    >>> sz.rank(sz.tensor([[1, 2], [3, 4]]))
+    2
+    """
+    return tensor_argument(REGISTRY["rank"], "input", input).ndim
+
+
+@operator("7.2.2.7", dtypes=ANY)
+def is_contiguous(input: TensorLike) -> bool:
+    """Tell whether the elements lie in row-major order without gaps.
+
+    >>> import suanzi as sz
+    >>> sz.is_contiguous(sz.zeros((2, 3))), sz.is_contiguous(sz.zeros((2, 3), layout=(0, 1)))
+    (True, False)
+    """
+    return _core.is_row_major(tensor_argument(REGISTRY["is_contiguous"], "input", input))

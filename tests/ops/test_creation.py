@@ -1,0 +1,386 @@
+"""zeros, full, empty, contiguous, range, linspace, duplicate, diag, destroy: what they make."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import exact
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from suanzi import _core
+
+NUMBERS = exact.NAMES
+FLOATING = [*exact.FLOATS, *exact.COMPLEX]
+SHAPES = [(), (0,), (1,), (5,), (2, 3), (3, 0, 2), (2, 3, 4), (1, 3, 1, 2)]
+
+
+def every_layout(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    return list(itertools.permutations(range(len(shape))))
+
+
+def physical(x: sz.Tensor) -> list[int]:
+    """The bit patterns in the order of memory; complex ones give one for each part."""
+    return exact.bits_of(x)
+
+
+def check_layout(x: sz.Tensor, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
+    """Strides by the rule: the first axis of the order steps by 1, each next by what is before."""
+    assert x.shape == shape
+    step = 1
+    for axis in order:
+        if shape[axis] > 1 and x.size:
+            assert x.strides[axis] == step
+        step *= shape[axis]
+    assert (x.offset, x.storage.size, x.size) == (0, math.prod(shape), math.prod(shape))
+    assert x.device == x.storage.device == sz.Device("cpu")
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "char"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_zeros(name: str, shape: tuple[int, ...]) -> None:
+    dirty = sz.create_tensor(shape, b"\xff" * 1000, sz.dtype(name))
+    del dirty  # whose memory is used again
+    for order in every_layout(shape):
+        x = sz.zeros(shape, name, layout=order)
+        assert x.dtype is sz.dtype(name)
+        check_layout(x, shape, order)
+        assert bytes(x.storage.memory) == bytes(x.storage.nbytes)
+        check_layout(sz.empty(shape, name, layout=order), shape, order)
+    check_layout(sz.zeros(shape, sz.dtype(name)), shape, tuple(range(len(shape)))[::-1])
+    assert sz.zeros(shape).dtype is sz.empty(shape).dtype is sz.float32
+    assert sz.zeros(list(shape), sz.int8, "cpu").tolist() == np.zeros(shape, int).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8191, 8192, 8193, 100_003, 2**21 + 5, 2**24 + 3])
+@pytest.mark.parametrize("name", ["int8", "float16", "float32", "complex128"])
+def test_every_size_is_filled_to_the_last_element(name: str, size: int) -> None:
+    if size > 2**22 and name == "complex128":
+        size //= 8
+    for value in (0, 3):
+        x = sz.full(shape=(size,), value=value, dtype=sz.dtype(name))
+        assert (x.numpy() == value).all()
+    assert not sz.zeros((size,), name).numpy().any()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_fill_the_same(threads: int) -> None:
+    before = sz.get_num_threads()
+    sz.set_num_threads(threads)
+    try:
+        assert (sz.full(shape=(3_000_001,), value=0.1, dtype="f64").numpy() == 0.1).all()
+    finally:
+        sz.set_num_threads(before)
+
+
+VALUES: list[Any] = [0, 1, -0.0, 0.1, 2.5, -7, 1e-8, 1e5, 1e39, math.inf, math.nan]
+VALUES += [2**24 + 1, 2**63, 2**53 + 1, 2**64 - 1, 10**30, 10**400, 2049, 65520, 465]
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_full_rounds_once(name: str) -> None:
+    for value in VALUES:
+        real = value if isinstance(value, float) else Fraction(value)
+        wanted = exact.encode(real, name)
+        for number in (value, sz.full(shape=(), value=value, dtype=name)):
+            made = physical(sz.full(shape=(3,), value=number, dtype=name))
+            if wanted is None:
+                assert all(exact.is_nan(bits, name) for bits in made), value
+            else:
+                assert made == [wanted] * 3, value
+
+
+@pytest.mark.parametrize("name", list(exact.COMPLEX))
+def test_full_of_complex_numbers(name: str) -> None:
+    part = exact.COMPLEX[name]
+    for value in (0, -2, 0.1, 1 - 0.1j, complex(math.inf, -0.0), 2**40 + 1):
+        x = sz.full(shape=(2, 2), value=value, dtype=name)
+        parts = [value.real, value.imag]
+        wanted = [exact.encode(p if isinstance(p, float) else Fraction(p), part) for p in parts]
+        assert physical(x) == wanted * 4
+
+
+@pytest.mark.parametrize("name", list(exact.INTEGERS))
+def test_full_of_integers(name: str) -> None:
+    bits, signed = exact.INTEGERS[name]
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    for value in {low, high, 0, 1, high // 2}:
+        numbers: list[Any] = [value, sz.tensor(value, sz.dtype(name)), np.array(value)]
+        numbers += [float(value)] if float(value) == value and value < 2**63 else []
+        for number in numbers:
+            x = sz.full(dtype=name, shape=(2, 3), value=number)
+            assert x.tolist() == [[value] * 3] * 2
+            assert x.dtype is sz.dtype(name)
+    for value in (low - 1, high + 1, 10**30, 0.5, math.nan, math.inf, 1j, 1 + 0j, 2.0**70):
+        with pytest.raises(sz.InvalidArgument, match=r"full \(7.2.1.4\): value is .*\.$"):
+            sz.full(dtype=name, shape=(2,), value=value)
+
+
+def test_full_of_bools() -> None:
+    for value in (True, 1, 1.0, np.True_, sz.tensor(True)):
+        assert sz.full(sz.bool, shape=(2,), value=value).tolist() == [True, True]
+    assert sz.full(sz.bool, "cpu", (2,), False).tolist() == [False, False]
+    for value in (2, -1, 0.5, math.nan, 1j):
+        with pytest.raises(sz.InvalidArgument):
+            sz.full(sz.bool, shape=(2,), value=value)
+
+
+def test_full_without_a_shape_is_one_zero() -> None:
+    x = sz.full()
+    assert (x.shape, x.dtype, x.item()) == ((), sz.float32, 0)
+    assert sz.full(value=3).item() == 3
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_full_in_every_layout(shape: tuple[int, ...]) -> None:
+    for order in every_layout(shape):
+        x = sz.full(sz.int16, shape=shape, value=-5, layout=order)
+        check_layout(x, shape, order)
+        assert x.tolist() == np.full(shape, -5).tolist()
+        same = sz.Layout(sz.LayoutType.DENSE, order)
+        assert sz.full(sz.int16, shape=shape, value=-5, layout=same).strides == x.strides
+
+
+def test_contiguous() -> None:
+    for shape in SHAPES:
+        for order in every_layout(shape):
+            x = sz.create_tensor(
+                shape, np.arange(math.prod(shape)).reshape(shape), "int64", layout=order
+            )
+            y = sz.contiguous(x)
+            assert (y is x) == sz.is_contiguous(x)
+            assert y.strides == np.empty(shape, "i1").strides or 0 in shape or 1 in shape
+            assert sz.is_contiguous(y)
+            assert y.tolist() == x.tolist()
+    base = sz.tensor([[1, 2], [3, 4], [5, 6]])
+    rows = _core.view(base, 2, (2, 2), (2, 1))
+    assert sz.contiguous(rows) is rows  # it begins later, without a gap
+    columns = _core.view(base, 1, (3,), (2,))
+    assert sz.contiguous(columns).tolist() == [2, 4, 6]
+    assert sz.contiguous(columns).storage.size == 3
+    assert sz.contiguous(_core.view(base, 5, (6,), (-1,))).tolist() == [6, 5, 4, 3, 2, 1]
+    assert sz.contiguous(_core.view(base, 0, (2, 2), (0, 0))).tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "char"])
+def test_duplicate_keeps_everything_but_the_memory(name: str) -> None:
+    raw = bytes(i % 2 for i in range(24 * 16))
+    for order in every_layout((2, 3, 4)):
+        x = sz.create_tensor((2, 3, 4), raw, name, layout=order)
+        y = sz.duplicate(x)
+        assert (y.dtype, y.shape, y.strides) == (x.dtype, x.shape, x.strides)
+        assert y.storage != x.storage
+        check_layout(y, (2, 3, 4), order)
+        assert bytes(y.storage.memory) == bytes(x.storage.memory)
+    part = _core.view(x, 3, (2, 2), (2, 5))
+    y = sz.duplicate(part)
+    assert y.tolist() == part.tolist()
+    check_layout(y, (2, 2), (1, 0))
+
+
+def test_duplicate_keeps_the_quantisation() -> None:
+    x = sz.empty((2, 3), sz.int8)
+    q = _core.cast(x, sz.QT_CH_SYM_INT8, False)
+    _core.set_quantization(q, [0.5, 1.0, 2.0], 0, 1)
+    y = sz.duplicate(q)
+    assert (y.dtype, y.scale, y.zero_point, y.channel_axis) == (
+        sz.QT_CH_SYM_INT8, (0.5, 1.0, 2.0), 0, 1)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "char"])
+def test_diag(name: str) -> None:
+    item = sz.dtype(name).itemsize
+    for size in (0, 1, 2, 5):
+        raw = bytes((i * 7 + 1) % 2 for i in range(size * item))
+        x = sz.create_tensor((size,), raw, name)
+        y = sz.diag(x)
+        assert (y.shape, y.dtype) == ((size, size), x.dtype)
+        wanted = bytearray(size * size * item)
+        for i in range(size):
+            at = i * (size + 1) * item
+            wanted[at : at + item] = raw[i * item : (i + 1) * item]
+        assert bytes(y.storage.memory) == bytes(wanted)
+    strided = _core.view(sz.tensor([1, 2, 3, 4, 5, 6]), 4, (3,), (-2,))
+    assert sz.diag(strided).tolist() == [[5, 0, 0], [0, 3, 0], [0, 0, 1]]
+
+
+def test_diag_of_a_quantised_tensor_has_real_zeros() -> None:
+    q = _core.cast(sz.tensor([1, 2, 3], sz.uint8), sz.QT_ASYM_UINT8, False)
+    _core.set_quantization(q, [0.5], 2, -1)
+    y = sz.diag(q)
+    assert (y.scale, y.zero_point) == ((0.5,), 2)
+    assert sz.cast(y).tolist() == [[-0.5, 0, 0], [0, 0, 0], [0, 0, 0.5]]
+
+
+class TestDestroy:
+    def test_it_is_gone_and_its_memory_too(self) -> None:
+        before = _core.pool_info()["storages"]
+        x = sz.tensor([1, 2])
+        assert sz.destroy(x) is None  # type: ignore[func-returns-value]
+        assert _core.pool_info()["storages"] == before
+        for use in (
+            sz.destroy,
+            sz.size,
+            sz.duplicate,
+            sz.is_nan,
+            lambda t: t + 1,
+            lambda t: t.shape,
+        ):
+            with pytest.raises(sz.UninitializedObject):
+                use(x)
+
+    def test_memory_lives_while_it_is_shared(self) -> None:
+        x = sz.tensor([1, 2])
+        y = sz.wrap_tensor((2,), sz.int64, values=x)
+        array = x.numpy()
+        sz.destroy(x)
+        array[0] = 9
+        assert y.tolist() == [9, 2]
+        sz.destroy(y)
+        assert array.tolist() == [9, 2]
+
+    @pytest.mark.parametrize("wrong", [np.ones(2), 3, "text", [sz.tensor(1)], object()])
+    def test_only_tensors(self, wrong: Any) -> None:
+        with pytest.raises(sz.TypeMismatch, match=r"destroy \(7.2.1.18\): input is a .*\.$"):
+            sz.destroy(wrong)
+        with pytest.raises(sz.UninitializedObject, match="input is None"):
+            sz.destroy(None)  # type: ignore[arg-type]
+
+
+# ---- range and linspace --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(exact.INTEGERS))
+def test_range_of_integers_is_exact(name: str) -> None:
+    bits, signed = exact.INTEGERS[name]
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    cases = [
+        (low, low, 1),
+        (high, high, high or 1),
+        (max(low, high - 20), high, 1),
+        (low, high, high),
+    ]
+    cases += [
+        (low, high, high),
+        (low, min(high, low + 30), 7),
+        (high, low, low),
+        (high, max(low, high - 30), -7),
+    ]
+    for first, last, step in cases:
+        if step == 0 or not low <= step <= high:
+            continue
+        x = sz.range(first, last, step, name)
+        end = last + (1 if step > 0 else -1)
+        assert x.tolist() == list(range(first, end, step)), (first, last, step)
+        assert x.dtype is sz.dtype(name)
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1), st.integers(1, 40))
+def test_range_of_64_bits(first: int, last: int, parts: int) -> None:
+    step = (last - first) // parts
+    if step == 0 or not -(2**63) <= step < 2**63:
+        return
+    assert sz.range(first, last, step, sz.int64).tolist() == list(
+        range(first, last + (1 if step > 0 else -1), step)
+    )
+
+
+@pytest.mark.parametrize("name", FLOATING)
+@pytest.mark.parametrize(
+    ("start", "limit", "step"),
+    [
+        (5, 3, -0.5),
+        (0, 0.3, 0.1),
+        (1, 1, 0.5),
+        (0, 1, 0.3),
+        (-1, 1, 0.25),
+        (0, 7, 1),
+        (3, -3, -1.5),
+    ],
+)
+def test_range_of_floats(name: str, start: float, limit: float, step: float) -> None:
+    part = exact.COMPLEX.get(name, name)
+    eps = 2.0 ** -exact.FLOATS[part][1]
+    ratio = (limit - start) / step
+    count = math.floor(ratio + min(eps * max(1, abs(ratio)), 2**-7)) + 1
+    wanted = [exact.encode(start + i * step, part) for i in range(count)]
+    x = sz.range(start, limit, step, name)
+    assert x.shape == (count,)
+    assert physical(x)[:: 2 if name in exact.COMPLEX else 1] == wanted
+    assert sz.range(sz.tensor(start, "f64"), np.float64(limit), step, name).tolist() == x.tolist()
+
+
+def test_a_limit_missed_by_rounding_is_reached_and_nothing_lies_beyond() -> None:
+    assert sz.range(0, 0.3, 0.1, sz.float64).shape == (4,)
+    assert sz.range(0, 0.3, 0.1).shape == (4,)
+    for name, count in (("float32", 8), ("float64", 7)):  # 0.7 / 0.1 is 6.9999998 in float32
+        assert sz.range(0, np.float32(0.7), np.float32(0.1), name).shape == (count,)
+    # Where the tolerance would be more than a step.
+    assert sz.range(0, 1024, 1, sz.float16).tolist() == list(range(1025))
+    assert sz.range(0, 10, 1, sz.float8_e4m3fn).tolist() == list(range(11))
+    assert sz.range(0, 1, 0.3, sz.float8_e5m2).shape == (4,)
+    assert sz.range(0, 2**24, 4, sz.float32).shape == (2**22 + 1,)
+
+
+def test_range_over_more_than_half_of_all_floats() -> None:
+    big = 1.7e308
+    for found, wanted in zip(sz.range(-big, big, 1e308, sz.float64).tolist(),
+                             [-1.7e308, -0.7e308, 0.3e308, 1.3e308], strict=True):  # fmt: skip
+        assert found == pytest.approx(wanted, rel=1e-15)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_range_across_blocks(blocks: int) -> None:
+    n = (1 << 14) * blocks + 1
+    assert (sz.range(0, n - 1, 1, sz.float64).numpy() == np.arange(n)).all()
+    assert (sz.range(n, 1, -1, sz.int32).numpy() == np.arange(n, 0, -1)).all()
+    assert sz.linspace(0, n - 1, n, sz.float64).tolist() == list(range(n))
+
+
+@pytest.mark.parametrize("name", FLOATING)
+@pytest.mark.parametrize("num", [1, 2, 3, 4, 7, 100])
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 10), (0.1, 0.7), (-3, 3), (5, 5), (1, -1), (-0.0, 1), (1e-7, -240)]
+)
+def test_linspace(name: str, num: int, start: float, stop: float) -> None:
+    part = exact.COMPLEX.get(name, name)
+    x = sz.linspace(start, stop, num, name)
+    assert (x.shape, x.dtype) == ((num,), sz.dtype(name))
+    found = physical(x)[:: 2 if name in exact.COMPLEX else 1]
+    assert found[0] == exact.encode(float(start), part)
+    if num > 1:
+        assert found[-1] == exact.encode(float(stop), part)
+    a, b = Fraction(start), Fraction(stop)
+    # What is near 0 between large ends is as exact as the ends are.
+    size = max(abs(a), abs(b), Fraction(1, 2**20))
+    for i, bits in enumerate(found):
+        truth = a + (b - a) * i / max(num - 1, 1)
+        unit = Fraction(2) ** -exact.FLOATS[part][1] * size / (1 if part == "float64" else 2)
+        assert abs(Fraction(exact.decode(bits, part)) - truth) <= unit
+
+
+def test_linspace_of_complex_numbers_and_huge_ones() -> None:
+    assert sz.linspace(0, 2 + 4j, 3, sz.complex64).tolist() == [0, 1 + 2j, 2 + 4j]
+    assert sz.linspace(1j, 1, 2, sz.complex32).tolist() == [1j, 1]
+    big = 1.7e308
+    found = sz.linspace(-big, big, 5, sz.float64).tolist()
+    assert found == [-big, -big / 2, 0, big / 2, big]
+    assert sz.linspace(1e6, 0, 2, sz.float16).tolist() == [math.inf, 0]
+
+
+@given(
+    st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 50),
+)  # fmt: skip
+def test_linspace_is_monotone_between_its_ends(start: float, stop: float, num: int) -> None:
+    found = sz.linspace(start, stop, num, sz.float64).tolist()
+    assert found[0] == start
+    assert num == 1 or found[-1] == stop
+    low, high = min(start, stop), max(start, stop)
+    assert all(low <= x <= high for x in found)
+    assert found == sorted(found, reverse=start > stop)

@@ -1,0 +1,343 @@
+"""Every status that creation can return, and that nothing is made or changed by then."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.registry import REGISTRY
+from suanzi.standard import interface
+
+CREATION = """create_tensor wrap_tensor zeros full empty contiguous rand_uniform rand_normal
+    rand_bernoulli multinomial randperm range linspace duplicate diag destroy""".split()
+SHAPED = "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".split()
+PLACED = [*SHAPED, "randperm", "range", "linspace"]
+OF_TENSORS = [n for n in CREATION if n not in PLACED]
+SEEDED = "rand_uniform rand_normal rand_bernoulli multinomial randperm".split()
+SCALARS = [("full", "value"), ("rand_uniform", "min"), ("rand_uniform", "max"),
+           ("rand_normal", "mean"), ("rand_normal", "std"), ("range", "start"), ("range", "limit"),
+           ("range", "step"), ("linspace", "start"), ("linspace", "stop")]  # fmt: skip
+
+
+def arguments(name: str) -> dict[str, Any]:
+    """A call that succeeds."""
+    x = sz.tensor([0.25, 0.5])
+    special: dict[str, dict[str, Any]] = {
+        "create_tensor": {"shape": (2,), "values": x},
+        "randperm": {"len": 5},
+        "range": {"start": 1, "limit": 3, "step": 1},
+        "linspace": {"start": 0, "stop": 1, "num": 3},
+    }
+    if name in special:
+        return special[name]
+    return {"shape": (2,)} if name in SHAPED else {"input": x}
+
+
+def refused(name: str, error: type[sz.StatusError], *parts: str, **changed: Any) -> None:
+    """The call raises, says so in the operator's name, and allocates nothing."""
+    given = arguments(name) | changed
+    gc.disable()  # which would let go of what others left
+    before = _core.pool_info()
+    with pytest.raises(error) as e:
+        getattr(sz, name)(**given)
+    text = str(e.value)
+    assert text.startswith(f"{name} ({interface(name).clause}): "), text
+    assert text.endswith((".", "?")), text
+    for part in parts:
+        assert part in text, text
+    del e
+    now = _core.pool_info()
+    gc.enable()
+    assert (now["storages"], now["in_use"]) == (before["storages"], before["in_use"])
+
+
+def test_all_of_them_are_tried() -> None:
+    own = [n for n, op in REGISTRY.items() if op.clause.startswith("7.2.1.")]
+    assert set(CREATION) == set(own) - {"create_sparse_tensor", "create_quant_tensor"}
+
+
+@pytest.mark.parametrize("name", CREATION)
+def test_a_right_call_succeeds(name: str) -> None:
+    made = getattr(sz, name)(**arguments(name))
+    assert made is None if name == "destroy" else isinstance(made, sz.Tensor)
+    with pytest.raises(TypeError):
+        getattr(sz, name)(**arguments(name), unknown=1)
+    if name != "full":
+        with pytest.raises(TypeError):
+            getattr(sz, name)()
+
+
+@pytest.mark.parametrize("name", OF_TENSORS)
+def test_tensors_that_are_none_or_gone_or_no_tensors(name: str) -> None:
+    gone = sz.tensor([1.0])
+    sz.destroy(gone)
+    refused(name, sz.UninitializedObject, "input is None", input=None)
+    refused(name, sz.UninitializedObject, "was destroyed", input=gone)
+    for wrong in ("text", [0.5], {}, object, np.array(["a"])):
+        refused(name, sz.TypeMismatch, "input is a", input=wrong)
+
+
+@pytest.mark.parametrize("name", ["create_tensor", "wrap_tensor"])
+def test_values_that_are_gone(name: str) -> None:
+    gone = sz.tensor([1.0])
+    sz.destroy(gone)
+    refused(name, sz.UninitializedObject, "values is a tensor that was destroyed", values=gone)
+
+
+@pytest.mark.parametrize("name", SHAPED)
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 3, -1, "ab", (2, -1), (1.5,), (True,), ("2",), (2**63,), (-(2**70),), (1,) * 65,
+     object(),
+     np.array([2.0]), ((2,),), (None,), {"a": 1}],
+)  # fmt: skip
+def test_shapes(name: str, wrong: Any) -> None:
+    refused(name, sz.InvalidArgument, "shape is", shape=wrong)
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_shapes_that_are_fine(name: str) -> None:
+    for shape in ([2], (np.int64(2),), np.array([2]), range(2, 3)):
+        assert getattr(sz, name)(**arguments(name) | {"shape": shape}).shape == (2,)
+
+
+@pytest.mark.parametrize("name", PLACED)
+@pytest.mark.parametrize("wrong", ["float23", None, 3.5, object(), (2, 3), "", np.dtype("M8[s]")])
+def test_dtypes_that_are_none(name: str, wrong: Any) -> None:
+    given = arguments(name) | {"dtype": wrong}
+    with pytest.raises((sz.InvalidArgument, sz.TypeMismatch)) as e:
+        getattr(sz, name)(**given)
+    assert str(e.value).startswith(f"{name} ("), str(e.value)
+
+
+def test_a_shape_in_the_place_of_the_dtype() -> None:
+    with pytest.raises(
+        sz.StatusError, match=r"A shape is given by name: sz.full\(shape=\(2, 3\)\)"
+    ):
+        sz.full((2, 3), 7)
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_dtypes_it_does_not_take(name: str) -> None:
+    refusals = {d for d in sz._core.DTYPES if d not in REGISTRY[name].dtypes}
+    assert {d for d in refusals if d.kind == "quantized"} == {
+        d for d in sz._core.DTYPES if d.kind == "quantized"}  # fmt: skip
+    expected = sz.TypeMismatch if name == "create_tensor" else sz.InvalidArgument
+    for dt in refusals:
+        refused(name, expected, f"dtype is {dt}; it takes", dtype=dt)
+
+
+@pytest.mark.parametrize("name", SHAPED)
+@pytest.mark.parametrize(
+    "wrong",
+    [(0,), (1, 2), (0, 0), (0, 1, 2), "ab", 3, (0.0, 1.0), (True, False), (-1, 0), object(), {},
+     sz.Layout(sz.LayoutType.CSR, (1, 0)), sz.Layout(sz.LayoutType.DENSE, None)],
+)  # fmt: skip
+def test_layouts(name: str, wrong: Any) -> None:
+    refused(name, sz.InvalidArgument, "layout is", shape=(2, 3), layout=wrong)
+    with pytest.raises(sz.InvalidArgument, match=r"without axes has the layout \(\)"):
+        sz.zeros((), layout=(0,))
+
+
+@pytest.mark.parametrize("name", PLACED)
+@pytest.mark.parametrize(
+    "wrong", ["tpu", "npu:1", "cpu:1", "gpu", 3, None, "npu:x", "npu:-1", object()]
+)
+def test_devices(name: str, wrong: Any) -> None:
+    refused(name, sz.InvalidArgument, device=wrong)
+
+
+@pytest.mark.parametrize("name", SEEDED)
+@pytest.mark.parametrize("wrong", [None, 1.5, "7", True, 2**63, -(2**63) - 1, 10**30, [1]])
+def test_seeds(name: str, wrong: Any) -> None:
+    refused(name, sz.InvalidArgument, "seed is", seed=wrong)
+
+
+@pytest.mark.parametrize(("name", "argument"), SCALARS)
+@pytest.mark.parametrize(
+    "wrong", ["1", b"1", [1], (1,), object(), np.ones(2), np.array("a"), Fraction(1, 2), {}]
+)
+def test_scalars_that_are_no_numbers(name: str, argument: str, wrong: Any) -> None:
+    refused(name, sz.InvalidArgument, f"{argument} is ", "it must be a number", **{argument: wrong})
+
+
+@pytest.mark.parametrize(("name", "argument"), SCALARS)
+def test_scalars_that_do_not_convert(name: str, argument: str) -> None:
+    gone = sz.tensor(1.0)
+    sz.destroy(gone)
+    refused(
+        name,
+        sz.UninitializedObject,
+        f"{argument} is a tensor that was destroyed",
+        **{argument: gone},
+    )
+    pair = sz.tensor([1.0, 2.0])
+    refused(name, sz.InvalidArgument, f"{argument} is ", **{argument: pair})
+    refused(name, sz.InvalidArgument, f"{argument} is ", "complex", **{argument: 1j})
+    refused(name, sz.InvalidArgument, f"{argument} is ", "complex", **{argument: np.complex64(1)})
+    if name == "full":
+        assert sz.full(value=math.nan).item() != sz.full(value=math.nan).item()
+    else:
+        for wrong in (math.nan, math.inf, -math.inf, 10**400, sz.tensor(math.nan)):
+            refused(name, sz.InvalidArgument, f"{argument} is ", "finite", **{argument: wrong})
+    if sz.int8 in REGISTRY[name].dtypes:
+        for wrong in (0.5, math.nan, math.inf):
+            refused(
+                name, sz.InvalidArgument, "not a whole number", dtype=sz.int8, **{argument: wrong}
+            )
+        for wrong in (128, -129, 2**70, np.int64(1000), 1e10):
+            refused(
+                name,
+                sz.InvalidArgument,
+                "int8 holds -128 to 127",
+                dtype=sz.int8,
+                **{argument: wrong},
+            )
+
+
+@pytest.mark.parametrize(("name", "argument"), SCALARS)
+def test_scalars_of_every_kind(name: str, argument: str) -> None:
+    seed = {"seed": 3} if name in SEEDED else {}
+    call = getattr(sz, name)
+    one = call(**arguments(name) | {argument: 1} | seed).tolist()
+    for same in (
+        1.0,
+        True,
+        np.float16(1),
+        np.int8(1),
+        np.array(1),
+        sz.tensor(1),
+        sz.tensor(1, "bf16"),
+    ):
+        assert call(**arguments(name) | {argument: same} | seed).tolist() == one
+
+
+def test_bounds_of_random_numbers() -> None:
+    refused("rand_uniform", sz.InvalidArgument, "min must not be above max", min=2, max=1)
+    refused("rand_uniform", sz.InvalidArgument, "min must not", min=1j, max=1, dtype=sz.complex64)
+    refused("rand_uniform", sz.InvalidArgument, "beyond float16", max=1e6, dtype=sz.float16)
+    refused("rand_uniform", sz.InvalidArgument, "beyond float32", min=-1e39)
+    refused(
+        "rand_uniform", sz.InvalidArgument, "beyond float8_e4m3fn", max=500, dtype="float8_e4m3fn"
+    )
+    refused("rand_uniform", sz.InvalidArgument, "max is -1", dtype=sz.uint8, max=-1)
+    refused("rand_normal", sz.InvalidArgument, "std is -1", std=-1)
+    refused("rand_normal", sz.InvalidArgument, "std is 1j; it must be real", std=1j, dtype="c64")
+
+
+def test_weights_and_samples() -> None:
+    for wrong in ([-1, 2], [math.nan, 1], [math.inf, 1]):
+        refused("multinomial", sz.InvalidArgument, "not a weight", input=np.array(wrong, float))
+    refused("multinomial", sz.InvalidArgument, "all 0", input=np.array([[1.0, 0], [0, 0]]))
+    refused("multinomial", sz.InvalidArgument, "all 0", input=np.ones(0))
+    refused(
+        "multinomial", sz.InvalidArgument, "2 weights above 0", num_samples=3, replacement=False
+    )
+    refused("multinomial", sz.InvalidArgument, "one or two axes", input=np.ones((2, 2, 2)))
+    refused("multinomial", sz.InvalidArgument, "one or two axes", input=np.float64(1))
+    for wrong in (0, -1, 1.5, None, True, "2"):
+        refused("multinomial", sz.InvalidArgument, "num_samples is", num_samples=wrong)
+    for wrong in (0, 1, None, "yes"):
+        refused("multinomial", sz.InvalidArgument, "replacement is", replacement=wrong)
+
+
+@pytest.mark.parametrize("name", ["rand_bernoulli", "multinomial"])
+@pytest.mark.parametrize("dtype", ["int32", "bool", "complex64", "char"])
+def test_probabilities_are_floats(name: str, dtype: str) -> None:
+    wrong = sz.zeros((2,), dtype)
+    refused(name, sz.InvalidArgument, f"input is {dtype}; it takes floating", input=wrong)
+
+
+def test_steps_that_lead_nowhere() -> None:
+    for dtype in (sz.float32, sz.int16, sz.complex64):
+        refused("range", sz.InvalidArgument, "no step of 0", step=0, dtype=dtype)
+        refused("range", sz.InvalidArgument, "no step of -1", step=-1, dtype=dtype)
+        refused("range", sz.InvalidArgument, "no step of 1", start=4, dtype=dtype)
+    refused("range", sz.InvalidArgument, "it must be real", start=1j, dtype=sz.complex64)
+    refused(
+        "range", sz.InvalidArgument, "uint8 holds 0 to 255", start=3, limit=1, step=-1, dtype="u8"
+    )
+    assert sz.range(1, 1, -5).tolist() == [1]
+    assert sz.range(1 + 0j, 2, 1, sz.complex64).tolist() == [1, 2]
+
+
+def test_counts() -> None:
+    for wrong in (0, -1, 1.5, None, True, "2", 2.0):
+        refused("linspace", sz.InvalidArgument, "num is", num=wrong)
+        refused("randperm", sz.InvalidArgument, "len is", len=wrong)
+    for wrong in (-1, 1.5, True, "2"):
+        refused("create_tensor", sz.InvalidArgument, "n_bytes is", n_bytes=wrong)
+
+
+def test_values_that_do_not_match() -> None:
+    x = sz.tensor([[1, 2], [3, 4]], sz.int8)
+    refused("create_tensor", sz.DimensionsMismatch, "(2, 2)", "(4,)", shape=(4,), values=x)
+    refused("create_tensor", sz.DimensionsMismatch, "(1,)", shape=(2,), values=[1])
+    refused("create_tensor", sz.TypeMismatch, "int8", "sz.cast", shape=(2, 2), values=x)
+    refused("wrap_tensor", sz.InvalidArgument, "int8", shape=(2, 2), values=x)
+    refused("wrap_tensor", sz.InvalidArgument, "(4,)", shape=(4,), values=sz.tensor([1.0, 2.0]))
+    refused("diag", sz.InvalidArgument, "one axis", input=x)
+    refused("diag", sz.InvalidArgument, "one axis", input=1.0)
+
+
+HUGE: dict[str, Any] = {
+    "create_tensor": {"shape": (2**40, 2**10), "values": b"1"},
+    "randperm": {"len": 2**62, "dtype": sz.int64},
+    "range": {"limit": 1e300},
+    "linspace": {"num": 10**30},
+    "multinomial": {"num_samples": 2**62},
+    **{name: {"shape": (2**40, 2**40)} for name in SHAPED if name != "create_tensor"},
+    **{name: {"input": None} for name in ("contiguous", "duplicate", "diag", "rand_bernoulli")},
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_memory_that_is_not_there(name: str) -> None:
+    changed = HUGE[name]
+    base = sz.tensor([0.5])
+    if "input" in changed:
+        shape = (2**40,) if name == "diag" else (2**40, 2**20)
+        changed = {"input": _core.view(base, 0, shape, (0,) * len(shape))}
+    refused(name, sz.AllocFailed, "there is no memory", **changed)
+    assert issubclass(sz.AllocFailed, MemoryError)
+
+
+MONSTER = 10**5000  # which Python refuses to print
+
+
+@pytest.mark.parametrize("name", CREATION)
+def test_numbers_that_cannot_be_printed(name: str) -> None:
+    for argument in inspect.signature(REGISTRY[name].function).parameters:
+        for monster in (MONSTER, -MONSTER, (MONSTER,), [-MONSTER]):
+            text = f"{name} ("
+            try:
+                getattr(sz, name)(**arguments(name) | {argument: monster})
+            except sz.StatusError as error:
+                text = str(error)
+            assert text.startswith(f"{name} ("), text
+    refused("full", sz.InvalidArgument, "value is an int", value=MONSTER, dtype=sz.int8)
+    refused("linspace", sz.AllocFailed, num=MONSTER)
+    refused("zeros", sz.InvalidArgument, "shape is a tuple", shape=(MONSTER,))
+
+
+def test_more_memory_that_is_not_there() -> None:
+    refused("range", sz.AllocFailed, start=0, limit=2**63 - 1, dtype=sz.int64)
+    refused("range", sz.AllocFailed, start=-1e308, limit=1e308, step=5e-324, dtype="f64")
+    refused("range", sz.AllocFailed, start=0, limit=2**64 - 1, dtype=sz.uint64)
+    refused("zeros", sz.AllocFailed, shape=(2**40, 2**10), layout=(0, 1))
+    refused("full", sz.AllocFailed, shape=(2**62, 2**62, 2**62))
+
+
+@pytest.mark.parametrize("name", CREATION)
+def test_signatures_have_no_surprise(name: str) -> None:
+    signature = inspect.signature(REGISTRY[name].function)
+    assert ("layout" in signature.parameters) == (name in SHAPED)
+    assert ("device" in signature.parameters) == (name in PLACED)

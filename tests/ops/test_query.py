@@ -1,0 +1,218 @@
+"""shape, size, rank, is_contiguous, and is_finite, is_inf, is_nan of every dtype."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from typing import Any
+
+import exact
+import functions
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.registry import REGISTRY
+from suanzi.standard import interfaces
+
+CHECKS = ("is_finite", "is_inf", "is_nan")
+
+
+@cache
+def kinds(part: str) -> list[str]:
+    """The check that each of the patterns passes."""
+    values = [exact.decode(bits, part) for bits in some_bits(part)]
+    special = {True: "is_nan", False: "is_inf"}
+    return [
+        special[math.isnan(v)] if isinstance(v, float) and v != 0 else "is_finite" for v in values
+    ]
+
+
+def some_bits(part: str) -> list[int]:
+    """Every pattern of the narrow formats, and of the wide ones those around what is special."""
+    if part not in exact.FLOATS:
+        return [0, 1]
+    exponent, mantissa, _ = exact.FLOATS[part]
+    width = 1 + exponent + mantissa
+    if width <= 16:
+        return list(range(2**width))
+    top = (2**exponent - 1) << mantissa
+    found = [
+        0,
+        1,
+        1 << mantissa,
+        top - 1,
+        top,
+        top + 1,
+        top | 2 ** (mantissa - 1),
+        top | 2**mantissa - 1,
+    ]
+    found += [i * 0x9E3779B97F4A7C15 % 2 ** (width - 1) for i in range(1, 200)]
+    return [*found, *[b | 1 << (width - 1) for b in found]]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", exact.NAMES)
+def test_every_pattern(check: str, name: str) -> None:
+    part = exact.COMPLEX.get(name, name)
+    bits = some_bits(part)
+    wanted = [kind == check for kind in kinds(part)]
+    if name in exact.COMPLEX:
+        others = bits[len(bits) // 3 :] + bits[: len(bits) // 3]
+        raw = np.array(list(zip(bits, others, strict=True)), f"u{exact.itemsize(part)}")
+        rest = wanted[len(bits) // 3 :] + wanted[: len(bits) // 3]
+        both = all if check == "is_finite" else any
+        wanted = [both(pair) for pair in zip(wanted, rest, strict=True)]
+    else:
+        raw = np.array(bits, f"u{exact.itemsize(part)}")
+    x = sz.create_tensor((len(bits),), raw.tobytes(), name)
+    with functions.each_level() as levels:
+        for level in levels:
+            _core.use_level(level)
+            found = getattr(sz, check)(x)
+            assert found.dtype is sz.bool
+            assert found.tolist() == wanted
+            assert set(bytes(found.storage.memory)) <= {0, 1}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", exact.NAMES)
+def test_strides_shapes_and_layouts(check: str, name: str) -> None:
+    size = exact.itemsize(name)
+    raw = np.random.default_rng(3).choice(np.array([0, 1, 0x7C, 0x7F, 0x80, 0xFF], "u1"), 24 * size)
+    flat = sz.create_tensor((24,), raw.tobytes(), name)
+    ask = getattr(sz, check)
+    truth = np.array(ask(flat).tolist())
+    for order in itertools.permutations(range(3)):
+        x = sz.create_tensor((2, 3, 4), raw.tobytes(), name, layout=order)
+        found = ask(x)
+        assert found.shape == (2, 3, 4)
+        for index in np.ndindex(2, 3, 4):
+            at = sum(i * s for i, s in zip(index, x.strides, strict=True))
+            assert found.numpy()[index] == truth[at]
+    assert ask(_core.view(flat, 23, (8,), (-3,))).tolist() == truth[::-3].tolist()
+    assert ask(_core.view(flat, 5, (2, 3), (0, 0))).tolist() == [[truth[5]] * 3] * 2
+    assert ask(_core.view(flat, 7, (), ())).tolist() == truth[7]
+    assert ask(_core.view(flat, 0, (3, 0), (0, 0))).shape == (3, 0)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "int8"])
+def test_large(check: str, name: str) -> None:
+    """Over several blocks and threads, and past the caches."""
+    n = 3_000_001
+    pattern = np.array([0, 1, np.inf, np.nan, -np.inf, 5, 6], np.float64)
+    if name == "int8":
+        pattern = np.arange(7.0)
+    x = sz.cast(sz.tensor(np.resize(pattern, n)), name)
+    wanted = getattr(np, check.replace("_", ""))(np.resize(pattern, n))
+    assert (getattr(sz, check)(x).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("rules", ["cann", "strict", "numpy", "torch", "jax", "paddle", "lossless"])
+def test_no_rule_set_has_a_say(rules: str) -> None:
+    with sz.promotion(rules):
+        for name in exact.NAMES:
+            x = sz.zeros((3,), name)
+            assert sz.is_finite(x).tolist() == [True] * 3
+            assert sz.is_nan(input=x).tolist() == sz.is_inf(x).tolist() == [False] * 3
+
+
+def test_numbers_arrays_and_quantised_tensors() -> None:
+    assert sz.is_nan(math.nan).item() is True
+    assert sz.is_inf(3).item() is False
+    assert sz.is_finite(np.array([1, np.inf])).tolist() == [True, False]
+    q = _core.cast(sz.tensor([1, 2], sz.int8), sz.QT_SYM_INT8, False)
+    with pytest.raises(sz.InvalidArgument, match="without a scale"):
+        sz.is_finite(q)
+    _core.set_quantization(q, [0.5], 0, -1)
+    assert sz.is_finite(q).tolist() == [True, True]
+
+
+# ---- shape, size, rank, is_contiguous ------------------------------------------------------------
+
+SHAPES = [(), (0,), (1,), (7,), (2, 3), (3, 0, 2), (1,) * 64]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", [*exact.NAMES, "char"])
+def test_shape_size_and_rank(shape: tuple[int, ...], name: str) -> None:
+    x = sz.zeros(shape, name)
+    found = sz.shape(x)
+    assert (found.dtype, found.shape, tuple(found.tolist())) == (sz.int32, (len(shape),), shape)
+    assert sz.size(x) == math.prod(shape)
+    assert sz.rank(x) == len(shape)
+    assert type(sz.size(x)) is type(sz.rank(x)) is int
+
+
+def test_a_shape_beyond_32_bits() -> None:
+    huge = _core.view(sz.tensor(1), 0, (2, 2**31), (0, 0))
+    before = _core.pool_info()["storages"]
+    with pytest.raises(sz.InvalidArgument, match=r"shape \(7.2.2.1\): input has shape .*Use input"):
+        sz.shape(huge)
+    assert _core.pool_info()["storages"] == before
+    assert sz.shape(_core.view(sz.tensor(1), 0, (2**31 - 1,), (0,))).tolist() == [2**31 - 1]
+    assert sz.size(huge) == 2**32
+
+
+def test_numbers_and_arrays_have_a_shape() -> None:
+    assert sz.shape(np.zeros((2, 3))).tolist() == [2, 3]
+    assert (sz.size(2.5), sz.rank(True)) == (1, 0)
+
+
+@given(st.lists(st.integers(0, 3), max_size=4), st.data())
+def test_contiguous_is_row_major_without_gaps(shape: list[int], data: Any) -> None:
+    dims = tuple(shape)
+    strides = data.draw(st.tuples(*[st.integers(-6, 12)] * len(dims)))
+    base = sz.zeros((200,), sz.int8)
+    x = _core.view(base, 100, dims, strides)
+    # Element by element, in the order of their indices, memory goes on by one.
+    places = [sum(i * s for i, s in zip(index, strides, strict=True)) for index in np.ndindex(dims)]
+    assert sz.is_contiguous(x) is (places == list(range(len(places))))
+
+
+def test_layouts_are_contiguous_or_not() -> None:
+    for order in itertools.permutations(range(3)):
+        assert sz.is_contiguous(sz.empty((2, 3, 4), layout=order)) is (order == (2, 1, 0))
+        assert sz.is_contiguous(sz.empty((1, 3, 1), layout=order)) is True
+
+
+# ---- statuses ------------------------------------------------------------------------------------
+
+QUERIES = [*CHECKS, "shape", "size", "rank", "is_contiguous"]
+
+
+def test_all_of_them_are_tried() -> None:
+    assert set(QUERIES) == {n for n, i in interfaces().items() if i.clause.startswith("7.2.2.")}
+    assert set(QUERIES) <= set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_statuses(name: str) -> None:
+    ask = getattr(sz, name)
+    gone = sz.tensor([1])
+    sz.destroy(gone)
+    before = _core.pool_info()["storages"]
+    for wrong, error in (
+        (None, sz.UninitializedObject),
+        (gone, sz.UninitializedObject),
+        ("text", sz.TypeMismatch),
+        ([1, 2], sz.TypeMismatch),
+        (object(), sz.TypeMismatch),
+        (np.array(["a"]), sz.TypeMismatch),
+    ):
+        with pytest.raises(error, match=rf"^{name} \(7\.2\.2\.\d\): input is .*\.$"):
+            ask(wrong)
+    with pytest.raises(TypeError):
+        ask()
+    if name in CHECKS:
+        with pytest.raises(sz.InvalidArgument, match="input is char; it takes .*bool"):
+            ask(sz.tensor("ab"))
+    assert _core.pool_info()["storages"] == before
+    if name in CHECKS:
+        with pytest.raises(sz.AllocFailed, match=rf"^{name} \("):
+            ask(_core.view(sz.tensor(1.0), 0, (2**40, 2**20), (0, 0)))
