@@ -175,41 +175,6 @@ def integer_argument(op: Operator, name: str, x: Any) -> int:
     raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be an integer.")
 
 
-def scalar_argument(op: Operator, name: str, x: Any, dt: DType) -> Number:
-    """Return a number that a dtype can hold, of Python, NumPy or a tensor of one element.
-
-    Floats are rounded where they are used; what is not an integer, or out of range, is refused for
-    an integer dtype, and a complex number for a real one.
-    """
-    value: Any = x
-    if x is None:
-        raise UninitializedObject(f"{op.title}: {name} is None; it takes a number.")
-    check_alive(op, name, x)
-    if hasattr(x, "item") and getattr(x, "ndim", None) == 0:
-        value = x.item()
-    if dt.kind == "char" and isinstance(value, bytes) and len(value) == 1:
-        value = value[0]
-    if not isinstance(value, bool | int | float | complex):
-        raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be a number.")
-    problem = None
-    if isinstance(value, complex) and dt.kind != "complex":
-        problem = "complex"
-    elif dt.kind == "bool" and value not in (0, 1):
-        problem = "neither True nor False"
-    elif dt.kind in ("int", "uint", "char"):
-        limits = iinfo(dt)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, float):
-            problem = "not an integer"
-        elif not limits.min <= value <= limits.max:
-            problem = f"not from {limits.min} to {limits.max}"
-    if problem is not None:
-        raise InvalidArgument(f"{op.title}: {name} is {value}, {problem}; the dtype is {dt}.")
-    number: Number = plain_operand(op, name, value, dt)
-    return number
-
-
 def axis_argument(
     op: Operator, name: str, axis: Any, ndim: int, error: type[StatusError] = InvalidArgument
 ) -> int:

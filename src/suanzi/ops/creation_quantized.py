@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi.device import CPU, Device
+from suanzi.creating import LayoutLike, wanted
+from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike
-from suanzi.layout import Layout, LayoutType
 from suanzi.quantized import (
     channel_axis_argument,
-    quantized_dtype,
     scale_argument,
     stored_dtype,
     zero_point_argument,
 )
 from suanzi.registry import QUANTIZED, REGISTRY, Operator, operator
-from suanzi.resolve import integer_argument, shape_argument, tensor_argument
+from suanzi.resolve import integer_argument, tensor_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
 from suanzi.tensor import Tensor, tensor
 
@@ -27,13 +26,13 @@ def create_quant_tensor(
     shape: Sequence[int],
     scale: Any,
     dtype: DTypeLike = QT_SYM_INT16,
-    device: Device | str = CPU,
+    device: DeviceLike = CPU,
     values: Any = (),
     n_bytes: int | None = None,
     zero_point: int = 0,
     channel_axis: int | None = None,
     *,
-    layout: Layout | Sequence[int] | None = None,
+    layout: LayoutLike = None,
 ) -> Tensor:
     """Return a quantised tensor: integers that stand for (integer - zero_point) * scale.
 
@@ -52,60 +51,21 @@ def create_quant_tensor(
             [   1, 1.25,  1.5]], dtype=QT_SYM_INT8, scale=0.25, zero_point=0)
     """
     op = REGISTRY["create_quant_tensor"]
-    dims = shape_argument(op, "shape", shape)
-    target = quantized_dtype(op, dtype)
-    _check_device(op, device)
-    order = _order(op, layout, len(dims))
-    axis = channel_axis_argument(op, channel_axis, target, dims)
-    scales, axis = scale_argument(op, scale, target, dims, axis)
-    offset = zero_point_argument(op, zero_point, target)
-    source = _source(op, values, target, dims)
-    limit = _byte_count(op, n_bytes, source, target)
-    made: Tensor = _core.empty(dims, target)
-    if order != tuple(range(len(dims) - 1, -1, -1)):
-        made = _core.view(made, 0, dims, _strides(dims, order))
-    _fill(made, source, limit)
-    _core.set_quantization(made, scales, offset, axis)
-    return made
+    want = wanted(op, shape, dtype, device, layout)
+    axis = channel_axis_argument(op, channel_axis, want.dtype, want.shape)
+    scales, axis = scale_argument(op, scale, want.dtype, want.shape, axis)
+    offset = zero_point_argument(op, zero_point, want.dtype)
+    source = _source(op, values, want.dtype, want.shape)
+    limit = _byte_count(op, n_bytes, source, want.dtype)
 
+    def compute() -> Tensor:
+        made = want.empty()
+        _fill(made, source, limit)
+        _core.set_quantization(made, scales, offset, axis)
+        return made
 
-def _check_device(op: Operator, device: Any) -> None:
-    try:
-        found = Device(device)
-    except StatusError as error:
-        raise InvalidArgument(f"{op.title}: {error}") from None
-    if found != CPU:
-        raise InvalidArgument(f"{op.title}: device is {found}; quantised tensors are on the CPU.")
-
-
-def _order(op: Operator, layout: Any, ndim: int) -> tuple[int, ...]:
-    """Return the order of axes in memory, from the fastest."""
-    default = tuple(range(ndim - 1, -1, -1))
-    wrong = InvalidArgument(
-        f"{op.title}: layout is {layout!r}; it must be dense, with each of the {ndim} axes once, "
-        f"such as {default}."
-    )
-    if isinstance(layout, Layout):
-        if layout.type is not LayoutType.DENSE:
-            raise wrong
-        layout = layout.min2maj
-    if layout is None:
-        return default
-    try:
-        found = tuple(integer_argument(op, "layout", axis) for axis in layout)
-    except (TypeError, InvalidArgument):
-        raise wrong from None
-    if sorted(found) != list(range(ndim)):
-        raise wrong
-    return found
-
-
-def _strides(dims: tuple[int, ...], order: tuple[int, ...]) -> list[int]:
-    strides, stride = [0] * len(dims), 1
-    for axis in order:
-        strides[axis] = stride
-        stride *= dims[axis] if 0 not in dims else 1
-    return strides
+    told = {"scale": scales, "zero_point": offset, "channel_axis": axis}
+    return want.make(compute, values=source, n_bytes=n_bytes, **told)
 
 
 # ---- values -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suanzi.device import CPU, Device
+from suanzi.device import CPU, Device, DeviceLike, provider_of
 from suanzi.dtypes import DType, DTypeLike, float32, int64
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType
@@ -25,7 +25,7 @@ def create_sparse_tensor(
     indices: Any,
     values: Any,
     dtype: DTypeLike = float32,
-    device: Device | str = CPU,
+    device: DeviceLike = CPU,
     nnzs: int | None = None,
     *,
     layout: str | LayoutType | Layout = "coo",
@@ -83,6 +83,7 @@ def _dtype(op: Operator, given: Any) -> DType:
 def _check_device(op: Operator, given: Any) -> None:
     try:
         found = Device(given)
+        provider_of(found)
     except (StatusError, TypeError) as error:
         raise InvalidArgument(f"{op.title}: {error}") from None
     if found != CPU:

@@ -13,6 +13,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest
+from suanzi.creating import scalar_argument
 from suanzi.dtypes import float32
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
@@ -23,7 +24,6 @@ from suanzi.resolve import (
     list_argument,
     promote,
     real_values,
-    scalar_argument,
     tensor_argument,
 )
 from suanzi.status import InvalidArgument, OutOfRange
