@@ -126,7 +126,7 @@ def moving_cases() -> dict[str, tuple[str, Callable[[int], tuple[int, ...]], Cas
             "f32",
             square,
             (
-                lambda x: sz.contiguous(sz.cast(x.T, sz.float16)),
+                lambda x: sz.cast(x.T, sz.float16, layout=(1, 0)),
                 lambda x: x.T.astype(np.float16, order="C"),
                 lambda x: x.T.to(t.float16, memory_format=t.contiguous_format),
             ),

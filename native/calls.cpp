@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arguments.h"
 #include "fast_function.h"
 #include "movement.h"
 #include "operators.h"
@@ -90,16 +91,41 @@ nb::object cast_tensor(nb::handle object, const DtypeInfo& dtype, bool saturate)
   return output;
 }
 
+// A copy in another dtype with its axes in an order, the one that varies fastest first.
+PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_t* min2maj) {
+  int ndim = operand.ndim();
+  std::int64_t strides[max_ndim], stride = 1;
+  for (int d = 0; d < ndim; ++d) {
+    strides[min2maj[d]] = stride;
+    stride *= operand.dims()[min2maj[d]];
+  }
+  Storage* storage = allocate_storage(target, operand.tensor->size);
+  if (!storage) return nullptr;  // Python meets it again, and says it in the operator's name
+  PyObject* output = new_tensor(storage, 0, ndim, operand.dims(), strides);
+  if (!output) return nullptr;
+  Move move;
+  broadcast_move(*tensor_of(output), operand, move);
+  run_loop(operand.tensor->size, &operand, 1, [&] { run_move(move); return 0u; });
+  return output;
+}
+
 // The way of `cast` without Python, for dtypes that are numbers.
 PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Operand operand;
-  if (keywords || count != 2 || !tensor_of(args[0]) || !read_operand(args[0], operand) || !is_dtype(args[1]))
-    return nullptr;
+  if (count != 2 || !tensor_of(args[0]) || !read_operand(args[0], operand) || !is_dtype(args[1])) return nullptr;
+  std::uint64_t found;
+  Integers order;
+  int ndim = operand.ndim();
+  if (keywords) {  // a layout, and nothing else
+    if (PyTuple_GET_SIZE(keywords) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "layout")) return nullptr;
+    if (!order.read(args[2]) || order.count != ndim || !order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
+  }
   auto target = static_cast<Dtype>(dtype_index(args[1]));
   for (Dtype dtype : {operand.dtype, target}) {
     Kind kind = dtype_table[static_cast<std::size_t>(dtype)].kind;
     if (kind == Kind::Quantized || kind == Kind::Char) return nullptr;
   }
+  if (keywords) return cast_to_layout(operand, target, order.values);
   Together together(&operand, 1);
   PyObject* output = together.new_output(target);
   if (!output) {
@@ -134,7 +160,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
 nb::object row_major_copy(nb::handle object);
 
 // Writes `source`, broadcast and converted, into the elements of `target`, as if it were read first.
-void copy_into(nb::handle target, nb::handle source) {
+void copy_into(nb::handle target, nb::handle source, bool saturate) {
   Tensor* t = tensor_of(target.ptr());
   Operand operand;
   if (!t || !t->storage || !read_operand(source.ptr(), operand)) throw nb::type_error("not a tensor");
@@ -147,6 +173,7 @@ void copy_into(nb::handle target, nb::handle source) {
   }
   Move move;
   if (!broadcast_move(*t, operand, move)) throw nb::value_error("shapes do not go together");
+  move.saturate = saturate;
   Operand both[2];
   both[0].tensor = t;
   both[1] = operand;
@@ -178,8 +205,8 @@ void set_num_threads(nb::handle count) {
 }  // namespace
 
 void init_calls(nb::module_& m) {
-  m.def("copy_into", &copy_into, "target"_a, "source"_a,
-        nb::sig("def copy_into(target: Any, source: Any) -> None"),
+  m.def("copy_into", &copy_into, "target"_a, "source"_a, "saturate"_a = false,
+        nb::sig("def copy_into(target: Any, source: Any, saturate: bool = False) -> None"),
         "Writes a tensor of the same dtype into another, to which it is broadcast.");
   m.def("run_operator", &run_operator, "kernel"_a, "operands"_a, "promoted"_a,
         nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),

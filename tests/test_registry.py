@@ -24,7 +24,7 @@ PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": Fa
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
 LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_normal
     create_quant_tensor create_sparse_tensor""".split()
-EXTRAS = {"cast": {"saturate"}} | {name: {"layout"} for name in LAID_OUT}
+EXTRAS = {"cast": {"saturate", "layout"}} | {name: {"layout"} for name in LAID_OUT}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

@@ -182,7 +182,7 @@ def declare_symbol(name: str, function: Any) -> None:
     Says which Python function is behind the symbol of an operator that has no short cut.
     """
 
-def copy_into(target: Any, source: Any) -> None:
+def copy_into(target: Any, source: Any, saturate: bool = False) -> None:
     """
     Writes a tensor of the same dtype into another, to which it is broadcast.
     """

@@ -71,7 +71,7 @@ class TestCreateSparseTensor:
             ({"dtype": sz.char}, "dtype is char"),
             ({"dtype": sz.QT_SYM_INT8}, "a sparse tensor holds"),
             ({"dtype": "float33"}, "float33"),
-            ({"device": "npu"}, "device is npu"),
+            ({"device": "npu"}, "no provider for npu"),
             ({"device": "abacus"}, "abacus"),
             ({"device": None}, "Device"),
             ({"layout": "csc"}, "'coo' or 'csr'"),

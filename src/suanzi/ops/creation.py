@@ -166,6 +166,7 @@ def empty(
     return want.make(want.empty)
 
 
+@_core.accelerate_view
 @operator("7.2.1.6", dtypes=ANY)
 def contiguous(input: TensorLike) -> Tensor:
     """Return the input itself if it lies in row-major order without gaps, else a copy that does.

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
+from suanzi.creating import LayoutLike, layout_argument
 from suanzi.dtypes import DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
+from suanzi.layout import strides_of
 from suanzi.quantized import quantize_for
 from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import (
@@ -32,7 +34,13 @@ _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 @_core.accelerate_cast
 @operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED))
-def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False) -> Tensor:
+def cast(
+    input: TensorLike,
+    type: DTypeLike = float32,
+    *,
+    saturate: bool = False,
+    layout: LayoutLike = None,
+) -> Tensor:
     """Return a copy in another dtype; each element is rounded once.
 
     To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest
@@ -40,6 +48,9 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
     where the format has none; with `saturate`, the largest finite number. A complex number keeps
     its real part, and everything but zero is True, NaN among it. A quantised tensor converts as
     what it stands for; to become one, numbers get the scale that `quantize` finds for them.
+
+    The copy keeps the layout of the input, or has the one that `layout` says: a
+    :class:`suanzi.Layout`, or the axes, the one that varies fastest first.
 
     >>> import suanzi as sz
     >>> sz.cast(sz.tensor([1.5, -1.5, 300, float("nan")]), sz.int8)
@@ -62,15 +73,32 @@ def cast(input: TensorLike, type: DTypeLike = float32, *, saturate: bool = False
         )
     if not isinstance(saturate, bool):
         raise InvalidArgument(f"{op.title}: saturate is {saturate!r}; it must be True or False.")
+    order = None if layout is None else layout_argument(op, layout, input.ndim)
+    quantized = "quantized" in (input.dtype.kind, target.kind)
     made: Tensor
     if target is not input.dtype and target.kind == "quantized":
-        return quantize_for(op, "input", input, target)
-    if target is not input.dtype and input.dtype.kind == "quantized":
+        made = quantize_for(op, "input", input, target)
+    elif target is not input.dtype and input.dtype.kind == "quantized":
         if input.zero_point is None:
             raise without_scale(op, "input", input)
         made = _core.dequantize(input, target, saturate)
-        return made
-    made = _core.cast(input, target, saturate)
+    elif layout is None or quantized:
+        made = _core.cast(input, target, saturate)
+    else:
+        return _laid_out(input, target, order, saturate)
+    return made if layout is None else _laid_out(made, target, order, saturate)
+
+
+def _laid_out(x: Tensor, target: DType, order: tuple[int, ...] | None, saturate: bool) -> Tensor:
+    """Return a copy in a dtype and an order of axes, of which None is row-major."""
+    made: Tensor = _core.empty(x.shape, target)
+    if order is not None:
+        made = _core.view(made, 0, x.shape, strides_of(x.shape, order))
+    _core.copy_into(made, x, saturate)
+    if x.scale is not None and x.zero_point is not None and target is x.dtype:
+        _core.set_quantization(
+            made, x.scale, x.zero_point, -1 if x.channel_axis is None else x.channel_axis
+        )
     return made
 
 
