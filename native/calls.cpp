@@ -118,7 +118,8 @@ PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywo
   int ndim = operand.ndim();
   if (keywords) {  // a layout, and nothing else
     if (PyTuple_GET_SIZE(keywords) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "layout")) return nullptr;
-    if (!order.read(args[2]) || order.count != ndim || !order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
+    if (!order.read(args[2]) || order.count != ndim || (ndim && *std::min_element(order.values, order.values + ndim) < 0)) return nullptr;
+    if (!order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
   }
   auto target = static_cast<Dtype>(dtype_index(args[1]));
   for (Dtype dtype : {operand.dtype, target}) {

@@ -8,7 +8,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.creating import LayoutLike, layout_argument
-from suanzi.dtypes import DTypeLike, char, dtype, float32, iinfo
+from suanzi.dtypes import DType, DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.quantized import quantize_for
