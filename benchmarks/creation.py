@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from elementwise import Call, Table, settings, torch
+from measuring import Call, Table, settings, torch
 
 import suanzi as sz
 

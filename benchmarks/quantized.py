@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from elementwise import best, torch
+from measuring import best, torch
 
 import suanzi as sz
 
