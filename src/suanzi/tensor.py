@@ -132,9 +132,11 @@ class Tensor:
 
         given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
         try:
-            sizes = [operator.index(n) for n in given]
+            sizes = [operator.index(n) for n in given if not isinstance(n, bool)]
         except TypeError:
             return reshape(self, given)  # which says what is wrong
+        if len(sizes) < len(given):
+            return reshape(self, given)
         if sizes.count(-1) == 1:
             others = math.prod(n for n in sizes if n != -1)
             sizes[sizes.index(-1)] = self.size // others if others else 0
