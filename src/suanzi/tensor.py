@@ -212,6 +212,11 @@ class Tensor:
         for i in range(self.shape[0]):
             yield self[i]
 
+    def __reversed__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        return iter(self[::-1])
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise InvalidArgument(
