@@ -217,6 +217,8 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
     check_alive(op, name, shape)
     try:
+        if isinstance(shape, bytes):  # a sequence of integers, and yet no shape
+            raise TypeError
         found = tuple(integer_argument(op, name, n) for n in shape)
     except TypeError:
         found = (-1,)

@@ -17,6 +17,7 @@ from suanzi.dtypes import float32
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
     axis_argument,
+    check_alive,
     integer_argument,
     integers_argument,
     is_several,
@@ -26,7 +27,7 @@ from suanzi.resolve import (
     scalar_argument,
     tensor_argument,
 )
-from suanzi.status import InvalidArgument, OutOfRange
+from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
 from suanzi.tensor import Tensor, TensorLike, tensor
 
 
@@ -220,9 +221,10 @@ def _pad_mode(op: Operator, mode: Any) -> PadMode:
 
 def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     """Return two widths for each axis, given flat or in pairs."""
+    check_alive(op, "pad_width", given)
     try:
         pairs = [list(pair) for pair in given]
-    except TypeError:
+    except (TypeError, UninitializedObject):
         pairs = []
     if pairs and all(len(pair) == 2 for pair in pairs):
         given = [n for pair in pairs for n in pair]

@@ -410,8 +410,8 @@ def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
     shape = tuple(x.shape[0] for x in lines)
     if len(shape) > MAX_NDIM or math.prod(shape) >= 2**63:
         raise InvalidArgument(
-            f"{op.title}: the grid of {len(shape)} tensors would have more than {MAX_NDIM} axes, or "
-            "more elements than can be counted."
+            f"{op.title}: the grid of {len(shape)} tensors would have more than {MAX_NDIM} axes, "
+            "or more elements than can be counted."
         )
     grids = []
     for i, x in enumerate(lines):
