@@ -201,19 +201,17 @@ PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_integer(index->dtype)) return nullptr;
   if (t->quantization || !Rows::are_dense(*t, 0, 1)) return nullptr;
   std::int64_t small[64];
-  std::vector<std::int64_t> large;
+  nb::object large;
   std::int64_t n = index->size, *offsets = small;
   if (n > 64) {
-    large.resize(static_cast<std::size_t>(n));
-    offsets = large.data();
+    large = nb::steal(new_dense_tensor(Dtype::int64, 1, &n));
+    if (!large.is_valid()) return nullptr;
+    offsets = reinterpret_cast<std::int64_t*>(tensor_of(large.ptr())->data());
   }
   load_indices(*index, offsets);
   if (add_offsets(offsets, n, t->dims()[0], t->strides()[0], false, true, offsets) >= 0) return nullptr;
   PyObject* output = new_gathered(*t, 0, 1, 1, &n);
-  if (!output) {
-    PyErr_Clear();
-    return nullptr;
-  }
+  if (!output) return nullptr;
   const Tensor& out = *tensor_of(output);
   Rows rows(*t, 0, 1);
   if (out.size > 0) run_over(out.size, {t}, [&] { gather_rows(rows, offsets, n, out.data()); });

@@ -47,6 +47,11 @@ void View::step(std::int64_t stride, std::int64_t count, bool channels) noexcept
 }
 
 PyObject* View::make() const {
+  // What is asked for a number, the bound of a slice, may be any Python code.
+  if (!base_.storage) {
+    set_status("UninitializedObject", "the tensor was destroyed while a view on it was made.");
+    return nullptr;
+  }
   Quantization* made = nullptr;
   if (const Quantization* q = base_.quantization) {
     made = new (std::nothrow) Quantization;

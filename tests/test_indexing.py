@@ -410,6 +410,21 @@ def test_keys_that_are_none() -> None:
         x[sz.expand(sz.tensor([0]), (2**45,))]
 
 
+def test_a_bound_that_destroys_the_tensor() -> None:
+    x = sz.tensor([1, 2, 3])
+
+    class Bound:
+        def __index__(self) -> int:
+            _core.destroy(x)
+            return 0
+
+    with pytest.raises(sz.UninitializedObject, match="destroyed"):
+        x[Bound() :]
+    x = sz.tensor([1, 2, 3])
+    with pytest.raises(sz.UninitializedObject, match="destroyed"):
+        x[Bound() :] = 1
+
+
 def test_targets_that_cannot_be_written() -> None:
     array = np.arange(3)
     array.flags.writeable = False
@@ -473,6 +488,9 @@ def test_iterating() -> None:
     assert list(sz.tensor([])) == []
     assert 4 in sz.tensor([1, 4])
     assert 5 not in sz.tensor([1, 4])
+    assert 6 in x
+    assert 7 not in x
+    assert "a" not in x
     assert len(x) == 3
     assert [int(v) for v in reversed(sz.tensor([1, 2, 3]))] == [3, 2, 1]
     for use in (list, len, reversed):

@@ -217,6 +217,10 @@ class Tensor:
             raise TypeMismatch("a 0-d tensor cannot be iterated over.")
         return iter(self[::-1])
 
+    def __contains__(self, value: Any) -> bool:
+        found = self == value
+        return isinstance(found, Tensor) and bool(_core.mask_places(found).size)
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise InvalidArgument(

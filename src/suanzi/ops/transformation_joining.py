@@ -14,6 +14,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest
 from suanzi.dtypes import float32
+from suanzi.interchange import MAX_NDIM
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
     axis_argument,
@@ -223,7 +224,8 @@ def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     """Return two widths for each axis, given flat or in pairs."""
     check_alive(op, "pad_width", given)
     try:
-        pairs = [list(pair) for pair in given]
+        few = not hasattr(given, "__len__") or len(given) <= 2 * MAX_NDIM
+        pairs = [list(pair) for pair in given] if few else []
     except (TypeError, UninitializedObject):
         pairs = []
     if pairs and all(len(pair) == 2 for pair in pairs):
