@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from functions import each_level, threads
 from hypothesis import given
 from hypothesis import strategies as st
 from moving import (
@@ -80,6 +81,23 @@ def test_large_parts(dtype: sz.DType) -> None:
         same(sz.stack([parts[0]] * 3, axis), np.stack([raw(parts[0])] * 3, axis))
     many = [laid_out((i % 3, 2), dtype, seed=i) for i in range(500)]
     same(sz.concat(many, 0), np.concatenate([raw(x) for x in many], 0))
+
+
+@pytest.mark.parametrize("dtype", [sz.int8, sz.float32, sz.complex128], ids=str)
+def test_past_the_caches(dtype: sz.DType) -> None:
+    """Results so large that they bypass the caches, written in parts that are not aligned."""
+    columns = 6_000_000 // 1001 // dtype.itemsize
+    x, y = laid_out((1001, columns), dtype), laid_out((1001, columns), dtype, (0, 1), seed=1)
+    with each_level() as levels:
+        for level, count in itertools.product(levels, (1, 3)):
+            _core.use_level(level)
+            with threads(count):
+                for axis in (0, 1):
+                    same(sz.concat([x, y], axis), np.concatenate([raw(x), raw(y)], axis))
+                padded = np.pad(raw(y), ((3, 700), (5, 9), (0, 0)), mode="wrap")
+                same(sz.pad(y, (3, 700, 5, 9), pad_mode="PAD_PERIOD"), padded)
+                same(sz.roll(y, [77, 99], [0, 1]), np.roll(raw(y), (77, 99), (0, 1)))
+                same(sz.tile(x, (2, 1)), np.tile(raw(x), (2, 1, 1)))
 
 
 RULES = ["cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax", "strict", "lossless"]
