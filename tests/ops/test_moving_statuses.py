@@ -183,6 +183,7 @@ WRONG: list[tuple[str, dict[str, Any], type[sz.StatusError]]] = [
     ("split", {"split_sizes": (), "nsplit": 0}, sz.InvalidArgument),
     ("split", {"split_sizes": (), "nsplit": -3}, sz.InvalidArgument),
     ("split", {"split_sizes": (), "nsplit": None}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": 2**70}, sz.InvalidArgument),
     ("unstack", {"num": 2}, sz.InvalidArgument),
     ("unstack", {"num": -1}, sz.InvalidArgument),
     ("slice", {"begin": (0,)}, sz.InvalidArgument),
@@ -272,3 +273,18 @@ def test_pad_of_an_empty_axis() -> None:
     for mode in ("PAD_PERIOD", "PAD_MIRROR"):
         refused(sz.InvalidArgument, "pad", empty, (1, 0, 0, 0), 0, mode, match="empty")
         assert sz.pad(empty, (0, 0, 3, 3), 0, mode).shape == (0, 8)
+
+
+def test_parts_of_nothing() -> None:
+    empty = sz.tensor([])
+    assert [part.shape for part in sz.split(empty, [], 3)] == [(0,)] * 3
+    for count in (0, -1, 2**31, 2**63, 10**400):
+        refused(sz.InvalidArgument, "split", empty, [], count, match="nsplit")
+
+
+def test_bounds_that_do_not_go_with_the_input() -> None:
+    x, bound = sz.tensor([1.0, 2.0]), sz.tensor([0.0, 1.0, 2.0])
+    refused(sz.InvalidArgument, "clip_backward", x, bound, 1, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x, 0, bound, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x, sz.tensor([[0.0], [1.0]]), 1, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x[:1], 0, 1, x, match="grad_out")

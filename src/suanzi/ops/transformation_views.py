@@ -164,7 +164,8 @@ def split(
     )
     count = None if nsplit is None else integer_argument(op, "nsplit", nsplit)
     if not sizes:
-        if count is None or count < 1 or size % count:
+        # Parts of nothing may be any number that a C int holds.
+        if count is None or not 1 <= count < max(size + 1, 2**31) or size % count:
             raise InvalidArgument(
                 f"{op.title}: without split_sizes, nsplit must divide the size of axis {along}, "
                 f"{size}; it is {nsplit}."
