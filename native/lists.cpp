@@ -154,7 +154,7 @@ Dtype python_dtype(const DtypeInfo& info) {
 nb::object to_lists(nb::handle object) {
   Operand operand;
   if (!tensor_of(object.ptr())) throw nb::type_error("not a tensor");
-  if (!read_operand(object.ptr(), operand)) throw_status("UninitializedObject", "the tensor was destroyed");
+  if (!read_operand(object.ptr(), operand)) throw_status("UninitializedObject", "the tensor was destroyed.");
   const DtypeInfo& info = dtype_table[static_cast<std::size_t>(operand.dtype)];
   if (info.kind == Kind::Char || info.kind == Kind::Quantized) return nb::none();
   Dtype dtype = python_dtype(info);

@@ -171,7 +171,7 @@ namespace {
 Tensor* alive(PyObject* self) {
   Tensor& t = reinterpret_cast<PyTensor*>(self)->tensor;
   if (t.storage) return &t;
-  set_status("UninitializedObject", "the tensor was destroyed");
+  set_status("UninitializedObject", "the tensor was destroyed.");
   return nullptr;
 }
 

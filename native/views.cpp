@@ -48,6 +48,11 @@ void View::step(std::int64_t stride, std::int64_t count, bool channels) noexcept
 }
 
 PyObject* View::make() const {
+  // What is asked for a number, the bound of a slice, may be any Python code.
+  if (!base_.storage) {
+    set_status("UninitializedObject", "the tensor was destroyed while a view on it was made.");
+    return nullptr;
+  }
   Quantization* made = nullptr;
   if (const Quantization* q = base_.quantization) {
     made = new (std::nothrow) Quantization;
@@ -293,9 +298,13 @@ PyObject* part_of_axis(const Tensor& t, int axis, std::int64_t start, std::int64
   return view.make();
 }
 
+// More than fit a usual memory, as the parts of an empty axis may be.
+constexpr std::int64_t most_parts = std::int64_t{1} << 26;
+
 // One part of an axis after the other; without `sizes`, each of its indices.
 PyObject* parts_of_axis(const Tensor& t, int axis, const std::vector<std::int64_t>* sizes) {
   std::int64_t count = sizes ? static_cast<std::int64_t>(sizes->size()) : t.dims()[axis], start = 0;
+  if (count > most_parts) return PyErr_NoMemory();
   PyObject* parts = PyList_New(count);
   for (std::int64_t i = 0; parts && i < count; ++i) {
     std::int64_t size = sizes ? (*sizes)[static_cast<std::size_t>(i)] : 1;
@@ -322,7 +331,7 @@ PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords
   std::int64_t parts = items.count(), size = t->dims()[axis], left = size;
   if (count >= 3 && args[2] != Py_None) {
     std::int64_t wanted;
-    if (!read_integer(args[2], wanted) || wanted < 1 || (parts > 0 && wanted != parts)) return nullptr;
+    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > INT32_MAX || (parts > 0 && wanted != parts)) return nullptr;
     if (parts == 0 && size % wanted) return nullptr;
     parts = wanted;
   }

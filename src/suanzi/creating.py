@@ -176,6 +176,8 @@ def number_argument(op: Operator, name: str, x: Scalar) -> Number:
 
 def scalar_argument(op: Operator, name: str, x: Scalar, dt: DType) -> Number:
     """Return a generic scalar that a dtype has a value for; only floats are still to be rounded."""
+    if dt.kind == "char" and isinstance(x, bytes) and len(x) == 1:
+        return x[0]
     found = number_argument(op, name, x)
     if isinstance(found, complex) and dt.kind != "complex":
         raise InvalidArgument(

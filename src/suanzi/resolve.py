@@ -192,6 +192,9 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
     check_alive(op, name, shape)
     try:
+        # Bytes are integers, too, and an expanded tensor may have more than there is time for.
+        if isinstance(shape, bytes) or (hasattr(shape, "__len__") and len(shape) > 2**20):
+            raise TypeError
         found = tuple(integer_argument(op, name, n) for n in shape)
     except TypeError:
         found = (-1,)
@@ -204,21 +207,28 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
 
 
 def integers_argument(
-    op: Operator, name: str, values: Any, count: int | None = None
+    op: Operator, name: str, values: Any, count: int | None = None, most: int = 2**20
 ) -> tuple[int, ...]:
-    """Return a sequence of integers, of which there must be `count`."""
+    """Return a sequence of integers, of which there must be `count`, or `most` at most."""
     check_alive(op, name, values)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InvalidArgument(f"{op.title}: {name} is {values!r}; it must be a list of integers.")
-    try:
-        found = tuple(integer_argument(op, name, n) for n in values)
-    except TypeError:  # a 0-d array or tensor
-        found = (integer_argument(op, name, values),)
-    if count is not None and len(found) != count:
+    if not is_several(op, name, values):
+        values = (values,)
+    # An expanded tensor may have more than there is time for.
+    length = len(values) if hasattr(values, "__len__") else 0
+    if length > most and count is None:
         raise InvalidArgument(
-            f"{op.title}: {name} has {len(found)} integers; it must have {count}, one for each "
+            f"{op.title}: {name} has {length} integers; there are at most {most}."
+        )
+    if length <= most:
+        values = tuple(integer_argument(op, name, n) for n in values)
+    if count is not None and len(values) != count:
+        raise InvalidArgument(
+            f"{op.title}: {name} has {len(values)} integers; it must have {count}, one for each "
             "axis of the input."
         )
+    found: tuple[int, ...] = values
     return found
 
 

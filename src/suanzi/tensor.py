@@ -140,9 +140,11 @@ class Tensor:
 
         given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
         try:
-            sizes = [operator.index(n) for n in given]
+            sizes = [operator.index(n) for n in given if not isinstance(n, bool)]
         except TypeError:
             return reshape(self, given)  # which says what is wrong
+        if len(sizes) < len(given):
+            return reshape(self, given)
         if sizes.count(-1) == 1:
             others = math.prod(n for n in sizes if n != -1)
             sizes[sizes.index(-1)] = self.size // others if others else 0
@@ -235,6 +237,15 @@ class Tensor:
             raise TypeMismatch("a 0-d tensor cannot be iterated over.")
         for i in range(self.shape[0]):
             yield self[i]
+
+    def __reversed__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        return iter(self[::-1])
+
+    def __contains__(self, value: Any) -> bool:
+        found = self == value
+        return isinstance(found, Tensor) and bool(_core.mask_places(found).size)
 
     def __bool__(self) -> bool:
         if self.size != 1:

@@ -147,25 +147,23 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
     x = real_argument(op, "input", input)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
     check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
-    inside: Any = True
-    for name, bound, comparison in (("low", low, "greater_equal"), ("high", high, "less_equal")):
-        limit = _bound(op, name, bound, x)
-        if limit is not None:
-            within = _core.run_operator(comparison, [x, limit], x.dtype)[0]
-            if not isinstance(limit, Tensor) and _is_beyond(comparison, bound, limit):
-                within = tensor(False)
-            inside = (
-                within
-                if inside is True
-                else _core.run_operator("logical_and", [inside, within], bool_)[0]
-            )
-    if inside is True:
-        inside = tensor(True)
-    if broadcast_shapes([x.shape, inside.shape]) != x.shape or gradient.shape != x.shape:
+    limits = {"low": _bound(op, "low", low, x), "high": _bound(op, "high", high, x)}
+    shapes = [limit.shape for limit in limits.values() if isinstance(limit, Tensor)]
+    if gradient.shape != x.shape or broadcast_shapes([x.shape, *shapes]) != x.shape:
         raise InvalidArgument(
             f"{op.title}: grad_out has shape {gradient.shape} and input {x.shape}; "
             "they must be equal, and bounds must not be larger."
         )
+    inside: Any = tensor(True)
+    for bound, limit, comparison in (
+        (low, limits["low"], "greater_equal"),
+        (high, limits["high"], "less_equal"),
+    ):
+        if limit is not None:
+            within = _core.run_operator(comparison, [x, limit], x.dtype)[0]
+            if not isinstance(limit, Tensor) and _is_beyond(comparison, bound, limit):
+                within = tensor(False)
+            inside = _core.run_operator("logical_and", [inside, within], bool_)[0]
     made: Tensor = _core.run_operator("where", [inside, gradient, 0], gradient.dtype)[0]
     return made
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import IntEnum
+from itertools import islice
 from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest
 from suanzi.creating import scalar_argument
 from suanzi.dtypes import float32
+from suanzi.interchange import MAX_NDIM
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
     axis_argument,
+    check_alive,
     integer_argument,
     integers_argument,
     is_several,
@@ -26,7 +29,7 @@ from suanzi.resolve import (
     real_values,
     tensor_argument,
 )
-from suanzi.status import InvalidArgument, OutOfRange
+from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
 from suanzi.tensor import Tensor, TensorLike, tensor
 
 
@@ -220,9 +223,12 @@ def _pad_mode(op: Operator, mode: Any) -> PadMode:
 
 def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     """Return two widths for each axis, given flat or in pairs."""
+    check_alive(op, "pad_width", given)
     try:
-        pairs = [list(pair) for pair in given]
-    except TypeError:
+        # No more than tells that it is too much: some sequences are endless.
+        rows = list(given) if isinstance(given, list | tuple) else islice(given, MAX_NDIM + 1)
+        pairs = [list(islice(pair, 3)) for pair in rows]
+    except (TypeError, UninitializedObject):
         pairs = []
     if pairs and all(len(pair) == 2 for pair in pairs):
         given = [n for pair in pairs for n in pair]

@@ -160,10 +160,13 @@ def split(
     x = tensor_argument(op, "input", input)
     along = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
     size = x.shape[along]
-    sizes = () if split_sizes is None else integers_argument(op, "split_sizes", split_sizes)
+    sizes = (
+        () if split_sizes is None else integers_argument(op, "split_sizes", split_sizes, most=size)
+    )
     count = None if nsplit is None else integer_argument(op, "nsplit", nsplit)
     if not sizes:
-        if count is None or count < 1 or size % count:
+        # Parts of nothing may be any number that a C int holds.
+        if count is None or not 1 <= count < max(size + 1, 2**31) or size % count:
             raise InvalidArgument(
                 f"{op.title}: without split_sizes, nsplit must divide the size of axis {along}, "
                 f"{size}; it is {nsplit}."
