@@ -23,7 +23,7 @@ from suanzi.resolve import (
     real_values,
     shape_argument,
 )
-from suanzi.status import InvalidArgument, StatusError, UninitializedObject
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensor import Tensor, is_destroyed, tensor
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def dtype_argument(op: Operator, x: DTypeLike) -> DType:
     try:
         found = dtype(x)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: dtype: {error}{hint}") from None
+        kind = dtype_error(op) if isinstance(error, TypeMismatch) else error.__class__
+        raise kind(f"{op.title}: {error}{hint}") from None
     if found not in op.dtypes:
         if found.kind == "quantized":
             hint = " sz.create_quant_tensor makes quantised tensors."
@@ -136,6 +137,8 @@ def layout_argument(op: Operator, layout: LayoutLike, ndim: int) -> tuple[int, .
         return None
     order: Any = layout
     if isinstance(layout, Layout):
+        if layout == Layout(LayoutType.DENSE, None):  # which leaves the order open
+            return None
         order = layout.min2maj if layout.type is LayoutType.DENSE else None
     try:
         found = tuple(integer_argument(op, "layout", axis) for axis in order)

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from suanzi import _core
 from suanzi.device import CPU, Device, DeviceLike
 from suanzi.dtypes import DType
+from suanzi.interchange import MAX_NDIM, to_dlpack, to_numpy
 from suanzi.interchange import tensor as tensor
-from suanzi.interchange import to_dlpack, to_numpy
 from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 
@@ -139,12 +139,14 @@ class Tensor:
         from suanzi.ops.transformation_views import reshape
 
         given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
-        try:
-            sizes = [operator.index(n) for n in given if not isinstance(n, bool)]
-        except TypeError:
+        endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
+        if endless or isinstance(given, bytes):
             return reshape(self, given)  # which says what is wrong
-        if len(sizes) < len(given):
-            return reshape(self, given)
+        sizes = list(given)
+        try:
+            sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
+        except TypeError:
+            return reshape(self, sizes)
         if sizes.count(-1) == 1:
             others = math.prod(n for n in sizes if n != -1)
             sizes[sizes.index(-1)] = self.size // others if others else 0

@@ -169,7 +169,20 @@ def test_method_reshape() -> None:
     for dims in ((6,), (-1,), (np.int64(6),), ((-1,),), (sz.tensor([6]),)):
         assert x.reshape(*dims).tolist() == [1, 2, 3, 4, 5, 6]
     assert sz.tensor(1).reshape().shape == ()
-    for bad in ((-1, -1), (None, -1), ("a", -1), (2.0, -1), None, "ab", (True, 6), (-2, -3)):
+    assert x.reshape(n for n in (3, -1)).shape == (3, 2)
+    endless = sz.expand(sz.tensor([1]), (2**40,))
+    for bad in (
+        (-1, -1),
+        (None, -1),
+        ("a", -1),
+        (2.0, -1),
+        None,
+        "ab",
+        b"ab",
+        endless,
+        (True, 6),
+        (-2, -3),
+    ):
         with pytest.raises(sz.InvalidArgument, match=r"^reshape \(7.2.3.2\).*\.$"):
             x.reshape(bad)
     for unlike in ((4, -1), (0, -1), (7,), ()):

@@ -161,7 +161,9 @@ def split(
     along = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
     size = x.shape[along]
     sizes = (
-        () if split_sizes is None else integers_argument(op, "split_sizes", split_sizes, most=size)
+        ()
+        if split_sizes is None
+        else integers_argument(op, "split_sizes", split_sizes, most=min(size, 2**24))
     )
     count = None if nsplit is None else integer_argument(op, "nsplit", nsplit)
     if not sizes:
