@@ -139,6 +139,7 @@ def test_dtypes_it_does_not_take(name: str) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [(0,), (1, 2), (0, 0), (0, 1, 2), "ab", 3, (0.0, 1.0), (True, False), (-1, 0), object(), {},
+     sz.Layout(sz.LayoutType.CSR, (1, 0))],
 )  # fmt: skip
 def test_layouts(name: str, wrong: Any) -> None:
     refused(name, sz.InvalidArgument, "layout is", shape=(2, 3), layout=wrong)
