@@ -441,3 +441,17 @@ def test_joining_refuses() -> None:
         for axis in (None, "0", 0.0, True, float("nan"), [0], sz.tensor([0, 1]), np.bool_(0)):
             refused(sz.InvalidArgument, name, [x, x], axis, match="axis")
         assert getattr(sz, name)([x, x], sz.tensor(0)).shape == getattr(sz, name)([x, x], 0).shape
+
+
+@pytest.mark.parametrize("rules", ["cann", "torch", "numpy", "jax", "mindspore"])
+def test_numbers_beside_tensors_stack_as_they_add(rules: str) -> None:
+    x = sz.tensor(1.5, sz.float16)
+    with sz.promotion(rules):
+        for numbers in ([2.5], [2], [True], [2.5, 3], [1j]):
+            wanted = x
+            for number in numbers:
+                wanted = wanted + number
+            assert sz.stack([x, *numbers], 0).dtype is wanted.dtype
+        found = sz.stack([x, 2.5, 3], 0)
+    assert found.tolist() == [1.5, 2.5, 3]
+    assert sz.stack([1, 2.5], 0).dtype is sz.float32

@@ -1,4 +1,7 @@
-"""7.2.3: transformation. Here are cast, clip, sign and where; the rest is to come."""
+"""7.2.3: transformation of values: cast, clip, sign and where.
+
+The others of this clause are in `transformation_views`, `_joining` and `_selecting`.
+"""
 
 from __future__ import annotations
 

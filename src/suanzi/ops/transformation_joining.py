@@ -25,6 +25,8 @@ from suanzi.resolve import (
     integers_argument,
     is_several,
     list_argument,
+    operands_of,
+    plain_operand,
     promote,
     real_values,
     tensor_argument,
@@ -89,6 +91,7 @@ def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """
     op = REGISTRY["stack"]
     parts = list_argument(op, "input_lists", input_lists)
+    numbers = {i: x for i, x in enumerate(input_lists) if type(x) in (bool, int, float, complex)}
     along = axis_argument(op, "axis", axis, parts[0].ndim + 1, OutOfRange)
     for i, x in enumerate(parts):
         if x.shape != parts[0].shape:
@@ -98,7 +101,22 @@ def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
             )
     if parts[0].ndim == 64:
         raise InvalidArgument(f"{op.title}: the result would have more than 64 axes.")
+    if numbers:  # which have no dtype of their own, unless there is nothing else
+        return _with_numbers(op, parts, numbers)
     return _joined(op, parts, along, stacks=True)
+
+
+def _with_numbers(op: Operator, parts: list[Tensor], numbers: dict[int, Any]) -> Tensor:
+    """Stack tensors of rank 0 and plain numbers, which promote as beside an operator's symbol."""
+    operands = operands_of(
+        op, {f"input_lists[{i}]": numbers.get(i, x) for i, x in enumerate(parts)}
+    )
+    promoted = promote(op, operands).dtype
+    assert promoted is not None
+    made: Tensor = _core.empty((len(operands),), promoted)
+    for i, (name, x) in enumerate(operands.items()):
+        _core.copy_into(made[i], plain_operand(op, name, x, promoted))
+    return made
 
 
 def _joined(op: Operator, parts: list[Tensor], along: int, *, stacks: bool) -> Tensor:
