@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,15 @@ unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& bod
   for (int i = 0; i < count; ++i)
     if (kept[i]) release_storage(kept[i]);
   return trouble;
+}
+
+// Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
+template <class F>
+void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, F&& body) {
+  Operand operands[3];
+  int count = 0;
+  for (const Tensor* t : tensors) operands[count++].tensor = t;
+  run_loop(size, operands, count, [&] { body(); return 0u; });
 }
 
 // Says which operator is behind one of Python's symbols, if one is behind its name.

@@ -1,4 +1,4 @@
-// native/selecting.cpp: elements picked by indices or by a mask, and written back by indices.
+// native/selecting.cpp: elements picked by indices, and written back by them.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -91,11 +91,13 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
 
 // ---- gather -------------------------------------------------------------------------------------
 
-// A tensor seen as [outer, picked, row]: for each outer place, rows of `row` bytes in one piece.
+// A tensor seen as [outer, picked, row]: for each outer place, rows, which may be of any strides.
 struct Rows {
   std::int64_t outer = 1, row_elements = 1;
   std::size_t row_bytes;
   int outer_ndim;
+  bool dense;  // each row is one piece
+  Move move;   // of a row that is not
   const Tensor& t;
   std::byte* data;  // as it is now: another thread may destroy the tensor while rows are copied
 
@@ -104,6 +106,24 @@ struct Rows {
     for (int d = 0; d < axis; ++d) outer *= t.dims()[d];
     for (int d = axis + picked; d < t.ndim(); ++d) row_elements *= t.dims()[d];
     row_bytes = static_cast<std::size_t>(row_elements) * t.itemsize();
+    dense = are_dense(t, axis, picked);
+    move.ndim = t.ndim() - axis - picked;
+    move.to_dtype = move.from_dtype = t.dtype;
+    auto item = static_cast<std::int64_t>(t.itemsize());
+    std::int64_t stride = item;
+    for (int d = move.ndim; d-- > 0;) {
+      move.dims[d] = t.dims()[axis + picked + d];
+      move.from_strides[d] = t.strides()[axis + picked + d] * item;
+      move.to_strides[d] = stride;
+      stride *= move.dims[d];
+    }
+  }
+  // Copies one row to where it is dense.
+  void copy(const std::byte* from, std::byte* to) const {
+    Move one = move;
+    one.from = from;
+    one.to = to;
+    run_move(one);
   }
   static bool are_dense(const Tensor& t, int axis, int picked) {
     int first = axis + picked;
@@ -182,7 +202,9 @@ bool gather_rows(const Rows& rows, const Indices& indices, std::byte* to) {
   auto item = static_cast<std::int64_t>(rows.t.itemsize()), bytes = static_cast<std::int64_t>(rows.row_bytes);
   std::int64_t n = indices.count(), total = rows.outer * n;
   bool streams = 2 * total * bytes >= stream_from() && bytes >= 512;
-  std::int64_t part = std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
+  // Rows that are long and not dense are shared among threads one by one.
+  bool one_by_one = !rows.dense && rows.row_elements >= grain;
+  std::int64_t part = one_by_one ? total : std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
   PickElements pick = picks[layer_of(rows.t.dtype).log2_size];
   std::atomic<bool> good{true};
   parallel_for(total, part, [&](std::int64_t begin, std::int64_t end) {
@@ -199,7 +221,8 @@ bool gather_rows(const Rows& rows, const Indices& indices, std::byte* to) {
       if (rows.row_elements == 1) pick(from, offsets, count, out);
       else
         for (std::int64_t i = 0; i < count; ++i, out += bytes) {
-          if (streams) k.stream(from + offsets[i] * item, out, rows.row_bytes);
+          if (!rows.dense) rows.copy(from + offsets[i] * item, out);
+          else if (streams) k.stream(from + offsets[i] * item, out, rows.row_bytes);
           else std::memcpy(out, from + offsets[i] * item, rows.row_bytes);
         }
       begin += count;
@@ -219,19 +242,10 @@ PyObject* new_gathered(const Tensor& t, int axis, int picked, int index_ndim, co
   return new_dense_tensor(t.dtype, ndim, dims);
 }
 
-// Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
-template <class F>
-void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, F&& body) {
-  Operand operands[3];
-  int count = 0;
-  for (const Tensor* t : tensors) operands[count++].tensor = t;
-  run_loop(size, operands, count, [&] { body(); return 0u; });
-}
-
 nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle offsets_object) {
   const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr());
   if (!t || !offsets || offsets->dtype != Dtype::int64 || !offsets->row_major || axis < 0 || picked < 0 ||
-      axis + picked > t->ndim() || !Rows::are_dense(*t, axis, picked) || t->ndim() - picked + offsets->ndim() > max_ndim)
+      axis + picked > t->ndim() || t->ndim() - picked + offsets->ndim() > max_ndim)
     throw nb::value_error("not what gather takes");
   nb::object output = raise_or(new_gathered(*t, axis, picked, offsets->ndim(), offsets->dims()));
   Rows rows(*t, axis, picked);
@@ -301,159 +315,12 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
   });
 }
 
-// ---- masks --------------------------------------------------------------------------------------
-
-constexpr std::int64_t chunk = 1 << 15;  // elements that are counted, and then packed, at a time
-
-// Where the elements of each chunk that a mask picks begin in the output; the last one is how many
-// there are. `read(begin, n)` gives bytes of the mask.
-template <class ReadMask>
-std::vector<std::int64_t> count_chunks(std::int64_t size, ReadMask&& read) {
-  std::int64_t chunks = (size + chunk - 1) / chunk;
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(chunks) + 1, 0);
-  parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c)
-      starts[static_cast<std::size_t>(c) + 1] = read(c * chunk, std::min(chunk, size - c * chunk));
-  });
-  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  return starts;
-}
-
-// The mask, and for masked_select the tensor it is laid over, read block by block in row-major order.
-class Masked {
- public:
-  Masked(const Tensor& mask, const Tensor* values) {
-    operands_[0].tensor = values ? values : &mask;
-    operands_[0].dtype = operands_[0].tensor->dtype;
-    operands_[1].tensor = &mask;
-    operands_[1].dtype = mask.dtype;
-    together_.emplace(operands_, 2);
-    together_->use_row_major();
-    fits_ = together_->fits() && together_->ndim() == operands_[0].ndim() &&
-            std::equal(operands_[0].dims(), operands_[0].dims() + operands_[0].ndim(), together_->shape());
-    if (fits_) together_->make_loop(loop_);
-  }
-
-  // Whether the mask is repeated to the shape of the tensor; nothing below may be asked if not.
-  bool fits() const { return fits_; }
-  std::int64_t size() const { return loop_.size; }
-
-  // How many of n elements the mask picks.
-  std::int64_t count(std::int64_t begin, std::int64_t n) const {
-    Reader mask(loop_, loop_.inputs[1], kernels(), Path{});
-    if (mask.in_place()) return static_cast<std::int64_t>(kernels().count(mask.at(begin), static_cast<std::size_t>(n)));
-    std::int64_t found = 0;
-    each_block(begin, n, block_bytes, [&](std::int64_t p, std::size_t m) {
-      Buffer in[2], whole;
-      found += static_cast<std::int64_t>(kernels().count(read_mask(mask, p, m, in, whole), m));
-    });
-    return found;
-  }
-
-  // Packs what the mask picks of n elements; `places`, packs where they are instead. There is room for
-  // as many as were counted: another thread may have changed the mask since.
-  void pack(std::int64_t begin, std::int64_t n, std::byte* out, std::size_t room, bool places) const {
-    const Kernels& k = kernels();
-    Reader mask(loop_, loop_.inputs[1], k, Path{}), values(loop_, loop_.inputs[0], k, Path{});
-    std::size_t size = places ? 8 : values.itemsize();
-    int log2 = places ? 3 : layer_of(loop_.inputs[0].dtype).log2_size;
-    Buffer in_mask[2], in_values[2], whole, whole_values, packed;
-    each_block(begin, n, block_bytes / size, [&](std::int64_t p, std::size_t m) {
-      const std::byte* from;
-      if (places) {
-        auto* numbers = reinterpret_cast<std::int64_t*>(in_values[0].bytes);
-        for (std::size_t i = 0; i < m; ++i) numbers[i] = p + static_cast<std::int64_t>(i);
-        from = in_values[0].bytes;
-      } else if (const std::byte* repeated = values.spread(in_values, whole_values, size, m)) {
-        from = repeated;
-      } else {
-        from = values.read(p, m, in_values);
-      }
-      std::size_t found = std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
-      std::memcpy(out, packed.bytes, found * size);
-      out += found * size;
-      room -= found;
-    });
-  }
-
- private:
-  template <class Body>
-  static void each_block(std::int64_t begin, std::int64_t n, std::size_t most, Body&& body) {
-    for (std::int64_t p = begin; p < begin + n;) {
-      std::size_t m = std::min(most, static_cast<std::size_t>(begin + n - p));
-      body(p, m);
-      p += static_cast<std::int64_t>(m);
-    }
-  }
-  static const std::byte* read_mask(const Reader& mask, std::int64_t p, std::size_t n, Buffer* in, Buffer& whole) {
-    const std::byte* repeated = mask.spread(in, whole, 1, n);
-    return repeated ? repeated : mask.read(p, n, in);
-  }
-
-  Operand operands_[2];
-  std::optional<Together> together_;
-  bool fits_;
-  Loop loop_;
-};
-
-// Keeps the memory of a tensor.
-class Kept {
- public:
-  explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
-  ~Kept() { release_storage(storage_); }
-
- private:
-  Storage* storage_;
-};
-
-// What a mask of the shape of `values`, or one that is repeated to it, picks; without `values`, the
-// places of what it picks.
-PyObject* select(const Tensor& mask, const Tensor* values) {
-  Masked masked(mask, values);
-  if (!masked.fits()) return nullptr;
-  std::vector<std::int64_t> starts;
-  const Tensor& first = values ? *values : mask;
-  // Another thread may destroy them while it counts, before it packs.
-  Kept kept_mask(mask), kept_values(first);
-  run_over(masked.size(), {&mask, &first}, [&] {
-    starts = count_chunks(masked.size(), [&](std::int64_t begin, std::int64_t n) { return masked.count(begin, n); });
-  });
-  PyObject* output = new_dense_tensor(values ? values->dtype : Dtype::int64, 1, &starts.back());
-  if (!output) return nullptr;
-  const Tensor& out = *tensor_of(output);
-  std::byte* to = out.data();
-  auto item = static_cast<std::int64_t>(out.itemsize());
-  run_over(masked.size(), {&mask, &first}, [&] {
-    parallel_for(static_cast<std::int64_t>(starts.size()) - 1, 2, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) {
-        std::int64_t start = starts[static_cast<std::size_t>(c)], room = starts[static_cast<std::size_t>(c) + 1] - start;
-        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item, static_cast<std::size_t>(room), !values);
-      }
-    });
-  });
-  return output;
-}
-
-PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  if (keywords || count != 2) return nullptr;
-  const Tensor *t = read_tensor(args[0]), *mask = read_tensor(args[1]);
-  if (!t || !mask || mask->dtype != Dtype::boolean || mask->ndim() > t->ndim() || t->quantization) return nullptr;
-  PyObject* made = select(*mask, t);
-  if (!made) PyErr_Clear();
-  return made;
-}
-
 }  // namespace
 
 void init_selecting(nb::module_& m) {
   using namespace nb::literals;
   m.def("accelerate_gather", [](nb::handle function) { return make_fast_function<fast_gather>(function); }, "function"_a,
         nb::sig("def accelerate_gather(function: F, /) -> F"), "Puts the gathering of rows in front of the Python gather.");
-  m.def("accelerate_masked_select", [](nb::handle function) { return make_fast_function<fast_masked_select>(function); },
-        "function"_a, nb::sig("def accelerate_masked_select(function: F, /) -> F"),
-        "Puts the native way in front of the Python masked_select.");
   m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
         nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
         "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
@@ -469,19 +336,6 @@ void init_selecting(nb::module_& m) {
   m.def("scatter", &scatter, "target"_a, "axis"_a, "picked"_a, "offsets"_a, "updates"_a, "adds"_a,
         nb::sig("def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None"),
         "Writes rows to offsets, or adds them to what is there.");
-  m.def("masked_select", [](nb::handle input, nb::handle mask) {
-        const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
-        if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
-        PyObject* made = select(*chosen, t);
-        if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
-        return raise_or(made);
-      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Any"), "The elements that a mask picks.");
-  m.def("mask_places", [](nb::handle mask) {
-        const Tensor* chosen = read_tensor(mask.ptr());
-        if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
-        return raise_or(select(*chosen, nullptr));
-      }, "mask"_a, nb::sig("def mask_places(mask: Any) -> Any"),
-      "Where a mask is true, counted in row-major order.");
 }
 
 }  // namespace suanzi

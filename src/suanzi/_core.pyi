@@ -304,9 +304,6 @@ def roll(tensor: Any, shifts: Sequence[int]) -> Any:
 def accelerate_gather(function: F, /) -> F:
     """Puts the gathering of rows in front of the Python gather."""
 
-def accelerate_masked_select(function: F, /) -> F:
-    """Puts the native way in front of the Python masked_select."""
-
 def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any:
     """
     Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.
@@ -320,6 +317,9 @@ def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any:
 
 def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None:
     """Writes rows to offsets, or adds them to what is there."""
+
+def accelerate_masked_select(function: F, /) -> F:
+    """Puts the native way in front of the Python masked_select."""
 
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements that a mask picks."""

@@ -6,6 +6,7 @@ tensors of indices, which follow NumPy's rules, and every key that is wrong.
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass
 from typing import Any
@@ -31,14 +32,36 @@ def get(x: Tensor, key: Any) -> Tensor:
     found = _understand(x, key)
     if isinstance(found, Tensor):
         return found
-    base = found.base
-    if not _core.has_dense_rows(base, found.axis + len(found.indices)):
-        base = _core.row_major_copy(base)
     channels = _channels(found)
-    made: Tensor = _core.gather(base, found.axis, len(found.indices), found.offsets(base.strides))
-    if base.scale is not None and base.zero_point is not None:
-        _core.set_quantization(made, base.scale, base.zero_point, channels)
+    made = _gathered(found)
+    if x.scale is not None and x.zero_point is not None:
+        _core.set_quantization(made, found.base.scale or (), x.zero_point, channels)
     return made
+
+
+def _gathered(found: _Picked) -> Tensor:
+    from suanzi.ops.transformation_selecting import with_quick_rows
+
+    axis, picked = found.axis, len(found.indices)
+    lies_outside = _fastest_axis(found.base) < axis
+    if (
+        lies_outside
+    ):  # what is dense is before the indices: it is made the rows, and then moved back
+        order = [*range(axis, found.base.ndim), *range(axis)]
+        perm = [order.index(i) for i in range(found.base.ndim)]
+        found = _Picked(_core.try_view("transpose", found.base, perm), 0, found.indices)
+    taken = math.prod(found.result_shape())
+    base = with_quick_rows(found.base, found.axis + picked, taken)
+    made: Tensor = _core.gather(base, found.axis, picked, found.offsets(base.strides))
+    if lies_outside:
+        made = _core.try_view("transpose", made, [(i + axis) % made.ndim for i in range(made.ndim)])
+    return made
+
+
+def _fastest_axis(x: Tensor) -> int:
+    """Return the axis along which elements are nearest to each other in memory."""
+    steps = [(abs(s), -i) for i, (n, s) in enumerate(zip(x.shape, x.strides, strict=True)) if n > 1]
+    return -min(steps)[1] if steps and x.size else x.ndim
 
 
 def set_(x: Tensor, key: Any, value: Any) -> None:
