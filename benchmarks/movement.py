@@ -131,6 +131,7 @@ def moving_cases() -> dict[str, tuple[str, Callable[[int], tuple[int, ...]], Cas
                 lambda x: x.T.to(t.float16, memory_format=t.contiguous_format),
             ),
         ),
+        "x + x.T": ("f32", square, (lambda x: x + x.T, lambda x: x + x.T, lambda x: x + x.T)),
         "concat axis 0": (
             "f32",
             square,

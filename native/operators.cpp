@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fast_function.h"
+#include "straighten.h"
 
 namespace suanzi {
 
@@ -115,7 +116,11 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  trouble = run_loop(loop.size, operands, count, [&] { return run_form(op, loop, promoted, out, out_dtype); });
+  trouble = run_loop(loop.size, operands, count, [&] {
+    if (!Straightened::is_needed(loop)) return run_form(op, loop, promoted, out, out_dtype);
+    Straightened straight(loop);
+    return run_form(op, straight.loop(), promoted, out, out_dtype);
+  });
   if (trouble) Py_CLEAR(output);
   return output;
 }

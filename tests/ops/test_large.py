@@ -89,3 +89,30 @@ def test_strided_operands() -> None:
     values = np.random.default_rng(5).normal(size=(SIZE, 2)).astype(np.float32)
     check(sz.add, from_numpy(values[:, 0]), from_numpy(values[:, 1]))
     check(lambda x: sz.cast(x, sz.float64), from_numpy(values[:, 1]))
+
+
+@pytest.mark.parametrize(
+    "dtypes", [("float32", "float32"), ("int8", "float16"), ("bfloat16", "int32")]
+)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_operands_that_lie_across_each_other(dtypes: tuple[str, str], threads: int) -> None:
+    """Large ones are laid along the loop first; small parts of them are not."""
+    shape = (3, 257, 391)
+    x, y = (sz.cast(sz.tensor(np.arange(np.prod(shape)) % 97), sz.dtype(d)) for d in dtypes)
+    x = x.reshape(shape)
+    across = sz.transpose(y.reshape(391, 3, 257), (2, 0, 1))
+    row = sz.transpose(y[: 391 * 257].reshape(391, 257))  # repeated along the first axis
+    before = sz.get_num_threads()
+    sz.set_num_threads(threads)
+    try:
+        for z in (across, row, across[:, ::-1, ::-1]):
+            for whole, part in (
+                (x + z, lambda a, b: a + b),
+                (sz.where(x > z, x, z), lambda a, b: sz.where(a > b, a, b)),
+                (sz.muladd(x, z, z), lambda a, b: sz.muladd(a, b, b)),
+            ):
+                for i in (0, 128, 256):
+                    piece = part(x[:, i : i + 1], sz.expand(z, shape)[:, i : i + 1])
+                    assert whole[:, i : i + 1].tolist() == piece.tolist()
+    finally:
+        sz.set_num_threads(before)
