@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float64, int64
 from suanzi.layout import strides_of
@@ -219,6 +220,10 @@ def _part(part: Any) -> Any:
             raise UninitializedObject("x[key]: a tensor in the key was destroyed.")
     elif isinstance(part, bool):
         return tensor(part)
+    elif way_to_the_host(part):
+        raise TypeMismatch(
+            f"x[key]: a {type(part).__name__} is no index. {way_to_the_host(part)}"
+        )
     elif isinstance(part, list) or hasattr(part, "__dlpack__") or hasattr(part, "__array__"):
         found = tensor(part)
         if isinstance(part, list) and found.size == 0:  # of no kind; it picks nothing
@@ -285,6 +290,10 @@ def _places(mask: Tensor) -> list[Tensor]:
 
 def _value(x: Tensor, value: Any) -> Tensor:
     """Return what is written, as a tensor that converts to the dtype."""
+    if way_to_the_host(value):
+        raise TypeMismatch(
+            f"x[key] = value: the value is a {type(value).__name__}. {way_to_the_host(value)}"
+        )
     plain = isinstance(value, bool | int | float | complex | list | tuple | range)
     if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
         return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit

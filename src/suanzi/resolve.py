@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from suanzi import _core
-from suanzi._hints import shown
+from suanzi._hints import shown, way_to_the_host
 from suanzi.dtypes import DType, float32, float64, iinfo
 from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
@@ -90,9 +90,10 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
                 f"{op.title}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
                 f"{str(error).removeprefix('tensor: ').rstrip('.')}. Convert it first."
             ) from error
+    way = way_to_the_host(x) or f"Make a tensor of it with sz.tensor({name})."
     raise TypeMismatch(
         f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
-        f"NumPy array. Make a tensor of it with sz.tensor({name})."
+        f"NumPy array. {way}"
     )
 
 
