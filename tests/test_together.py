@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
 from collections.abc import Callable
@@ -54,3 +55,120 @@ def test_what_takes_dense_tensors_alone_says_how_to_make_one(way: str) -> None:
         INTO_DENSE[way](sparse())
     with pytest.raises(sz.TypeMismatch, match=r"to_host\(\)\.$"):
         INTO_DENSE[way](Elsewhere())
+
+
+# ---- sparse tensors in every operator ------------------------------------------------------------
+
+MASK = [[True, False, True], [False, True, True]]
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "cast": lambda x: sz.cast(x, sz.float64),
+    "reshape": lambda x: sz.reshape(x, (3, 2)),
+    "expand_dims": lambda x: sz.expand_dims(x, 1),
+    "squeeze": sz.squeeze,
+    "transpose": lambda x: sz.transpose(x, (1, 0)),
+    "split": lambda x: sz.split(x, [1, 2], axis=1),
+    "concat": lambda x: sz.concat([x, x], 0),
+    "stack": lambda x: sz.stack([x, x], 1),
+    "unstack": lambda x: sz.unstack(x, 1),
+    "slice": lambda x: sz.slice(x, (0, 1), (2, 2), (1, 1)),
+    "tile": lambda x: sz.tile(x, (2, 2)),
+    "pad": lambda x: sz.pad(x, (1, 0, 0, 0)),
+    "reverse": lambda x: sz.reverse(x, (0, 1)),
+    "roll": lambda x: sz.roll(x, (1, 1), (0, 1)),
+    "crop": lambda x: sz.crop(x, (1, 2), (1, 1)),
+    "clip": lambda x: sz.clip(x, -1, 3),
+    "gather": lambda x: sz.gather(x, sz.tensor([1, 0])),
+    "expand": lambda x: sz.expand(x, (2, 2, 3)),
+    "flatten": lambda x: sz.flatten(x, 0, 1),
+    "flip": lambda x: sz.flip(x, 1),
+    "sign": sz.sign,
+    "where": lambda x: sz.where(sz.tensor(MASK), x, x),
+    "masked_select": lambda x: sz.masked_select(x, sz.tensor(MASK)),
+    "contiguous": sz.contiguous,
+    "duplicate": sz.duplicate,
+    "shape": sz.shape,
+    "size": sz.size,
+    "rank": sz.rank,
+    "is_finite": sz.is_finite,
+    "is_inf": sz.is_inf,
+    "is_nan": sz.is_nan,
+}
+"""Calls with a tensor of two axes, (2, 3), of which quantised and sparse ones are made, too."""
+
+
+def attempt(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call returns, or its status."""
+    try:
+        return call(*arguments)
+    except sz.StatusError as error:
+        return error
+
+
+def dense(result: Any) -> Any:
+    """Return a result, or a list of them, as plain Python values."""
+    if isinstance(result, list):
+        return [dense(one) for one in result]
+    if isinstance(result, sz.SparseTensor):
+        return result.to_dense().tolist()
+    return result.tolist() if isinstance(result, sz.Tensor) else result
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_sparse_tensor_gives_what_the_dense_one_does_or_says_to_dense(
+    name: str, layout: str
+) -> None:
+    x = sz.to_sparse(sz.tensor(REAL), layout)
+    found = attempt(CALLS[name], x)
+    if isinstance(found, sz.StatusError):
+        assert isinstance(found, sz.TypeMismatch)
+        assert re.search(r"^\w+ \([\d.]+\): .* to_dense\(\)\.$", str(found))
+    else:
+        assert dense(found) == dense(CALLS[name](x.to_dense()))
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_sparse_tensor_in_any_place_of_any_operator_is_a_status(name: str) -> None:
+    required = [
+        p
+        for p in inspect.signature(REGISTRY[name].function).parameters.values()
+        if p.default is p.empty
+    ]
+    gc.collect()  # errors that were caught may be in cycles
+    before = _core.pool_info()["storages"]
+    for place in range(max(len(required), 1)):
+        arguments: list[Any] = [sz.tensor(REAL) for _ in required] or [None]
+        arguments[place] = sparse()
+        found = attempt(getattr(sz, name), *arguments)
+        assert not isinstance(found, sz.StatusError) or str(found).endswith(".")
+    del arguments, found
+    gc.collect()
+    assert _core.pool_info()["storages"] == before
+
+
+def test_a_sparse_tensor_does_not_become_quantised_nor_text() -> None:
+    for dtype in (sz.QT_SYM_INT8, sz.QT_ASYM_UINT8, sz.QT_CH_SYM_INT8, sz.char):
+        with pytest.raises(sz.TypeMismatch, match=r"^cast \(7.2.3.1\): "):
+            sz.cast(sparse(), dtype)
+
+
+def test_a_sparse_tensor_has_no_order_of_axes_to_choose() -> None:
+    with pytest.raises(sz.TypeMismatch, match=r"^cast \(7.2.3.1\): layout is \(0, 1\), an order"):
+        sz.cast(sparse(), sz.int8, layout=(0, 1))
+
+
+def test_methods_are_the_same_for_dense_and_sparse_tensors() -> None:
+    x, y = sz.tensor(REAL), sparse()
+    assert dense(y.T) == dense(x.T)
+    for dims in ((3, 2), (3, -1), ((-1, 2),), (6,), (-1,)):
+        assert dense(y.reshape(*dims)) == dense(x.reshape(*dims))
+    for wrong in ((4, -1), (-1, -1), ("a",), (2.0, 3)):
+        with pytest.raises(sz.StatusError) as of_dense:
+            x.reshape(*wrong)
+        with pytest.raises(type(of_dense.value), match=r"^reshape \(7.2.3.2\): "):
+            y.reshape(*wrong)
+    with pytest.raises(sz.TypeMismatch, match=r"^x\[key\]: .* to_dense\(\)"):
+        y[0]
+    with pytest.raises(sz.TypeMismatch, match=r"to_dense\(\)"):
+        list(y)

@@ -221,9 +221,7 @@ def _part(part: Any) -> Any:
     elif isinstance(part, bool):
         return tensor(part)
     elif way_to_the_host(part):
-        raise TypeMismatch(
-            f"x[key]: a {type(part).__name__} is no index. {way_to_the_host(part)}"
-        )
+        raise TypeMismatch(f"x[key]: a {type(part).__name__} is no index. {way_to_the_host(part)}")
     elif isinstance(part, list) or hasattr(part, "__dlpack__") or hasattr(part, "__array__"):
         found = tensor(part)
         if isinstance(part, list) and found.size == 0:  # of no kind; it picks nothing

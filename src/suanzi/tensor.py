@@ -138,19 +138,7 @@ class Tensor:
         """
         from suanzi.ops.transformation_views import reshape
 
-        given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
-        endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
-        if endless or isinstance(given, bytes):
-            return reshape(self, given)  # which says what is wrong
-        sizes = list(given)
-        try:
-            sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
-        except TypeError:
-            return reshape(self, sizes)
-        if sizes.count(-1) == 1:
-            others = math.prod(n for n in sizes if n != -1)
-            sizes[sizes.index(-1)] = self.size // others if others else 0
-        return reshape(self, sizes)
+        return reshape(self, sizes_of(dims, self.size))
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -330,6 +318,26 @@ def _set(x: Tensor, key: Any, value: Any) -> None:
 
 
 _core.declare_indexing(_get, _set)
+
+
+def sizes_of(dims: tuple[Any, ...], size: int) -> Any:
+    """Return the sizes that a method was given, one by one or in a sequence; -1 for what is left.
+
+    What is wrong is returned as it came: the operator says so.
+    """
+    given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
+    endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
+    if endless or isinstance(given, bytes):
+        return given
+    sizes = list(given)
+    try:
+        sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
+    except TypeError:
+        return sizes
+    if sizes.count(-1) == 1:
+        others = math.prod(n for n in sizes if n != -1)
+        sizes[sizes.index(-1)] = size // others if others else 0
+    return sizes
 
 
 def is_destroyed(x: Any) -> bool:
