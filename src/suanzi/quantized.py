@@ -134,13 +134,13 @@ def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
 
 
 def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) -> Tensor:
-    """Return real numbers, repeated to a shape, as another tensor stores them.
+    """Return real numbers, repeated to a shape, as another tensor, with a scale, stores them.
 
     `axis` is that of its channels in the shape, -1 for none.
     """
     op = _OPERATORS["quantize"]
-    if x.scale is None or x.zero_point is None:
-        raise without_scale(op, "x", x)
+    assert x.scale is not None
+    assert x.zero_point is not None
     real = _core.try_view("expand", _real_numbers(op, "value", source), shape)
     down = not is_symmetric(x.dtype)
     made: Tensor = _core.quantize(real, x.dtype, x.scale, x.zero_point, axis, down)
@@ -166,7 +166,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
             "For another, use sz.cast."
         )
     if x.zero_point is None:
-        raise without_scale(op, "x", x)
+        raise without_scale(op.title, "x", x)
     made: Tensor = _core.dequantize(x, target, False)
     return made
 
@@ -228,7 +228,7 @@ def _real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
     if x.dtype.kind != "quantized":
         return x
     if x.zero_point is None:
-        raise without_scale(op, name, x)
+        raise without_scale(op.title, name, x)
     exact: Tensor = _core.dequantize(x, float64, False)
     return exact
 

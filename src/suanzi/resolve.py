@@ -102,7 +102,7 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
     if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
         return x
     if x.zero_point is None:
-        raise without_scale(op, name, x)
+        raise without_scale(op.title, name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
     exactly = get_promotion().join is not None
     made: Tensor = _core.dequantize(x, float64 if exactly else float32, False)
@@ -116,10 +116,10 @@ def real_argument(op: Operator, name: str, x: Any) -> Tensor:
     return found
 
 
-def without_scale(op: Operator, name: str, x: Tensor) -> InvalidArgument:
+def without_scale(title: str, name: str, x: Tensor) -> InvalidArgument:
     """Return the error for a quantised tensor that was made without a scale."""
     return InvalidArgument(
-        f"{op.title}: {name} is {x.dtype} without a scale, so that its integers stand for nothing. "
+        f"{title}: {name} is {x.dtype} without a scale, so that its integers stand for nothing. "
         "Make it with sz.create_quant_tensor or sz.quantize."
     )
 
@@ -185,6 +185,8 @@ def axis_argument(
         raise error(
             f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
             f"{ndim - 1}."
+            if ndim
+            else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
         )
     return number % ndim
 

@@ -80,7 +80,7 @@ def cast(
         made = quantize_for(op, "input", input, target)
     elif target is not input.dtype and input.dtype.kind == "quantized":
         if input.zero_point is None:
-            raise without_scale(op, "input", input)
+            raise without_scale(op.title, "input", input)
         made = _core.dequantize(input, target, saturate)
     elif layout is None or quantized:
         made = _core.cast(input, target, saturate)
