@@ -172,3 +172,89 @@ def test_methods_are_the_same_for_dense_and_sparse_tensors() -> None:
         y[0]
     with pytest.raises(sz.TypeMismatch, match=r"to_dense\(\)"):
         list(y)
+
+
+# ---- quantised tensors ---------------------------------------------------------------------------
+
+
+def per_tensor() -> sz.Tensor:
+    values = [[3, 8, 1], [10, 3, 4]]
+    return sz.create_quant_tensor((2, 3), 0.25, sz.QT_ASYM_UINT8, values=values, zero_point=3)
+
+
+def per_channel() -> sz.Tensor:
+    values = [[0, 5, -2], [7, 0, 1]]
+    return sz.create_quant_tensor((2, 3), [0.25, 0.5, 1], sz.QT_CH_SYM_INT8, values=values)
+
+
+@pytest.mark.parametrize("make", [per_tensor, per_channel])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_quantised_tensor_gives_what_its_real_numbers_do_or_says_dequantize(
+    name: str, make: Callable[[], sz.Tensor]
+) -> None:
+    for x in (make(), sz.cast(make(), make().dtype, layout=(0, 1)), make().T.T, make()[:, ::-1]):
+        found = attempt(CALLS[name], x)
+        if isinstance(found, sz.StatusError):
+            assert isinstance(found, sz.InvalidArgument)
+            assert x.channel_axis is not None
+            assert re.search(r"^\w+ \([\d.]+\): .*sz\.dequantize\(input\)\.$", str(found))
+        else:
+            assert dense(found) == dense(CALLS[name](sz.dequantize(x)))
+
+
+@pytest.mark.parametrize("value", [0.4, -0.4, 0.125, 1e9, -1e9, 0, True])
+def test_padding_and_assignment_store_a_number_alike(value: float) -> None:
+    x = per_tensor()
+    padded = sz.pad(x, (1, 0, 0, 0), value)
+    x[0] = value
+    assert padded[0].int_repr().tolist() == x[0].int_repr().tolist()
+    assert x[0].int_repr().tolist() == sz.quantize(
+        sz.tensor([float(value)] * 3), x.dtype, scale=x.scale, zero_point=x.zero_point
+    ).int_repr().tolist()  # fmt: skip
+
+
+KEYS: list[Any] = [0, (slice(None), 1), ([1, 0], [2, 0]), (slice(None), [0, 2]), ..., slice(1)]
+
+
+@pytest.mark.parametrize("make", [per_tensor, per_channel])
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_what_is_written_is_the_nearest_there_is_and_the_rest_stays(
+    key: Any, make: Callable[[], sz.Tensor]
+) -> None:
+    x = make()
+    before, expected = x.int_repr().numpy().copy(), sz.dequantize(make()).numpy()
+    x[key] = 1
+    expected[key] = 1
+    assert x.tolist() == expected.tolist()
+    untouched = expected != 1
+    assert (x.int_repr().numpy() == before)[untouched].all()
+
+
+@pytest.mark.parametrize("value", [1j, [1j, 2, 3], sz.tensor(1j)], ids=str)
+def test_a_complex_number_is_not_written_to_real_tensors(value: Any) -> None:
+    for x in (per_tensor(), per_channel(), sz.zeros((2, 3)), sz.zeros((2, 3), sz.int8)):
+        before = x.tolist()
+        for key in (0, [0], (slice(None), [0, 1, 2])):
+            with pytest.raises(sz.TypeMismatch, match=r"^x\[key\] = value: the value is complex"):
+                x[key] = value
+        assert x.tolist() == before
+
+
+def test_integers_without_a_scale_are_copied_and_never_read() -> None:
+    x, scaled = sz.tensor([1, 2], sz.QT_SYM_INT8), sz.quantize(sz.tensor([1, 2]), sz.QT_SYM_INT8)
+    x[0] = x[1]
+    assert sz.flip(x, 0).tolist() == [2, 2]
+    for target, value in ((x, 1), (x, scaled[0]), (scaled, x[0]), (sz.zeros((2,)), x[0])):
+        with pytest.raises(sz.InvalidArgument, match=r"^x\[key\] = value: .* without a scale"):
+            target[0] = value
+    with pytest.raises(sz.InvalidArgument, match=r"^pad \(7.2.3.12\): .* without a scale"):
+        sz.pad(x, (1, 1))
+
+
+def test_hints_name_what_can_be_done() -> None:
+    for make in (sz.create_tensor, lambda *a: sz.wrap_tensor(a[0], values=a[1])):
+        with pytest.raises(sz.StatusError) as error:
+            make((2, 3), per_tensor())
+        assert "dtype=sz.QT" not in str(error.value)
+    with pytest.raises(sz.InvalidArgument, match=r"gradients are real .* sz.dequantize\(input\)"):
+        sz.slice_backward(per_tensor(), per_tensor(), (0, 0), (2, 3), (1, 1))

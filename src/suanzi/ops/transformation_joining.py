@@ -15,8 +15,9 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest
 from suanzi.creating import scalar_argument
-from suanzi.dtypes import float32
+from suanzi.dtypes import float32, float64
 from suanzi.interchange import MAX_NDIM
+from suanzi.quantized import quantize_like
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
     axis_argument,
@@ -28,6 +29,7 @@ from suanzi.resolve import (
     promote,
     real_values,
     tensor_argument,
+    without_scale,
 )
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
 from suanzi.tensor import Tensor, TensorLike, tensor
@@ -63,6 +65,9 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
             raise InvalidArgument(
                 f"{op.title}: input_lists[{i}] has rank {x.ndim} and input_lists[0] rank {ndim}; "
                 "ranks must be equal, and 1 at least. Add axes with sz.expand_dims, or use "
+                "sz.stack."
+                if ndim
+                else f"{op.title}: input_lists[0] has rank 0, and so no axis to go along. Use "
                 "sz.stack."
             )
     along = axis_argument(op, "axis", axis, ndim, OutOfRange)
@@ -149,7 +154,9 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     x = tensor_argument(op, "input", input)
     times = integers_argument(op, "repeats", repeats, x.ndim)
     if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
-        raise InvalidArgument(f"{op.title}: repeats is {times}; each must be from 0 up.")
+        raise InvalidArgument(
+            f"{op.title}: repeats is {times}; each must be from 0 up, and less than 2**63."
+        )
     made: Tensor = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
     return _with_scale(made, x, scale)
@@ -245,19 +252,19 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     """Return a number as the input stores it."""
     if x.dtype.kind != "quantized":
         return scalar_argument(op, "pad_value", value, x.dtype)
-    number = scalar_argument(op, "pad_value", value, float32)
-    if x.scale is None or x.zero_point is None or (number != 0 and len(x.scale) > 1):
+    number = scalar_argument(op, "pad_value", value, float64)
+    if x.scale is None:
+        raise without_scale(op.title, "input", x)
+    if number == 0:
+        return x.zero_point
+    if len(x.scale) > 1:
         raise InvalidArgument(
             f"{op.title}: pad_value is {number}, and the input has no one scale to store it with; "
             "pad sz.dequantize(input)."
         )
     if not math.isfinite(number.real):
         raise InvalidArgument(f"{op.title}: pad_value is {number}, which {x.dtype} cannot store.")
-    from suanzi.dtypes import iinfo
-
-    limits = iinfo(x.dtype)
-    whole = round(float(number.real) / x.scale[0]) + x.zero_point
-    return min(max(whole, limits.min), limits.max)
+    return quantize_like(x, tensor(number, float64), (), -1).int_repr().item()
 
 
 @_core.accelerate_joining

@@ -109,10 +109,10 @@ def scatter(
 
 def _adds_in(op: Operator, dt: DType) -> DType:
     """Return the dtype in which updates are added up."""
-    if dt.kind in ("bool", "char", "quantized"):
+    if dt.kind in ("bool", "char"):
+        mend = ", or cast with sz.cast(input, sz.int32)" if dt.kind == "bool" else ""
         raise InvalidArgument(
-            f"{op.title}: input is {dt}, of which there are no sums; leave override=True, or cast "
-            "with sz.cast(input, sz.int32)."
+            f"{op.title}: input is {dt}, of which there are no sums; leave override=True{mend}."
         )
     if dt.kind == "float":
         return dt if dt.bits >= 32 else float32
