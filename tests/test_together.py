@@ -258,3 +258,28 @@ def test_hints_name_what_can_be_done() -> None:
         assert "dtype=sz.QT" not in str(error.value)
     with pytest.raises(sz.InvalidArgument, match=r"gradients are real .* sz.dequantize\(input\)"):
         sz.slice_backward(per_tensor(), per_tensor(), (0, 0), (2, 3), (1, 1))
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.complex64, sz.int4, sz.bfloat16])
+def test_a_printed_tensor_is_freed_at_once(dtype: sz.DType) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        before = _core.pool_info()["storages"]
+        for shape in ((), (3,), (2, 3), (2, 2, 2), (50, 50), (0, 2)):
+            x = sz.zeros(shape, dtype)
+            assert repr(x).startswith("Tensor(")
+            assert f"{x}" == repr(x)
+            del x
+        x = per_channel()
+        repr(x)
+        del x
+        sparse_one = sparse()
+        repr(sparse_one)
+        del sparse_one
+        assert _core.pool_info()["storages"] == before
+    finally:
+        gc.enable()
