@@ -22,7 +22,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensor import Tensor, is_destroyed, tensor, with_quantization_of
 
 _WHOLE = slice(None)
 
@@ -37,9 +37,7 @@ def get(x: Tensor, key: Any) -> Tensor:
         base = _core.row_major_copy(base)
     channels = _channels(found)
     made: Tensor = _core.gather(base, found.axis, len(found.indices), found.offsets(base.strides))
-    if base.scale is not None and base.zero_point is not None:
-        _core.set_quantization(made, base.scale, base.zero_point, channels)
-    return made
+    return with_quantization_of(base, made, axis=channels)
 
 
 def set_(x: Tensor, key: Any, value: Any) -> None:

@@ -24,7 +24,6 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
 from suanzi.resolve import (
     axis_argument,
-    dtype_error,
     integer_argument,
     tensor_argument,
     without_scale,
@@ -98,7 +97,7 @@ def quantize(
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
     op = _OPERATORS["quantize"]
-    target = quantized_dtype(op, dtype)
+    target = _quantized_dtype(op, dtype)
     real = _real_numbers(op, "x", tensor_argument(op, "x", x))
     if channel_axis is not None and not is_channel_wise(target):
         raise InvalidArgument(
@@ -207,15 +206,11 @@ def _dtype_argument(op: Operator, dt: DTypeLike) -> DType:
         raise error.__class__(f"{op.title}: {error}") from None
 
 
-def quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
+def _quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
     """Return an argument as a quantised dtype."""
-    wrong = dtype_error(op) if op.name == "create_quant_tensor" else TypeMismatch
-    try:
-        target = dtype_of(dt)
-    except StatusError as error:
-        raise wrong(f"{op.title}: {error}") from None
+    target = _dtype_argument(op, dt)
     if target.kind != "quantized":
-        raise wrong(
+        raise TypeMismatch(
             f"{op.title}: dtype is {target}; it is one of {', '.join(map(str, QUANTIZED))}."
         )
     return target

@@ -320,6 +320,28 @@ def _set(x: Tensor, key: Any, value: Any) -> None:
 _core.declare_indexing(_get, _set)
 
 
+def with_quantization_of(
+    source: Tensor,
+    made: Tensor,
+    *,
+    axis: int | None = None,
+    scale: Sequence[float] | None = None,
+) -> Tensor:
+    """Return a new tensor, now standing for numbers as another does, if that is quantised.
+
+    `axis` and `scale` are those of the channels where they moved; no channels are axis -1.
+    """
+    if source.scale is not None and source.zero_point is not None:
+        own = -1 if source.channel_axis is None else source.channel_axis
+        _core.set_quantization(
+            made,
+            source.scale if scale is None else scale,
+            source.zero_point,
+            own if axis is None else axis,
+        )
+    return made
+
+
 def sizes_of(dims: tuple[Any, ...], size: int) -> Any:
     """Return the sizes that a method was given, one by one or in a sequence; -1 for what is left.
 

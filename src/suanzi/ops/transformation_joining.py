@@ -32,7 +32,7 @@ from suanzi.resolve import (
     without_scale,
 )
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
-from suanzi.tensor import Tensor, TensorLike, tensor
+from suanzi.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 
 class PadMode(IntEnum):
@@ -159,7 +159,7 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
         )
     made: Tensor = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 @_core.accelerate_joining
@@ -210,7 +210,7 @@ def pad(
         scales = _core.pad(tensor(scale, float32), widths[at : at + 2], mode, 0)
         scale = scales.tolist()
     made: Tensor = _core.pad(x, widths, mode, value)
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 def _pad_mode(op: Operator, mode: Any) -> PadMode:
@@ -320,7 +320,7 @@ def roll(
     if x.channel_axis is not None and scale:
         first = -total[x.channel_axis] % len(scale)
         scale = scale[first:] + scale[:first]
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
@@ -328,11 +328,3 @@ def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
     if is_several(op, name, values):
         return integers_argument(op, name, values)
     return (integer_argument(op, name, values),)
-
-
-def _with_scale(made: Tensor, source: Tensor, scale: Sequence[float]) -> Tensor:
-    """Return a tensor of the channels of another, with scales in their order."""
-    if source.scale is not None and source.zero_point is not None:
-        axis = -1 if source.channel_axis is None else source.channel_axis
-        _core.set_quantization(made, scale, source.zero_point, axis)
-    return made
