@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
+import io
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -22,17 +25,26 @@ def sparse() -> sz.SparseTensor:
 
 
 class Elsewhere:
-    """A tensor on a device that computes nothing."""
+    """A tensor on a device, which computes or does not."""
 
-    def __init__(self) -> None:
-        self.hidden, self.device = sz.tensor(REAL), sz.Device("npu")
+    def __init__(self, hidden: sz.Tensor | None = None, *, computes: bool = False) -> None:
+        self.hidden = sz.tensor(REAL) if hidden is None else hidden
+        self.device, self.computes = sz.Device("npu"), computes
         self.dtype, self.shape = self.hidden.dtype, self.hidden.shape
 
     def to_host(self) -> sz.Tensor:
         return sz.duplicate(self.hidden)
 
     def __suanzi_operator__(self, name: str, args: Any, kwargs: Any) -> Any:
-        return NotImplemented
+        if not self.computes:
+            return NotImplemented
+        return getattr(sz, name)(*map(_hidden, args), **{k: _hidden(x) for k, x in kwargs.items()})
+
+
+def _hidden(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_hidden(one) for one in x]
+    return x.hidden if isinstance(x, Elsewhere) else x
 
 
 # ---- what is no dense tensor on the host ---------------------------------------------------------
@@ -283,3 +295,89 @@ def test_a_printed_tensor_is_freed_at_once(dtype: sz.DType) -> None:
         assert _core.pool_info()["storages"] == before
     finally:
         gc.enable()
+
+
+# ---- devices -------------------------------------------------------------------------------------
+
+MIXED = ("gather", "where", "masked_select")  # with an index, or a mask, that is on the host
+
+
+@pytest.mark.parametrize("make", [lambda: sz.tensor(REAL), per_tensor, per_channel])
+@pytest.mark.parametrize("name", sorted(set(CALLS) - set(MIXED)))
+def test_every_operator_reaches_the_device(name: str, make: Callable[[], sz.Tensor]) -> None:
+    found = attempt(CALLS[name], Elsewhere(make(), computes=True))
+    expected = attempt(CALLS[name], make())
+    if isinstance(expected, sz.StatusError):
+        assert (type(found), str(found)) == (type(expected), str(expected))
+    else:
+        assert dense(found) == dense(expected)
+    refusal = attempt(CALLS[name], Elsewhere())
+    assert isinstance(refusal, sz.TypeMismatch)
+    assert str(refusal) == f"{REGISTRY[name].title}: it has no form for Elsewhere."
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_nothing_is_moved_unasked(name: str) -> None:
+    refusal = attempt(CALLS[name], Elsewhere(computes=True))
+    assert isinstance(refusal, sz.InvalidArgument)
+    assert "they must be on one device" in str(refusal)
+
+
+def test_a_wrong_device_beside_a_tensor_on_one_is_named() -> None:
+    with pytest.raises(sz.InvalidArgument, match=r"^create_tensor \(7.2.1.1\): Device: 'abacus'"):
+        sz.create_tensor((2, 3), Elsewhere(), device="abacus")
+    with pytest.raises(TypeError, match=r"^create_tensor \(7.2.1.1\): "):
+        sz.create_tensor((2, 3), Elsewhere(), nonsense=1)
+
+
+# ---- destroyed, saved, pickled -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda: sz.tensor(REAL), per_tensor, sparse])
+@pytest.mark.parametrize("name", CALLS)
+def test_every_operator_names_itself_for_a_destroyed_tensor(
+    name: str, make: Callable[[], Any]
+) -> None:
+    x = make()
+    sz.destroy(x)
+    found = attempt(CALLS[name], x)
+    without_form = isinstance(found, sz.TypeMismatch) and make is sparse
+    assert isinstance(found, sz.UninitializedObject) or without_form
+    assert str(found).startswith(f"{REGISTRY[name].title}: ")
+
+
+FORMS: list[Callable[[], Any]] = [
+    *[lambda order=order: sz.cast(sz.tensor(REAL), sz.bfloat16, layout=order)
+      for order in ((0, 1), (1, 0))],
+    lambda: sz.tensor(REAL)[:, ::-2],
+    lambda: sz.expand(sz.tensor(REAL[0]), (2, 3)),
+    per_tensor,
+    lambda: per_tensor().T[1:],
+    per_channel,
+    lambda: sz.cast(per_channel(), sz.QT_CH_SYM_INT8, layout=(0, 1)),
+    lambda: per_channel()[:, ::-1],
+    lambda: per_channel()[:, 1],
+    lambda: sz.zeros((0, 3), sz.int4, layout=(0, 1)),
+    sparse,
+    lambda: sparse().to_csr(),
+    lambda: sparse().T,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", FORMS)
+def test_what_is_kept_comes_back(make: Callable[[], Any]) -> None:
+    x, file = make(), io.BytesIO()
+    sz.save(file, {"x": x, "again": x})
+    for y in (*sz.load(file).values(), pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+        assert repr(y) == repr(x)
+        assert (type(y), y.dtype, y.shape) == (type(x), x.dtype, x.shape)
+        assert dense(y) == dense(x)
+        if isinstance(x, sz.Tensor):
+            assert (y.scale, y.zero_point, y.channel_axis) == (
+                x.scale,
+                x.zero_point,
+                x.channel_axis,
+            )
+            assert y.layout.min2maj == (x.layout.min2maj or (1, 0)[-x.ndim :])
+        else:
+            assert y.layout == x.layout

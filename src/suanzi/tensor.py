@@ -30,6 +30,8 @@ from suanzi.status import InvalidArgument, StatusError, TypeMismatch, Uninitiali
 if TYPE_CHECKING:
     import numpy as np
 
+    from suanzi.sparse.tensor import SparseTensor
+
 
 @_core.make_tensor_type
 class Tensor:
@@ -138,7 +140,7 @@ class Tensor:
         """
         from suanzi.ops.transformation_views import reshape
 
-        return reshape(self, sizes_of(dims, self.size))
+        return reshape(self, sizes_of(self, dims))
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -342,8 +344,8 @@ def with_quantization_of(
     return made
 
 
-def sizes_of(dims: tuple[Any, ...], size: int) -> Any:
-    """Return the sizes that a method was given, one by one or in a sequence; -1 for what is left.
+def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
+    """Return the sizes that x.reshape was given, one by one or in a sequence; -1 is what is left.
 
     What is wrong is returned as it came: the operator says so.
     """
@@ -358,7 +360,7 @@ def sizes_of(dims: tuple[Any, ...], size: int) -> Any:
         return sizes
     if sizes.count(-1) == 1:
         others = math.prod(n for n in sizes if n != -1)
-        sizes[sizes.index(-1)] = size // others if others else 0
+        sizes[sizes.index(-1)] = x.size // others if others else 0
     return sizes
 
 

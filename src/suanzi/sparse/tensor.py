@@ -299,7 +299,7 @@ class SparseTensor:
         """
         from suanzi.tensor import sizes_of
 
-        return self._call("reshape", sizes_of(dims, self.size))
+        return self._call("reshape", sizes_of(self, dims))
 
     def reduce(
         self,
@@ -385,6 +385,7 @@ class SparseTensor:
         return from_tensors, to_tensors(self)
 
     def __getitem__(self, key: object) -> Tensor:
+        self._alive()
         raise TypeMismatch(
             "x[key]: a sparse tensor has no elements by index. Make it dense first, with "
             "to_dense(), or use to_scipy()."
