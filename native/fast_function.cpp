@@ -12,14 +12,26 @@ namespace suanzi::detail {
 
 using namespace nb::literals;
 
+// Returns a default value as a literal that the operator takes as well: Python reads the signature
+// of a built-in function from text, and refuses to read one with anything else in it.
+static nb::object literal(nb::handle value, nb::handle missing) {
+  nb::handle type = value.type();
+  if (value.is(missing) || value.is_none() || type.is(&PyBool_Type) || type.is(&PyLong_Type) ||
+      type.is(&PyFloat_Type) || type.is(&PyUnicode_Type) || type.is(&PyTuple_Type))
+    return nb::borrow(value);
+  return nb::str(nb::hasattr(value, "name") ? value.attr("name") : value);
+}
+
 nb::object builtin_like(nb::handle function, Entry entry) {
   nb::object inspect = nb::module_::import_("inspect");
   nb::object signature = inspect.attr("signature")(function);
+  nb::object empty = inspect.attr("_empty");
   nb::list bare;
   for (nb::handle parameter : nb::iter(signature.attr("parameters").attr("values")()))
-    bare.append(parameter.attr("replace")("annotation"_a = inspect.attr("_empty")));
+    bare.append(parameter.attr("replace")(
+        "annotation"_a = empty, "default"_a = literal(parameter.attr("default"), empty)));
   signature = signature.attr("replace")("parameters"_a = bare,
-                                        "return_annotation"_a = inspect.attr("_empty"));
+                                        "return_annotation"_a = empty);
 
   // These live as long as the function, which is a global of a module: as long as the process.
   auto* name = new std::string(nb::cast<std::string>(function.attr("__name__")));

@@ -106,7 +106,12 @@ void deallocate(PyObject* self) {
 PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
   nb::object error = nb::module_::import_("suanzi.status").attr("AllocFailed");
   nb::list shape;
-  for (int i = 0; i < ndim; ++i) shape.append(dims[i]);
+  for (int i = 0; i < ndim; ++i) {
+    if (dims[i] < 0)  // a size that was too large to be counted
+      shape.append("2**63 or more");
+    else
+      shape.append(dims[i]);
+  }
   PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.",
                dtype_table[static_cast<std::size_t>(dtype)].name, nb::tuple(shape).ptr());
   return nullptr;

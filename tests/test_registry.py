@@ -116,3 +116,13 @@ def test_dtypes_are_what_the_clause_names() -> None:
         anything = moved and ("ns" in said or name == "roll")
         if said != "ns" or op.clause.startswith("7.2.3."):
             assert (sz.bool in op.dtypes) == ("B" in said.split() or anything), name
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_python_can_read_the_signature(name: str) -> None:
+    """Built-in functions keep theirs as text, in which only literals can be read."""
+    public = inspect.signature(getattr(sz, name))
+    declared = inspect.signature(REGISTRY[name].function)
+    assert [(p.name, p.kind) for p in public.parameters.values()] == [
+        (p.name, p.kind) for p in declared.parameters.values()
+    ]

@@ -19,6 +19,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean '{by_lower[near[0]]}'?" if near else ""
 
 
+def way_to_the_host(x: object) -> str:
+    """Return how a tensor that computes in its own way becomes a dense one here; "" for others."""
+    if not hasattr(type(x), "__suanzi_operator__"):
+        return ""
+    if hasattr(x, "to_dense"):
+        return "Make it dense first, with to_dense()."
+    return "Bring it to the host first, with to_host()."
+
+
 def shown(x: object) -> str:
     """Return a value as an error shows it: short, and whatever it is.
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import float64, int64
+from suanzi.dtypes import float32, float64, int64
 from suanzi.layout import strides_of
 from suanzi.status import (
     DimensionsMismatch,
@@ -22,7 +23,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensor import Tensor, is_destroyed, tensor, with_quantization_of
 
 _WHOLE = slice(None)
 
@@ -33,10 +34,7 @@ def get(x: Tensor, key: Any) -> Tensor:
     if isinstance(found, Tensor):
         return found
     channels = _channels(found)
-    made = _gathered(found)
-    if x.scale is not None and x.zero_point is not None:
-        _core.set_quantization(made, found.base.scale or (), x.zero_point, channels)
-    return made
+    return with_quantization_of(found.base, _gathered(found), axis=channels)
 
 
 def _gathered(found: _Picked) -> Tensor:
@@ -46,7 +44,7 @@ def _gathered(found: _Picked) -> Tensor:
     lies_outside = _fastest_axis(found.base) < axis
     if (
         lies_outside
-    ):  # what is dense is before the indices: it is made the rows, and then moved back
+    ):  # what is dense stands before the indices: it is made the rows, then moved back
         order = [*range(axis, found.base.ndim), *range(axis)]
         perm = [order.index(i) for i in range(found.base.ndim)]
         found = _Picked(_core.try_view("transpose", found.base, perm), 0, found.indices)
@@ -80,7 +78,7 @@ def set_(x: Tensor, key: Any, value: Any) -> None:
         )
     shape = found.shape if isinstance(found, Tensor) else found.result_shape()
     source = _repeatable(shape, _value(x, value))
-    if x.dtype.kind == "quantized":
+    if x.scale is not None:  # else integers that stand for nothing are copied as they are
         from suanzi.quantized import dequantize, quantize_like
 
         if isinstance(found, _Picked) and found.picks_channels():
@@ -242,6 +240,8 @@ def _part(part: Any) -> Any:
             raise UninitializedObject("x[key]: a tensor in the key was destroyed.")
     elif isinstance(part, bool):
         return tensor(part)
+    elif way_to_the_host(part):
+        raise TypeMismatch(f"x[key]: a {type(part).__name__} is no index. {way_to_the_host(part)}")
     elif isinstance(part, list) or hasattr(part, "__dlpack__") or hasattr(part, "__array__"):
         found = tensor(part)
         if isinstance(part, list) and found.size == 0:  # of no kind; it picks nothing
@@ -308,14 +308,19 @@ def _places(mask: Tensor) -> list[Tensor]:
 
 def _value(x: Tensor, value: Any) -> Tensor:
     """Return what is written, as a tensor that converts to the dtype."""
+    if way_to_the_host(value):
+        raise TypeMismatch(
+            f"x[key] = value: the value is a {type(value).__name__}. {way_to_the_host(value)}"
+        )
     plain = isinstance(value, bool | int | float | complex | list | tuple | range)
     if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
         return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit
-    wide = float64 if plain and x.dtype.kind == "quantized" else None
+    quantized = x.dtype.kind == "quantized"
+    wide = float64 if plain and quantized and _kind(value) != "complex" else None
     source = value if isinstance(value, Tensor) else tensor(value, wide)
     if is_destroyed(source):
         raise UninitializedObject("x[key] = value: the value is a tensor that was destroyed.")
-    if source.dtype is x.dtype:
+    if source.dtype is x.dtype and (x.scale is None) == (source.scale is None):
         return source
     if "char" in (x.dtype.kind, source.dtype.kind):
         raise TypeMismatch(
@@ -323,11 +328,17 @@ def _value(x: Tensor, value: Any) -> Tensor:
             "converts to nothing."
         )
     if source.dtype.kind == "complex" and x.dtype.kind != "complex":
+        real = float32 if quantized else x.dtype
         raise TypeMismatch(
             f"x[key] = value: the value is {source.dtype} and the tensor {x.dtype}; choose a part "
-            f"of it, with sz.cast(value, sz.{x.dtype}) the real one."
+            f"of it, with sz.cast(value, sz.{real}) the real one."
         )
-    if source.dtype.kind == "quantized" and x.dtype.kind != "quantized":
+    for name, one in (("the tensor", x), ("the value", source)):
+        if one.dtype.kind == "quantized" and one.scale is None:
+            from suanzi.resolve import without_scale
+
+            raise without_scale("x[key] = value", name, one)
+    if source.dtype.kind == "quantized" and not quantized:
         from suanzi.ops.transformation import cast
 
         return cast(source, x.dtype)
@@ -338,12 +349,17 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
     """Tell whether plain numbers, or lists of them, are of a kind that does not just convert."""
     if x.dtype.kind in ("char", "quantized"):
         return True
-    if x.dtype.kind == "complex" or not isinstance(value, complex | list | tuple):
-        return False
+    return x.dtype.kind != "complex" and _kind(value) in ("complex", "char")
+
+
+def _kind(value: Any) -> str:
+    """Return the kind of the dtype that plain numbers have by themselves."""
+    if not isinstance(value, complex | list | tuple):
+        return "float"  # or an integer, which is not told apart here
     try:
-        return tensor(value).dtype.kind in ("complex", "char")
+        return tensor(value).dtype.kind
     except InvalidArgument:  # integers that no default holds
-        return False
+        return "int"
 
 
 def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:

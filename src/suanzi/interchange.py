@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi._hints import shown
+from suanzi._hints import shown, way_to_the_host
 from suanzi.dtypes import (
     DType,
     bfloat16,
@@ -366,6 +366,9 @@ def _kind(x: Any) -> type:
     for kind in (bool, int, float, complex):
         if isinstance(x, kind):
             return kind
+    way = way_to_the_host(x)
+    if way:
+        raise TypeMismatch(f"tensor: a {type(x).__name__} is not taken as it is. {way}")
     raise TypeMismatch(
         f"tensor: {x!r} is a {type(x).__name__}; elements are Python numbers, in lists of equal "
         "length."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from suanzi.dtypes import DType, float32
@@ -47,18 +48,18 @@ def _block(x: Tensor, indent: int) -> str:
         values, shown_as = _real_values(x, values, shown), float32
     cells = [element(value, shown_as) for value in values.ravel().tolist()]
     width = max(map(len, cells)) if x.ndim > 0 else 0
-    left = iter(cells)
+    return _drawn(shown, iter([cell.rjust(width) for cell in cells]), indent)
 
-    def draw(axis: int) -> str:
-        if axis == x.ndim:
-            return next(left).rjust(width)
-        parts = ["..." if i is None else draw(axis + 1) for i in shown[axis]]
-        if axis == x.ndim - 1:
-            return f"[{', '.join(parts)}]"
-        gap = "," + "\n" * (x.ndim - axis - 1) + " " * (indent + axis + 1)
-        return f"[{gap.join(parts)}]"
 
-    return draw(0)
+# Not within _block: a function that calls itself there would keep the tensor, and its memory, until
+# the next garbage collection.
+def _drawn(axes: list[list[int | None]], cells: Iterator[str], indent: int) -> str:
+    """Return brackets around the cells of some axes, taken one after the other."""
+    if not axes:
+        return next(cells)
+    parts = ["..." if i is None else _drawn(axes[1:], cells, indent + 1) for i in axes[0]]
+    gap = ", " if len(axes) == 1 else "," + "\n" * (len(axes) - 1) + " " * (indent + 1)
+    return f"[{gap.join(parts)}]"
 
 
 def _shown(shape: tuple[int, ...]) -> list[list[int | None]]:

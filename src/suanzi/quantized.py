@@ -24,7 +24,6 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
 from suanzi.resolve import (
     axis_argument,
-    dtype_error,
     integer_argument,
     tensor_argument,
     without_scale,
@@ -98,7 +97,7 @@ def quantize(
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
     op = _OPERATORS["quantize"]
-    target = quantized_dtype(op, dtype)
+    target = _quantized_dtype(op, dtype)
     real = _real_numbers(op, "x", tensor_argument(op, "x", x))
     if channel_axis is not None and not is_channel_wise(target):
         raise InvalidArgument(
@@ -134,13 +133,13 @@ def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
 
 
 def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) -> Tensor:
-    """Return real numbers, repeated to a shape, as another tensor stores them.
+    """Return real numbers, repeated to a shape, as another tensor, with a scale, stores them.
 
     `axis` is that of its channels in the shape, -1 for none.
     """
     op = _OPERATORS["quantize"]
-    if x.scale is None or x.zero_point is None:
-        raise without_scale(op, "x", x)
+    assert x.scale is not None
+    assert x.zero_point is not None
     real = _core.try_view("expand", _real_numbers(op, "value", source), shape)
     down = not is_symmetric(x.dtype)
     made: Tensor = _core.quantize(real, x.dtype, x.scale, x.zero_point, axis, down)
@@ -166,7 +165,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
             "For another, use sz.cast."
         )
     if x.zero_point is None:
-        raise without_scale(op, "x", x)
+        raise without_scale(op.title, "x", x)
     made: Tensor = _core.dequantize(x, target, False)
     return made
 
@@ -207,15 +206,11 @@ def _dtype_argument(op: Operator, dt: DTypeLike) -> DType:
         raise error.__class__(f"{op.title}: {error}") from None
 
 
-def quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
+def _quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
     """Return an argument as a quantised dtype."""
-    wrong = dtype_error(op) if op.name == "create_quant_tensor" else TypeMismatch
-    try:
-        target = dtype_of(dt)
-    except StatusError as error:
-        raise wrong(f"{op.title}: {error}") from None
+    target = _dtype_argument(op, dt)
     if target.kind != "quantized":
-        raise wrong(
+        raise TypeMismatch(
             f"{op.title}: dtype is {target}; it is one of {', '.join(map(str, QUANTIZED))}."
         )
     return target
@@ -228,7 +223,7 @@ def _real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
     if x.dtype.kind != "quantized":
         return x
     if x.zero_point is None:
-        raise without_scale(op, name, x)
+        raise without_scale(op.title, name, x)
     exact: Tensor = _core.dequantize(x, float64, False)
     return exact
 

@@ -17,7 +17,13 @@ from suanzi import _core
 from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
-from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
+from suanzi.status import (
+    AllocFailed,
+    InvalidArgument,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -150,14 +156,23 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
     found = []
     for x in (*args, *kwargs.values()):
         for one in x if isinstance(x, list | tuple) else (x,):
-            place = getattr(one, "device", None) if hasattr(one, "shape") else None
+            try:
+                place = getattr(one, "device", None) if hasattr(one, "shape") else None
+            except UninitializedObject:  # of which the operator says which argument it is
+                continue
             if isinstance(place, Device) and place not in found:
                 found.append(place)
     signature = inspect.signature(declared.function)
     if "device" in signature.parameters:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{declared.title}: {error}") from None
         bound.apply_defaults()
-        place = Device(bound.arguments["device"])
+        try:
+            place = Device(bound.arguments["device"])
+        except StatusError as error:
+            raise error.__class__(f"{declared.title}: {error}") from None
         found += [place] if place not in found else []
     if len(found) > 1:
         raise InvalidArgument(

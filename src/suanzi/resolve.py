@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from suanzi import _core
-from suanzi._hints import shown
+from suanzi._hints import shown, way_to_the_host
 from suanzi.dtypes import DType, float32, float64, iinfo
 from suanzi.interchange import MAX_NDIM
 from suanzi.promote.context import get_promotion
@@ -90,9 +90,10 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
                 f"{op.title}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
                 f"{str(error).removeprefix('tensor: ').rstrip('.')}. Convert it first."
             ) from error
+    way = way_to_the_host(x) or f"Make a tensor of it with sz.tensor({name})."
     raise TypeMismatch(
         f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
-        f"NumPy array. Make a tensor of it with sz.tensor({name})."
+        f"NumPy array. {way}"
     )
 
 
@@ -101,7 +102,7 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
     if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
         return x
     if x.zero_point is None:
-        raise without_scale(op, name, x)
+        raise without_scale(op.title, name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
     exactly = get_promotion().join is not None
     made: Tensor = _core.dequantize(x, float64 if exactly else float32, False)
@@ -115,10 +116,10 @@ def real_argument(op: Operator, name: str, x: Any) -> Tensor:
     return found
 
 
-def without_scale(op: Operator, name: str, x: Tensor) -> InvalidArgument:
+def without_scale(title: str, name: str, x: Tensor) -> InvalidArgument:
     """Return the error for a quantised tensor that was made without a scale."""
     return InvalidArgument(
-        f"{op.title}: {name} is {x.dtype} without a scale, so that its integers stand for nothing. "
+        f"{title}: {name} is {x.dtype} without a scale, so that its integers stand for nothing. "
         "Make it with sz.create_quant_tensor or sz.quantize."
     )
 
@@ -184,6 +185,8 @@ def axis_argument(
         raise error(
             f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
             f"{ndim - 1}."
+            if ndim
+            else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
         )
     return number % ndim
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.creating import Wanted
+from suanzi.dtypes import DType
 from suanzi.interchange import from_dlpack, from_numpy
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.registry import BOOL, SUBBYTE, Operator
@@ -52,9 +53,14 @@ def values_of(want: Wanted, values: Any) -> Any:
     if found.dtype is not want.dtype:
         raise TypeMismatch(
             f"{op.title}: values is {found.dtype}, and dtype is {want.dtype}; they must be equal. "
-            f"Cast it with sz.cast(values, sz.{want.dtype}), or give dtype=sz.{found.dtype}."
+            f"Cast it with sz.cast(values, sz.{want.dtype}){_or_take(op, found.dtype)}."
         )
     return found
+
+
+def _or_take(op: Operator, dt: DType) -> str:
+    """Return the advice to ask for the dtype that is there, if the interface has it."""
+    return f", or give dtype=sz.{dt}" if dt in op.dtypes else ""
 
 
 def _alive(op: Operator, values: Tensor) -> Tensor:
@@ -111,7 +117,7 @@ def shared(want: Wanted, values: Any, has_layout: bool) -> Tensor:
     if found.dtype is not want.dtype:
         raise dtype_error(op)(
             f"{op.title}: values is {found.dtype}, and dtype is {want.dtype}; memory is referred "
-            f"to as it is. Give dtype=sz.{found.dtype}, or cast it first."
+            f"to as it is. Cast it first{_or_take(op, found.dtype)}."
         )
     strides = found.strides
     if found.shape == want.shape:

@@ -30,6 +30,8 @@ from suanzi.status import InvalidArgument, StatusError, TypeMismatch, Uninitiali
 if TYPE_CHECKING:
     import numpy as np
 
+    from suanzi.sparse.tensor import SparseTensor
+
 
 @_core.make_tensor_type
 class Tensor:
@@ -138,19 +140,7 @@ class Tensor:
         """
         from suanzi.ops.transformation_views import reshape
 
-        given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
-        endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
-        if endless or isinstance(given, bytes):
-            return reshape(self, given)  # which says what is wrong
-        sizes = list(given)
-        try:
-            sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
-        except TypeError:
-            return reshape(self, sizes)
-        if sizes.count(-1) == 1:
-            others = math.prod(n for n in sizes if n != -1)
-            sizes[sizes.index(-1)] = self.size // others if others else 0
-        return reshape(self, sizes)
+        return reshape(self, sizes_of(self, dims))
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -330,6 +320,48 @@ def _set(x: Tensor, key: Any, value: Any) -> None:
 
 
 _core.declare_indexing(_get, _set)
+
+
+def with_quantization_of(
+    source: Tensor,
+    made: Tensor,
+    *,
+    axis: int | None = None,
+    scale: Sequence[float] | None = None,
+) -> Tensor:
+    """Return a new tensor, now standing for numbers as another does, if that is quantised.
+
+    `axis` and `scale` are those of the channels where they moved; no channels are axis -1.
+    """
+    if source.scale is not None and source.zero_point is not None:
+        own = -1 if source.channel_axis is None else source.channel_axis
+        _core.set_quantization(
+            made,
+            source.scale if scale is None else scale,
+            source.zero_point,
+            own if axis is None else axis,
+        )
+    return made
+
+
+def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
+    """Return the sizes that x.reshape was given, one by one or in a sequence; -1 is what is left.
+
+    What is wrong is returned as it came: the operator says so.
+    """
+    given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
+    endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
+    if endless or isinstance(given, bytes):
+        return given
+    sizes = list(given)
+    try:
+        sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
+    except TypeError:
+        return sizes
+    if sizes.count(-1) == 1:
+        others = math.prod(n for n in sizes if n != -1)
+        sizes[sizes.index(-1)] = x.size // others if others else 0
+    return sizes
 
 
 def is_destroyed(x: Any) -> bool:

@@ -28,7 +28,7 @@ from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBB
 from suanzi.resolve import as_operand, integer_argument, tensor_argument
 from suanzi.sources import copied, is_nothing, not_there, shared, values_of
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, copy
+from suanzi.tensor import Tensor, TensorLike, copy, with_quantization_of
 
 WHOLE_AND_FLOATING = (*INTEGERS, *SUBBYTE, *FLOATS, *COMPLEX)
 VALUES = (*BOOL, *WHOLE_AND_FLOATING)
@@ -303,10 +303,7 @@ def diag(input: TensorLike) -> Tensor:
         nothing = min(max(x.zero_point, iinfo(x.dtype).min), iinfo(x.dtype).max)
     made: Tensor = _core.full((x.size, x.size), x.dtype, nothing)
     _core.copy_into(_core.view(made, 0, (x.size,), (x.size + 1,)), x)
-    if x.scale is not None and x.zero_point is not None:
-        axis = -1 if x.channel_axis is None else x.channel_axis
-        _core.set_quantization(made, x.scale, x.zero_point, axis)
-    return made
+    return with_quantization_of(x, made)
 
 
 @operator("7.2.1.18", dtypes=ANY)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suanzi.device import CPU, Device, DeviceLike, provider_of
+from suanzi.creating import wanted
+from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, int64
-from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve import integer_argument, shape_argument
+from suanzi.resolve import integer_argument
 from suanzi.status import InvalidArgument, StatusError, UninitializedObject
 from suanzi.tensor import Tensor, is_destroyed, tensor
 
@@ -48,12 +48,15 @@ def create_sparse_tensor(
         if given is None or (isinstance(given, Tensor) and is_destroyed(given)):
             came = "None" if given is None else "a tensor that was destroyed"
             raise UninitializedObject(f"{op.title}: {name} is {came}.")
-    dims = shape_argument(op, "shape", shape)
+    want = wanted(op, shape, dtype, device)
+    dims = want.shape
     kind = layout_argument(op.title, layout, len(dims))
-    target = _dtype(op, dtype)
-    _check_device(op, device)
+    if want.provider is not None:
+        raise InvalidArgument(
+            f"{op.title}: device is {want.device}; sparse tensors are on the CPU."
+        )
     places = _indices(op, indices, len(dims))
-    stored = _converted(op, "values", values, target)
+    stored = _converted(op, "values", values, want.dtype)
     if stored.ndim != 1 or stored.size != len(places):
         raise InvalidArgument(
             f"{op.title}: values have shape {stored.shape}, and there are {len(places)} indices; "
@@ -66,28 +69,6 @@ def create_sparse_tensor(
         )
     made = coo_from_parts(op.title, dims, places.T, stored)
     return made.to_csr() if kind is LayoutType.CSR else made
-
-
-def _dtype(op: Operator, given: Any) -> DType:
-    try:
-        found = dtype_of(given)
-    except StatusError as error:
-        raise InvalidArgument(f"{op.title}: {error}") from None
-    if found not in op.dtypes:
-        raise InvalidArgument(
-            f"{op.title}: dtype is {found}; a sparse tensor holds {op.dtypes_in_words()}."
-        )
-    return found
-
-
-def _check_device(op: Operator, given: Any) -> None:
-    try:
-        found = Device(given)
-        provider_of(found)
-    except (StatusError, TypeError) as error:
-        raise InvalidArgument(f"{op.title}: {error}") from None
-    if found != CPU:
-        raise InvalidArgument(f"{op.title}: device is {found}; sparse tensors are on the CPU.")
 
 
 def _converted(op: Operator, name: str, given: Any, target: DType | None) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suanzi import _core
+from suanzi.dtypes import int32
 from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import check_dtype, real_values, tensor_argument
 from suanzi.status import InvalidArgument
@@ -19,10 +20,12 @@ def shape(input: TensorLike) -> Tensor:
     >>> sz.shape(sz.tensor([[1, 2, 3], [4, 5, 6]]))
     Tensor([2, 3], dtype=int32)
     """
-    from suanzi.dtypes import int32
-
     op = REGISTRY["shape"]
-    dims = tensor_argument(op, "input", input).shape
+    return shape_tensor(op, tensor_argument(op, "input", input).shape)
+
+
+def shape_tensor(op: Operator, dims: tuple[int, ...]) -> Tensor:
+    """Return a shape, of a dense or a sparse tensor, as a tensor."""
     if any(n >= 2**31 for n in dims):
         raise InvalidArgument(
             f"{op.title}: input has shape {dims}, which int32 does not hold. Use input.shape."

@@ -1,7 +1,4 @@
-"""7.2.3: transformation of values: cast, clip, sign and where.
-
-The others of this clause are in `transformation_views`, `_joining` and `_selecting`.
-"""
+"""7.2.3.1, .16, .22, .23: cast, clip, sign and where, which compute with the elements."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from suanzi.resolve import (
     without_scale,
 )
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, tensor
+from suanzi.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
@@ -83,7 +80,7 @@ def cast(
         made = quantize_for(op, "input", input, target)
     elif target is not input.dtype and input.dtype.kind == "quantized":
         if input.zero_point is None:
-            raise without_scale(op, "input", input)
+            raise without_scale(op.title, "input", input)
         made = _core.dequantize(input, target, saturate)
     elif layout is None or quantized:
         made = _core.cast(input, target, saturate)
@@ -98,11 +95,7 @@ def _laid_out(x: Tensor, target: DType, order: tuple[int, ...] | None, saturate:
     if order is not None:
         made = _core.view(made, 0, x.shape, strides_of(x.shape, order))
     _core.copy_into(made, x, saturate)
-    if x.scale is not None and x.zero_point is not None and target is x.dtype:
-        _core.set_quantization(
-            made, x.scale, x.zero_point, -1 if x.channel_axis is None else x.channel_axis
-        )
-    return made
+    return with_quantization_of(x, made) if target is x.dtype else made
 
 
 @operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS))

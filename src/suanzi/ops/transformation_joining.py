@@ -15,8 +15,9 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest
 from suanzi.creating import scalar_argument
-from suanzi.dtypes import float32
+from suanzi.dtypes import float32, float64
 from suanzi.interchange import MAX_NDIM
+from suanzi.quantized import quantize_like
 from suanzi.registry import ANY, REGISTRY, Operator, operator
 from suanzi.resolve import (
     axis_argument,
@@ -30,9 +31,10 @@ from suanzi.resolve import (
     promote,
     real_values,
     tensor_argument,
+    without_scale,
 )
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
-from suanzi.tensor import Tensor, TensorLike, tensor
+from suanzi.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 
 class PadMode(IntEnum):
@@ -65,6 +67,9 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
             raise InvalidArgument(
                 f"{op.title}: input_lists[{i}] has rank {x.ndim} and input_lists[0] rank {ndim}; "
                 "ranks must be equal, and 1 at least. Add axes with sz.expand_dims, or use "
+                "sz.stack."
+                if ndim
+                else f"{op.title}: input_lists[0] has rank 0, and so no axis to go along. Use "
                 "sz.stack."
             )
     along = axis_argument(op, "axis", axis, ndim, OutOfRange)
@@ -167,10 +172,12 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     x = tensor_argument(op, "input", input)
     times = integers_argument(op, "repeats", repeats, x.ndim)
     if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
-        raise InvalidArgument(f"{op.title}: repeats is {times}; each must be from 0 up.")
+        raise InvalidArgument(
+            f"{op.title}: repeats is {times}; each must be from 0 up, and less than 2**63."
+        )
     made: Tensor = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 @_core.accelerate_joining
@@ -221,7 +228,7 @@ def pad(
         scales = _core.pad(tensor(scale, float32), widths[at : at + 2], mode, 0)
         scale = scales.tolist()
     made: Tensor = _core.pad(x, widths, mode, value)
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 def _pad_mode(op: Operator, mode: Any) -> PadMode:
@@ -263,19 +270,19 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     """Return a number as the input stores it."""
     if x.dtype.kind != "quantized":
         return scalar_argument(op, "pad_value", value, x.dtype)
-    number = scalar_argument(op, "pad_value", value, float32)
-    if x.scale is None or x.zero_point is None or (number != 0 and len(x.scale) > 1):
+    number = scalar_argument(op, "pad_value", value, float64)
+    if x.scale is None:
+        raise without_scale(op.title, "input", x)
+    if number == 0:
+        return x.zero_point
+    if len(x.scale) > 1:
         raise InvalidArgument(
             f"{op.title}: pad_value is {number}, and the input has no one scale to store it with; "
             "pad sz.dequantize(input)."
         )
     if not math.isfinite(number.real):
         raise InvalidArgument(f"{op.title}: pad_value is {number}, which {x.dtype} cannot store.")
-    from suanzi.dtypes import iinfo
-
-    limits = iinfo(x.dtype)
-    whole = round(float(number.real) / x.scale[0]) + x.zero_point
-    return min(max(whole, limits.min), limits.max)
+    return quantize_like(x, tensor(number, float64), (), -1).int_repr().item()
 
 
 @_core.accelerate_joining
@@ -331,7 +338,7 @@ def roll(
     if x.channel_axis is not None and scale:
         first = -total[x.channel_axis] % len(scale)
         scale = scale[first:] + scale[:first]
-    return _with_scale(made, x, scale)
+    return with_quantization_of(x, made, scale=scale)
 
 
 def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
@@ -339,11 +346,3 @@ def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
     if is_several(op, name, values):
         return integers_argument(op, name, values)
     return (integer_argument(op, name, values),)
-
-
-def _with_scale(made: Tensor, source: Tensor, scale: Sequence[float]) -> Tensor:
-    """Return a tensor of the channels of another, with scales in their order."""
-    if source.scale is not None and source.zero_point is not None:
-        axis = -1 if source.channel_axis is None else source.channel_axis
-        _core.set_quantization(made, scale, source.zero_point, axis)
-    return made

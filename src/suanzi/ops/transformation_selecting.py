@@ -13,7 +13,7 @@ from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator, operator
 from suanzi.resolve import broadcast_shapes, tensor_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensor import Tensor, TensorLike, with_quantization_of
 
 
 @_core.accelerate_gather
@@ -40,20 +40,14 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
             f"{op.title}: index goes along axis {x.channel_axis}, which has the channels of the "
             "input, each with a scale of its own. Gather from sz.dequantize(input)."
         )
-    return _core_gather(op, x, coordinates)
-
-
-def _core_gather(op: Operator, x: Tensor, coordinates: list[Tensor]) -> Tensor:
     picked, ndim = len(coordinates), coordinates[0].ndim
     if x.ndim - picked + ndim > MAX_NDIM:
         raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
     taken = coordinates[0].size * math.prod(x.shape[picked:])
     x = with_quick_rows(x, picked, taken)
     made: Tensor = _core.gather(x, 0, picked, _offsets(op, x.shape, x.strides, coordinates))
-    if x.scale is not None and x.zero_point is not None:
-        axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
-        _core.set_quantization(made, x.scale, x.zero_point, axis)
-    return made
+    axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
+    return with_quantization_of(x, made, axis=axis)
 
 
 @operator("7.2.3.18")
@@ -111,10 +105,10 @@ def scatter(
 
 def _adds_in(op: Operator, dt: DType) -> DType:
     """Return the dtype in which updates are added up."""
-    if dt.kind in ("bool", "char", "quantized"):
+    if dt.kind in ("bool", "char"):
+        mend = ", or cast with sz.cast(input, sz.int32)" if dt.kind == "bool" else ""
         raise InvalidArgument(
-            f"{op.title}: input is {dt}, of which there are no sums; leave override=True, or cast "
-            "with sz.cast(input, sz.int32)."
+            f"{op.title}: input is {dt}, of which there are no sums; leave override=True{mend}."
         )
     if dt.kind == "float":
         return dt if dt.bits >= 32 else float32
@@ -154,9 +148,7 @@ def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
             "of its own. Select from sz.dequantize(input)."
         )
     made: Tensor = _core.masked_select(x, chosen)
-    if x.scale is not None and x.zero_point is not None:
-        _core.set_quantization(made, x.scale, x.zero_point, -1)
-    return made
+    return with_quantization_of(x, made)
 
 
 # ---- indices -------------------------------------------------------------------------------------

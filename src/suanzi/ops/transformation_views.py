@@ -280,10 +280,15 @@ def slice_backward(
     x = tensor_argument(op, "input", input)
     arguments = _slice_arguments(op, x, begin, size, step)
     part = tuple(-(-n // s) for n, s in zip(arguments[1], arguments[2], strict=True))
-    if gradient.shape != part or gradient.dtype is not x.dtype or x.scale is not None:
+    if x.dtype.kind == "quantized":
+        raise InvalidArgument(
+            f"{op.title}: input is {x.dtype}, and gradients are real numbers. Give "
+            "sz.dequantize(input)."
+        )
+    if gradient.shape != part or gradient.dtype is not x.dtype:
         raise InvalidArgument(
             f"{op.title}: grad_out is {gradient.dtype} of shape {gradient.shape}; it must have the "
-            f"dtype of the input, {x.dtype}, not quantised, and the shape of the slice, {part}."
+            f"dtype of the input, {x.dtype}, and the shape of the slice, {part}."
         )
     made = zeros(x.shape, x.dtype)
     _core.copy_into(_core.try_view("slice", made, *arguments), gradient)

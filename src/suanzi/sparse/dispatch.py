@@ -11,7 +11,7 @@ from suanzi.sparse import elementwise, product, reduction, shapes
 from suanzi.sparse.making import DTYPES
 from suanzi.sparse.tensor import SparseTensor, copy, destroy
 from suanzi.standard import interface
-from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
 
 Form = Callable[..., Any]
 """It takes the operator, and its arguments by the names the standard gives them."""
@@ -34,14 +34,9 @@ def _size(op: Operator, input: SparseTensor) -> int:
 
 
 def _shape(op: Operator, input: SparseTensor) -> Any:
-    from suanzi.dtypes import int32
-    from suanzi.tensor import tensor
+    from suanzi.ops.query import shape_tensor
 
-    if any(n >= 2**31 for n in input.shape):
-        raise InvalidArgument(
-            f"{op.title}: the shape is {input.shape}, and its sizes are given in int32."
-        )
-    return tensor(list(input.shape), int32)
+    return shape_tensor(op, input.shape)
 
 
 FORMS: dict[str, Form] = {

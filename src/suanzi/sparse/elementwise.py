@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.layout import LayoutType
 from suanzi.registry import Operator
 from suanzi.resolve import Number, as_operand, common_shape, real_values
 from suanzi.sparse import elements, structure
-from suanzi.sparse.making import from_dense
+from suanzi.sparse.making import DTYPES, from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import TypeMismatch
 from suanzi.tensor import Tensor, readable
@@ -80,8 +81,18 @@ def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
             f"{op.title}: with a sparse tensor, it takes no other tensor that has axes. Make it "
             "dense first, with to_dense()."
         )
+    if kwargs.get("layout") is not None:
+        raise TypeMismatch(
+            f"{op.title}: layout is {shown(kwargs['layout'])}, an order of axes in memory, which a "
+            "sparse tensor does not have. Leave it out, or make it dense first, with to_dense()."
+        )
     function = dense_function(op)
     at_zero = function(_stand_in(x), *args, **kwargs)
+    if at_zero.dtype not in DTYPES:
+        raise TypeMismatch(
+            f"{op.title}: the result would be {at_zero.dtype}; a sparse tensor holds numbers. Make "
+            "the operand dense first, with to_dense()."
+        )
     _check_zero(op, at_zero, "of zero")
     x = x.coalesce()
     if x.ndim == 0:

@@ -285,9 +285,21 @@ class SparseTensor:
         """Return it with axis i moved to place perm[i]; without `perm`, axes are reversed."""
         return self._call("transpose", perm)
 
-    def reshape(self, dims: Sequence[int]) -> SparseTensor:
-        """Return it in another shape, its elements in row-major order."""
-        return self._call("reshape", dims)
+    @property
+    def T(self) -> SparseTensor:
+        """It with its axes in reverse order."""
+        return self.transpose()
+
+    def reshape(self, *dims: int | Sequence[int]) -> SparseTensor:
+        """Return it in another shape, its elements in row-major order; one size may be -1.
+
+        >>> import suanzi as sz
+        >>> sz.create_sparse_tensor((2, 3), [[1, 0]], [5]).reshape(3, -1)
+        SparseTensor({(1, 1): 5}, shape=(3, 2), dtype=float32, layout=coo)
+        """
+        from suanzi.tensor import sizes_of
+
+        return self._call("reshape", sizes_of(self, dims))
 
     def reduce(
         self,
@@ -371,6 +383,13 @@ class SparseTensor:
         from suanzi.sparse.making import from_tensors, to_tensors
 
         return from_tensors, to_tensors(self)
+
+    def __getitem__(self, key: object) -> Tensor:
+        self._alive()
+        raise TypeMismatch(
+            "x[key]: a sparse tensor has no elements by index. Make it dense first, with "
+            "to_dense(), or use to_scipy()."
+        )
 
     def __bool__(self) -> bool:
         if self.size != 1:
