@@ -95,6 +95,20 @@ def test_a_declared_operator_is_public_and_documented(name: str) -> None:
     assert op.title == f"{name} ({op.clause})"
 
 
+@pytest.mark.parametrize("name", REGISTRY)
+def test_the_signature_of_the_short_cut(name: str) -> None:
+    """Built-in functions tell their parameters, too; dtypes, devices and modes by their names."""
+    found = inspect.signature(getattr(sz, name)).parameters
+    declared = inspect.signature(REGISTRY[name].function).parameters
+    assert list(found) == list(declared)
+    for own, other in zip(found.values(), declared.values(), strict=True):
+        assert own.kind is other.kind
+        expected = other.default
+        if isinstance(own.default, str):
+            expected = getattr(expected, "name", str(expected))
+        assert own.default == expected, own
+
+
 def test_dtypes_are_what_the_clause_names() -> None:
     """I integers, FP floats (with complex where the result is defined), B bool."""
     integers = {d for d in REGISTRY["add"].dtypes if d.kind in ("int", "uint")}

@@ -6,6 +6,7 @@ import builtins
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from suanzi import _core
@@ -17,6 +18,7 @@ from suanzi.layout import Layout, LayoutType, strides_of
 from suanzi.registry import Operator
 from suanzi.resolve import (
     Number,
+    check_alive,
     dtype_error,
     integer_argument,
     plain_operand,
@@ -135,13 +137,15 @@ def layout_argument(op: Operator, layout: LayoutLike, ndim: int) -> tuple[int, .
     """Return the order of axes of a dense layout, the fastest first; None for row-major."""
     if layout is None:
         return None
+    check_alive(op, "layout", layout)
     order: Any = layout
     if isinstance(layout, Layout):
         if layout == Layout(LayoutType.DENSE, None):  # which leaves the order open
             return None
         order = layout.min2maj if layout.type is LayoutType.DENSE else None
     try:
-        found = tuple(integer_argument(op, "layout", axis) for axis in order)
+        # No more than tells that it is too much: some sequences are endless.
+        found = tuple(integer_argument(op, "layout", axis) for axis in islice(order, ndim + 1))
     except (TypeError, InvalidArgument):
         found = (-1,)
     if sorted(found) != list(range(ndim)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -145,6 +146,16 @@ def test_layouts(name: str, wrong: Any) -> None:
     refused(name, sz.InvalidArgument, "layout is", shape=(2, 3), layout=wrong)
     with pytest.raises(sz.InvalidArgument, match=r"without axes has the layout \(\)"):
         sz.zeros((), layout=(0,))
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_layouts_without_end_or_gone(name: str) -> None:
+    for endless in (itertools.count(), itertools.repeat(0), sz.expand(sz.tensor([0]), (2**40,))):
+        refused(name, sz.InvalidArgument, "layout is", shape=(2, 3), layout=endless)
+    gone = sz.tensor([1, 0])
+    sz.destroy(gone)
+    for layout in (gone, (0, gone)):
+        refused(name, sz.UninitializedObject, "layout is a tensor", shape=(2, 3), layout=layout)
 
 
 @pytest.mark.parametrize("name", PLACED)
