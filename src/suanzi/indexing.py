@@ -42,15 +42,6 @@ def _gathered(found: _Picked) -> Tensor:
 
     axis, picked = found.axis, len(found.indices)
     lies_outside = _fastest_axis(found.base) < axis
-    if (
-        lies_outside
-    ):  # what is dense stands before the indices: it is made the rows, then moved back
-        order = [*range(axis, found.base.ndim), *range(axis)]
-        perm = [order.index(i) for i in range(found.base.ndim)]
-        found = _Picked(_core.try_view("transpose", found.base, perm), 0, found.indices)
-    taken = math.prod(found.result_shape())
-    base = with_quick_rows(found.base, found.axis + picked, taken)
-    made: Tensor = _core.gather(base, found.axis, picked, found.offsets(base.strides))
     if lies_outside:  # what is dense stands before the indices: it is made rows, then moved back
         order = [*range(axis, found.base.ndim), *range(axis)]
         perm = [order.index(i) for i in range(found.base.ndim)]
