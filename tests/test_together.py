@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import suanzi as sz
@@ -250,6 +251,19 @@ def test_a_complex_number_is_not_written_to_real_tensors(value: Any) -> None:
             with pytest.raises(sz.TypeMismatch, match=r"^x\[key\] = value: the value is complex"):
                 x[key] = value
         assert x.tolist() == before
+
+
+@pytest.mark.parametrize("values", [[1, 2j], (1j, 2), np.array([1j, 2]), sz.tensor([1j, 2])])
+@pytest.mark.parametrize("dtype", [sz.float32, sz.int8, sz.bool])
+def test_new_tensors_do_not_lose_imaginary_parts(values: Any, dtype: sz.DType) -> None:
+    makers: list[Callable[..., Any]] = [
+        lambda dtype: sz.create_tensor((2,), values, dtype),
+        lambda dtype: sz.create_sparse_tensor((2,), [[0], [1]], values, dtype).to_dense(),
+    ]
+    for make in makers:
+        with pytest.raises((sz.TypeMismatch, sz.InvalidArgument), match=f"complex.* {dtype}"):
+            make(dtype)
+    assert makers[1](sz.complex64).tolist()[1] in (2j, 2)
 
 
 def test_integers_without_a_scale_are_copied_and_never_read() -> None:

@@ -14,6 +14,7 @@ from suanzi import _core
 from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float32, float64, int64
+from suanzi.interchange import kind_of
 from suanzi.layout import strides_of
 from suanzi.status import (
     DimensionsMismatch,
@@ -294,7 +295,7 @@ def _value(x: Tensor, value: Any) -> Tensor:
     if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
         return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit
     quantized = x.dtype.kind == "quantized"
-    wide = float64 if plain and quantized and _kind(value) != "complex" else None
+    wide = float64 if plain and quantized and kind_of(value) != "complex" else None
     source = value if isinstance(value, Tensor) else tensor(value, wide)
     if is_destroyed(source):
         raise UninitializedObject("x[key] = value: the value is a tensor that was destroyed.")
@@ -327,17 +328,7 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
     """Tell whether plain numbers, or lists of them, are of a kind that does not just convert."""
     if x.dtype.kind in ("char", "quantized"):
         return True
-    return x.dtype.kind != "complex" and _kind(value) in ("complex", "char")
-
-
-def _kind(value: Any) -> str:
-    """Return the kind of the dtype that plain numbers have by themselves."""
-    if not isinstance(value, complex | list | tuple):
-        return "float"  # or an integer, which is not told apart here
-    try:
-        return tensor(value).dtype.kind
-    except InvalidArgument:  # integers that no default holds
-        return "int"
+    return x.dtype.kind != "complex" and kind_of(value) in ("complex", "char")
 
 
 def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:
