@@ -23,7 +23,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, tensor, with_quantization_of
+from suanzi.tensor import Tensor, is_destroyed, scales_at, tensor, with_quantization_of
 
 _WHOLE = slice(None)
 
@@ -38,7 +38,8 @@ def get(x: Tensor, key: Any) -> Tensor:
         base = _core.row_major_copy(base)
     channels = _channels(found)
     made: Tensor = _core.gather(base, found.axis, len(found.indices), found.offsets(base.strides))
-    return with_quantization_of(base, made, axis=channels)
+    scale = scales_at(base, found.indices) if found.picks_channels() else None
+    return with_quantization_of(base, made, axis=channels, scale=scale)
 
 
 def set_(x: Tensor, key: Any, value: Any) -> None:
@@ -354,8 +355,10 @@ def _channels(found: _Picked) -> int:
         return -1
     picked, added = len(found.indices), found.indices[0].ndim
     if found.picks_channels():
+        if picked == added == 1:  # channels, one after the other
+            return axis
         raise InvalidArgument(
-            "x[key]: the indices pick channels of a quantised tensor, each of which has a scale "
-            "of its own; index sz.dequantize(x), or use a slice."
+            "x[key]: the indices pick elements of different channels of a quantised tensor, each "
+            "of which has a scale of its own; index sz.dequantize(x)."
         )
     return axis if axis < found.axis else axis - picked + added
