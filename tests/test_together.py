@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import suanzi as sz
@@ -242,6 +243,26 @@ def test_what_is_written_is_the_nearest_there_is_and_the_rest_stays(
     assert (x.int_repr().numpy() == before)[untouched].all()
 
 
+CHANNELS: list[Any] = [[0, 2], [2, 2, 0, 1], [-1], [True, False, True]]
+
+
+@pytest.mark.parametrize("picked", CHANNELS, ids=str)
+def test_channels_are_picked_with_their_scales(picked: Any) -> None:
+    x = per_channel()
+    for y, key, axis in (
+        (x, np.s_[:, picked], 1),
+        (x.T, picked, 0),
+        (x[None], np.s_[..., picked], 2),
+    ):
+        found = y[key]
+        assert (found.dtype, found.channel_axis) == (x.dtype, axis)
+        assert found.tolist() == sz.dequantize(y).numpy()[key].tolist()
+    if picked[0] is not True and min(picked) >= 0:
+        assert dense(sz.gather(x.T, sz.tensor(picked))) == dense(x.T[picked])
+    with pytest.raises(sz.InvalidArgument, match="different channels"):
+        x[[0], [1]]
+
+
 @pytest.mark.parametrize("value", [1j, [1j, 2, 3], sz.tensor(1j)], ids=str)
 def test_a_complex_number_is_not_written_to_real_tensors(value: Any) -> None:
     for x in (per_tensor(), per_channel(), sz.zeros((2, 3)), sz.zeros((2, 3), sz.int8)):
@@ -250,6 +271,19 @@ def test_a_complex_number_is_not_written_to_real_tensors(value: Any) -> None:
             with pytest.raises(sz.TypeMismatch, match=r"^x\[key\] = value: the value is complex"):
                 x[key] = value
         assert x.tolist() == before
+
+
+@pytest.mark.parametrize("values", [[1, 2j], (1j, 2), np.array([1j, 2]), sz.tensor([1j, 2])])
+@pytest.mark.parametrize("dtype", [sz.float32, sz.int8, sz.bool])
+def test_new_tensors_do_not_lose_imaginary_parts(values: Any, dtype: sz.DType) -> None:
+    makers: list[Callable[..., Any]] = [
+        lambda dtype: sz.create_tensor((2,), values, dtype),
+        lambda dtype: sz.create_sparse_tensor((2,), [[0], [1]], values, dtype).to_dense(),
+    ]
+    for make in makers:
+        with pytest.raises((sz.TypeMismatch, sz.InvalidArgument), match=f"complex.* {dtype}"):
+            make(dtype)
+    assert makers[1](sz.complex64).tolist()[1] in (2j, 2)
 
 
 def test_integers_without_a_scale_are_copied_and_never_read() -> None:

@@ -15,6 +15,7 @@ from suanzi import _core
 from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float32, float64, int64
+from suanzi.interchange import kind_of
 from suanzi.layout import strides_of
 from suanzi.status import (
     DimensionsMismatch,
@@ -23,7 +24,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, is_destroyed, tensor, with_quantization_of
+from suanzi.tensor import Tensor, is_destroyed, scales_at, tensor, with_quantization_of
 
 _WHOLE = slice(None)
 
@@ -34,7 +35,8 @@ def get(x: Tensor, key: Any) -> Tensor:
     if isinstance(found, Tensor):
         return found
     channels = _channels(found)
-    return with_quantization_of(found.base, _gathered(found), axis=channels)
+    scale = scales_at(found.base, found.indices) if found.picks_channels() else None
+    return with_quantization_of(found.base, _gathered(found), axis=channels, scale=scale)
 
 
 def _gathered(found: _Picked) -> Tensor:
@@ -314,7 +316,7 @@ def _value(x: Tensor, value: Any) -> Tensor:
     if plain and not hasattr(value, "dtype") and not _stays_apart(x, value):
         return tensor(value, x.dtype)  # not by way of a narrower dtype; refuses what does not fit
     quantized = x.dtype.kind == "quantized"
-    wide = float64 if plain and quantized and _kind(value) != "complex" else None
+    wide = float64 if plain and quantized and kind_of(value) != "complex" else None
     source = value if isinstance(value, Tensor) else tensor(value, wide)
     if is_destroyed(source):
         raise UninitializedObject("x[key] = value: the value is a tensor that was destroyed.")
@@ -347,17 +349,7 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
     """Tell whether plain numbers, or lists of them, are of a kind that does not just convert."""
     if x.dtype.kind in ("char", "quantized"):
         return True
-    return x.dtype.kind != "complex" and _kind(value) in ("complex", "char")
-
-
-def _kind(value: Any) -> str:
-    """Return the kind of the dtype that plain numbers have by themselves."""
-    if not isinstance(value, complex | list | tuple):
-        return "float"  # or an integer, which is not told apart here
-    try:
-        return tensor(value).dtype.kind
-    except InvalidArgument:  # integers that no default holds
-        return "int"
+    return x.dtype.kind != "complex" and kind_of(value) in ("complex", "char")
 
 
 def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:
@@ -383,8 +375,10 @@ def _channels(found: _Picked) -> int:
         return -1
     picked, added = len(found.indices), found.indices[0].ndim
     if found.picks_channels():
+        if picked == added == 1:  # channels, one after the other
+            return axis
         raise InvalidArgument(
-            "x[key]: the indices pick channels of a quantised tensor, each of which has a scale "
-            "of its own; index sz.dequantize(x), or use a slice."
+            "x[key]: the indices pick elements of different channels of a quantised tensor, each "
+            "of which has a scale of its own; index sz.dequantize(x)."
         )
     return axis if axis < found.axis else axis - picked + added

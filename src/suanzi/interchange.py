@@ -362,6 +362,20 @@ def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Te
     return _converted(np.array(rounded, np.float64).reshape(shape), chosen)
 
 
+def kind_of(data: Any) -> str:
+    """Return the kind of the dtype that numbers, or lists of them, have by themselves.
+
+    >>> kind_of([1, 2j]), kind_of(7)
+    ('complex', 'float')
+    """
+    if not isinstance(data, complex | list | tuple):
+        return "float"  # or whole, which is not told apart here
+    try:
+        return tensor(data).dtype.kind
+    except InvalidArgument:  # integers that no default holds
+        return "int"
+
+
 def _kind(x: Any) -> type:
     for kind in (bool, int, float, complex):
         if isinstance(x, kind):

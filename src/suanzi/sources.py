@@ -8,7 +8,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.creating import Wanted
 from suanzi.dtypes import DType
-from suanzi.interchange import from_dlpack, from_numpy
+from suanzi.interchange import from_dlpack, from_numpy, kind_of
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.registry import BOOL, SUBBYTE, Operator
 from suanzi.resolve import dtype_error
@@ -39,6 +39,11 @@ def values_of(want: Wanted, values: Any) -> Any:
     try:
         if isinstance(values, Tensor):
             found = _alive(op, values)
+        elif want.dtype.kind != "complex" and kind_of(values) == "complex":
+            raise TypeMismatch(
+                f"they are complex, and dtype is {want.dtype}. Give their real parts, or a complex "
+                "dtype."
+            )
         else:
             found = tensor(values, None if _is_array(values) else want.dtype)
     except (InvalidArgument, TypeMismatch, BufferError) as error:

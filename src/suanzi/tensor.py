@@ -344,6 +344,13 @@ def with_quantization_of(
     return made
 
 
+def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
+    """Return the scales of the channels that indices pick; None where these have no axis then."""
+    if x.scale is None or len(indices) != 1 or indices[0].ndim != 1:
+        return None
+    return [x.scale[i] for i in indices[0].tolist()]
+
+
 def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
     """Return the sizes that x.reshape was given, one by one or in a sequence; -1 is what is left.
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from suanzi.creating import wanted
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, int64
+from suanzi.interchange import kind_of
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import integer_argument
-from suanzi.status import InvalidArgument, StatusError, UninitializedObject
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensor import Tensor, is_destroyed, tensor
 
 if TYPE_CHECKING:
@@ -73,7 +74,14 @@ def create_sparse_tensor(
 
 def _converted(op: Operator, name: str, given: Any, target: DType | None) -> Tensor:
     """Return an argument as a tensor of its own."""
+    came = getattr(getattr(given, "dtype", None), "kind", "")  # of NumPy, "c" is complex
     try:
+        is_complex = came in ("complex", "c") or (not came and kind_of(given) == "complex")
+        if is_complex and target is not None and target.kind != "complex":
+            raise TypeMismatch(
+                f"they are complex, and dtype is {target}. Give their real parts, or a complex "
+                "dtype."
+            )
         return tensor(given, target)
     except (StatusError, BufferError, TypeError, ValueError) as error:
         if isinstance(error, MemoryError):

@@ -13,7 +13,7 @@ from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator, operator
 from suanzi.resolve import broadcast_shapes, tensor_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, with_quantization_of
+from suanzi.tensor import Tensor, TensorLike, scales_at, with_quantization_of
 
 
 @_core.accelerate_gather
@@ -35,7 +35,8 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     op = REGISTRY["gather"]
     x = tensor_argument(op, "input", input)
     coordinates = _coordinates(op, x, tensor_argument(op, "index", index))
-    if x.channel_axis is not None and x.channel_axis < len(coordinates):
+    picks_channels = x.channel_axis is not None and x.channel_axis < len(coordinates)
+    if picks_channels and (len(coordinates) > 1 or coordinates[0].ndim != 1):
         raise InvalidArgument(
             f"{op.title}: index goes along axis {x.channel_axis}, which has the channels of the "
             "input, each with a scale of its own. Gather from sz.dequantize(input)."
@@ -47,7 +48,8 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     x = with_quick_rows(x, picked, taken)
     made: Tensor = _core.gather(x, 0, picked, _offsets(op, x.shape, x.strides, coordinates))
     axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
-    return with_quantization_of(x, made, axis=axis)
+    scale = scales_at(x, coordinates) if picks_channels else None
+    return with_quantization_of(x, made, axis=axis, scale=scale)
 
 
 @operator("7.2.3.18")
