@@ -50,7 +50,7 @@ def matmul(op: Operator, mat1: Any, mat2: Any) -> SparseTensor | Tensor:
     shape = (*x.shape[:-1], *y.shape[1:])
     if not (isinstance(x, SparseTensor) and isinstance(y, SparseTensor)):
         return _dense(product, shape, promoted)
-    kept_rows = x.layout.type is LayoutType.CSR and y.layout.type is LayoutType.CSR
+    kept_rows = x.kind is LayoutType.CSR and y.kind is LayoutType.CSR
     return _sparse(product, shape, promoted, kept_rows)
 
 
@@ -103,9 +103,16 @@ def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:
 def _sparse(product: Any, shape: tuple[int, ...], promoted: DType, keep_rows: bool) -> SparseTensor:
     import numpy as np
 
-    product.sort_indices()
-    values = _in(from_numpy(np.ascontiguousarray(product.data)), promoted)
-    places = product.indptr.astype(np.int64), product.indices.astype(np.int64)
+    pointers = product.indptr.astype(np.int64)
+    if product.indices.dtype == np.int32:
+        sources = (np.ascontiguousarray(a) for a in (pointers, product.indices, product.data))
+        columns, sums = _core.sort_rows(*map(from_numpy, sources))
+        places = pointers, columns.numpy()
+    else:  # more than 2**31 columns or entries
+        product.sort_indices()
+        places = pointers, product.indices.astype(np.int64)
+        sums = from_numpy(np.ascontiguousarray(product.data))
+    values = _in(sums, promoted)
     made = SparseTensor(product.shape, LayoutType.CSR, places, values, True)
     if made.shape != shape:
         return made.reshape(shape)
