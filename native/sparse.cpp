@@ -84,37 +84,47 @@ void each_row(std::int64_t rows, std::int64_t elements, Body&& body) {
 constexpr std::uint8_t in_a = 1, in_b = 2;
 
 // Merges two rising lists, and says of each column where it is from. Returns how many there are.
-std::int64_t unite(const std::int64_t* a, const std::int64_t* a_end, const std::int64_t* b, const std::int64_t* b_end,
-                   std::int64_t* columns, std::uint8_t* from) {
-  std::int64_t k = 0;
-  while (a < a_end && b < b_end) {
-    std::int64_t x = *a, y = *b;
-    bool of_a = x <= y, of_b = y <= x;
-    columns[k] = of_a ? x : y;
-    from[k++] = static_cast<std::uint8_t>(of_a * in_a + of_b * in_b);
-    a += of_a;
-    b += of_b;
+// There are no branches but the ends: which list is next cannot be foreseen.
+std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const std::int64_t* __restrict b, std::int64_t b_count,
+                   std::int64_t* __restrict columns, std::uint8_t* __restrict from) {
+  std::int64_t i = 0, j = 0, k = 0;
+  while (i < a_count && j < b_count) {
+    std::int64_t x = a[i], y = b[j];
+    std::int64_t of_a = x <= y, of_b = y <= x;
+    columns[k] = std::min(x, y);
+    from[k++] = static_cast<std::uint8_t>(of_a | of_b << 1);
+    i += of_a;
+    j += of_b;
   }
-  for (; a < a_end; from[k++] = in_a) columns[k] = *a++;
-  for (; b < b_end; from[k++] = in_b) columns[k] = *b++;
-  return k;
+  std::int64_t rest = i < a_count ? a_count - i : b_count - j;
+  std::copy_n(i < a_count ? a + i : b + j, rest, columns + k);
+  std::fill_n(from + k, rest, i < a_count ? in_a : in_b);
+  return k + rest;
 }
 
-// Puts values where they are from, and zeros elsewhere.
-template <std::size_t size>
-void spread(const std::byte* values, const std::uint8_t* from, std::uint8_t mine, std::int64_t n, std::byte* out) {
-  for (std::int64_t k = 0; k < n; ++k, out += size) {
-    if (from[k] & mine) {
-      std::memcpy(out, values, size);
-      values += size;
-    } else {
-      std::memset(out, 0, size);
-    }
+// Puts the values of a row, `count` of them, where they are from, and zeros elsewhere.
+template <class Bits>
+void spread(const std::byte* __restrict values, std::int64_t count, const std::uint8_t* __restrict from, int side, std::int64_t n,
+            std::byte* __restrict out) {
+  if (count == 0) {
+    std::memset(out, 0, static_cast<std::size_t>(n) * sizeof(Bits));
+    return;
+  }
+  std::int64_t i = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    int mine = from[k] >> side & 1;
+    Bits bits;
+    std::memcpy(&bits, values + std::min(i, count - 1) * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
+    bits &= static_cast<Bits>(-static_cast<Bits>(mine));
+    std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Bits)), &bits, sizeof(Bits));
+    i += mine;
   }
 }
 
-using Spread = void (*)(const std::byte*, const std::uint8_t*, std::uint8_t, std::int64_t, std::byte*);
-constexpr Spread spreads[size_count] = {spread<1>, spread<2>, spread<4>, spread<8>, spread<16>};
+__extension__ using Bits128 = unsigned __int128;
+using Spread = void (*)(const std::byte*, std::int64_t, const std::uint8_t*, int, std::int64_t, std::byte*);
+constexpr Spread spreads[size_count] = {spread<std::uint8_t>, spread<std::uint16_t>, spread<std::uint32_t>, spread<std::uint64_t>,
+                                        spread<Bits128>};
 
 nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_values, nb::handle b_pointers,
                       nb::handle b_columns, nb::handle b_values) {
@@ -132,8 +142,8 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   run_over(a.count + b.count, {a.tensor, b.tensor}, [&] {
     each_row(a.rows, a.count + b.count, [&](std::int64_t r) {
       std::int64_t i = a.pointers[r], j = b.pointers[r];
-      starts[r + 1] = unite(a.columns + i, a.columns + a.pointers[r + 1], b.columns + j, b.columns + b.pointers[r + 1],
-                            loose + i + j, loose_sides + i + j);
+      starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + i + j,
+                            loose_sides + i + j);
     });
     for (std::int64_t r = 0; r < a.rows; ++r) starts[r + 1] += starts[r];
   });
@@ -153,8 +163,8 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
         std::memcpy(to + k, loose + i + j, static_cast<std::size_t>(n) * 8);
         std::memcpy(sides + k, loose_sides + i + j, static_cast<std::size_t>(n));
       }
-      put_a(data_a + i * a_bytes, sides + k, in_a, n, out_a + k * a_bytes);
-      put_b(data_b + j * b_bytes, sides + k, in_b, n, out_b + k * b_bytes);
+      put_a(data_a + i * a_bytes, a.pointers[r + 1] - i, sides + k, 0, n, out_a + k * a_bytes);
+      put_b(data_b + j * b_bytes, b.pointers[r + 1] - j, sides + k, 1, n, out_b + k * b_bytes);
     });
   });
   return nb::make_tuple(pointers, columns, spread_a, spread_b, from);

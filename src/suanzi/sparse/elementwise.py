@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -44,6 +45,12 @@ _ZERO_FIRST = (
 )  # fmt: skip
 
 
+@cache
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of an operator's function, which takes long to find out."""
+    return inspect.signature(function)
+
+
 def dense_function(op: Operator) -> Callable[..., Tensor]:
     """Return the operator for dense tensors."""
     import suanzi
@@ -62,7 +69,7 @@ def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
 
 def _check_zero(op: Operator, result: Tensor, of: str) -> None:
     """Raise unless a result is zero by value."""
-    if elements.is_nonzero(result).any():
+    if elements.has_bits(result).any() and elements.is_nonzero(result).any():
         raise TypeMismatch(
             f"{op.title}: {of} it gives {readable(result).reshape(-1)[0]}, so that the result "
             "would not be sparse. Make the operand dense first, with to_dense()."
@@ -94,17 +101,23 @@ def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
 
 def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
     """Compute an operator of two operands."""
-    given = inspect.signature(op.function).bind(*args, **kwargs)
-    given.apply_defaults()
+    names = signature_of(op.function)
+    if kwargs or len(args) != 2:
+        given = names.bind(*args, **kwargs)
+        given.apply_defaults()
+        arguments = given.arguments
+    else:
+        arguments = dict(zip(names.parameters, args, strict=True))
     operands = {
         name: x if isinstance(x, SparseTensor) else real_values(op, name, as_operand(op, name, x))
-        for name, x in given.arguments.items()
+        for name, x in arguments.items()
     }
     (first, x), (second, y) = operands.items()
     function = dense_function(op)
     if isinstance(x, SparseTensor) and isinstance(y, SparseTensor):
         _check_zero(op, function(_stand_in(x), _stand_in(y)), "of two zeros")
-        common_shape(op, {first: x.shape, second: y.shape})
+        if x.shape != y.shape:
+            common_shape(op, {first: x.shape, second: y.shape})
         return _of_two(op, function, x, y)
     sparse_first = isinstance(x, SparseTensor)
     sparse, other = (x, y) if sparse_first else (y, x)
@@ -241,8 +254,11 @@ def _of_two(
         return _with_dense(op, lambda a, b: function(b, a), y, x.to_dense())
     if y.ndim == 0:
         return _with_dense(op, function, x, y.to_dense())
-    shape = common_shape(op, {"x": x.shape, "y": y.shape})
-    x, y = _broadcast(x, shape), _broadcast(y, shape)
+    if x.shape == y.shape:
+        x, y = x.coalesce(), y.coalesce()
+    else:
+        shape = common_shape(op, {"x": x.shape, "y": y.shape})
+        x, y = _broadcast(x, shape), _broadcast(y, shape)
     if op.name in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
         made, there = merging.common(x, y)
         return _stored(made.with_values(function(made.values, there)))
@@ -263,12 +279,15 @@ def _makes_nan_of_zeros(
         return False
     of_x = function(x.values, elements.zeros(1, y.dtype))
     of_y = function(elements.zeros(1, x.dtype), y.values)
-    return bool(elements.is_nonzero(of_x).any() or elements.is_nonzero(of_y).any())
+    return any(
+        bool(elements.has_bits(made).any() and elements.is_nonzero(made).any())
+        for made in (of_x, of_y)
+    )
 
 
 def allclose(op: Operator, *args: Any, **kwargs: Any) -> Tensor:
     """Compare two tensors, of which at least one is sparse."""
-    given = inspect.signature(op.function).bind(*args, **kwargs)
+    given = signature_of(op.function).bind(*args, **kwargs)
     for name in ("x", "y"):
         one = given.arguments[name]
         if isinstance(one, SparseTensor):

@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
@@ -33,9 +32,9 @@ def united(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Tensor, Arra
     pointers, columns, a, b, sides = _core.unite_rows(*rows_of_x, x.values, *rows_of_y, y.values)
     both_csr = x.kind is LayoutType.CSR and y.kind is LayoutType.CSR
     kind = LayoutType.CSR if both_csr else LayoutType.COO
-    found, keys = sides.numpy(), columns.numpy()
+    found, keys = elements.raw(sides), elements.integers(columns)
     if both_csr:
-        places: tuple[Array, ...] = (pointers.numpy(), keys)
+        places: tuple[Array, ...] = (elements.integers(pointers), keys)
     elif math.prod(x.shape) < 2**63:
         places = (structure.coordinates_of(x.shape, keys),)
     else:
@@ -52,10 +51,10 @@ def common(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Tensor]:
     """Return the places that both store with the values of x, and those of y there."""
     rows_of_x, rows_of_y = _rows(x, y)
     pointers, *both = _core.common_rows(*rows_of_x, *rows_of_y)
-    in_x, in_y = (places.numpy() for places in both)
+    in_x, in_y = (elements.integers(places) for places in both)
     a, b = elements.take(x.values, in_x), elements.take(y.values, in_y)
     if x.kind is LayoutType.CSR and y.kind is LayoutType.CSR:
-        places = (pointers.numpy(), x.along(1)[in_x])
+        places = (elements.integers(pointers), x.along(1)[in_x])
         return SparseTensor(x.shape, LayoutType.CSR, places, a, True), b
     coordinates = structure.picked(x.coordinates, in_x)
     return SparseTensor(x.shape, LayoutType.COO, (coordinates,), a, True), b
@@ -73,4 +72,4 @@ def one_row(keys: Array) -> tuple[Tensor, Tensor]:
     """Return integers as the columns of the only row there is."""
     import numpy as np
 
-    return from_numpy(np.array([0, len(keys)], np.int64)), from_numpy(keys)
+    return elements.listed(np.array([0, len(keys)], np.int64)), elements.listed(keys)

@@ -140,8 +140,7 @@ def _of_rows(
         result = elements.take(_core.sum_rows(x.row_pointers, values), rows)
     else:
         result = _runs(kernel, values, pointers[rows])
-    _meet_zeros(kernel, result, lengths[rows] < length)
-    return result, rows[None]
+    return _with_zeros(kernel, result, lengths[rows] < length), rows[None]
 
 
 def _of_places(
@@ -166,7 +165,7 @@ def _of_places(
         values = elements.take(values, order)
     starts = structure.starts_of_runs(keys)
     result = _runs(kernel, values, starts)
-    _meet_zeros(kernel, result, np.diff(starts, append=len(keys)) < length)
+    result = _with_zeros(kernel, result, np.diff(starts, append=len(keys)) < length)
     if coordinates is None or math.prod(shape) < 2**63:
         return result, structure.coordinates_of(shape, keys[starts])
     return result, structure.picked(coordinates, starts if order is None else order[starts])
@@ -177,15 +176,18 @@ def _runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     return combine(kernel, values, starts)
 
 
-def _meet_zeros(kernel: str, result: Tensor, with_zeros: Array) -> None:
+def _with_zeros(kernel: str, result: Tensor, with_zeros: Array) -> Tensor:
     """Combine those results with a zero that have one among their elements that is not stored."""
     import numpy as np
 
+    zero = elements.zeros(1, result.dtype)
+    if with_zeros.all():
+        return elements.run(kernel, result, zero, result.dtype) if result.size else result
     places = np.flatnonzero(with_zeros)
     if len(places):
-        zero = elements.zeros(1, result.dtype)
         met = elements.run(kernel, elements.take(result, places), zero, result.dtype)
         elements.raw(result)[places] = elements.raw(met)
+    return result
 
 
 def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | None:

@@ -88,6 +88,7 @@ class SparseTensor:
         self._values = values
         self._coalesced = coalesced
         self._narrow: tuple[Array, Array] | None = None
+        self._matrix: Any = None  # SciPy's, on the same values, kept for products
 
     # ---- what it is ------------------------------------------------------------------------------
 
@@ -175,12 +176,12 @@ class SparseTensor:
     @property
     def row_pointers(self) -> Tensor:
         """Of CSR, where each row begins in `columns` and `values`, and where the last one ends."""
-        return from_numpy(self._csr("row pointers")[0])
+        return elements.listed(self._csr("row pointers")[0])
 
     @property
     def columns(self) -> Tensor:
         """Of CSR, the column of each stored element."""
-        return from_numpy(self._csr("columns")[1])
+        return elements.listed(self._csr("columns")[1])
 
     def _csr(self, wanted: str) -> tuple[Array, ...]:
         if self.kind is not LayoutType.CSR:
@@ -435,5 +436,5 @@ def copy(x: SparseTensor) -> SparseTensor:
 def destroy(x: SparseTensor) -> None:
     """Let go of the memory; the tensor cannot be used any more."""
     x._alive()
-    x._places = x._narrow = None
+    x._places = x._narrow = x._matrix = None
     del x._values
