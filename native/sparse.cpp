@@ -82,6 +82,7 @@ void each_row(std::int64_t rows, std::int64_t elements, Body&& body) {
 // ---- union --------------------------------------------------------------------------------------
 
 constexpr std::uint8_t in_a = 1, in_b = 2;
+constexpr std::int64_t group = 256;  // rows that are merged one behind the other
 
 // Merges two rising lists, and says of each column where it is from. Returns how many there are.
 // There are no branches but the ends: which list is next cannot be foreseen.
@@ -102,7 +103,7 @@ std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const
   return k + rest;
 }
 
-// Puts the values of a row, `count` of them, where they are from, and zeros elsewhere.
+// Puts the values of some rows, `count` of them, where they are from, and zeros elsewhere.
 template <class Bits>
 void spread(const std::byte* __restrict values, std::int64_t count, const std::uint8_t* __restrict from, int side, std::int64_t n,
             std::byte* __restrict out) {
@@ -133,17 +134,21 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   if (a.rows != b.rows) throw nb::value_error("another number of rows");
   Kept kept_a(of_a), kept_b(of_b);  // another thread may destroy them while columns are merged
   const std::byte *data_a = of_a.data(), *data_b = of_b.data();
-  // Each row is merged to where it would be if none had a column in common, and then moved up.
+  // Rows are merged, some at a time, to where they would be if none had a column in common, and then moved up.
   nb::object loose_columns = new_list(Dtype::int64, a.count + b.count), loose_from = new_list(Dtype::uint8, a.count + b.count);
   nb::object pointers = new_list(Dtype::int64, a.rows + 1);
   auto *loose = data_of<std::int64_t>(loose_columns), *starts = data_of<std::int64_t>(pointers);
   auto* loose_sides = data_of<std::uint8_t>(loose_from);
   starts[0] = 0;
+  std::int64_t groups = (a.rows + group - 1) / group;
   run_over(a.count + b.count, {a.tensor, b.tensor}, [&] {
-    each_row(a.rows, a.count + b.count, [&](std::int64_t r) {
-      std::int64_t i = a.pointers[r], j = b.pointers[r];
-      starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + i + j,
-                            loose_sides + i + j);
+    each_row(groups, a.count + b.count, [&](std::int64_t g) {
+      std::int64_t begin = g * group, end = std::min(begin + group, a.rows), k = a.pointers[begin] + b.pointers[begin];
+      for (std::int64_t r = begin; r < end; ++r) {
+        std::int64_t i = a.pointers[r], j = b.pointers[r];
+        starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + k, loose_sides + k);
+        k += starts[r + 1];
+      }
     });
     for (std::int64_t r = 0; r < a.rows; ++r) starts[r + 1] += starts[r];
   });
@@ -157,14 +162,15 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   auto a_bytes = static_cast<std::int64_t>(of_a.itemsize()), b_bytes = static_cast<std::int64_t>(of_b.itemsize());
   std::byte *out_a = data_of<std::byte>(spread_a), *out_b = data_of<std::byte>(spread_b);
   run_over(count, {}, [&] {
-    each_row(a.rows, count, [&](std::int64_t r) {
-      std::int64_t i = a.pointers[r], j = b.pointers[r], k = starts[r], n = starts[r + 1] - k;
+    each_row(groups, count, [&](std::int64_t g) {
+      std::int64_t begin = g * group, end = std::min(begin + group, a.rows);
+      std::int64_t i = a.pointers[begin], j = b.pointers[begin], k = starts[begin], n = starts[end] - k;
       if (!apart) {
         std::memcpy(to + k, loose + i + j, static_cast<std::size_t>(n) * 8);
         std::memcpy(sides + k, loose_sides + i + j, static_cast<std::size_t>(n));
       }
-      put_a(data_a + i * a_bytes, a.pointers[r + 1] - i, sides + k, 0, n, out_a + k * a_bytes);
-      put_b(data_b + j * b_bytes, b.pointers[r + 1] - j, sides + k, 1, n, out_b + k * b_bytes);
+      put_a(data_a + i * a_bytes, a.pointers[end] - i, sides + k, 0, n, out_a + k * a_bytes);
+      put_b(data_b + j * b_bytes, b.pointers[end] - j, sides + k, 1, n, out_b + k * b_bytes);
     });
   });
   return nb::make_tuple(pointers, columns, spread_a, spread_b, from);
@@ -298,6 +304,31 @@ nb::object sum_rows(nb::handle pointers_object, nb::handle values_object) {
   return sums;
 }
 
+// Adds up float32 by columns, all below `count`, in float64; a sum begins with a zero.
+nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std::int64_t count) {
+  const Tensor *columns = read_tensor(columns_object.ptr()), *values = read_tensor(values_object.ptr());
+  if (!columns || !values || columns->dtype != Dtype::int64 || values->dtype != Dtype::float32 || columns->ndim() != 1 ||
+      values->ndim() != 1 || !columns->row_major || !values->row_major || columns->size != values->size || count < 0)
+    throw nb::value_error("not what sum_columns takes");
+  nb::object wide = new_list(Dtype::float64, count), sums = new_list(Dtype::float32, count);
+  auto* totals = data_of<double>(wide);
+  auto* to = data_of<float>(sums);
+  auto* places = reinterpret_cast<const std::int64_t*>(columns->data());
+  auto* data = reinterpret_cast<const float*>(values->data());
+  std::int64_t n = columns->size;
+  bool good = true;
+  run_over(n + count, {columns, values}, [&] {
+    std::fill_n(totals, count, 0.0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (static_cast<std::uint64_t>(places[i]) < static_cast<std::uint64_t>(count)) totals[places[i]] += data[i];
+      else good = false;
+    }
+    for (std::int64_t c = 0; c < count; ++c) to[c] = static_cast<float>(totals[c]);
+  });
+  if (!good) throw nb::value_error("a column is outside its row");
+  return sums;
+}
+
 template <std::size_t size>
 bool fill_row(const std::int64_t* columns, const std::byte* values, std::int64_t n, std::int64_t width, std::byte* out) {
   std::memset(out, 0, static_cast<std::size_t>(width) * size);
@@ -354,6 +385,9 @@ void init_sparse(nb::module_& m) {
         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
   m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Any"),
         "The sum of each row of float32, made in float64.");
+  m.def("sum_columns", &sum_columns, "columns"_a, "values"_a, "count"_a,
+        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Any"),
+        "The sum of the float32 values in each column, made in float64.");
   m.def("fill_rows", &fill_rows, "target"_a, "pointers"_a, "columns"_a, "values"_a,
         nb::sig("def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None"),
         "Writes zeros, and the values in their columns, to a tensor seen as rows.");

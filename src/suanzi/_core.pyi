@@ -345,6 +345,9 @@ def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Any, Any]:
 def sum_rows(pointers: Any, values: Any) -> Any:
     """The sum of each row of float32, made in float64."""
 
+def sum_columns(columns: Any, values: Any, count: int) -> Any:
+    """The sum of the float32 values in each column, made in float64."""
+
 def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
     """
     Writes zeros, and the values in their columns, to a tensor seen as rows.

@@ -35,7 +35,7 @@ def numbered(count: int, name: str) -> sz.Tensor:
     return sz.tensor(np.arange(count) % 100 + 1, sz.dtype(name))
 
 
-SHAPES = [((0, 5), 0.5), ((7, 9), 0.4), ((1, 50), 0.5), ((300, 700), 0.6)]
+SHAPES = [((0, 5), 0.5), ((7, 9), 0.4), ((1, 50), 0.5), ((300, 700), 0.6), ((3000, 9), 0.5)]
 
 
 @pytest.mark.parametrize(("shape", "fill"), SHAPES)
@@ -108,6 +108,23 @@ def test_sums_are_made_in_float64_and_keep_the_sign_of_a_zero() -> None:
     assert got.tolist()[:5] == [1, 0, 0, 0, 0]
     assert math.isnan(got[5])
     assert np.signbit(got[:5]).tolist() == [False, True, False, True, False]
+
+
+def test_sums_by_columns() -> None:
+    columns = sz.tensor([3, 0, 3, 3, 1], sz.int64)
+    values = sz.tensor([1e8, -0.0, 1, -1e8, 2], sz.float32)
+    assert _core.sum_columns(columns, values, 5).numpy().tolist() == [0, 2, 0, 1, 0]
+    assert _core.sum_columns(columns[:0], values[:0], 0).size == 0
+    for call in (
+        lambda: _core.sum_columns(columns, values, 3),
+        lambda: _core.sum_columns(columns, values, -1),
+        lambda: _core.sum_columns(sz.tensor([-1], sz.int64), sz.tensor([1.0]), 3),
+        lambda: _core.sum_columns(columns, values[:3], 5),
+        lambda: _core.sum_columns(columns[::2], values[:3], 5),
+        lambda: _core.sum_columns(columns, sz.cast(values, sz.float64), 5),
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            call()
 
 
 def test_sum_of_long_rows_is_the_exact_sum_rounded() -> None:

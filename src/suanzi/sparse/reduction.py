@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, float32, float64, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.resolve import axis_argument
@@ -195,14 +194,11 @@ def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | N
 
     It adds to a zero. There must be one in every sum, or no -0.0, which alone would lose its sign.
     """
-    import numpy as np
-
     if values.dtype is not float32 or not len(keys) or count > 4 * len(keys) + 1024:
         return None
     if length <= len(keys) and bool((elements.raw(values) == 1 << 31).any()):
         return None
-    totals = np.bincount(keys, values.numpy(), count)
-    made: Tensor = _core.cast(from_numpy(totals), float32, False)
+    made: Tensor = _core.sum_columns(elements.listed(keys), values, count)
     return made
 
 
