@@ -43,7 +43,10 @@ def integers(x: Tensor) -> Array:
 
 
 def listed(places: Array) -> Tensor:
-    """Return an array of int64 in one piece as a tensor; faster than `from_numpy`."""
+    """Return a list of int64 as a tensor, on its memory if that is one piece."""
+    import numpy as np
+
+    places = np.ascontiguousarray(places)
     count = len(places)
     address = places.__array_interface__["data"][0]
     read_only = not places.flags.writeable
