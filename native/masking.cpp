@@ -107,18 +107,6 @@ class Masked {
   Loop loop_;
 };
 
-// Keeps the memory of a tensor.
-class Kept {
- public:
-  explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
-  ~Kept() { release_storage(storage_); }
-
- private:
-  Storage* storage_;
-};
-
 // What a mask of the shape of `values`, or one that is repeated to it, picks; without `values`, the
 // places of what it picks.
 PyObject* select(const Tensor& mask, const Tensor* values) {

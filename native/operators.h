@@ -51,6 +51,18 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
 // without an exception leaves it to the Python function.
 PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
+// Keeps the memory of a tensor.
+class Kept {
+ public:
+  explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() { release_storage(storage_); }
+
+ private:
+  Storage* storage_;
+};
+
 // Runs a loop over operands; a long one lets other Python threads run, which may destroy them.
 template <class F>
 unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {

@@ -327,6 +327,32 @@ def masked_select(input: Any, mask: Any) -> Any:
 def mask_places(mask: Any) -> Any:
     """Where a mask is true, counted in row-major order."""
 
+def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """
+    Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.
+    """
+
+def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Any, Any, Any]:
+    """
+    Row pointers of the places that are in both, and where these are in each.
+    """
+
+def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Any, Any]:
+    """
+    Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
+    """
+
+def sum_rows(pointers: Any, values: Any) -> Any:
+    """The sum of each row of float32, made in float64."""
+
+def sum_columns(columns: Any, values: Any, count: int) -> Any:
+    """The sum of the float32 values in each column, made in float64."""
+
+def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
+    """
+    Writes zeros, and the values in their columns, to a tensor seen as rows.
+    """
+
 def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Any:
     """What a quantised tensor stands for, rounded once to a dtype."""
 

@@ -1,7 +1,8 @@
 """Sparse tensors: only the elements that are not zero are stored, with their places.
 
 elements.py      the stored values as bits, and runs of them combined pairwise
-structure.py     the places: order, duplicates, unions, repetition
+structure.py     the places: order, duplicates, repetition
+merging.py       the places of two tensors, all or those in common
 tensor.py        SparseTensor
 making.py        from a dense tensor, and back
 interchange.py   SciPy and pydata/sparse

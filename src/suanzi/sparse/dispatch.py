@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 from suanzi.registry import REGISTRY, Operator
 from suanzi.sparse import elementwise, product, reduction, shapes
+from suanzi.sparse.elementwise import signature_of
 from suanzi.sparse.making import DTYPES
 from suanzi.sparse.tensor import SparseTensor, copy, destroy
 from suanzi.standard import interface
@@ -69,14 +69,7 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of which an argument is sparse."""
     op = operator_named(name)
     if name in REGISTRY:  # arguments in the order of the declaration, however they came
-        try:
-            given = inspect.signature(op.function).bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{op.title}: {error}") from None
-        if FORMS.get(name) in _BY_PLACE:
-            args, kwargs = given.args, given.kwargs
-        else:
-            args, kwargs = (), given.arguments
+        args, kwargs = _ordered(op, args, kwargs)
     every = [*args, *kwargs.values()]
     if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
         return NotImplemented
@@ -101,6 +94,19 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ) from None
     except MemoryError as error:
         raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
+
+
+def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return arguments by place, or all by name, as the form of an operator takes them."""
+    if not kwargs and len(args) == 2 and op.name in elementwise.BINARY:
+        return args, kwargs
+    try:
+        given = signature_of(op.function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{op.title}: {error}") from None
+    if FORMS.get(op.name) in _BY_PLACE:
+        return given.args, given.kwargs
+    return (), given.arguments
 
 
 def _is_sparse(x: Any) -> bool:

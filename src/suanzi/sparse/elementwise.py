@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -16,7 +17,7 @@ from suanzi._hints import shown
 from suanzi.layout import LayoutType
 from suanzi.registry import Operator
 from suanzi.resolve import Number, as_operand, common_shape, real_values
-from suanzi.sparse import elements, structure
+from suanzi.sparse import elements, merging, structure
 from suanzi.sparse.making import DTYPES, from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import TypeMismatch
@@ -45,6 +46,12 @@ _ZERO_FIRST = (
 )  # fmt: skip
 
 
+@cache
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of an operator's function, which takes long to find out."""
+    return inspect.signature(function)
+
+
 def dense_function(op: Operator) -> Callable[..., Tensor]:
     """Return the operator for dense tensors."""
     import suanzi
@@ -63,7 +70,7 @@ def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
 
 def _check_zero(op: Operator, result: Tensor, of: str) -> None:
     """Raise unless a result is zero by value."""
-    if elements.is_nonzero(result).any():
+    if elements.has_bits(result).any() and elements.is_nonzero(result).any():
         raise TypeMismatch(
             f"{op.title}: {of} it gives {readable(result).reshape(-1)[0]}, so that the result "
             "would not be sparse. Make the operand dense first, with to_dense()."
@@ -105,17 +112,23 @@ def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
 
 def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
     """Compute an operator of two operands."""
-    given = inspect.signature(op.function).bind(*args, **kwargs)
-    given.apply_defaults()
+    names = signature_of(op.function)
+    if kwargs or len(args) != 2:
+        given = names.bind(*args, **kwargs)
+        given.apply_defaults()
+        arguments = given.arguments
+    else:
+        arguments = dict(zip(names.parameters, args, strict=True))
     operands = {
         name: x if isinstance(x, SparseTensor) else real_values(op, name, as_operand(op, name, x))
-        for name, x in given.arguments.items()
+        for name, x in arguments.items()
     }
     (first, x), (second, y) = operands.items()
     function = dense_function(op)
     if isinstance(x, SparseTensor) and isinstance(y, SparseTensor):
         _check_zero(op, function(_stand_in(x), _stand_in(y)), "of two zeros")
-        common_shape(op, {first: x.shape, second: y.shape})
+        if x.shape != y.shape:
+            common_shape(op, {first: x.shape, second: y.shape})
         return _of_two(op, function, x, y)
     sparse_first = isinstance(x, SparseTensor)
     sparse, other = (x, y) if sparse_first else (y, x)
@@ -153,7 +166,7 @@ def _stored(x: SparseTensor, kept: Array | None = None) -> SparseTensor:
         return x
     places = np.flatnonzero(kept)
     values = elements.take(x.values, places)
-    if x.layout.type is LayoutType.COO:
+    if x.kind is LayoutType.COO:
         coordinates = structure.picked(x.coordinates, places)
         return SparseTensor(x.shape, LayoutType.COO, (coordinates,), values, x.is_coalesced)
     pointers, columns = x._alive()
@@ -170,7 +183,7 @@ def _broadcast(x: SparseTensor, shape: tuple[int, ...]) -> SparseTensor:
     coordinates, origin = structure.repeated(x.coordinates, x.shape, shape)
     values = elements.take(x.values, origin)
     made = SparseTensor(shape, LayoutType.COO, (coordinates,), values).coalesce()
-    return made.to_csr() if x.layout.type is LayoutType.CSR and len(shape) == 2 else made
+    return made.to_csr() if x.kind is LayoutType.CSR and len(shape) == 2 else made
 
 
 # ---- with a dense tensor -------------------------------------------------------------------------
@@ -236,7 +249,7 @@ def _merged(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     coordinates = np.concatenate([x.coordinates, y.coordinates], axis=1)
     values = elements.joined(x.values, y.values)
     made = SparseTensor(x.shape, LayoutType.COO, (coordinates,), values).coalesce()
-    return made.to_csr() if x.layout.type is LayoutType.CSR else made
+    return made.to_csr() if x.kind is LayoutType.CSR else made
 
 
 # ---- with another sparse tensor ------------------------------------------------------------------
@@ -246,53 +259,46 @@ def _of_two(
     op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
 ) -> SparseTensor:
     """Compute an operator of two sparse tensors wherever one of them stores an element."""
-    import numpy as np
-
     if x.ndim == 0 and y.ndim == 0:
         return from_dense(function(x.to_dense(), y.to_dense()))
     if x.ndim == 0:
         return _with_dense(op, lambda a, b: function(b, a), y, x.to_dense())
     if y.ndim == 0:
         return _with_dense(op, function, x, y.to_dense())
-    shape = common_shape(op, {"x": x.shape, "y": y.shape})
-    x, y = _broadcast(x, shape), _broadcast(y, shape)
-    made, in_x, in_y = _union(x, y)
-    a, b = elements.zeros(made.nnz, x.dtype), elements.zeros(made.nnz, y.dtype)
-    elements.raw(a)[np.flatnonzero(in_x)] = elements.raw(x.values)
-    elements.raw(b)[np.flatnonzero(in_y)] = elements.raw(y.values)
-    result = made.with_values(function(a, b))
+    if x.shape == y.shape:
+        x, y = x.coalesce(), y.coalesce()
+    else:
+        shape = common_shape(op, {"x": x.shape, "y": y.shape})
+        x, y = _broadcast(x, shape), _broadcast(y, shape)
+    if op.name in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
+        made, there = merging.common(x, y)
+        return _stored(made.with_values(function(made.values, there)))
+    made, there, sides = merging.united(x, y)
+    result = made.with_values(function(made.values, there))
     kept = elements.has_bits(result.values)
     if op.name == "mul":
         # A negative number times a zero that is not stored is -0.0, which is not worth an entry.
-        kept &= (in_x & in_y) | elements.is_nonzero(result.values)
+        kept &= (sides == merging.IN_BOTH) | elements.is_nonzero(result.values)
     return _stored(result, kept)
 
 
-def _union(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Array, Array]:
-    """Return a tensor with the places of both, and which of them are in x, and in y.
-
-    Its values are put in by the caller, who knows what they are.
-    """
-    import numpy as np
-
-    shape, kinds = x.shape, {x.layout.type, y.layout.type}
-    if kinds == {LayoutType.CSR}:
-        pointers, columns, in_x, in_y = structure.union_of_rows(
-            (shape[0], shape[1]), x.narrow_places(), y.narrow_places()
-        )
-        places: tuple[Array, ...] = (pointers, columns)
-    else:
-        coordinates = x.coordinates, y.coordinates
-        origin, in_x, in_y = structure.union(*structure.keys_of(shape, *coordinates))
-        places = (structure.picked(np.concatenate(coordinates, axis=1), origin),)
-    kind = LayoutType.CSR if kinds == {LayoutType.CSR} else LayoutType.COO
-    made = SparseTensor(shape, kind, places, elements.zeros(len(in_x), x.dtype), True)
-    return made, in_x, in_y
+def _makes_nan_of_zeros(
+    op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
+) -> bool:
+    """Tell whether an element of one times a zero that the other does not store is NaN."""
+    if op.name != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
+        return False
+    of_x = function(x.values, elements.zeros(1, y.dtype))
+    of_y = function(elements.zeros(1, x.dtype), y.values)
+    return any(
+        bool(elements.has_bits(made).any() and elements.is_nonzero(made).any())
+        for made in (of_x, of_y)
+    )
 
 
 def allclose(op: Operator, *args: Any, **kwargs: Any) -> Tensor:
     """Compare two tensors, of which at least one is sparse."""
-    given = inspect.signature(op.function).bind(*args, **kwargs)
+    given = signature_of(op.function).bind(*args, **kwargs)
     for name in ("x", "y"):
         one = given.arguments[name]
         if isinstance(one, SparseTensor):

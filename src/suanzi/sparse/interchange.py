@@ -55,7 +55,7 @@ def to_scipy(x: SparseTensor) -> Any:
         x = copy(x)  # SciPy coalesces in place, which would leave the tensor half done
     values = x.values.numpy()
     # The constructors would copy the places to int32, if they fit; setting them does not.
-    if x.layout.type is LayoutType.CSR:
+    if x.kind is LayoutType.CSR:
         made = scipy.sparse.csr_array(x.shape, dtype=values.dtype)
         made.indptr, made.indices = x._alive()
         made.data = values

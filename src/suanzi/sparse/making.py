@@ -11,6 +11,7 @@ from suanzi.interchange import MAX_NDIM, from_numpy
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, SUBBYTE
 from suanzi.sparse import elements, structure
+from suanzi.sparse.merging import one_row
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensor import Tensor, is_destroyed, tensor
@@ -84,10 +85,11 @@ def to_dense(x: SparseTensor) -> Tensor:
         made: Tensor = _core.empty(x.shape, x.dtype)
     except AllocFailed as error:
         raise AllocFailed(f"to_dense: {error}") from None
-    target = elements.raw(made)
-    target[:] = 0
-    if x.nnz:
-        target[structure.keys_of(x.shape, x.coordinates)[0]] = elements.raw(x.values)
+    if x.kind is LayoutType.CSR:
+        rows = x.row_pointers, x.columns
+    else:
+        rows = one_row(structure.keys_of(x.shape, x.coordinates)[0])
+    _core.fill_rows(made, *rows, x.values)
     return made
 
 

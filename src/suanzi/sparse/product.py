@@ -6,6 +6,7 @@ An element that is not stored contributes nothing, not even the NaN of zero time
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def matmul(op: Operator, mat1: Any, mat2: Any) -> SparseTensor | Tensor:
     """Multiply matrices or vectors; with a dense one, the result is dense."""
-    op = replace(op, dtypes=tuple(d for d in op.dtypes if d in NUMBERS))
+    op = _of_numbers(op)
     operands = {"mat1": _operand(op, "mat1", mat1), "mat2": _operand(op, "mat2", mat2)}
     stand_ins = {name: _stand_in(x) for name, x in operands.items()}
     promoted = promote(op, stand_ins).dtype
@@ -50,8 +51,13 @@ def matmul(op: Operator, mat1: Any, mat2: Any) -> SparseTensor | Tensor:
     shape = (*x.shape[:-1], *y.shape[1:])
     if not (isinstance(x, SparseTensor) and isinstance(y, SparseTensor)):
         return _dense(product, shape, promoted)
-    kept_rows = x.layout.type is LayoutType.CSR and y.layout.type is LayoutType.CSR
+    kept_rows = x.kind is LayoutType.CSR and y.kind is LayoutType.CSR
     return _sparse(product, shape, promoted, kept_rows)
+
+
+@cache
+def _of_numbers(op: Operator) -> Operator:
+    return replace(op, dtypes=tuple(d for d in op.dtypes if d in NUMBERS))
 
 
 def _operand(op: Operator, name: str, x: Any) -> SparseTensor | Tensor:
@@ -80,11 +86,15 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
         rank_2 = (1, x.shape[0]) if is_row else (x.shape[0], 1)
         x = x.reshape(rank_2)
     x = x.to_csr()
+    if x._matrix is not None and x.dtype is promoted and promoted is computed:
+        return x._matrix
     values = _in(_in(x.values, promoted), computed)
     made = scipy.sparse.csr_array(x.shape, dtype=values.numpy().dtype)
     made.indptr, made.indices = x.narrow_places()
     made.data = values.numpy()
     made.has_canonical_format = True
+    if values is x.values:
+        x._matrix = made
     return made
 
 
@@ -103,9 +113,16 @@ def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:
 def _sparse(product: Any, shape: tuple[int, ...], promoted: DType, keep_rows: bool) -> SparseTensor:
     import numpy as np
 
-    product.sort_indices()
-    values = _in(from_numpy(np.ascontiguousarray(product.data)), promoted)
-    places = product.indptr.astype(np.int64), product.indices.astype(np.int64)
+    pointers = product.indptr.astype(np.int64)
+    if product.indices.dtype == np.int32:
+        sources = (np.ascontiguousarray(a) for a in (pointers, product.indices, product.data))
+        columns, sums = _core.sort_rows(*map(from_numpy, sources))
+        places = pointers, elements.integers(columns)
+    else:  # more than 2**31 columns or entries
+        product.sort_indices()
+        places = pointers, product.indices.astype(np.int64)
+        sums = from_numpy(np.ascontiguousarray(product.data))
+    values = _in(sums, promoted)
     made = SparseTensor(product.shape, LayoutType.CSR, places, values, True)
     if made.shape != shape:
         return made.reshape(shape)

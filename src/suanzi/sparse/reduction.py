@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, float32, float64, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.resolve import axis_argument
@@ -108,64 +107,99 @@ def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> Spars
     if computed is bool_ and name in ("MAX", "MIN"):
         kernel = "logical_or" if name == "MAX" else "logical_and"
     shape = tuple(x.shape[a] for a in kept)
-    coordinates = np.empty((len(kept), x.nnz), np.int64)
-    for axis, target in zip(kept, coordinates, strict=True):
-        target[:] = x.along(axis)
-    (keys,) = structure.keys_of(shape, coordinates)
-    values: Tensor = _core.cast(x.values, computed, False)
-    result, origin = _counted(values, keys, length) if kernel == "add" else (None, keys)
-    if result is None:
-        result, origin = _sorted(kernel, values, keys, length)
+    values: Tensor = _core.cast(x.values, computed, False) if x.dtype is not computed else x.values
+    found = _of_rows(kernel, values, x, length) if kept == [0] else None
+    if found is None:
+        found = _of_places(kernel, values, x, kept, length)
+    result, coordinates = found
     if name == "MEAN":
         result = elements.run("div", result, float(length), computed)
-    made: Tensor = _core.cast(result, result_dtype, False)
-    places = np.flatnonzero(elements.has_bits(made))
-    return SparseTensor(
-        shape,
-        LayoutType.COO,
-        (structure.picked(coordinates, origin[places]),),
-        elements.take(made, places),
-        True,
-    )
+    made: Tensor = result
+    if made.dtype is not result_dtype:
+        made = _core.cast(result, result_dtype, False)
+    stored = elements.has_bits(made)
+    if not stored.all():
+        places = np.flatnonzero(stored)
+        made, coordinates = elements.take(made, places), structure.picked(coordinates, places)
+    return SparseTensor(shape, LayoutType.COO, (coordinates,), made, True)
 
 
-def _sorted(kernel: str, values: Tensor, keys: Array, length: int) -> tuple[Tensor, Array]:
-    """Combine the values of equal keys, and return where in `keys` each key is found."""
+def _of_rows(
+    kernel: str, values: Tensor, x: SparseTensor, length: int
+) -> tuple[Tensor, Array] | None:
+    """Combine the rows of CSR, and return the row of each result; None of COO."""
     import numpy as np
 
-    order = np.arange(len(keys), dtype=np.int64)
+    if x.kind is not LayoutType.CSR:
+        return None
+    pointers = x._alive()[0]
+    lengths = np.diff(pointers)
+    rows = np.flatnonzero(lengths)
+    if kernel == "add" and values.dtype is float32:
+        result = elements.take(_core.sum_rows(x.row_pointers, values), rows)
+    else:
+        result = _runs(kernel, values, pointers[rows])
+    return _with_zeros(kernel, result, lengths[rows] < length), rows[None]
+
+
+def _of_places(
+    kernel: str, values: Tensor, x: SparseTensor, kept: list[int], length: int
+) -> tuple[Tensor, Array]:
+    """Combine the elements that differ only along other axes, and return the places of results."""
+    import numpy as np
+
+    shape = tuple(x.shape[a] for a in kept)
+    coordinates = np.stack([x.along(a) for a in kept]) if len(kept) > 1 else None
+    if coordinates is None:
+        keys = x.along(kept[0]) if kept else np.zeros(x.nnz, np.int64)
+    else:
+        (keys,) = structure.keys_of(shape, coordinates)
+    total = _counted(values, keys, math.prod(shape), length) if kernel == "add" else None
+    if total is not None:
+        present = np.flatnonzero(elements.has_bits(total))
+        return elements.take(total, present), structure.coordinates_of(shape, present)
+    order = None
     if not bool((keys[1:] >= keys[:-1]).all()):
-        order = structure.order_of(keys)
-        keys, values = keys[order], elements.take(values, order)
+        keys, order = structure.in_order(keys)
+        values = elements.take(values, order)
     starts = structure.starts_of_runs(keys)
+    result = _runs(kernel, values, starts)
+    result = _with_zeros(kernel, result, np.diff(starts, append=len(keys)) < length)
+    if coordinates is None or math.prod(shape) < 2**63:
+        return result, structure.coordinates_of(shape, keys[starts])
+    return result, structure.picked(coordinates, starts if order is None else order[starts])
+
+
+def _runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     combine = elements.add_runs if kernel == "add" else elements.combine_runs
-    result = combine(kernel, values, starts)
-    with_zeros = np.flatnonzero(np.diff(starts, append=len(keys)) < length)
-    if len(with_zeros):
-        zero = elements.zeros(1, values.dtype)
-        met = elements.run(kernel, elements.take(result, with_zeros), zero, values.dtype)
-        elements.raw(result)[with_zeros] = elements.raw(met)
-    return result, order[starts]
+    return combine(kernel, values, starts)
 
 
-def _counted(values: Tensor, keys: Array, length: int) -> tuple[Tensor | None, Array]:
-    """Do the same for sums of float32 without sorting, where the keys are few and small.
-
-    It adds to a zero, so that there must be one in every sum: -0.0 alone would lose its sign.
-    """
+def _with_zeros(kernel: str, result: Tensor, with_zeros: Array) -> Tensor:
+    """Combine those results with a zero that have one among their elements that is not stored."""
     import numpy as np
 
-    if values.dtype is not float32 or not len(keys) or int(keys.max()) > 4 * len(keys) + 1024:
-        return None, keys
-    counts = np.bincount(keys)
-    if int(counts.max()) >= length:
-        return None, keys
-    totals = np.bincount(keys, weights=values.numpy())
-    origin = np.empty(len(counts), np.int64)
-    origin[keys] = np.arange(len(keys), dtype=np.int64)
-    present = np.flatnonzero(counts)
-    made: Tensor = _core.cast(from_numpy(totals[present]), float32, False)
-    return made, origin[present]
+    zero = elements.zeros(1, result.dtype)
+    if with_zeros.all():
+        return elements.run(kernel, result, zero, result.dtype) if result.size else result
+    places = np.flatnonzero(with_zeros)
+    if len(places):
+        met = elements.run(kernel, elements.take(result, places), zero, result.dtype)
+        elements.raw(result)[places] = elements.raw(met)
+    return result
+
+
+def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | None:
+    """Add up float32 for every key below `count` without sorting, if they are not too many.
+
+    It adds to a zero. There must be one in every sum, or no -0.0, which alone would lose its sign.
+    """
+    if values.dtype is not float32 or not len(keys) or count > 4 * len(keys) + 1024:
+        return None
+    if length <= len(keys) and bool((elements.raw(values) == 1 << 31).any()):
+        return None
+    made: Tensor = _core.sum_columns(elements.listed(keys), values, count)
+    return made
 
 
 def _of_nothing(op: Operator, name: str, x: SparseTensor, kept: list[int]) -> SparseTensor:

@@ -22,7 +22,7 @@ from suanzi.status import (
 def _moved(x: SparseTensor, shape: tuple[int, ...], coordinates: Any) -> SparseTensor:
     """Return the same values in other places, in the layout they were in if it can be."""
     made = SparseTensor(shape, LayoutType.COO, (coordinates,), x.values)
-    return made.to_csr() if x.layout.type is LayoutType.CSR and len(shape) == 2 else made
+    return made.to_csr() if x.kind is LayoutType.CSR and len(shape) == 2 else made
 
 
 def transpose(op: Operator, input: SparseTensor, perm: Any = ()) -> SparseTensor:

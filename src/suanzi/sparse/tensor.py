@@ -88,6 +88,7 @@ class SparseTensor:
         self._values = values
         self._coalesced = coalesced
         self._narrow: tuple[Array, Array] | None = None
+        self._matrix: Any = None  # SciPy's, on the same values, kept for products
 
     # ---- what it is ------------------------------------------------------------------------------
 
@@ -125,10 +126,11 @@ class SparseTensor:
     @property
     def layout(self) -> Layout:
         """The format, COO or CSR; the order of axes is that of the dense tensor it makes."""
-        return Layout(self._kind, tuple(range(self.ndim - 1, -1, -1)))
+        return Layout(self.kind, tuple(range(self.ndim - 1, -1, -1)))
 
     @property
-    def _kind(self) -> LayoutType:
+    def kind(self) -> LayoutType:
+        """The type of the layout alone."""
         self._alive()
         return self._type
 
@@ -157,7 +159,7 @@ class SparseTensor:
     @property
     def coordinates(self) -> Array:
         """The coordinates as a NumPy array with one row per axis, [ndim, nnz]."""
-        if self._kind is LayoutType.COO:
+        if self.kind is LayoutType.COO:
             return self._alive()[0]
         import numpy as np
 
@@ -166,7 +168,7 @@ class SparseTensor:
     def along(self, axis: int) -> Array:
         """Return the coordinates along one axis."""
         places = self._alive()
-        if self._kind is LayoutType.CSR:
+        if self.kind is LayoutType.CSR:
             return places[1] if axis else structure.rows_of(places[0])
         found: Array = places[0][axis]
         return found
@@ -174,15 +176,15 @@ class SparseTensor:
     @property
     def row_pointers(self) -> Tensor:
         """Of CSR, where each row begins in `columns` and `values`, and where the last one ends."""
-        return from_numpy(self._csr("row pointers")[0])
+        return elements.listed(self._csr("row pointers")[0])
 
     @property
     def columns(self) -> Tensor:
         """Of CSR, the column of each stored element."""
-        return from_numpy(self._csr("columns")[1])
+        return elements.listed(self._csr("columns")[1])
 
     def _csr(self, wanted: str) -> tuple[Array, ...]:
-        if self._kind is not LayoutType.CSR:
+        if self.kind is not LayoutType.CSR:
             raise TypeMismatch(f"a COO tensor has no {wanted}; use to_csr() first.")
         return self._alive()
 
@@ -199,7 +201,7 @@ class SparseTensor:
     def with_values(self, values: Tensor) -> SparseTensor:
         """Return other values in the same places, which are shared."""
         values = elements.row_major(values)  # an operator may return a view
-        made = SparseTensor(self.shape, self._kind, self._alive(), values, self._coalesced)
+        made = SparseTensor(self.shape, self.kind, self._alive(), values, self._coalesced)
         made._narrow = self._narrow
         return made
 
@@ -223,21 +225,30 @@ class SparseTensor:
         >>> sz.create_sparse_tensor((4,), [[3], [0], [3]], [1, 2, 4]).coalesce()
         SparseTensor({0: 2, 3: 5}, shape=(4,), dtype=float32, layout=coo)
         """
-        if self.is_coalesced:
+        if self._coalesced:
             return self
-
         coordinates = self.coordinates
         (keys,) = structure.keys_of(self.shape, coordinates)
-        order = structure.order_of(keys)
-        starts = structure.starts_of_runs(keys[order])
-        values = elements.sum_runs(elements.take(self.values, order), starts)
-        places = structure.picked(coordinates, order[starts])
+        if self._coalesced is None:
+            self._coalesced = structure.is_increasing(keys)
+        if self._coalesced:
+            return self
+        keys, order = structure.in_order(keys)
+        values = elements.take(self.values, order)
+        starts = structure.starts_of_runs(keys)
+        if len(starts) < len(keys):
+            values = elements.sum_runs(values, starts)
+            keys, order = keys[starts], order[starts]
+        if self.size < 2**63:
+            places = structure.coordinates_of(self.shape, keys)
+        else:
+            places = structure.picked(coordinates, order)
         made = SparseTensor(self.shape, LayoutType.COO, (places,), values, True)
-        return made.to_csr() if self._kind is LayoutType.CSR else made
+        return made.to_csr() if self.kind is LayoutType.CSR else made
 
     def to_coo(self) -> SparseTensor:
         """Return it as COO; the values are shared."""
-        if self._kind is LayoutType.COO:
+        if self.kind is LayoutType.COO:
             return self
         return SparseTensor(
             self.shape, LayoutType.COO, (self.coordinates,), self.values, self._coalesced
@@ -250,7 +261,7 @@ class SparseTensor:
         >>> sz.create_sparse_tensor((3, 2), [[2, 1], [0, 0]], [1, 2]).to_csr().row_pointers
         Tensor([0, 1, 1, 2], dtype=int64)
         """
-        if self._kind is LayoutType.CSR:
+        if self.kind is LayoutType.CSR:
             return self
         if self.ndim != 2:
             raise InvalidArgument(
@@ -363,12 +374,12 @@ class SparseTensor:
         count = f", nnz={self.nnz}" if self.nnz > SHOWN else ""
         return (
             f"{head}{gap.join(entries)}}}, shape={self.shape}{count}, dtype={self.dtype}, "
-            f"layout={self._kind.name.lower()})"
+            f"layout={self.kind.name.lower()})"
         )
 
     def _place(self, i: int) -> Any:
         """Return the coordinates of one entry, without making those of all."""
-        if self._kind is LayoutType.COO:
+        if self.kind is LayoutType.COO:
             return self._alive()[0][:, i]
         pointers, columns = self._alive()
         return pointers.searchsorted(i, side="right") - 1, columns[i]
@@ -444,5 +455,5 @@ def copy(x: SparseTensor) -> SparseTensor:
 def destroy(x: SparseTensor) -> None:
     """Let go of the memory; the tensor cannot be used any more."""
     x._alive()
-    x._places = x._narrow = None
+    x._places = x._narrow = x._matrix = None
     del x._values
