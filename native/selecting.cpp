@@ -181,9 +181,9 @@ class Indices {
     auto limit = static_cast<std::uint64_t>(dim_);
     bool bad = false;
     for (std::int64_t i = 0; i < n; ++i) {
-      std::int64_t index = indices[i];
-      bad |= static_cast<std::uint64_t>(index) >= limit;
-      made[i] = index * stride_;
+      auto index = static_cast<std::uint64_t>(indices[i]);  // whose product may overflow if it is bad
+      bad |= index >= limit;
+      made[i] = static_cast<std::int64_t>(index * static_cast<std::uint64_t>(stride_));
     }
     return bad && dim_ >= 0 ? nullptr : made;
   }
