@@ -299,7 +299,7 @@ PyObject* part_of_axis(const Tensor& t, int axis, std::int64_t start, std::int64
 }
 
 // More than fit a usual memory, as the parts of an empty axis may be.
-constexpr std::int64_t most_parts = std::int64_t{1} << 26;
+constexpr std::int64_t most_parts = std::int64_t{1} << 24;
 
 // One part of an axis after the other; without `sizes`, each of its indices.
 PyObject* parts_of_axis(const Tensor& t, int axis, const std::vector<std::int64_t>* sizes) {
@@ -331,7 +331,7 @@ PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords
   std::int64_t parts = items.count(), size = t->dims()[axis], left = size;
   if (count >= 3 && args[2] != Py_None) {
     std::int64_t wanted;
-    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > INT32_MAX || (parts > 0 && wanted != parts)) return nullptr;
+    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > most_parts || (parts > 0 && wanted != parts)) return nullptr;
     if (parts == 0 && size % wanted) return nullptr;
     parts = wanted;
   }

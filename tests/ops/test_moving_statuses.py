@@ -280,6 +280,12 @@ def test_parts_of_nothing() -> None:
     assert [part.shape for part in sz.split(empty, [], 3)] == [(0,)] * 3
     for count in (0, -1, 2**31, 2**63, 10**400):
         refused(sz.InvalidArgument, "split", empty, [], count, match="nsplit")
+    many = sz.expand(sz.tensor([1]), (2**40,))
+    for call in (lambda: sz.split(many, [], 2**31), lambda: sz.split(empty, [], 2**30)):
+        with pytest.raises(sz.AllocFailed, match=r"^split \(7\.2\.3\.6\)"):
+            call()
+    with pytest.raises(sz.AllocFailed, match=r"^unstack \(7\.2\.3\.9\)"):
+        sz.unstack(many)
 
 
 def test_bounds_that_do_not_go_with_the_input() -> None:

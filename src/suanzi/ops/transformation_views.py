@@ -25,6 +25,7 @@ from suanzi.resolve import (
     tensor_argument,
 )
 from suanzi.status import (
+    AllocFailed,
     AxisArgument,
     DimensionsMismatch,
     InvalidArgument,
@@ -32,6 +33,9 @@ from suanzi.status import (
     StatusError,
 )
 from suanzi.tensor import Tensor, TensorLike, zeros
+
+MAX_PARTS = 2**24
+"""How many parts an axis is split into at most."""
 
 
 @_core.accelerate_view
@@ -163,7 +167,7 @@ def split(
     sizes = (
         ()
         if split_sizes is None
-        else integers_argument(op, "split_sizes", split_sizes, most=min(size, 2**24))
+        else integers_argument(op, "split_sizes", split_sizes, most=min(size, MAX_PARTS))
     )
     count = None if nsplit is None else integer_argument(op, "nsplit", nsplit)
     if not sizes:
@@ -173,6 +177,8 @@ def split(
                 f"{op.title}: without split_sizes, nsplit must divide the size of axis {along}, "
                 f"{size}; it is {nsplit}."
             )
+        if count > MAX_PARTS:
+            raise AllocFailed(f"there is no memory for {count} parts; split it into fewer.")
         sizes = (size // count,) * count
     elif sum(sizes) != size or min(sizes) < 1 or count not in (None, len(sizes)):
         raise InvalidArgument(
