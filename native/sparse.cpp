@@ -3,7 +3,6 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <initializer_list>
 #include <memory>
 #include <new>
 
@@ -59,15 +58,6 @@ nb::object new_list(Dtype dtype, std::int64_t count) {
 template <class T>
 T* data_of(const nb::object& made) {
   return reinterpret_cast<T*>(tensor_of(made.ptr())->data());
-}
-
-// Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
-template <class Body>
-void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, Body&& body) {
-  Operand operands[3];
-  int count = 0;
-  for (const Tensor* t : tensors) operands[count++].tensor = t;
-  run_loop(size, operands, count, [&] { body(); return 0u; });
 }
 
 // Calls body(row) for every row; threads share them.
