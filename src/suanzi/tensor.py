@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
-from suanzi.device import CPU, Device, DeviceLike
+from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DType
 from suanzi.interchange import MAX_NDIM, to_dlpack, to_numpy
 from suanzi.interchange import tensor as tensor
@@ -103,7 +103,8 @@ class Tensor:
     @property
     def device(self) -> Device:
         """The device the memory is on."""
-        return CPU
+        found: Device = self.storage.device
+        return found
 
     def to_device(self, device: DeviceLike) -> Any:
         """Return the tensor on a device: itself if it is there, else a copy of the provider's own.

@@ -44,9 +44,11 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     picked, ndim = len(coordinates), coordinates[0].ndim
     if x.ndim - picked + ndim > MAX_NDIM:
         raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
-    taken = coordinates[0].size * math.prod(x.shape[picked:])
-    x = with_quick_rows(x, picked, taken)
-    made: Tensor = _core.gather(x, 0, picked, _offsets(op, x.shape, x.strides, coordinates))
+    offsets = _offsets(op, x.shape, x.strides, coordinates)
+    quick = with_quick_rows(x, picked, coordinates[0].size * math.prod(x.shape[picked:]))
+    if quick is not x:
+        offsets = _offsets(op, quick.shape, quick.strides, coordinates)
+    made: Tensor = _core.gather(quick, 0, picked, offsets)
     axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
     scale = scales_at(x, coordinates) if picks_channels else None
     return with_quantization_of(x, made, axis=axis, scale=scale)
