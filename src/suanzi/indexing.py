@@ -15,7 +15,7 @@ from suanzi import _core
 from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float32, float64, int64
-from suanzi.interchange import kind_of
+from suanzi.interchange import MAX_NDIM, kind_of
 from suanzi.layout import strides_of
 from suanzi.status import (
     DimensionsMismatch,
@@ -187,7 +187,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
         axis += 1
     view = _core.basic_view(x, tuple(basic))
     if view is None:
-        raise InvalidArgument("x[key]: the result would have more than 64 axes.")
+        raise InvalidArgument(f"x[key]: the result would have more than {MAX_NDIM} axes.")
     if not indices:
         made: Tensor = view
         return made
@@ -217,8 +217,8 @@ def _arranged(view: Tensor, indices: list[tuple[int, Tensor]], together: bool) -
     order = rest[:first] + axes + rest[first:]
     perm = [order.index(axis) for axis in range(view.ndim)]
     repeated = [_core.try_view("expand", one, shape) for _, one in indices]
-    if view.ndim - len(axes) + len(shape) > 64:
-        raise InvalidArgument("x[key]: the result would have more than 64 axes.")
+    if view.ndim - len(axes) + len(shape) > MAX_NDIM:
+        raise InvalidArgument(f"x[key]: the result would have more than {MAX_NDIM} axes.")
     found = _Picked(_core.try_view("transpose", view, perm), first, repeated)
     found.offsets(found.base.strides)  # nothing is made before every index is known to be there
     return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import struct
 from functools import cache
+from itertools import islice
 from typing import Any, Literal
 
 from suanzi import _core
@@ -246,17 +247,18 @@ def scale_argument(
     op: Operator, scale: Any, dt: DType, shape: tuple[int, ...], axis: int
 ) -> tuple[list[float], int]:
     """Return the scales as float32 values, and the axis of the channels: -1 for one scale."""
-    numbers = [scale] if type(scale) is float else _numbers(op, scale)
     channels = 1 if axis < 0 else shape[axis]
+    most = max(channels, 1)
+    numbers = [scale] if type(scale) is float else _numbers(op, scale, most)
     if len(numbers) not in (1, channels):
+        came = f"more than {most}" if len(numbers) > most else str(len(numbers))
         allowed = "one"
         if axis >= 0:
             allowed += f", or one for each of the {channels} channels along axis {axis}"
         elif not is_channel_wise(dt):
             allowed += ", as it is not channel-wise"
         raise InvalidArgument(
-            f"{op.title}: scale has {len(numbers)} numbers; {dt} with shape {shape} takes "
-            f"{allowed}."
+            f"{op.title}: scale has {came} numbers; {dt} with shape {shape} takes {allowed}."
         )
     found = _float32s(numbers)
     if not all(0 < s < math.inf for s in found):
@@ -267,14 +269,18 @@ def scale_argument(
     return found, axis if len(found) == channels else -1
 
 
-def _numbers(op: Operator, scale: Any) -> list[float]:
-    """Return a number, or a sequence, an array or a tensor of one axis, as a list of floats."""
+def _numbers(op: Operator, scale: Any, most: int) -> list[float]:
+    """Return a number, or a sequence, an array or a tensor of one axis, as a list of floats.
+
+    No more than tells that there are more than `most`: some sequences are endless.
+    """
     try:
         given = scale
         if isinstance(scale, Tensor) or hasattr(scale, "dtype") or hasattr(scale, "__dlpack__"):
-            given = tensor_argument(op, "scale", scale).tolist()
+            found = tensor_argument(op, "scale", scale)
+            given = (found[: most + 1] if found.ndim else found).tolist()
         if not isinstance(given, str | bytes | dict | set):
-            given = list(given) if hasattr(given, "__iter__") else [given]
+            given = list(islice(given, most + 1)) if hasattr(given, "__iter__") else [given]
             if not {bool, str, bytes} & set(map(type, given)):
                 return list(map(float, given))
     except UninitializedObject:

@@ -10,6 +10,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from suanzi import _core
@@ -195,10 +196,10 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
     check_alive(op, name, shape)
     try:
-        # Bytes are integers, too, and an expanded tensor may have more than there is time for.
-        if isinstance(shape, bytes) or (hasattr(shape, "__len__") and len(shape) > 2**20):
+        if isinstance(shape, bytes):  # which are integers, too
             raise TypeError
-        found = tuple(integer_argument(op, name, n) for n in shape)
+        # No more than tells that it is too much: some sequences are endless.
+        found = tuple(integer_argument(op, name, n) for n in islice(shape, MAX_NDIM + 1))
     except TypeError:
         found = (-1,)
     if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
@@ -218,21 +219,21 @@ def integers_argument(
         raise InvalidArgument(f"{op.title}: {name} is {values!r}; it must be a list of integers.")
     if not is_several(op, name, values):
         values = (values,)
-    # An expanded tensor may have more than there is time for.
-    length = len(values) if hasattr(values, "__len__") else 0
-    if length > most and count is None:
-        raise InvalidArgument(
-            f"{op.title}: {name} has {length} integers; there are at most {most}."
-        )
-    if length <= most:
-        values = tuple(integer_argument(op, name, n) for n in values)
-    if count is not None and len(values) != count:
-        raise InvalidArgument(
-            f"{op.title}: {name} has {len(values)} integers; it must have {count}, one for each "
-            "axis of the input."
-        )
-    found: tuple[int, ...] = values
-    return found
+    limit = most if count is None else count
+    if hasattr(values, "__len__") and len(values) > limit:
+        length = str(len(values))  # known without reading them
+    else:
+        # No more than tells that it is too much: some sequences are endless.
+        found = tuple(integer_argument(op, name, n) for n in islice(values, limit + 1))
+        if len(found) == limit if count is not None else len(found) <= limit:
+            return found
+        length = str(len(found)) if len(found) <= limit else f"more than {limit}"
+    allowed = (
+        f"there are at most {most}"
+        if count is None
+        else (f"it must have {count}, one for each axis of the input")
+    )
+    raise InvalidArgument(f"{op.title}: {name} has {length} integers; {allowed}.")
 
 
 def axes_argument(

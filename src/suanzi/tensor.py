@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
@@ -358,10 +359,9 @@ def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
     What is wrong is returned as it came: the operator says so.
     """
     given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
-    endless = hasattr(given, "__len__") and len(given) > MAX_NDIM
-    if endless or isinstance(given, bytes):
+    if isinstance(given, bytes):
         return given
-    sizes = list(given)
+    sizes = list(islice(given, MAX_NDIM + 1))  # some sequences are endless
     try:
         sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
     except TypeError:

@@ -104,8 +104,8 @@ def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
                 f"{op.title}: input_lists[{i}] has shape {x.shape} and input_lists[0] "
                 f"{parts[0].shape}; they must be equal. sz.concat takes others."
             )
-    if parts[0].ndim == 64:
-        raise InvalidArgument(f"{op.title}: the result would have more than 64 axes.")
+    if parts[0].ndim == MAX_NDIM:
+        raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
     if numbers:  # which have no dtype of their own, unless there is nothing else
         return _with_numbers(op, parts, numbers)
     return _joined(op, parts, along, stacks=True)
@@ -213,19 +213,17 @@ def pad(
                 )
     scale: list[float] = list(x.scale or ())
     value: Any = 0
+    at = 0 if x.channel_axis is None else 2 * x.channel_axis
+    of_channels = slice(at, at if x.channel_axis is None else at + 2)
     if mode is PadMode.PAD_CONST:
         value = _stored(op, pad_value, x)
-        if x.channel_axis is not None and widths[2 * x.channel_axis : 2 * x.channel_axis + 2] != (
-            0,
-            0,
-        ):
+        if any(widths[of_channels]):
             raise InvalidArgument(
                 f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a "
                 "scale of its own, and a number has none; pad sz.dequantize(input)."
             )
     elif x.channel_axis is not None:
-        at = 2 * x.channel_axis
-        scales = _core.pad(tensor(scale, float32), widths[at : at + 2], mode, 0)
+        scales = _core.pad(tensor(scale, float32), widths[of_channels], mode, 0)
         scale = scales.tolist()
     made: Tensor = _core.pad(x, widths, mode, value)
     return with_quantization_of(x, made, scale=scale)
@@ -251,8 +249,8 @@ def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     check_alive(op, "pad_width", given)
     try:
         # No more than tells that it is too much: some sequences are endless.
-        rows = list(given) if isinstance(given, list | tuple) else islice(given, MAX_NDIM + 1)
-        pairs = [list(islice(pair, 3)) for pair in rows]
+        given = list(islice(given, 2 * MAX_NDIM + 1))
+        pairs = [list(islice(pair, 3)) for pair in given]
     except (TypeError, UninitializedObject):
         pairs = []
     if pairs and all(len(pair) == 2 for pair in pairs):

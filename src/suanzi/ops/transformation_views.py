@@ -440,5 +440,5 @@ def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
 def _view(op: Operator, name: str, x: Tensor, *arguments: Any) -> Tensor:
     made: Tensor | None = _core.try_view(name, x, *arguments)
     if made is None:
-        raise InvalidArgument(f"{op.title}: the result would have more than 64 axes.")
+        raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
     return made
