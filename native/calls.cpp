@@ -75,19 +75,12 @@ nb::object run_exact_compare(int which, const std::vector<nb::handle>& objects) 
   return output;
 }
 
-// A copy in the same dtype stands for the same real numbers.
-void keep_quantization(const Operand& source, nb::handle copy) {
-  Tensor& made = *tensor_of(copy.ptr());
-  if (source.tensor && source.tensor->quantization && made.dtype == source.dtype)
-    made.quantization = new Quantization(*source.tensor->quantization);
-}
-
 nb::object cast_tensor(nb::handle object, const DtypeInfo& dtype, bool saturate) {
   Prepared p({object}, 1);
   nb::object output = p.output(dtype_of(dtype));
   std::byte* out = data_of(output);
   p.run([&] { run_cast(p.loop, out, dtype_of(dtype), saturate); });
-  keep_quantization(p.operands[0], output);
+  if (const Tensor* source = p.operands[0].tensor) take_quantization(*tensor_of(output.ptr()), *source);
   return output;
 }
 
@@ -189,7 +182,7 @@ nb::object row_major_copy(nb::handle object) {
   nb::object output = p.output(dtype);
   std::byte* out = data_of(output);
   p.run([&] { run_cast(p.loop, out, dtype, false); });
-  keep_quantization(p.operands[0], output);
+  if (const Tensor* source = p.operands[0].tensor) take_quantization(*tensor_of(output.ptr()), *source);
   return output;
 }
 

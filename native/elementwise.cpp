@@ -57,7 +57,7 @@ void Loop::collapse() noexcept {
 
 namespace {
 
-std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 1 << 15 : 1 << 12; }
+std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? grain : 1 << 12; }
 
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.

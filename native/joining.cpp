@@ -74,14 +74,8 @@ class Part {
   std::int64_t to_item_, from_item_;
 };
 
-nb::object raise_or(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
-
 PyObject* same_quantization(PyObject* made, const Tensor& source) {
-  if (made && source.quantization && tensor_of(made)->dtype == source.dtype)
-    tensor_of(made)->quantization = new Quantization(*source.quantization);
+  if (made) take_quantization(*tensor_of(made), source);
   return made;
 }
 

@@ -144,11 +144,6 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
   return made;
 }
 
-nb::object raise_or(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
-
 }  // namespace
 
 void init_masking(nb::module_& m) {

@@ -15,8 +15,6 @@ namespace suanzi {
 
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;  // elements a thread is worth
-
 // A move as it is carried out.
 struct Plan : Move {
   std::size_t to_item, from_item;

@@ -30,6 +30,12 @@ void init_dlpack(nb::module_& m);
 PyTypeObject* dtype_type();
 PyObject* dtype_object(std::size_t index);
 
+// What a call of Python's C functions made, or the exception that it set.
+inline nb::object raise_or(PyObject* made) {
+  if (!made) throw nb::python_error();
+  return nb::steal(made);
+}
+
 // Whether an object is a dtype.
 inline bool is_dtype(PyObject* x) { return Py_TYPE(x) == dtype_type() && nb::inst_ready(x); }
 

@@ -18,13 +18,6 @@ namespace suanzi {
 
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;  // elements a thread is worth
-
-nb::object raise_or(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
-
 bool is_integer(Dtype dtype) {
   const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
   return (info.kind == Kind::Int || info.kind == Kind::UInt) && info.bits >= 8;

@@ -15,8 +15,6 @@ namespace suanzi {
 
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;  // elements a thread is worth
-
 // The places of a sparse tensor: row r has the columns from pointers[r] up to pointers[r + 1].
 struct Places {
   std::int64_t rows, count;

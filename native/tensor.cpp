@@ -64,6 +64,11 @@ bool is_consistent(const Tensor& t, const Quantization& q) noexcept {
          std::all_of(q.scale.begin(), q.scale.end(), [](float s) { return s > 0 && std::isfinite(s); });
 }
 
+void take_quantization(Tensor& made, const Tensor& source) {
+  if (source.quantization && made.dtype == source.dtype && is_consistent(made, *source.quantization))
+    made.quantization = new Quantization(*source.quantization);
+}
+
 // ---- the object -------------------------------------------------------------------------------
 
 PyTypeObject* the_type = nullptr;
@@ -243,11 +248,6 @@ Tensor& checked(nb::handle object) {
   if (!t) throw nb::type_error("not a Tensor");
   if (!alive(object.ptr())) throw nb::python_error();
   return *t;
-}
-
-nb::object raise_or(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
 }
 
 void check_ndim(std::size_t ndim) {

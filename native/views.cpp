@@ -36,7 +36,7 @@ void View::pick(int axis, std::int64_t index) noexcept {
   if (base_.size > 0) offset_ += index * base_.strides()[axis];
 }
 
-void View::repeat(int, std::int64_t count) noexcept {
+void View::repeat(std::int64_t count) noexcept {
   strides_[ndim_] = 0;
   dims_[ndim_++] = count;
 }
@@ -253,7 +253,7 @@ PyObject* fast_expand(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   for (int d = 0; d < shape.count; ++d) {
     std::int64_t wanted = shape.values[d], n = d < added ? 1 : t->dims()[d - added];
     if (d >= added && n == wanted) view.keep(d - added);
-    else if (n == 1) view.repeat(d < added ? -1 : d - added, wanted);
+    else if (n == 1) view.repeat(wanted);
     else return nullptr;
   }
   return view.make();
@@ -356,13 +356,13 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
     PyErr_Clear();  // Python meets it again, and says it in the operator's name
     return nullptr;
   }
-  Operand operands[2];
-  operands[0].tensor = t;
-  operands[0].dtype = t->dtype;
+  Operand source;
+  source.tensor = t;
+  source.dtype = t->dtype;
   Move move;
-  broadcast_move(*tensor_of(made), operands[0], move);
-  if (t->quantization) tensor_of(made)->quantization = new Quantization(*t->quantization);
-  run_loop(t->size, operands, 1, [&] { run_move(move); return 0u; });
+  broadcast_move(*tensor_of(made), source, move);
+  take_quantization(*tensor_of(made), *t);
+  run_loop(t->size, &source, 1, [&] { run_move(move); return 0u; });
   return made;
 }
 

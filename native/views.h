@@ -19,8 +19,8 @@ class View {
   void cut(int axis, std::int64_t start, std::int64_t step, std::int64_t count) noexcept;
   // One index of an axis of the base, which the view then does not have.
   void pick(int axis, std::int64_t index) noexcept;
-  // An axis that repeats: of the base, which has size 1 there, or a new one (-1).
-  void repeat(int axis, std::int64_t count) noexcept;
+  // An axis that repeats: a new one, or one that has size 1 in the base.
+  void repeat(std::int64_t count) noexcept;
   // An axis over the elements of one or several axes of the base; `channels`: those of its channel axis.
   void step(std::int64_t stride, std::int64_t count, bool channels) noexcept;
 
