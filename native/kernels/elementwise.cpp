@@ -1,4 +1,4 @@
-// native/kernels/all.inc: what one level is made of.
+// native/kernels/elementwise.cpp: conversions, copies and element-wise operators of one level.
 #include "common.inc"
 
 #include "convert.inc"
