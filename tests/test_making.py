@@ -115,13 +115,15 @@ class TestFromPython:
 
     def test_integers_beside_floats(self) -> None:
         assert sz.tensor([2**62 + 1, 0.5], sz.int64).tolist() == [2**62 + 1, 0]
-        assert sz.tensor([1, -1.9, math.nan, math.inf, 2 + 1j], sz.int8).tolist() == [
-            1,
-            -1,
-            0,
-            127,
-            2,
-        ]
+        assert sz.tensor([1, -1.9, math.nan, math.inf], sz.int8).tolist() == [1, -1, 0, 127]
+
+    @pytest.mark.parametrize(
+        "dt", [sz.int8, sz.uint64, sz.float16, sz.bfloat16, sz.float64], ids=str
+    )
+    def test_complex_numbers_are_no_real_ones(self, dt: sz.DType) -> None:
+        for data in (1j, [1j], [1, 2 + 0j], [[0.5], [1j]]):
+            with pytest.raises(sz.TypeMismatch, match="real parts"):
+                sz.tensor(data, dt)
 
     def test_to_bool(self) -> None:
         for data in ([2**70, 0], [2, 0], [0.5, 0.0], [2**70, 0.0], [1j, 0]):

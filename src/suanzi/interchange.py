@@ -172,7 +172,7 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     anything with ``__dlpack__``, ``__array_interface__`` or a buffer. Without `dtype`, arrays keep
     theirs, and Python numbers get what the rule set in force makes of them: bool, int64, float32 or
     complex64 under `cann`. With it, elements are converted and rounded once; an integer that does
-    not fit an integer dtype is refused.
+    not fit an integer dtype is refused, and so are complex numbers for a real one.
 
     >>> import suanzi as sz
     >>> sz.tensor([[1, 2], [3, 4]], sz.int8)
@@ -305,6 +305,11 @@ def _from_numbers(data: Any, target: DType | None) -> Tensor:
     highest = next((k for k in (complex, float, int, bool) if k in kinds), float)
     names = {bool: "bool", int: "int", float: "float", complex: "complex"}
     chosen = target or _alone(names[highest])
+    if highest is complex and chosen.kind not in ("complex", "bool"):
+        raise TypeMismatch(
+            f"tensor: the numbers are complex, and dtype is {chosen}. Give their real parts, or a "
+            "complex dtype."
+        )
     if highest is bool:
         return _converted(np.array(flat, np.bool_).reshape(shape), chosen)
     if highest is int:
