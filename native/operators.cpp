@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <atomic>
 #include <utility>
 
 #include "fast_function.h"
@@ -139,10 +140,13 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
   return table.get(op.operator_class, a, b);
 }
 
+std::atomic<bool> domains_matter{false};
+
 }  // namespace
 
 PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (!op.dtypes || keywords || count != operand_count(op.form)) return nullptr;
+  if (op.has_domain && domains_matter) return nullptr;
   Operand operands[3];
   bool any_tensor = false;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -191,7 +195,7 @@ constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{})
 
 nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
                             std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool dear,
-                            nb::handle function) {
+                            bool has_domain, nb::handle function) {
   if (declared_count == max_operators) throw nb::value_error("too many operators");
   if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
   Operator op;
@@ -199,6 +203,7 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   set_kernel(op, kernel, count);
   op.operator_class = operator_class;
   op.cost = dear ? Cost::dear : Cost::cheap;
+  op.has_domain = has_domain;
   for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
   nb::object made = entries[declared_count](function);
   op.function = function.inc_ref().ptr();
@@ -218,10 +223,13 @@ void declare_symbol(const std::string& name, nb::handle function) {
 void init_operators(nb::module_& m) {
   using namespace nb::literals;
   m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
-        "dear"_a, "function"_a,
+        "dear"_a, "has_domain"_a, "function"_a,
         nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
-                "dtypes: Sequence[DType], dear: bool, function: F) -> F"),
+                "dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F"),
         "Puts the short cut for a kernel in front of the Python function of an operator.");
+  m.def(
+      "mind_domains", [] { domains_matter = true; },
+      "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
         nb::sig("def declare_symbol(name: str, function: Any) -> None"),
         "Says which Python function is behind the symbol of an operator that has no short cut.");

@@ -33,6 +33,7 @@ struct Operator {
   std::size_t operator_class = 0;
   std::uint32_t dtypes = 0;  // a bit for each; none: there is no short cut
   Cost cost = Cost::cheap;
+  bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
 
   bool takes(Dtype promoted) const { return dtypes >> static_cast<unsigned>(promoted) & 1; }

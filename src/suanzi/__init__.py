@@ -17,6 +17,7 @@ from suanzi.device import (
     devices,
     register_device,
 )
+from suanzi.domains import domain_errors
 from suanzi.dtypes import (
     QT_ASYM_INT8,
     QT_ASYM_INT16,
@@ -260,6 +261,7 @@ __all__ = [
     "diag",
     "diff",
     "div",
+    "domain_errors",
     "dtype",
     "duplicate",
     "empty",

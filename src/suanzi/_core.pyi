@@ -172,9 +172,14 @@ def trim_pool() -> None:
 def bound_pool(nbytes: int) -> None:
     """Sets how many bytes are kept for reuse."""
 
-def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], dear: bool, function: F) -> F:
+def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F:
     """
     Puts the short cut for a kernel in front of the Python function of an operator.
+    """
+
+def mind_domains() -> None:
+    """
+    Leaves operators that have a domain to Python from here on, which asks whether it matters there.
     """
 
 def declare_symbol(name: str, function: Any) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
-from suanzi import _core
+from suanzi import _core, domains
 from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
@@ -60,6 +60,8 @@ class Operator:
     kernel: str | None
     ulp: float | None
     """The largest error in float32 and float64; 0.5 is correctly rounded, None: not a float."""
+    domain: str | None = None
+    """The numbers it has a result for, if not all: ``x >= 0``. Others are NaN, or an error."""
 
     @property
     def operator_class(self) -> OperatorClass:
@@ -88,16 +90,18 @@ def operator(
     kernel: str | None = None,
     own_body: bool = False,
     ulp: float | None = None,
+    domain: str | None = None,
 ) -> Callable[[F], F]:
     """Declare an operator.
 
     `kernel` names the native loop of an element-wise operator. What its short cut leaves, the
     function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
-    operands.
+    operands. `domain` says which numbers it has a result for, where the clause makes the others an
+    error; see :mod:`suanzi.domains`.
     """
 
     def declare(function: F) -> F:
-        declared = Operator(function.__name__, clause, function, tuple(dtypes), kernel, ulp)
+        declared = Operator(function.__name__, clause, function, tuple(dtypes), kernel, ulp, domain)
         REGISTRY[declared.name] = declared
         if kernel is None:
             return _naming_itself(declared, function)
@@ -192,7 +196,10 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{declared.title}: {error}") from None
-        return elementwise(declared, bound.arguments)
+        made = elementwise(declared, bound.arguments)
+        if declared.domain is not None and domains.matter():
+            domains.check(declared, next(iter(bound.arguments.values())), made)
+        return made
 
     assert declared.kernel is not None
     dear = declared.ulp is not None and declared.ulp > 0.5
@@ -203,6 +210,7 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
         declared.operator_class,
         declared.dtypes,
         dear,
+        declared.domain is not None,
         _naming_itself(declared, function if own_body else slow),
     )
     fast: F = made

@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 from suanzi._hints import nearest
 from suanzi.status import InvalidArgument, Status
@@ -28,6 +29,8 @@ class Parameter:
     """Whether the standard forgot it, and it is ours."""
     derived: bool = False
     """Whether it follows from another, as the length of an array does: Python may leave it out."""
+    length_of: str | None = None
+    """The parameter, an array, that it is the length of."""
 
     @property
     def required(self) -> bool:
@@ -72,9 +75,7 @@ def _interface(entry: dict[str, object]) -> Interface:
     assert isinstance(own, list)
     assert isinstance(ours, list)
     parameters = [
-        Parameter(p["name"], p.get("default"), added, p.get("derived", False))
-        for group, added in ((own, False), (ours, True))
-        for p in group
+        _parameter(p, added) for group, added in ((own, False), (ours, True)) for p in group
     ]
     return Interface(
         parameters=tuple(parameters),
@@ -84,6 +85,12 @@ def _interface(entry: dict[str, object]) -> Interface:
         statuses=tuple(Status[s] for s in facts.pop("statuses")),  # type: ignore[attr-defined]
         **facts,  # type: ignore[arg-type]
     )
+
+
+def _parameter(entry: dict[str, Any], added: bool) -> Parameter:
+    derived = entry.get("derived", False)
+    array = derived if isinstance(derived, str) else None
+    return Parameter(entry["name"], entry.get("default"), added, bool(derived), array)
 
 
 def interface(key: str) -> Interface:

@@ -32,7 +32,7 @@ expml = expm1
 """The name as the standard prints it."""
 
 
-@operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3)
+@operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3, domain="x >= 0")
 def log(x: TensorLike) -> Tensor:
     """Return the natural logarithm of x; minus infinity at zero, NaN below.
 
@@ -43,7 +43,7 @@ def log(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=3)
+@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=3, domain="x >= -1")
 def log1p(x: TensorLike) -> Tensor:
     """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
 
@@ -58,7 +58,7 @@ loglp = log1p
 """The name as the standard prints it."""
 
 
-@operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3)
+@operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3, domain="x >= 0")
 def log10(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 10.
 
@@ -69,7 +69,7 @@ def log10(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3)
+@operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3, domain="x >= 0")
 def log2(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 2.
 

@@ -50,7 +50,7 @@ def asinh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3)
+@operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3, domain="x >= 1")
 def acosh(x: TensorLike) -> Tensor:
     """Return the number from 0 up whose hyperbolic cosine is x; NaN below 1.
 
@@ -61,7 +61,7 @@ def acosh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.6", dtypes=FLOATS, kernel="atanh", ulp=3)
+@operator("7.2.11.6", dtypes=FLOATS, kernel="atanh", ulp=3, domain="-1 <= x <= 1")
 def atanh(x: TensorLike) -> Tensor:
     """Return the number whose hyperbolic tangent is x; infinite at -1 and 1, NaN outside.
 

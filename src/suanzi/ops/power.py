@@ -17,7 +17,7 @@ def pow(x: TensorLike, e: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.8.2", dtypes=FLOATS, kernel="sqrt", ulp=0.5)
+@operator("7.2.8.2", dtypes=FLOATS, kernel="sqrt", ulp=0.5, domain="x >= 0")
 def sqrt(x: TensorLike) -> Tensor:
     """Return the square root of x; NaN below zero.
 
@@ -28,7 +28,7 @@ def sqrt(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=3)
+@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=3, domain="x >= 0")
 def rsqrt(x: TensorLike) -> Tensor:
     """Return 1 / sqrt(x); infinity at zero, with its sign, and NaN below.
 

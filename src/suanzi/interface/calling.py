@@ -1,0 +1,111 @@
+"""How a function of the standard's form calls its operator, and what becomes of errors."""
+
+from __future__ import annotations
+
+import inspect
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from suanzi import domains
+from suanzi.interface.structures import DataType, Shape
+from suanzi.registry import REGISTRY, Operator
+from suanzi.standard import Interface, interfaces
+from suanzi.status import AllocFailed, InternalError, InvalidArgument, Status, StatusError
+
+Answer: TypeAlias = tuple[Any, ...]
+"""The status, then the outputs in the standard's order; None each if the call failed."""
+
+
+class _Required:
+    """What a parameter holds that was not given and must be."""
+
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Final = _Required()
+
+_last: ContextVar[StatusError | None] = ContextVar("suanzi.interface.last_error", default=None)
+
+
+def last_error() -> StatusError | None:
+    """Return the error behind the status of the last call in this thread or task.
+
+    It says in words what the status cannot; after a success, it is None.
+
+    >>> from suanzi import interface
+    >>> interface.op_reshape(input=None, dims=(2,))
+    (<Status.UNINITIALIZED_OBJECT: 3>, None)
+    >>> print(interface.last_error())
+    reshape (7.2.3.2): input is None; it takes a Tensor.
+    """
+    return _last.get()
+
+
+def call(name: str, /, **given: Any) -> Answer:
+    """Call an operator; no error that a status can tell is raised."""
+    facts = interfaces()[name]
+    op = REGISTRY[name]
+    problem: StatusError | None = None
+    try:
+        result = _result(op, facts, given)
+    except StatusError as error:
+        problem = error
+    except MemoryError as error:
+        problem = AllocFailed(f"{op.title}: there is no memory: {error}.")
+    except Exception as error:
+        problem = InternalError(f"{op.title}: {type(error).__name__}: {error}.")
+        problem.__cause__ = error
+    _last.set(problem)
+    count = len(facts.outputs)
+    if problem is not None:
+        return (problem.status, *[None] * count)
+    if count == 0:
+        return (Status.SUCCESS,)
+    return (Status.SUCCESS, result) if count == 1 else (Status.SUCCESS, *result)
+
+
+def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
+    import suanzi
+
+    missing = [name for name, value in given.items() if value is REQUIRED]
+    if missing:
+        raise InvalidArgument(f"{op.title}: {' and '.join(missing)} must be given.")
+    takes = _parameters(op.name)
+    arguments: dict[str, Any] = {}
+    for parameter in facts.parameters:
+        name, value = parameter.name, given[parameter.name]
+        if parameter.length_of is not None:
+            _check_length(op, name, value, parameter.length_of, given[parameter.length_of])
+        if name not in takes:
+            continue
+        if isinstance(value, Shape):
+            if "layout" in takes:
+                arguments["layout"] = value.layout
+            value = value.dims
+        arguments[name] = value.dtype if isinstance(value, DataType) else value
+    result = getattr(suanzi, op.name)(**arguments)
+    if op.domain is not None and domains.matter(default=True):
+        domains.check(op, arguments["x"], result)
+    return result
+
+
+@cache
+def _parameters(name: str) -> frozenset[str]:
+    return frozenset(inspect.signature(REGISTRY[name].function).parameters)
+
+
+def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> None:
+    """Raise InvalidArgument if the length of an array is given, and is another."""
+    if length is None:
+        return
+    try:
+        found = 0 if array is None else 1 if isinstance(array, int) else len(array)
+    except TypeError:
+        return  # no array: the operator says so
+    if isinstance(length, bool) or length != found:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {length!r}, and {of} has {found} elements; leave {name} out, "
+            "or give their number."
+        )

@@ -1,0 +1,161 @@
+"""What a call in the standard's form returns: a status and outputs, whatever comes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from suanzi import interface
+from suanzi.registry import REGISTRY
+from suanzi.standard import interfaces
+
+S = sz.Status
+HERE = [facts for facts in interfaces().values() if facts.name in REGISTRY]
+
+
+def test_one_output_several_and_none() -> None:
+    x = sz.tensor([3.0, 4.0])
+    status, made = interface.op_square(x=x)
+    assert status is S.SUCCESS
+    assert made.tolist() == [9, 16]
+    status, parts = interface.op_split(input=x, split_sizes=[1, 1])
+    assert status is S.SUCCESS
+    assert [part.tolist() for part in parts] == [[3], [4]]
+    assert interface.op_destroy(x) == (S.SUCCESS,)
+    assert interface.op_destroy(x) == (S.UNINITIALIZED_OBJECT,)
+    assert interface.op_size(sz.tensor([1, 2])) == (S.SUCCESS, 2)
+
+
+def test_the_order_of_the_standard() -> None:
+    status, made = interface.op_zeros("int8", "cpu", (2,))
+    assert (status, made.dtype, made.shape) == (S.SUCCESS, sz.int8, (2,))
+    status, made = interface.op_create_tensor("int8", "cpu", (2, 2), [[1, 2], [3, 4]], 4)
+    assert (status, made.tolist()) == (S.SUCCESS, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status"),
+    [
+        ("op_add", {"x": sz.tensor([1], sz.uint16), "y": sz.tensor([1.0])}, S.TYPE_MISMATCH),
+        ("op_add", {"x": sz.tensor([1, 2]), "y": sz.tensor([1, 2, 3])}, S.DIMENSIONS_MISMATCH),
+        ("op_reshape", {"input": sz.tensor([1, 2]), "dims": (3,)}, S.DIMENSIONS_MISMATCH),
+        ("op_div", {"x": sz.tensor([1]), "y": sz.tensor([0])}, S.INVALID_ARGUMENT),
+        ("op_expand_dims", {"input": sz.tensor([1]), "axis": 7}, S.OUT_OF_RANGE),
+        ("op_flip", {"input": sz.tensor([1]), "axis": 7}, S.AXIS_ARGUMENT),
+        ("op_zeros", {"shape": (2**62,)}, S.ALLOC_FAILED),
+        ("op_sqrt", {"x": None}, S.UNINITIALIZED_OBJECT),
+    ],
+)
+def test_statuses(name: str, arguments: dict[str, Any], status: S) -> None:
+    found = getattr(interface, name)(**arguments)
+    assert found == (status, None)
+    error = interface.last_error()
+    assert error is not None
+    assert error.status is status
+    assert name.removeprefix("op_") in str(error)
+
+
+def test_lengths_of_arrays_agree_or_are_left_out() -> None:
+    x = sz.tensor([[1, 2], [3, 4]])
+    assert interface.op_reshape(x, (4,), 1)[0] is S.SUCCESS
+    assert interface.op_reshape(x, (4,))[0] is S.SUCCESS
+    assert interface.op_reshape(x, (4,), 2)[0] is S.INVALID_ARGUMENT
+    assert "ndim" in str(interface.last_error())
+    assert interface.op_transpose(x, None, 0)[0] is S.SUCCESS
+    assert interface.op_transpose(x, (1, 0), 0)[0] is S.INVALID_ARGUMENT
+    assert interface.op_concat([x, x], 2, 0)[0] is S.SUCCESS
+    assert interface.op_concat([x, x], 3, 0)[0] is S.INVALID_ARGUMENT
+    assert interface.op_roll(x, 1, (1,), (0,))[0] is S.SUCCESS
+    assert interface.op_roll(x, True, (1,), (0,))[0] is S.INVALID_ARGUMENT
+
+
+def test_domain_errors_have_a_status_here_and_are_nan_in_python() -> None:
+    outside = {"sqrt": -1.0, "rsqrt": -1.0, "acosh": 0.5, "atanh": 1.5, "log": -1.0,
+               "log1p": -1.5, "log10": -1.0, "log2": -1.0}  # fmt: skip
+    assert {op.name for op in REGISTRY.values() if op.domain} == set(outside)
+    poles = {"rsqrt": 0.0, "atanh": -1.0, "log": 0.0, "log1p": -1.0, "log10": 0.0, "log2": -0.0}
+    for name, value in outside.items():
+        python, standard = getattr(sz, name), getattr(interface, f"op_{name}")
+        for x in (sz.tensor([1.0, value]), sz.tensor(value), sz.tensor([[value]], sz.bfloat16)):
+            assert math.isnan(float(python(x).reshape(-1)[-1].item()))
+            assert standard(x) == (S.INVALID_ARGUMENT, None)
+            assert "domain" in str(interface.last_error())
+            with sz.domain_errors():
+                with pytest.raises(sz.InvalidArgument, match=name):
+                    python(x)
+                with sz.domain_errors(False):
+                    assert standard(x)[0] is S.SUCCESS
+            assert math.isnan(float(python(x).reshape(-1)[-1].item()))
+        assert standard(sz.tensor([1.0, math.nan]))[0] is S.SUCCESS
+    for name, value in poles.items():
+        status, made = getattr(interface, f"op_{name}")(sz.tensor([value]))
+        assert status is S.SUCCESS
+        assert math.isinf(made.item())
+    # asin, acos and pow have no status for it.
+    assert interface.op_asin(sz.tensor([2.0]))[0] is S.SUCCESS
+    assert interface.op_pow(sz.tensor([-2.0]), sz.tensor([0.5]))[0] is S.SUCCESS
+
+
+def test_a_structure_of_a_1_is_an_argument() -> None:
+    column_major = interface.Layout(interface.LayoutType.DENSE, (0, 1))
+    shape = interface.Shape((2, 3), column_major)
+    status, made = interface.op_zeros(interface.DataType(4, 16), interface.Device("cpu"), shape)
+    assert status is S.SUCCESS
+    assert made.dtype is sz.float16
+    assert made.layout == column_major
+    assert interface.op_cast(made, interface.DataType.of(sz.int8))[1].dtype is sz.int8
+    assert interface.op_expand(sz.tensor([1]), interface.Shape((3,)))[1].shape == (3,)
+
+
+def test_the_last_error_is_that_of_the_thread() -> None:
+    assert interface.op_abs(None)[0] is S.UNINITIALIZED_OBJECT
+    seen: list[Any] = []
+    thread = threading.Thread(target=lambda: seen.append(interface.last_error()))
+    thread.start()
+    thread.join()
+    assert seen == [None]
+    assert interface.last_error() is not None
+
+
+def test_what_nobody_foresaw_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(sz, "abs", broken)
+    assert interface.op_abs(sz.tensor([1])) == (S.INTERNAL_ERROR, None)
+    assert isinstance(getattr(interface.last_error(), "__cause__", None), ZeroDivisionError)
+
+
+def test_an_unknown_keyword_is_pythons_own_error() -> None:
+    with pytest.raises(TypeError):
+        interface.op_abs(y=1)  # type: ignore[call-arg]
+
+
+values = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.integers(), st.floats(), st.text(max_size=3),
+    st.binary(max_size=3), st.lists(st.integers(-2, 4), max_size=3), st.complex_numbers(),
+    st.sampled_from([sz.tensor([1.0, 2.0]), sz.tensor([[1, 2], [3, 4]]), sz.tensor(1j),
+                     sz.tensor("a"),
+                     sz.zeros((0, 3)), object(), ..., sz.float32, "float16", {}, print]),
+)  # fmt: skip
+
+
+@given(st.data())
+def test_whatever_comes_is_answered_with_a_status(data: st.DataObject) -> None:
+    facts = data.draw(st.sampled_from(HERE))
+    arguments = {
+        p.name: data.draw(values, label=p.name)
+        for p in facts.parameters
+        if p.required or data.draw(st.booleans())
+    }
+    status, *outputs = getattr(interface, facts.c_name)(**arguments)
+    assert isinstance(status, S)
+    assert len(outputs) == len(facts.outputs)
+    assert status is not S.INTERNAL_ERROR, (facts.name, arguments, interface.last_error())
+    assert (status is S.SUCCESS) == (interface.last_error() is None)

@@ -1,0 +1,141 @@
+"""Writes src/suanzi/interface: a function of the standard's form for each interface.
+
+python tools/write_interface.py   writes the files anew; a test says whether they are current
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import suanzi  # noqa: F401  (declares the operators)
+from suanzi.registry import REGISTRY
+from suanzi.standard import Interface, Parameter, interfaces
+
+FOLDER = Path(__file__).parent.parent / "src" / "suanzi" / "interface"
+OWN = {
+    "calling": ["Answer", "last_error"],
+    "structures": ["DataType", "Shape", "StorageImpl", "TensorImpl", "TypeCode"],
+}
+ELSEWHERE = {"suanzi.device": ["Device", "DeviceType"], "suanzi.layout": ["Layout", "LayoutType"],
+             "suanzi.status": ["Status"]}  # fmt: skip
+
+
+def texts() -> dict[str, str]:
+    """Return the text of each written file by its name."""
+    groups: dict[str, list[Interface]] = {}
+    for facts in interfaces().values():
+        if facts.name in REGISTRY:
+            groups.setdefault(facts.category.replace(" ", "_"), []).append(facts)
+    files = {f"{name}.py": _module(name, group) for name, group in groups.items()}
+    return {**files, "__init__.py": _package(groups)}
+
+
+def _module(name: str, group: list[Interface]) -> str:
+    chapter = ".".join(group[0].clause.split(".")[:3])
+    lines = [
+        f'"""{chapter}, {name.replace("_", " ")}, in the standard\'s form; written by '
+        'tools/write_interface.py."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import Any",
+        "",
+        "from suanzi.interface.calling import REQUIRED, Answer, call",
+    ]
+    for facts in group:
+        lines += ["", "", *_function(facts)]
+        for printed in facts.printed:
+            lines += ["", "", f"{printed} = {facts.c_name}", '"""The name as it is printed."""']
+    return "\n".join(lines) + "\n"
+
+
+def _function(facts: Interface) -> list[str]:
+    function = REGISTRY[facts.name].function
+    own = inspect.signature(function).parameters
+    written = [f"{p.name}: Any = {_default(p, own)}" for p in facts.parameters]
+    head = f"def {facts.c_name}({', '.join(written)}) -> Answer:"
+    if len(head) > 100:
+        head = "\n".join([f"def {facts.c_name}(", *(f"    {w}," for w in written), ") -> Answer:"])
+    passed = ", ".join(f"{p.name}={p.name}" for p in facts.parameters)
+    body = f'    return call("{facts.name}", {passed})'
+    if len(body) > 100:
+        parts = [f'"{facts.name}"', *(f"{p.name}={p.name}" for p in facts.parameters)]
+        one_line = f"        {', '.join(parts)}"
+        inner = [one_line] if len(one_line) <= 100 else [f"        {part}," for part in parts]
+        body = "\n".join(["    return call(", *inner, "    )"])
+    summary = (inspect.getdoc(function) or "").split("\n\n")[0].split("\n")[0]
+    outputs = ", ".join(["Status", *facts.outputs]) + "," * (not facts.outputs)
+    return [
+        head,
+        f'    """{summary}',
+        "",
+        f"    Clause {facts.clause}, Table {facts.table}; returns ({outputs}).",
+        '    """',
+        body,
+    ]
+
+
+def _default(parameter: Parameter, own: object) -> str:
+    """Return a default as text: a literal, or the name of a dtype, a device or a mode."""
+    if parameter.derived:
+        return "None"
+    if parameter.required:
+        return "REQUIRED"
+    assert isinstance(own, dict) or hasattr(own, "__getitem__")
+    value = own[parameter.name].default
+    if value is None or type(value) in (bool, int, float, tuple):
+        return repr(value)
+    return f'"{getattr(value, "name", None) or value}"'
+
+
+def _package(groups: dict[str, list[Interface]]) -> str:
+    names: dict[str, list[str]] = {
+        name: sorted(n for facts in group for n in (facts.c_name, *facts.printed))
+        for name, group in groups.items()
+    }
+    modules = {f"suanzi.interface.{name}": found for name, found in {**names, **OWN}.items()}
+    modules |= ELSEWHERE
+    lines = [
+        '"""The standard\'s own form: the functions and structures of Appendix A.',
+        "",
+        "Each function has its C name and its parameters in the standard's order, all by keyword;",
+        "it returns a status and the outputs, and raises nothing that a status can say.",
+        "",
+        ">>> import suanzi as sz",
+        ">>> from suanzi import interface",
+        ">>> interface.op_add(x=sz.tensor([1, 2]), y=sz.tensor([3, 4]))",
+        "(<Status.SUCCESS: 0>, Tensor([4, 6], dtype=int64))",
+        ">>> interface.op_sqrt(sz.tensor([-1.0]))",
+        "(<Status.INVALID_ARGUMENT: 4>, None)",
+        ">>> print(interface.last_error())",
+        "sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with \\",
+        "sz.clip, or let the result be NaN, with sz.domain_errors(False).",
+        "",
+        "This file and those of the categories are written by tools/write_interface.py.",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+    ]
+    for module in sorted(modules):
+        found = sorted(modules[module], key=_as_sorted_by_ruff)
+        line = f"from {module} import {', '.join(found)}"
+        lines += [line] if len(line) <= 100 else [
+            f"from {module} import (", *(f"    {n}," for n in found), ")"
+        ]  # fmt: skip
+    every = sorted((n for found in modules.values() for n in found), key=_as_sorted_by_ruff)
+    lines += ["", "__all__ = [", *(f'    "{n}",' for n in every), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def _as_sorted_by_ruff(name: str) -> tuple[int, list[int | str]]:
+    """Constants first, then classes, then functions; numbers in names count as numbers."""
+    parts: list[int | str] = [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)]
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, parts)
+
+
+if __name__ == "__main__":
+    for file, text in texts().items():
+        (FOLDER / file).write_text(text)
