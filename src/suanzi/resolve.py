@@ -31,6 +31,7 @@ from suanzi.status import (
     StatusError,
     TypeMismatch,
     UninitializedObject,
+    WrongObject,
 )
 from suanzi.tensor import Tensor, is_destroyed, tensor
 
@@ -87,12 +88,12 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
         try:
             return tensor(x)
         except (TypeMismatch, InvalidArgument, BufferError) as error:
-            raise TypeMismatch(
+            raise object_error(op)(
                 f"{op.title}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
                 f"{str(error).removeprefix('tensor: ').rstrip('.')}. Convert it first."
             ) from error
     way = way_to_the_host(x) or f"Make a tensor of it with sz.tensor({name})."
-    raise TypeMismatch(
+    raise object_error(op)(
         f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
         f"NumPy array. {way}"
     )
@@ -323,6 +324,11 @@ def dtype_error(op: Operator) -> type[StatusError]:
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
     return TypeMismatch
+
+
+def object_error(op: Operator) -> type[StatusError]:
+    """Return the error for what is no tensor: a TypeError with the status the clause lists."""
+    return TypeMismatch if dtype_error(op) is TypeMismatch else WrongObject
 
 
 def shape_error(op: Operator) -> type[StatusError]:

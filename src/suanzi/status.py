@@ -63,6 +63,10 @@ class DivisionByZero(InvalidArgument, ZeroDivisionError):
     """An integer divided by zero."""
 
 
+class WrongObject(InvalidArgument, TypeError):
+    """What is no tensor, where the clause lists no status for types."""
+
+
 class AllocFailed(StatusError, MemoryError):
     """Memory ran out."""
 

@@ -55,15 +55,24 @@ def call(name: str, /, **given: Any) -> Answer:
     except MemoryError as error:
         problem = AllocFailed(f"{op.title}: there is no memory: {error}.")
     except Exception as error:
+        import traceback
+
         problem = InternalError(f"{op.title}: {type(error).__name__}: {error}.")
-        problem.__cause__ = error
-    _last.set(problem)
+        problem.add_note(traceback.format_exc())
+    _last.set(_without_frames(problem))
     count = len(facts.outputs)
     if problem is not None:
         return (problem.status, *[None] * count)
     if count == 0:
         return (Status.SUCCESS,)
     return (Status.SUCCESS, result) if count == 1 else (Status.SUCCESS, *result)
+
+
+def _without_frames(error: StatusError | None) -> StatusError | None:
+    """Return an error that keeps no tensors alive, as a traceback does."""
+    if error is not None:
+        error.__cause__ = error.__context__ = error.__traceback__ = None
+    return error
 
 
 def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:

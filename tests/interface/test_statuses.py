@@ -1,0 +1,60 @@
+"""Every status that a clause lists is produced: the table is in helpers/interface_cases.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from interface_cases import CHANGES, NEVER, VALID
+
+import suanzi as sz
+from suanzi import interface
+from suanzi.registry import REGISTRY
+from suanzi.standard import interfaces
+
+S = sz.Status
+HERE = [facts for facts in interfaces().values() if facts.name in REGISTRY]
+# Said for all by tests of their own: test_memory.py, and a device that fails, below.
+ELSEWHERE = {S.SUCCESS, S.UNINITIALIZED_OBJECT, S.ALLOC_FAILED, S.INTERNAL_ERROR}
+
+
+@pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
+def test_a_call_that_succeeds(facts: Any) -> None:
+    status, *outputs = getattr(interface, facts.c_name)(**VALID[facts.name]())
+    assert status is S.SUCCESS, interface.last_error()
+    assert all(output is not None for output in outputs)
+
+
+@pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
+def test_no_status_of_the_clause_is_without_a_case(facts: Any) -> None:
+    wanted = {s for s in facts.statuses if s not in ELSEWHERE}
+    assert wanted == {s for name, s in (*CHANGES, *NEVER) if name == facts.name}
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [key for key in CHANGES if key[0] in REGISTRY],
+    ids=lambda part: getattr(part, "name", part),
+)
+def test_the_status(name: str, status: S) -> None:
+    before = sz._core.pool_info()["storages"]
+    arguments = {**VALID[name](), **CHANGES[name, status]()}
+    made = sz._core.pool_info()["storages"]
+    found, *outputs = getattr(interface, interfaces()[name].c_name)(**arguments)
+    assert found is status, interface.last_error()
+    assert outputs == [None] * len(outputs)
+    assert sz._core.pool_info()["storages"] == made, "what failed left memory behind"
+    assert str(interface.last_error()).startswith(REGISTRY[name].title)
+    assert made >= before
+
+
+@pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
+def test_a_destroyed_tensor_is_uninitialized(facts: Any) -> None:
+    arguments = VALID[facts.name]()
+    names = [name for name, value in arguments.items() if isinstance(value, sz.Tensor)]
+    for name in names:
+        arguments = VALID[facts.name]()
+        sz.destroy(arguments[name])
+        found, *outputs = getattr(interface, facts.c_name)(**arguments)
+        assert found is S.UNINITIALIZED_OBJECT, (name, interface.last_error())
+        assert outputs == [None] * len(outputs)
