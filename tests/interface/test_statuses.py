@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -58,3 +59,47 @@ def test_a_destroyed_tensor_is_uninitialized(facts: Any) -> None:
         found, *outputs = getattr(interface, facts.c_name)(**arguments)
         assert found is S.UNINITIALIZED_OBJECT, (name, interface.last_error())
         assert outputs == [None] * len(outputs)
+
+
+class Broken:
+    """A tensor of a device whose driver fails."""
+
+    def __suanzi_operator__(self, name: str, args: Any, kwargs: Any) -> Any:
+        raise RuntimeError(f"the driver failed in {name}")
+
+
+class BrokenProvider:
+    """A device that takes no tensors."""
+
+    def count(self) -> int:
+        return 1
+
+    def upload(self, tensor: sz.Tensor, device: sz.Device) -> Any:
+        raise RuntimeError("the driver failed")
+
+
+@pytest.fixture
+def broken_device() -> Iterator[str]:
+    sz.register_device("asic", BrokenProvider())
+    yield "asic"
+    sz.register_device("asic", None)
+
+
+@pytest.mark.parametrize(
+    "facts", [f for f in HERE if S.INTERNAL_ERROR in f.statuses], ids=lambda facts: facts.name
+)
+def test_a_failure_inside_is_an_internal_error(facts: Any, broken_device: str) -> None:
+    """The core has none; a device may."""
+    arguments = VALID[facts.name]()
+    if facts.name in ("wrap_tensor", "create_sparse_tensor"):  # which are on the CPU only
+        arguments["values"] = Broken()
+    elif "device" in {p.name for p in facts.parameters}:
+        arguments["device"] = broken_device
+    else:
+        of_tensors = [n for n, v in arguments.items() if isinstance(v, sz.Tensor | list)]
+        was_list = isinstance(arguments[of_tensors[0]], list)
+        arguments[of_tensors[0]] = [Broken()] if was_list else Broken()
+    found, *outputs = getattr(interface, facts.c_name)(**arguments)
+    assert found is S.INTERNAL_ERROR, interface.last_error()
+    assert outputs == [None] * len(outputs)
+    assert "the driver failed" in str(interface.last_error())
