@@ -1,0 +1,56 @@
+"""The programs in examples/ run, and show what they say they show."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "examples"
+
+
+def load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_tested_here() -> None:
+    here = Path(__file__).read_text()
+    assert all(f'load("{file.stem}")' in here for file in FOLDER.glob("*.py"))
+
+
+def test_a_port_gone_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    load("port_gone_wrong").main()
+    shown = capsys.readouterr().out
+    wrong, right = shown.split("2. Why?")[0], shown.split("4. Mended")[1]
+    assert "257" not in wrong
+    assert "257 becomes 256" in shown
+    assert "257" in right
+    assert "TypeMismatch: mul (7.2.4.3)" in shown
+
+
+def test_rules_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    load("rules_compared").main()
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("  lossless   float64") for line in lines)
+    assert any(line.startswith("  strict     refused") for line in lines)
+    assert any("inf" in line for line in lines)  # 70,000 in float16
+
+
+def test_bf16_model(capsys: pytest.CaptureFixture[str]) -> None:
+    example = load("bf16_model")
+    import suanzi as sz
+
+    losses, right = example.train(sz.bfloat16, steps=60)
+    assert losses[-1] < 0.8 * losses[0]
+    assert right > 0.6
+    exact, _ = example.train(sz.float32, steps=60)
+    assert abs(losses[-1] - exact[-1]) < 0.1
