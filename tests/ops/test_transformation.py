@@ -196,7 +196,7 @@ def test_clip_refuses() -> None:
     for name in ("bool", *COMPLEX):
         with pytest.raises(sz.InvalidArgument, match=rf"^clip \(7\.2\.3\.16\): input is {name}"):
             sz.clip(sz.tensor([1], sz.dtype(name)), 0, 1)
-    with pytest.raises(sz.TypeMismatch, match=r"^clip \(7\.2\.3\.16\): low is a str"):
+    with pytest.raises(sz.InvalidArgument, match=r"^clip \(7\.2\.3\.16\): low is a str"):
         sz.clip(x, "1")
 
 
