@@ -138,6 +138,22 @@ def test_values_out_of_a_range_a_set_and_an_order() -> None:
     assert random_answer("randperm", [2, 0, 3, 2], sz.float32) is not None
 
 
+def test_sparse_and_quantised_answers() -> None:
+    sparse = next(e for e in examples() if e.name == "create_sparse_tensor" and e.ours)
+    made = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, 7])
+    assert problem(sparse, {}, (Status.SUCCESS, made)) is None
+    other = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, 8])
+    assert "8" in (problem(sparse, {}, (Status.SUCCESS, other)) or "")
+    assert "no SparseTensor" in (problem(sparse, {}, (Status.SUCCESS, made.to_dense())) or "")
+    quantised = one("create_quant_tensor")
+    stored = sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int8)
+    answer = (Status.SUCCESS, sz.create_quant_tensor((2, 3), 0.25, sz.QT_SYM_INT8, "cpu", stored))
+    assert problem(quantised, {}, answer) is None
+    for name, other_one in [("scale", (0.5,)), ("zero_point", 1)]:
+        wanted = replace(quantised.outputs["output"], **{name: other_one})
+        assert name in (problem(replace(quantised, outputs={"output": wanted}), {}, answer) or "")
+
+
 def factors(name: str, *outputs: Any) -> str | None:
     """Return the problem with factors of the matrix of an example."""
     entry = one(name)
