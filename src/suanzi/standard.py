@@ -1,9 +1,12 @@
-"""The standard as data: ``spec/standard.toml``, read when it is first asked.
+"""The standard as data: its interfaces, ``spec/standard.toml``, and the worked examples of its
+Appendix A, ``spec/examples.toml``; each is read when it is first asked.
 
 >>> interface("7.2.4.1").name, interface("add").statuses
 ('add', (<Status.SUCCESS: 0>, <Status.TYPE_MISMATCH: 1>))
 >>> len(interfaces()), sum(i.minimal for i in interfaces().values())
 (151, 77)
+>>> next(e.arguments for e in examples() if e.name == "zeros")
+mappingproxy({'dtype': 'FLOAT32', 'device': 'CPU', 'shape': (2, 3)})
 """
 
 from __future__ import annotations
@@ -12,10 +15,13 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suanzi._hints import nearest
 from suanzi.status import InvalidArgument, Status
+
+if TYPE_CHECKING:
+    from suanzi.worked_examples import Example
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,15 @@ class Interface:
 @cache
 def interfaces() -> MappingProxyType[str, Interface]:
     """Return every interface of the standard, by name, in its order."""
+    entries = _read("standard.toml")["interface"]
+    return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
+
+
+def _read(name: str) -> dict[str, Any]:
     import tomllib
 
-    file = os.path.join(os.path.dirname(__file__), "spec", "standard.toml")
-    with open(file, "rb") as text:
-        entries = tomllib.load(text)["interface"]
-    return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
+    with open(os.path.join(os.path.dirname(__file__), "spec", name), "rb") as text:
+        return tomllib.load(text)
 
 
 def _interface(entry: dict[str, object]) -> Interface:
@@ -103,3 +112,21 @@ def interface(key: str) -> Interface:
             f"{key!r} is not an interface of the standard.{nearest(key, interfaces())}"
         )
     return found
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Return the worked examples, misprints mended, in the standard's order.
+
+    Each interface has one at least: one of ours where the standard has none.
+
+    >>> example = next(e for e in examples() if e.name == "min")
+    >>> example.number, example.printed, example.errata
+    ('A.2.4.10', '[1, 3, 4]', ('E76',))
+    >>> example.outputs["z"]  # doctest: +ELLIPSIS
+    ExampleTensor(dtype='INT32', shape=(3,), values=(1, 3, 2), ...)
+    """
+    # Not above: `import suanzi` reads this file, and needs no examples.
+    from suanzi.worked_examples import example
+
+    return tuple(example(entry) for entry in _read("examples.toml")["example"])

@@ -111,14 +111,3 @@ def test_other_dtypes_are_refused(op: str, name: str) -> None:
     arguments = (x, x) if op in BINARY else (x,)
     with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.7\.\d\): .*{name}"):
         getattr(sz, op)(*arguments)
-
-
-def test_worked_examples() -> None:
-    x, y = sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1])
-    check(sz.bitwise_and(x, y), "int64", [0, 0, 1])
-    check(sz.bitwise_or(x, y), "int64", [3, 1, 1])
-    check(sz.bitwise_xor(x, y), "int64", [3, 1, 0])
-    got = sz.bitwise_not(sz.tensor([0b00001111, 0b11110000], sz.uint8))
-    check(got, "uint8", [0b11110000, 0b00001111])
-    check(sz.bitwise_left_shift(sz.tensor([1], sz.int32)), "int32", [2])
-    check(sz.bitwise_right_shift(sz.tensor([1], sz.int32)), "int32", [0])

@@ -17,11 +17,6 @@ class TestCreateSparseTensor:
         with pytest.raises(sz.InvalidArgument, match=r"create_sparse_tensor \(7\.2\.1\.14\).*axis"):
             sz.create_sparse_tensor((2, 3), [[1, 3], [2, 4]], [5, 7], sz.float32, "cpu", 2)
 
-    def test_the_example_mended(self) -> None:
-        x = sz.create_sparse_tensor((2, 3), [[0, 2], [1, 0]], [5, 7], sz.float32, "cpu", 2)
-        assert x.to_dense().tolist() == [[0, 0, 5], [7, 0, 0]]
-        assert x.dtype is sz.float32
-
     @pytest.mark.parametrize("name", ["int8", "uint8", "int32", "uint64", "int4"])
     def test_indices_of_any_integer_dtype(self, name: str) -> None:
         where = sz.tensor([[1, 2], [0, 0]], sz.dtype(name))

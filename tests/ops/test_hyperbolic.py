@@ -27,8 +27,7 @@ def test_large_arguments_of_the_inverses_do_not_overflow() -> None:
         assert_within(3, [1e300, 1.7e308], found.tolist(), truths, sz.float64, name)
 
 
-def test_examples_of_the_standard() -> None:
-    # Its tanh(0) = 1 is a misprint.
-    assert sz.tanh(sz.tensor([0.0, 1, -1])).tolist()[0] == 0
+def test_what_is_exact() -> None:
+    assert sz.tanh(sz.tensor([0.0])).tolist() == [0]
     assert sz.cosh(sz.tensor([0.0])).tolist() == [1]
     assert sz.acosh(sz.tensor([1.0])).tolist() == [0]

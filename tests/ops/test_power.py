@@ -203,7 +203,7 @@ def test_square_roots_are_correctly_rounded() -> None:
                     assert low * low <= Fraction(argument) <= high * high
 
 
-def test_examples_of_the_standard() -> None:
+def test_roots_and_squares_of_integers() -> None:
     assert sz.sqrt(sz.tensor([4, 9, 16])).tolist() == [2, 3, 4]
     assert sz.rsqrt(sz.tensor([4, 16, 25], sz.float64)).tolist() == [0.5, 0.25, 0.2]
     assert sz.square(sz.tensor([2, 3, 4])).tolist() == [4, 9, 16]

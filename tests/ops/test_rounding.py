@@ -74,12 +74,3 @@ def test_complex_is_refused(name: str) -> None:
             getattr(sz, op)(x)
     with pytest.raises(sz.TypeMismatch, match=rf"^rint \(7\.2\.9\.5\): x is {name}"):
         sz.rint(x, "UPWARD")
-
-
-def test_worked_examples() -> None:
-    x = sz.tensor([3.2, 2, 2.8])
-    assert sz.floor(x).tolist() == [3, 2, 2]
-    assert sz.ceil(x).tolist() == [4, 2, 3]
-    assert sz.round(x).tolist() == [3, 2, 3]
-    assert sz.trunc(sz.tensor([-2.1, -1.9, 1.9])).tolist() == [-2, -1, 1]
-    assert sz.rint(sz.tensor([0.5, -1.5, 2.8]), "TONEAREST").tolist() == [0, -2, 3]  # E86

@@ -30,7 +30,7 @@ def test_a_small_angle_is_its_own_sine_and_tangent() -> None:
         assert same_bits(compute(name, x), x)
 
 
-def test_examples_of_the_standard() -> None:
+def test_quarter_turns() -> None:
     half = math.pi / 2
     assert sz.sin(sz.tensor([-half, 0, half])).tolist() == [-1, 0, 1]
     assert sz.cos(sz.tensor([math.pi, 0], sz.float64)).tolist() == [-1, 1]
