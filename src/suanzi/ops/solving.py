@@ -1,0 +1,313 @@
+"""7.2.17.7 and .9: linear equations and inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType
+from suanzi.lapack import (
+    Copies,
+    as_array,
+    call,
+    check_finite,
+    check_result,
+    check_square,
+    columns,
+    computing_dtype,
+    converted,
+    epsilon,
+    flag_argument,
+    many_small,
+    matrix_at,
+    norm_of,
+    not_finite,
+    place,
+    promoted_dtype,
+    rcond,
+    rounded,
+    transposed,
+    unset,
+    workspace,
+    zeros,
+)
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
+from suanzi.resolve import broadcast_shapes, real_argument
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from suanzi.lapack import Array
+
+_PROBES = 2
+_DOUBT = 1e4
+"""How far from singular a matrix must seem to the probes for nobody to look again."""
+
+
+@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX))
+def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
+    """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`.
+
+    `rhs` has the right-hand sides as columns, or is one of them, of rank 1; so is x. The axes of a
+    batch are broadcast. A singular matrix is refused, and so is one that is so to the precision of
+    its dtype, whatever the scale of its rows and columns.
+
+    >>> import suanzi as sz
+    >>> a, b = sz.tensor([[2.0, 1], [0, 4]]), sz.tensor([4.0, 8])
+    >>> sz.solve(a, b, False), sz.solve(a, b, True)
+    (Tensor([1, 2], dtype=float32), Tensor([  2, 1.5], dtype=float32))
+    """
+    op = REGISTRY["solve"]
+    a, b, dt = operands(op, mat, rhs)
+    check_square(op, "mat", a)
+    one, batch = right_hand_sides(op, a, b)
+    turned = flag_argument(op, "adjoint", adjoint)
+    b = as_column(b) if one else b
+    shape = (*batch, *b.shape[-2:])
+    if 0 in (*batch, a.shape[-1]):
+        made: Tensor | None = zeros(shape, dt)[0]
+    else:
+        a, b = converted(a, dt), converted(b, dt)
+        made = _solve_many(a, b, dt, turned) if many_small(a) and b.size else None
+    x = _solve_one_by_one(op, a, b, batch, dt, turned) if made is None else made
+    return without_column(x) if one else x
+
+
+def _solve_many(a: Tensor, b: Tensor, dt: DType, adjoint: bool) -> Tensor | None:
+    """Return the solutions; None where they cannot be trusted.
+
+    Two more right-hand sides, of no pattern, show how much the inverses enlarge: a matrix that is
+    near a singular one does so for all but one in a hundred million of such pairs.
+    """
+    import numpy as np
+
+    compute = computing_dtype(dt)
+    matrices, sides = as_array(a, compute), as_array(b, compute)
+    if adjoint:
+        matrices = matrices.swapaxes(-1, -2).conj()
+    n = matrices.shape[-1]
+    probes = np.random.default_rng(n).standard_normal((n, _PROBES)).astype(sides.dtype)
+    both = np.empty((*sides.shape[:-1], sides.shape[-1] + _PROBES), sides.dtype)
+    both[..., :-_PROBES], both[..., -_PROBES:] = sides, probes
+    try:
+        x = np.linalg.solve(matrices, both)
+    except np.linalg.LinAlgError:
+        return None
+    with np.errstate(all="ignore"):
+        enlarged = _largest(x[..., -_PROBES:]) * _largest(matrices)
+        doubtful = ~(enlarged * _DOUBT * n * epsilon(compute) < 1)
+        if not np.isfinite(x.sum()):
+            return None
+    if doubtful.any():
+        looked_at = np.broadcast_to(matrices, (*doubtful.shape, n, n))[doubtful]
+        if _inverses(looked_at, compute) is None:
+            return None
+    return rounded(x[..., :-_PROBES], dt)
+
+
+def _solve_one_by_one(
+    op: Operator, a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
+) -> Tensor:
+    compute = computing_dtype(dt)
+    # Rows one behind the other are the columns of the transpose, which has the same factors to us.
+    lying = not adjoint and abs(a.strides[-1]) < abs(a.strides[-2])
+    work = columns(transposed(a) if lying else a, compute)
+    factors = [_factors(op, a, work, i, lying) for i in range(len(work.arrays))]
+    x = unset((*batch, *b.shape[-2:]), compute)
+    sides = columns(b, compute)
+    check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
+    pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
+    for i, (matrix, side) in enumerate(pairs):
+        lu, swaps, rows, cols = factors[matrix]
+        y = x.arrays[i]
+        y[...] = sides.arrays[side]
+        if lying or adjoint:
+            rows, cols = cols, rows
+        if rows is not None:
+            y *= rows[:, None]
+        if y.size:
+            trans = 1 if lying else 2 if adjoint else 0
+            call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)
+        if cols is not None:
+            y *= cols[:, None]
+    check_result(op, x.arrays, dt)
+    return rounded(x.tensor, dt)
+
+
+@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX))
+def inverse(mat: TensorLike) -> Tensor:
+    """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
+
+    >>> import suanzi as sz
+    >>> sz.inverse(sz.tensor([[2.0, 0], [1, 4]]))
+    Tensor([[   0.5,      0],
+            [-0.125,   0.25]], dtype=float32)
+    """
+    op = REGISTRY["inverse"]
+    a = real_argument(op, "mat", mat)
+    dt = promoted_dtype(op, {"mat": a})
+    check_square(op, "mat", a)
+    if not a.size:
+        return zeros(a.shape, dt)[0]
+    a = converted(a, dt)
+    found = _invert_many(a, dt) if many_small(a) else None
+    return _invert_one_by_one(op, a, dt) if found is None else found
+
+
+def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
+    """Return the inverses; None where one of them cannot be trusted."""
+    compute = computing_dtype(dt)
+    found = _inverses(as_array(a, compute), compute)
+    return None if found is None else rounded(found, dt)
+
+
+def _inverses(matrices: Array, dt: DType) -> Array | None:
+    """Return inverses; None if one is of a matrix that is singular to the precision of a dtype."""
+    import numpy as np
+
+    try:
+        found: Array = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        return None
+    with np.errstate(all="ignore"):
+        bound = _largest(matrices) * _largest(found) * matrices.shape[-1] ** 2
+        # A bound on condition numbers, which are computed where it says too little.
+        if (bound * epsilon(dt) < 1).all():
+            return found
+        condition = _row_sums(matrices) * _row_sums(found)
+        return found if (condition * epsilon(dt) <= 1).all() else None
+
+
+def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
+    compute = computing_dtype(dt)
+    # Of the transpose, whose columns are the rows, it is the transpose of the inverse.
+    lying = abs(a.strides[-1]) < abs(a.strides[-2])
+    work = columns(transposed(a) if lying else a, compute)
+    (lwork,) = workspace(op, "getri", compute, a.shape[-1])
+    for i, array in enumerate(work.arrays):
+        lu, swaps, rows, cols = _factors(op, a, work, i, lying)
+        found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
+        if rows is not None and cols is not None:
+            array[...] = cols[:, None] * found * rows
+    check_result(op, work.arrays, dt)
+    return rounded(transposed(work.tensor) if lying else work.tensor, dt)
+
+
+Factors = tuple[Any, Any, Any, Any]
+"""LU and row swaps of a matrix; the factors its rows and columns were scaled by, or None."""
+
+
+def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Factors:
+    """Return the factors of a matrix, in its own memory, or raise if it is singular."""
+    import numpy as np
+
+    compute, array = work.tensor.dtype, work.arrays[i]
+    least = epsilon(compute)
+    size = norm_of(array, compute, "I")
+    if not math.isfinite(size) and not np.isfinite(array).all():  # and not of the sum alone
+        raise not_finite(op, "mat", work.batch, i)
+    lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
+    if not zero and math.isfinite(size) and rcond(op, lu, compute, size) >= least:
+        return lu, swaps, None, None
+    # Rows or columns of very different scale look the same: scaled alike, they do not.
+    one = matrix_at(a, i)
+    with np.errstate(all="ignore"):
+        array[...], rows, cols = _balanced(columns(transposed(one) if lying else one, compute))
+    size = norm_of(array, compute, "I")
+    lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
+    found = 0.0 if zero else rcond(op, lu, compute, size)
+    if found >= least:
+        return lu, swaps, rows, cols
+    raise InvalidArgument(
+        f"{op.title}: mat{place(work.batch, i)} is singular to the precision of {compute}: its "
+        f"reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
+        "sz.lstsq gives the least-squares solution of least norm."
+    )
+
+
+def _balanced(one: Copies) -> tuple[Array, Array, Array]:
+    """Return a matrix with rows and columns scaled by powers of two to about 1, and the factors."""
+    import numpy as np
+
+    array = one.arrays[0]
+    most = int(np.finfo(array.dtype).maxexp) - 2
+
+    def factors(axis: int) -> Array:
+        largest = np.maximum(np.abs(array.real), np.abs(array.imag)).max(axis=axis)
+        made: Array = np.ldexp(np.ones_like(largest), -np.frexp(largest)[1].clip(-most, most))
+        return made
+
+    rows = factors(1)
+    array *= rows[:, None]
+    cols = factors(0)
+    array *= cols
+    return array, rows, cols
+
+
+def _largest(array: Array) -> Array:
+    """Return the largest magnitude in each matrix; NaN where one holds it."""
+    import numpy as np
+
+    axes = (-2, -1)
+    if array.dtype.kind == "c":
+        return np.asarray(np.abs(array).max(axes))
+    return np.asarray(np.maximum(array.max(axes), -array.min(axes)))
+
+
+def _row_sums(array: Array) -> Array:
+    """Return the largest sum of magnitudes in a row of each matrix."""
+    import numpy as np
+
+    return np.asarray(np.abs(array).sum(-1).max(-1))
+
+
+# ---- right-hand sides, also of least squares ----------------------------------------------------
+
+
+def operands(op: Operator, mat: Any, rhs: Any) -> tuple[Tensor, Tensor, DType]:
+    """Return both operands and the dtype they are promoted to."""
+    a, b = real_argument(op, "mat", mat), real_argument(op, "rhs", rhs)
+    return a, b, promoted_dtype(op, {"mat": a, "rhs": b})
+
+
+def right_hand_sides(op: Operator, a: Tensor, b: Tensor) -> tuple[bool, tuple[int, ...]]:
+    """Return whether there is but one right-hand side, of rank 1, and the batch of the result."""
+    if not b.ndim:
+        raise InvalidArgument(f"{op.title}: rhs is of rank 0; it must have an axis at least.")
+    one = b.ndim == 1
+    rows = b.shape[-1 if one else -2]
+    if rows != a.shape[-2]:
+        raise InvalidArgument(
+            f"{op.title}: mat has shape {a.shape} and rhs {b.shape}; rhs must have {a.shape[-2]} "
+            f"rows, as mat has, and has {rows}."
+        )
+    batch = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
+    if batch is None:
+        raise InvalidArgument(
+            f"{op.title}: mat has shape {a.shape} and rhs {b.shape}; the axes before the last two "
+            "must be equal or 1, counted from the last."
+        )
+    return one, batch
+
+
+def as_column(b: Tensor) -> Tensor:
+    """Return a view with one more axis, the last."""
+    made: Tensor = _core.view(b, b.offset, (*b.shape, 1), (*b.strides, 1))
+    return made
+
+
+def without_column(x: Tensor) -> Tensor:
+    """Return a view without the last axis."""
+    made: Tensor = _core.view(x, x.offset, x.shape[:-1], x.strides[:-1])
+    return made
+
+
+def repeated(own: tuple[int, ...], batch: tuple[int, ...]) -> list[int]:
+    """Return which matrix of a batch each one of a larger batch is."""
+    import numpy as np
+
+    found: list[int] = (
+        np.broadcast_to(np.arange(math.prod(own)).reshape(own), batch).ravel().tolist()
+    )
+    return found
