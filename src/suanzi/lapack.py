@@ -227,9 +227,45 @@ def norm_of(a: Array, dt: DType, which: str) -> float:
     return float(_routine("lange", dt)(which, a))
 
 
-def rcond(op: Operator, lu: Array, dt: DType, norm: float, which: str = "I") -> float:
-    """Return the reciprocal condition number of L U, as LAPACK estimates it in a norm."""
-    return float(call(op, "gecon", dt, lu, norm, norm=which)[0])
+def rcond(op: Operator, r: Array, dt: DType, which: str) -> float:
+    """Return the reciprocal condition number of a triangular matrix, as LAPACK estimates it."""
+    return float(call(op, "gecon", dt, r, norm_of(r, dt, which), norm=which)[0])
+
+
+def inverse_norm(op: Operator, lu: Array, swaps: Array, dt: DType) -> float:
+    """Return an estimate from below of the largest row sum of an inverse, seldom off by 3 times.
+
+    This is what LAPACK's gecon does (Hager's and Higham's search for the vector that the adjoint
+    enlarges most), with solutions that take half the time and may overflow: that is infinity.
+    """
+    import numpy as np
+
+    def solution(x: Array, trans: int) -> Array:
+        found: Array = call(op, "getrs", dt, lu, swaps, x, trans=trans)[0]
+        return found
+
+    n = len(lu)
+    x, largest, last = np.full(n, 1 / n, lu.dtype), 0.0, -1
+    for _ in range(5):
+        y = solution(x, 2)
+        sizes = np.abs(y)
+        size = float(sizes.sum())
+        if not math.isfinite(size):
+            return math.inf
+        if size <= largest:
+            break
+        largest = size
+        signs = np.divide(y, sizes, out=np.ones_like(y), where=sizes > 0)
+        steepest = int(np.abs(solution(signs, 0)).argmax())
+        if steepest == last:
+            break
+        last = steepest
+        x = np.zeros(n, lu.dtype)
+        x[steepest] = 1
+    alternating = np.linspace(1, 2, n, dtype=lu.dtype)
+    alternating[1::2] *= -1
+    again = float(np.abs(solution(alternating, 2)).sum()) * 2 / (3 * n)
+    return max(largest, again) if math.isfinite(again) else math.inf
 
 
 def epsilon(dt: DType) -> float:

@@ -28,7 +28,6 @@ from suanzi.lapack import (
     epsilon,
     many_small,
     matrix_at,
-    norm_of,
     rcond,
     rounded,
     transposed,
@@ -149,7 +148,7 @@ def _by_reflections(
     r = np.array(a[:k], order="F")
     clear_below(r)
     # The 2-norm of a matrix is at most the geometric mean of these two, and so for its inverse.
-    found = [rcond(op, r, compute, norm_of(r, compute, which), which) for which in ("1", "I")]
+    found = [rcond(op, r, compute, which) for which in ("1", "I")]
     if not math.sqrt(found[0] * found[1]) > 10 * max(cut, epsilon(compute)):
         return None
     adjoint = "C" if compute.kind == "complex" else "T"

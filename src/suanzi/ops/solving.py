@@ -19,13 +19,13 @@ from suanzi.lapack import (
     converted,
     epsilon,
     flag_argument,
+    inverse_norm,
     many_small,
     matrix_at,
     norm_of,
     not_finite,
     place,
     promoted_dtype,
-    rcond,
     rounded,
     transposed,
     unset,
@@ -95,14 +95,17 @@ def _solve_many(a: Tensor, b: Tensor, dt: DType, adjoint: bool) -> Tensor | None
     except np.linalg.LinAlgError:
         return None
     with np.errstate(all="ignore"):
-        enlarged = _largest(x[..., -_PROBES:]) * _largest(matrices)
-        doubtful = ~(enlarged * _DOUBT * n * epsilon(compute) < 1)
         if not np.isfinite(x.sum()):
             return None
-    if doubtful.any():
-        looked_at = np.broadcast_to(matrices, (*doubtful.shape, n, n))[doubtful]
-        if _inverses(looked_at, compute) is None:
-            return None
+        doubt = _DOUBT * n * epsilon(compute)
+        answers = x[..., -_PROBES:]
+        # All of them at once, and one by one only where that says too little.
+        if not _largest(answers) * _largest(matrices) * doubt < 1:
+            each = _largest(answers, (-2, -1)) * _largest(matrices, (-2, -1))
+            doubtful = ~(each * doubt < 1)
+            looked_at = np.broadcast_to(matrices, (*doubtful.shape, n, n))[doubtful]
+            if _inverses(looked_at, compute) is None:
+                return None
     return rounded(x[..., :-_PROBES], dt)
 
 
@@ -171,9 +174,8 @@ def _inverses(matrices: Array, dt: DType) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     with np.errstate(all="ignore"):
-        bound = _largest(matrices) * _largest(found) * matrices.shape[-1] ** 2
-        # A bound on condition numbers, which are computed where it says too little.
-        if (bound * epsilon(dt) < 1).all():
+        # A bound on all condition numbers, which are computed where it says too little.
+        if _largest(matrices) * _largest(found) * matrices.shape[-1] ** 2 * epsilon(dt) < 1:
             return found
         condition = _row_sums(matrices) * _row_sums(found)
         return found if (condition * epsilon(dt) <= 1).all() else None
@@ -204,21 +206,28 @@ def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Fact
 
     compute, array = work.tensor.dtype, work.arrays[i]
     least = epsilon(compute)
-    size = norm_of(array, compute, "I")
-    if not math.isfinite(size) and not np.isfinite(array).all():  # and not of the sum alone
-        raise not_finite(op, "mat", work.batch, i)
-    lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
-    if not zero and math.isfinite(size) and rcond(op, lu, compute, size) >= least:
-        return lu, swaps, None, None
-    # Rows or columns of very different scale look the same: scaled alike, they do not.
-    one = matrix_at(a, i)
+
+    def factorised() -> tuple[Array, Array, float]:
+        """Return the factors and the reciprocal condition number; what is not finite makes it 0."""
+        size = norm_of(array, compute, "I")
+        if not math.isfinite(size) and not np.isfinite(array).all():  # and not of the sum alone
+            raise not_finite(op, "mat", work.batch, i)
+        lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
+        if zero or not math.isfinite(size):
+            return lu, swaps, 0.0
+        product = size * inverse_norm(op, lu, swaps, compute)
+        return lu, swaps, 1 / product if product else 0.0
+
     with np.errstate(all="ignore"):
+        lu, swaps, found = factorised()
+        if found >= least:
+            return lu, swaps, None, None
+        # Rows or columns of very different scale look the same: scaled alike, they do not.
+        one = matrix_at(a, i)
         array[...], rows, cols = _balanced(columns(transposed(one) if lying else one, compute))
-    size = norm_of(array, compute, "I")
-    lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
-    found = 0.0 if zero else rcond(op, lu, compute, size)
-    if found >= least:
-        return lu, swaps, rows, cols
+        lu, swaps, found = factorised()
+        if found >= least:
+            return lu, swaps, rows, cols
     raise InvalidArgument(
         f"{op.title}: mat{place(work.batch, i)} is singular to the precision of {compute}: its "
         f"reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
@@ -245,14 +254,13 @@ def _balanced(one: Copies) -> tuple[Array, Array, Array]:
     return array, rows, cols
 
 
-def _largest(array: Array) -> Array:
-    """Return the largest magnitude in each matrix; NaN where one holds it."""
+def _largest(array: Array, axes: tuple[int, ...] | None = None) -> Array:
+    """Return the largest magnitude of all elements, or along axes; NaN where they hold it."""
     import numpy as np
 
-    axes = (-2, -1)
     if array.dtype.kind == "c":
-        return np.asarray(np.abs(array).max(axes))
-    return np.asarray(np.maximum(array.max(axes), -array.min(axes)))
+        return np.asarray(np.abs(array).max(axes, initial=0))
+    return np.asarray(np.maximum(array.max(axes, initial=0), -array.min(axes, initial=0)))
 
 
 def _row_sums(array: Array) -> Array:
