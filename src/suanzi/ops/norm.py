@@ -150,7 +150,7 @@ def _in_pieces(x: Tensor, outer: int, p: float) -> Array:
     if x.size <= _PIECE or x.ndim == 0:
         wide = complex128 if x.dtype.kind == "complex" else float64
         values = to_numpy(x if x.dtype is wide else _core.cast(x, wide, False))
-        return _vector_norms(values.reshape(*x.shape[:outer], -1), p)
+        return _vector_norms(values.reshape(*x.shape[:outer], math.prod(x.shape[outer:])), p)
     axis = max(range(x.ndim), key=lambda a: x.shape[a])
     parts = [_in_pieces(half, outer, p) for half in _halves(x, axis)]
     if axis < outer:

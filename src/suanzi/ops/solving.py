@@ -112,6 +112,8 @@ def _solve_many(a: Tensor, b: Tensor, dt: DType, adjoint: bool) -> Tensor | None
 def _solve_one_by_one(
     op: Operator, a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
 ) -> Tensor:
+    import numpy as np
+
     compute = computing_dtype(dt)
     # Rows one behind the other are the columns of the transpose, which has the same factors to us.
     lying = not adjoint and abs(a.strides[-1]) < abs(a.strides[-2])
@@ -121,19 +123,17 @@ def _solve_one_by_one(
     sides = columns(b, compute)
     check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
     pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
-    for i, (matrix, side) in enumerate(pairs):
-        lu, swaps, rows, cols = factors[matrix]
-        y = x.arrays[i]
-        y[...] = sides.arrays[side]
-        if lying or adjoint:
-            rows, cols = cols, rows
-        if rows is not None:
-            y *= rows[:, None]
-        if y.size:
-            trans = 1 if lying else 2 if adjoint else 0
-            call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)
-        if cols is not None:
-            y *= cols[:, None]
+    with np.errstate(over="ignore"):
+        for y, (matrix, side) in zip(x.arrays, pairs, strict=True):
+            lu, swaps, rows, cols = factors[matrix]
+            if lying or adjoint:
+                rows, cols = cols, rows
+            y[...] = sides.arrays[side] if rows is None else sides.arrays[side] * rows[:, None]
+            if y.size:
+                trans = 1 if lying else 2 if adjoint else 0
+                call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)
+            if cols is not None:
+                y *= cols[:, None]
     check_result(op, x.arrays, dt)
     return rounded(x.tensor, dt)
 
@@ -182,6 +182,8 @@ def _inverses(matrices: Array, dt: DType) -> Array | None:
 
 
 def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
+    import numpy as np
+
     compute = computing_dtype(dt)
     # Of the transpose, whose columns are the rows, it is the transpose of the inverse.
     lying = abs(a.strides[-1]) < abs(a.strides[-2])
@@ -191,7 +193,8 @@ def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
         lu, swaps, rows, cols = _factors(op, a, work, i, lying)
         found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
         if rows is not None and cols is not None:
-            array[...] = cols[:, None] * found * rows
+            with np.errstate(over="ignore"):
+                array[...] = cols[:, None] * found * rows
     check_result(op, work.arrays, dt)
     return rounded(transposed(work.tensor) if lying else work.tensor, dt)
 
