@@ -4,9 +4,9 @@
     python benchmarks/decompositions.py large norms    # some groups
     python benchmarks/decompositions.py --threads 1
 
-Ratios above 1 mean suanzi is faster than the peer. NumPy and SciPy bring an OpenBLAS each, suanzi uses
-theirs, and PyTorch has MKL. How many threads these take is read when they are loaded, so that each
-number of threads is a process of its own.
+Ratios above 1 mean suanzi is faster than the peer. NumPy and SciPy bring an OpenBLAS each,
+suanzi uses theirs, and PyTorch has MKL. How many threads these take is read when they are loaded, so
+that each number of threads is a process of its own.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def large(table: Any) -> None:
 
     table.title("512 by 512, ms", "1.0x the faster of NumPy and SciPy")
     rng = np.random.default_rng(0)
+    linalg = torch.linalg if torch is not None else None
     for name in ("f32", "f64"):
         a = rng.standard_normal((512, 512)).astype(name.replace("f", "float"))
         b = a[:, :1].copy()
         p = a @ a.T + 512 * np.eye(512, dtype=a.dtype)
-        linalg = torch.linalg if torch is not None else None
         cases: dict[str, tuple[Callable[..., Any], Any, Any, Any, tuple[Any, ...]]] = {
             "lu": (sz.lu, None, scipy.linalg.lu_factor, linalg and linalg.lu_factor, (a,)),
             "cholesky": (
@@ -97,11 +97,11 @@ def many(table: Any) -> None:
 
     table.title("1000 of 4 by 4, ms", "1.0x NumPy")
     rng = np.random.default_rng(0)
+    linalg = torch.linalg if torch is not None else None
     for name in ("f32", "f64"):
         a = rng.standard_normal((1000, 4, 4)).astype(name.replace("f", "float"))
         b = a[..., :1].copy()
         p = a @ a.swapaxes(1, 2) + 4 * np.eye(4, dtype=a.dtype)
-        linalg = torch.linalg if torch is not None else None
         cases: dict[str, tuple[Callable[..., Any], Any, Any, tuple[Any, ...]]] = {
             "cholesky": (
                 lambda x: sz.cholesky("L", x),
@@ -139,9 +139,9 @@ def norms(table: Any) -> None:
 
     table.title("norms of 1000 by 1000, ms", "nothing: they are computed in float64")
     rng = np.random.default_rng(0)
+    vector = torch.linalg.vector_norm if torch is not None else None
     for name in ("f32", "f64"):
         a = rng.standard_normal((1000, 1000)).astype(name.replace("f", "float"))
-        vector = torch.linalg.vector_norm if torch is not None else None
         for p in (1, 2, np.inf):
             for axis in ((), (0,), (1,)):
                 calls = each(

@@ -2,7 +2,8 @@
 
 LAPACK comes from SciPy, matrix by matrix. It wants columns that lie one behind the other and
 overwrites what it gets, so that every operand is copied once, to that order and to the dtype it
-computes in. Many small matrices go to NumPy's generalised functions instead, all at once.
+computes in. Batches of small matrices go all at once, to loops of the core that call the same
+routines, or to NumPy's generalised functions.
 
 Numbers must be finite, and so are the results, before they are rounded to a narrow dtype.
 """
@@ -12,13 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.interchange import from_numpy, to_numpy
+from suanzi.layout import strides_of
 from suanzi.registry import Operator
 from suanzi.resolve import check_dtype, promote
 from suanzi.status import InternalError, InvalidArgument
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
 _LETTERS = {float32: "s", float64: "d", complex64: "c", complex128: "z"}
 _COMPLEX_NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
-_SMALL = 16
-"""Up to this size, a call costs more than what it computes."""
 BLOCK = 64
 """How many columns LAPACK works on at once, which is what its workspaces depend on."""
 
@@ -97,10 +97,22 @@ def converted(x: Tensor, dt: DType) -> Tensor:
 class Copies:
     """Copies of the matrices of a tensor, for LAPACK to overwrite."""
 
+    base: Tensor
+    """The memory, as [..., columns, rows]."""
     tensor: Tensor
     """The copies in the shape of the tensor."""
-    arrays: Array
-    """The same memory as [count, rows, columns], each matrix column by column."""
+
+    @cached_property
+    def arrays(self) -> Array:
+        """The same memory as [count, rows, columns], each matrix column by column."""
+        return to_numpy(self.stacked).swapaxes(1, 2)
+
+    @property
+    def stacked(self) -> Tensor:
+        """The memory as [count, columns, rows], for the loops of the core."""
+        shape = (math.prod(self.batch), *self.base.shape[-2:])
+        made: Tensor = _core.view(self.base, 0, shape, strides_of(shape))
+        return made
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -119,8 +131,7 @@ def unset(shape: tuple[int, ...], dt: DType) -> Copies:
     """Return matrices whose elements are to be written."""
     *batch, rows, width = shape
     base: Tensor = _core.empty((*batch, width, rows), dt)
-    arrays = to_numpy(base).reshape(math.prod(batch), width, rows).swapaxes(1, 2)
-    return Copies(transposed(base), arrays)
+    return Copies(base, transposed(base))
 
 
 def transposed(x: Tensor) -> Tensor:
@@ -138,6 +149,16 @@ def matrix_at(x: Tensor, i: int) -> Tensor:
         i, rest = divmod(i, n)
         offset += rest * stride
     made: Tensor = _core.view(x, offset, x.shape[-2:], x.strides[-2:])
+    return made
+
+
+def repeated_to(x: Tensor, batch: tuple[int, ...]) -> Tensor:
+    """Return a view with the matrices repeated to a larger batch."""
+    missing = len(batch) - (x.ndim - 2)
+    own = (1,) * missing + x.shape[:-2]
+    steps = (0,) * missing + x.strides[:-2]
+    strides = [s if n > 1 else 0 for n, s in zip(own, steps, strict=True)]
+    made: Tensor = _core.view(x, x.offset, (*batch, *x.shape[-2:]), (*strides, *x.strides[-2:]))
     return made
 
 
@@ -195,6 +216,13 @@ def _routine(name: str, dt: DType) -> Callable[..., Any]:
         name = _COMPLEX_NAMES.get(name, name)
     found: Callable[..., Any] = getattr(lapack, _LETTERS[dt] + name)
     return found
+
+
+def pointer(name: str, dt: DType) -> object:
+    """Return a routine of LAPACK as SciPy hands it to compiled code."""
+    from scipy.linalg import cython_lapack
+
+    return cython_lapack.__pyx_capi__[_LETTERS[dt] + name]
 
 
 def call(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -276,8 +304,8 @@ def epsilon(dt: DType) -> float:
 
 
 def many_small(x: Tensor) -> bool:
-    """Tell whether NumPy's generalised functions are the faster way."""
-    return max(x.shape[-2:]) <= _SMALL and math.prod(x.shape[:-2]) > 1
+    """Tell whether a call for each matrix would cost more than what it computes."""
+    return max(x.shape[-2:]) <= _core.SMALL_MATRIX and math.prod(x.shape[:-2]) > 1
 
 
 # ---- what is wrong with the numbers -------------------------------------------------------------

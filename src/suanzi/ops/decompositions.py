@@ -22,7 +22,6 @@ from suanzi.lapack import (
     computing_dtype,
     converted,
     did_not_converge,
-    first_not_finite,
     flag_argument,
     identities,
     many_small,
@@ -30,6 +29,7 @@ from suanzi.lapack import (
     not_finite,
     on_diagonal,
     place,
+    pointer,
     promoted_dtype,
     rounded,
     transposed,
@@ -101,21 +101,20 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
     # Column by column, the transpose of a matrix has its rows in memory, and the other triangle;
     # its factor is the transpose of the one that is asked for.
     x = converted(transposed(x) if upper == "U" else x, dt)
-    found = _cholesky_of_many(op, x, dt) if many_small(x) else None
+    found = _cholesky_of_many(x, dt) if many_small(x) and x.size else None
     if found is None:
         found = _cholesky_one_by_one(op, x, dt)
     return transposed(found) if upper == "U" else found
 
 
-def _cholesky_of_many(op: Operator, x: Tensor, dt: DType) -> Tensor | None:
+def _cholesky_of_many(x: Tensor, dt: DType) -> Tensor | None:
     """Return the lower factors; None where there is something to complain about."""
-    import numpy as np
-
-    try:
-        found = np.linalg.cholesky(as_array(x, computing_dtype(dt)))
-    except np.linalg.LinAlgError:
-        return None
-    return rounded(found, dt) if first_not_finite(found[None]) is None else None
+    # Of the transpose, it is the transpose of the upper factor; whichever is the plainer copy.
+    lying = x.strides[-1] < x.strides[-2]
+    work = columns(transposed(x) if lying else x, computing_dtype(dt))
+    if _core.cholesky_small(pointer("potrf", work.tensor.dtype), work.stacked, lying):
+        return rounded(work.base if lying else work.tensor, dt)
+    return None
 
 
 def _cholesky_one_by_one(op: Operator, x: Tensor, dt: DType) -> Tensor:

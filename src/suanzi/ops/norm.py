@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import complex128, float64
+from suanzi.dtypes import complex128, float32, float64
 from suanzi.interchange import from_numpy, to_numpy
 from suanzi.lapack import converted, flag_argument, promoted_dtype
 from suanzi.promote.values import part
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_PIECE = 1 << 16
+_PIECE = 1 << 18
 """How many elements are made wide at a time."""
 _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASCII)
 _SAFE = 1e-280, 1e290
@@ -147,10 +147,18 @@ def _in_pieces(x: Tensor, outer: int, p: float) -> Array:
     """Return vector norms, of pieces first where there are too many elements for one."""
     import numpy as np
 
+    if p == math.inf and x.dtype in (float32, float64):  # which needs nothing wide
+        values = to_numpy(x)
+        inner = tuple(range(outer, x.ndim))
+        with np.errstate(all="ignore"):
+            highest, lowest = values.max(inner, initial=0), values.min(inner, initial=0)
+            return np.asarray(np.maximum(highest, -lowest), np.float64)
     if x.size <= _PIECE or x.ndim == 0:
         wide = complex128 if x.dtype.kind == "complex" else float64
-        values = to_numpy(x if x.dtype is wide else _core.cast(x, wide, False))
-        return _vector_norms(values.reshape(*x.shape[:outer], math.prod(x.shape[outer:])), p)
+        own = x.dtype is wide
+        values = to_numpy(x if own else _core.cast(x, wide, False))
+        rows = values.reshape(*x.shape[:outer], math.prod(x.shape[outer:]))
+        return _vector_norms(rows, p, exact=not own)
     axis = max(range(x.ndim), key=lambda a: x.shape[a])
     parts = [_in_pieces(half, outer, p) for half in _halves(x, axis)]
     if axis < outer:
@@ -168,8 +176,11 @@ def _halves(x: Tensor, axis: int) -> list[Tensor]:
     return made
 
 
-def _vector_norms(values: Array, p: float) -> Array:
-    """Return the p-norms along the last axis."""
+def _vector_norms(values: Array, p: float, exact: bool = False) -> Array:
+    """Return the p-norms along the last axis.
+
+    Where the values are `exact`, of a narrower dtype, a plain sum of squares is precise enough.
+    """
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -178,7 +189,10 @@ def _vector_norms(values: Array, p: float) -> Array:
         if p == 1:
             return np.asarray(np.abs(values).sum(axis=-1))
         if p == 2:
-            squares = np.asarray(np.square(values).sum(axis=-1))
+            if exact:
+                squares = np.asarray(np.einsum("...i,...i->...", values, values))
+            else:
+                squares = np.asarray(np.square(values).sum(axis=-1))
             if ((squares >= _SAFE[0]) & (squares <= _SAFE[1])).all():
                 return np.asarray(np.sqrt(squares))
         magnitudes = np.abs(values)

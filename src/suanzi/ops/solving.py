@@ -9,7 +9,6 @@ from suanzi import _core
 from suanzi.dtypes import DType
 from suanzi.lapack import (
     Copies,
-    as_array,
     call,
     check_finite,
     check_result,
@@ -25,7 +24,9 @@ from suanzi.lapack import (
     norm_of,
     not_finite,
     place,
+    pointer,
     promoted_dtype,
+    repeated_to,
     rounded,
     transposed,
     unset,
@@ -39,10 +40,6 @@ from suanzi.tensor import Tensor, TensorLike
 
 if TYPE_CHECKING:
     from suanzi.lapack import Array
-
-_PROBES = 2
-_DOUBT = 1e4
-"""How far from singular a matrix must seem to the probes for nobody to look again."""
 
 
 @operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX))
@@ -69,44 +66,23 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
         made: Tensor | None = zeros(shape, dt)[0]
     else:
         a, b = converted(a, dt), converted(b, dt)
-        made = _solve_many(a, b, dt, turned) if many_small(a) and b.size else None
+        made = _solve_many(a, b, batch, dt, turned) if many_small(a) and b.size else None
     x = _solve_one_by_one(op, a, b, batch, dt, turned) if made is None else made
     return without_column(x) if one else x
 
 
-def _solve_many(a: Tensor, b: Tensor, dt: DType, adjoint: bool) -> Tensor | None:
-    """Return the solutions; None where they cannot be trusted.
-
-    Two more right-hand sides, of no pattern, show how much the inverses enlarge: a matrix that is
-    near a singular one does so for all but one in a hundred million of such pairs.
-    """
-    import numpy as np
-
+def _solve_many(
+    a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
+) -> Tensor | None:
+    """Return the solutions; None where there is something to complain about, or to scale."""
     compute = computing_dtype(dt)
-    matrices, sides = as_array(a, compute), as_array(b, compute)
-    if adjoint:
-        matrices = matrices.swapaxes(-1, -2).conj()
-    n = matrices.shape[-1]
-    probes = np.random.default_rng(n).standard_normal((n, _PROBES)).astype(sides.dtype)
-    both = np.empty((*sides.shape[:-1], sides.shape[-1] + _PROBES), sides.dtype)
-    both[..., :-_PROBES], both[..., -_PROBES:] = sides, probes
-    try:
-        x = np.linalg.solve(matrices, both)
-    except np.linalg.LinAlgError:
-        return None
-    with np.errstate(all="ignore"):
-        if not np.isfinite(x.sum()):
-            return None
-        doubt = _DOUBT * n * epsilon(compute)
-        answers = x[..., -_PROBES:]
-        # All of them at once, and one by one only where that says too little.
-        if not _largest(answers) * _largest(matrices) * doubt < 1:
-            each = _largest(answers, (-2, -1)) * _largest(matrices, (-2, -1))
-            doubtful = ~(each * doubt < 1)
-            looked_at = np.broadcast_to(matrices, (*doubtful.shape, n, n))[doubtful]
-            if _inverses(looked_at, compute) is None:
-                return None
-    return rounded(x[..., :-_PROBES], dt)
+    # Rows, which are the columns of the transpose, are turned in the cache.
+    work = columns(repeated_to(transposed(a), batch), compute)
+    x = columns(repeated_to(b, batch), compute)
+    gesv = pointer("gesv", compute)
+    if _core.solve_small(gesv, work.stacked, x.stacked, epsilon(compute), True, adjoint):
+        return rounded(x.tensor, dt)
+    return None
 
 
 def _solve_one_by_one(
@@ -159,26 +135,13 @@ def inverse(mat: TensorLike) -> Tensor:
 
 
 def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
-    """Return the inverses; None where one of them cannot be trusted."""
+    """Return the inverses; None where there is something to complain about, or to scale."""
     compute = computing_dtype(dt)
-    found = _inverses(as_array(a, compute), compute)
-    return None if found is None else rounded(found, dt)
-
-
-def _inverses(matrices: Array, dt: DType) -> Array | None:
-    """Return inverses; None if one is of a matrix that is singular to the precision of a dtype."""
-    import numpy as np
-
-    try:
-        found: Array = np.linalg.inv(matrices)
-    except np.linalg.LinAlgError:
-        return None
-    with np.errstate(all="ignore"):
-        # A bound on all condition numbers, which are computed where it says too little.
-        if _largest(matrices) * _largest(found) * matrices.shape[-1] ** 2 * epsilon(dt) < 1:
-            return found
-        condition = _row_sums(matrices) * _row_sums(found)
-        return found if (condition * epsilon(dt) <= 1).all() else None
+    # The rows are the columns of the transpose, whose inverse is the transpose of what is wanted.
+    work = columns(transposed(a), compute)
+    if _core.invert_small(pointer("gesv", compute), work.stacked, epsilon(compute)):
+        return rounded(work.base, dt)
+    return None
 
 
 def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
@@ -255,22 +218,6 @@ def _balanced(one: Copies) -> tuple[Array, Array, Array]:
     cols = factors(0)
     array *= cols
     return array, rows, cols
-
-
-def _largest(array: Array, axes: tuple[int, ...] | None = None) -> Array:
-    """Return the largest magnitude of all elements, or along axes; NaN where they hold it."""
-    import numpy as np
-
-    if array.dtype.kind == "c":
-        return np.asarray(np.abs(array).max(axes, initial=0))
-    return np.asarray(np.maximum(array.max(axes, initial=0), -array.min(axes, initial=0)))
-
-
-def _row_sums(array: Array) -> Array:
-    """Return the largest sum of magnitudes in a row of each matrix."""
-    import numpy as np
-
-    return np.asarray(np.abs(array).sum(-1).max(-1))
 
 
 # ---- right-hand sides, also of least squares ----------------------------------------------------
