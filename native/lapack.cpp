@@ -85,20 +85,28 @@ double row_sums(const T* a, int n) {
 // The largest sum in a row of the inverse of L U, and so of that of P L U, whose columns stand elsewhere.
 template <class T>
 double inverse_row_sums(const T* lu, int n) {
-  T inverse[most * most], reciprocals[most];
-  for (int k = 0; k < n; ++k) reciprocals[k] = T{1} / lu[k * n + k];
-  for (int j = 0; j < n; ++j) {
-    T* x = inverse + j * n;
-    std::fill(x, x + n, T{});
-    x[j] = T{1};
-    for (int k = j; k < n; ++k)
-      for (int i = k + 1; i < n; ++i) x[i] -= lu[k * n + i] * x[k];
-    for (int k = n - 1; k >= 0; --k) {
-      x[k] *= reciprocals[k];
-      for (int i = 0; i < k; ++i) x[i] -= lu[k * n + i] * x[k];
-    }
+  T inverse[most * most] = {};  // row by row: the inner loops run over all right-hand sides
+  auto subtract = [&](int i, int k, int width) {
+    T factor = lu[k * n + i];
+    for (int j = 0; j < width; ++j) inverse[i * n + j] -= factor * inverse[k * n + j];
+  };
+  for (int k = 0; k < n; ++k) {
+    inverse[k * n + k] = T{1};
+    for (int i = k + 1; i < n; ++i) subtract(i, k, k + 1);
   }
-  return row_sums(inverse, n);
+  for (int k = n - 1; k >= 0; --k) {
+    T reciprocal = T{1} / lu[k * n + k];
+    for (int j = 0; j < n; ++j) inverse[k * n + j] *= reciprocal;
+    for (int i = 0; i < k; ++i) subtract(i, k, n);
+  }
+  double largest = 0;
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n; ++j) sum += static_cast<double>(std::abs(inverse[i * n + j]));
+    if (std::isnan(sum)) return sum;
+    largest = std::max(largest, sum);
+  }
+  return largest;
 }
 
 // Turns a matrix in its place, to its adjoint or only to its transpose.
