@@ -5,8 +5,8 @@
     python benchmarks/decompositions.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. NumPy and SciPy bring an OpenBLAS each,
-suanzi uses theirs, and PyTorch has MKL. How many threads these take is read when they are loaded, so
-that each number of threads is a process of its own.
+suanzi uses theirs, and PyTorch has MKL. How many threads these take is read when they are loaded,
+so that each number of threads is a process of its own.
 """
 
 from __future__ import annotations

@@ -32,16 +32,19 @@ Routine routine(const nb::capsule& capsule) {
 struct Batch {
   std::byte* data;
   Dtype dtype;
-  int count, rows, columns;
+  std::int64_t count;
+  int rows, columns;
 
   explicit Batch(nb::handle object) {
     const Tensor* t = tensor_of(object.ptr());
     if (!t || !t->storage || t->ndim() != 3 || !t->row_major) throw nb::value_error("not a batch of matrices");
     const std::int64_t* dims = t->dims();
-    if (dims[2] > most || dims[1] > (1 << 20) || dims[0] > (1 << 30)) throw nb::value_error("not small");
+    if (dims[2] > most || dims[1] > (1 << 20)) throw nb::value_error("not small");
     data = t->data();
     dtype = t->dtype;
-    count = static_cast<int>(dims[0]), columns = static_cast<int>(dims[1]), rows = static_cast<int>(dims[2]);
+    count = dims[0];
+    columns = static_cast<int>(dims[1]);
+    rows = static_cast<int>(dims[2]);
   }
 };
 
@@ -59,10 +62,10 @@ bool with_type(Dtype dtype, Body&& body) {
 
 // Calls body(i) for the matrices of a batch, on every thread that is worth it, until one says no.
 template <class Body>
-bool for_each(int count, int n, Body&& body) {
+bool for_each(std::int64_t count, int n, Body&& body) {
   std::atomic<bool> good{true};
   nb::gil_scoped_release others;
-  parallel_for(count, std::max(8, (1 << 14) / (n * n * n)), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(count, std::max(8, (1 << 14) / std::max(n * n * n, 1)), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end && good.load(std::memory_order_relaxed); ++i)
       if (!body(i)) good.store(false, std::memory_order_relaxed);
   });

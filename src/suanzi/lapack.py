@@ -22,7 +22,7 @@ from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.interchange import from_numpy, to_numpy
 from suanzi.layout import strides_of
 from suanzi.registry import Operator
-from suanzi.resolve import check_dtype, promote
+from suanzi.resolve import check_alive, check_dtype, promote
 from suanzi.status import InternalError, InvalidArgument
 from suanzi.tensor import Tensor
 
@@ -67,8 +67,10 @@ def check_square(op: Operator, name: str, x: Tensor) -> None:
 
 
 def flag_argument(op: Operator, name: str, x: Any) -> bool:
-    """Return an argument that is True or False."""
-    if not isinstance(x, bool) and type(x).__name__ not in ("bool_", "bool"):
+    """Return an argument that is True or False, of Python's or NumPy's."""
+    check_alive(op, name, x)
+    numpys = getattr(x, "ndim", None) == 0 and str(x.dtype) == "bool"
+    if not isinstance(x, bool) and not numpys:
         raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
     return bool(x)
 

@@ -328,6 +328,14 @@ def test_the_ends_of_the_range(dtype: sz.DType) -> None:
 
 def test_what_goes_beyond_the_range_is_said() -> None:
     huge = sz.full(shape=(20, 20), value=1.7e308, dtype=sz.float64)
-    for call in (lambda: sz.qr(huge), lambda: sz.qr(sz.stack([huge[:2], huge[:2]], 0))):
+    two = sz.stack([huge[:2, :2], huge[:2, :2]], 0)
+    for call in (
+        lambda: sz.qr(huge),
+        lambda: sz.qr(sz.stack([huge[:2], huge[:2]], 0)),
+        lambda: sz.svd(huge),
+        lambda: sz.svd(two),
+        lambda: sz.eig(huge),
+        lambda: sz.eig(two),
+    ):
         with pytest.raises(sz.InvalidArgument, match="beyond what float64 holds"):
             call()

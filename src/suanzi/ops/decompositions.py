@@ -233,6 +233,7 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
         return u, rounded(s, part(dt)), v
     arrays = _svd_of_many if many_small(x) else _svd_one_by_one
     left, values, right = arrays(op, converted(x, dt), computing_dtype(dt), reduced)
+    check_result(op, values, dt)
     on_diagonal(diagonal)[...] = values.reshape(*batch, k)
     u = rounded(left.reshape(*batch, n, -1), dt)
     return u, rounded(s, part(dt)), rounded(right.reshape(*batch, m, -1), dt)
@@ -297,6 +298,7 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     x = converted(x, dt)
     found = _eig_of_many(op, x, compute) if many_small(x) else None
     w, v = _eig_one_by_one(op, x, compute) if found is None else found
+    check_result(op, w, dt)
     return rounded(w.reshape(*batch, n), result), rounded(v.reshape(*batch, n, n), result)
 
 
@@ -329,10 +331,8 @@ def _eig_one_by_one(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Arr
     _check_copies_finite(op, work.arrays, work.batch)
     n = x.shape[-1]
     wide = np.result_type(work.arrays.dtype, np.complex64)
-    values, vectors = (
-        np.empty((len(work.arrays), n), wide),
-        np.empty((len(work.arrays), n, n), wide),
-    )
+    values = np.empty((len(work.arrays), n), wide)
+    vectors = np.empty((*values.shape, n), wide)
     for i, a in enumerate(work.arrays):
         if _is_hermitian(a):
             w, v, info = call(op, "syevd", compute, a, lower=1)

@@ -121,11 +121,13 @@ def _lstsq_one_by_one(
     if not tall and compute.kind == "complex":
         np.conjugate(work.arrays, out=work.arrays)
     x = unset((*batch, a.shape[-1], b.shape[-1]), compute)
-    pairs = list(zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True))
+    uses: list[list[tuple[int, int]]] = [[] for _ in work.arrays]
+    pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
+    for i, (matrix, side) in enumerate(pairs):
+        uses[matrix].append((i, side))
     for j, array in enumerate(work.arrays):
-        own = [(i, side) for i, (matrix, side) in enumerate(pairs) if matrix == j]
         solved = _by_reflections(op, array, compute, cut, tall)
-        for i, side in own:
+        for i, side in uses[j]:
             y = sides.arrays[side]
             x.arrays[i] = (
                 solved(y) if solved else _by_gelsd(op, matrix_at(a, j), y, compute, cut, work, j)

@@ -41,6 +41,9 @@ from suanzi.tensor import Tensor, TensorLike
 if TYPE_CHECKING:
     from suanzi.lapack import Array
 
+_MANY_SIDES = 1 << 16
+"""So many right-hand sides are worth a call for each matrix."""
+
 
 @operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX))
 def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
@@ -66,7 +69,8 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
         made: Tensor | None = zeros(shape, dt)[0]
     else:
         a, b = converted(a, dt), converted(b, dt)
-        made = _solve_many(a, b, batch, dt, turned) if many_small(a) and b.size else None
+        small = many_small(a) and 0 < b.shape[-1] <= _MANY_SIDES
+        made = _solve_many(a, b, batch, dt, turned) if small else None
     x = _solve_one_by_one(op, a, b, batch, dt, turned) if made is None else made
     return without_column(x) if one else x
 
@@ -265,7 +269,6 @@ def repeated(own: tuple[int, ...], batch: tuple[int, ...]) -> list[int]:
     """Return which matrix of a batch each one of a larger batch is."""
     import numpy as np
 
-    found: list[int] = (
-        np.broadcast_to(np.arange(math.prod(own)).reshape(own), batch).ravel().tolist()
-    )
+    which = np.arange(math.prod(own)).reshape(own)
+    found: list[int] = np.broadcast_to(which, batch).ravel().tolist()
     return found
