@@ -212,6 +212,24 @@ def test_exact_fractions() -> None:
         assert_small(values(sz.solve(mat, rhs, False)) - truth, 1e-12, "Cramer")
 
 
+def test_small_ones_do_not_depend_on_the_threads() -> None:
+    a = sz.tensor(well_conditioned((3000, 3, 3), sz.float32))
+    b = sz.tensor(random((3000, 3, 2), sz.float32))
+    before = sz.get_num_threads()
+    found = []
+    try:
+        for count in (1, 3):
+            sz.set_num_threads(count)
+            found.append([values(x).tolist() for x in (sz.solve(a, b, True), sz.inverse(a))])
+    finally:
+        sz.set_num_threads(before)
+    assert found[0] == found[1]
+    spoilt = values(a)
+    spoilt[[1234, 2345], :] = 1  # the first of them is named, whichever was found first
+    with pytest.raises(sz.InvalidArgument, match=r"mat at \[1234\] is singular"):
+        sz.inverse(sz.tensor(spoilt))
+
+
 # ---- least squares ------------------------------------------------------------------------------
 
 

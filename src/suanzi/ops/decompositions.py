@@ -22,6 +22,7 @@ from suanzi.lapack import (
     computing_dtype,
     converted,
     did_not_converge,
+    first_not_finite,
     flag_argument,
     identities,
     many_small,
@@ -69,12 +70,13 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     check_rank(op, "mat", x)
     *batch, m, n = x.shape
     work = columns(converted(x, dt), computing_dtype(dt))
-    _check_copies_finite(op, work.arrays, tuple(batch))
     swaps, ipiv = zeros((math.prod(batch), min(m, n)), int64)
     for a, swapped in zip(work.arrays, ipiv, strict=True):
         if a.size:
             swapped[:] = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)[1]
-    check_result(op, work.arrays, dt)
+    if first_not_finite(work.arrays) is not None:  # as it was, for no element of the copy is lost
+        check_finite(op, "mat", as_array(x, computing_dtype(dt)), tuple(batch))
+        check_result(op, work.arrays, dt)
     return rounded(work.tensor, dt), _shaped(swaps, (*batch, min(m, n)))
 
 
@@ -331,20 +333,23 @@ def _eig_one_by_one(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Arr
     _check_copies_finite(op, work.arrays, work.batch)
     n = x.shape[-1]
     wide = np.result_type(work.arrays.dtype, np.complex64)
-    values = np.empty((len(work.arrays), n), wide)
-    vectors = np.empty((*values.shape, n), wide)
+    found = []
     for i, a in enumerate(work.arrays):
         if _is_hermitian(a):
             w, v, info = call(op, "syevd", compute, a, lower=1)
             if not info:
-                values[i], vectors[i] = w, v
+                found.append((w.astype(wide), v.astype(wide)))
                 continue
         (lwork,) = workspace(op, "geev", compute, n, compute_vl=0)
         *parts, _, v, info = call(op, "geev", compute, a, compute_vl=0, lwork=lwork, overwrite_a=1)
         if info:
             raise did_not_converge(op, work.batch, i)
-        values[i] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
-        vectors[i] = v if len(parts) == 1 else _paired(parts[1], v, wide)
+        real = len(parts) == 2
+        w = parts[0] + 1j * parts[1] if real else parts[0]
+        found.append((w, _paired(parts[1], v, wide) if real else v))
+    if len(found) == 1:
+        return found[0]
+    values, vectors = (np.stack(parts) for parts in zip(*found, strict=True))
     return values, vectors
 
 
