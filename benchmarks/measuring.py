@@ -24,13 +24,15 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 class Table:
     """Prints a row per case, and keeps what missed its target."""
 
-    def __init__(self) -> None:
+    def __init__(self, peers: tuple[str, ...] = ("NumPy", "PyTorch")) -> None:
         self.missed: list[str] = []
+        self.peers = peers
 
     def title(self, text: str, targets: str) -> None:
         """Start a group."""
         print(f"\n{text}; at least {targets}")
-        print(f"  {'case':34}{'suanzi':>12}{'NumPy':>12}{'PyTorch':>12}  ratios")
+        peers = "".join(f"{peer:>12}" for peer in self.peers)
+        print(f"  {'case':34}{'suanzi':>12}{peers}  ratios")
 
     def row(
         self,
@@ -38,6 +40,7 @@ class Table:
         calls: dict[str, Call],
         *,
         numpy: float | None = None,
+        scipy: float | None = None,
         torch: float | None = None,
         faster: float | None = None,
         moved: int = 0,
@@ -53,11 +56,11 @@ class Table:
         share = moved / ours / copy if copy else 0.0
         good = all(
             wanted is None or name not in ratios or ratios[name] >= wanted
-            for name, wanted in (("NumPy", numpy), ("PyTorch", torch))
+            for name, wanted in (("NumPy", numpy), ("SciPy", scipy), ("PyTorch", torch))
         ) and (faster is None or least >= faster or share >= 0.9)
         cells = "".join(
             f"{times[n] * unit:12.2f}" if n in times else f"{'-':>12}"
-            for n in ("suanzi", "NumPy", "PyTorch")
+            for n in ("suanzi", *self.peers)
         )
         shown = "  ".join(f"{n} {r:.2f}" for n, r in ratios.items())
         shown += f"  {share:.0%} of a copy" if copy else ""

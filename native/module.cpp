@@ -26,4 +26,5 @@ NB_MODULE(_core, m) {
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
   suanzi::init_dlpack(m);
+  suanzi::init_lapack(m);
 }

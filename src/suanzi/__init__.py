@@ -106,9 +106,12 @@ from suanzi.ops.creation import (
 )
 from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.creation_sparse import create_sparse_tensor
+from suanzi.ops.decompositions import cholesky, eig, lu, qr, svd
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from suanzi.ops.least_squares import lstsq
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
+from suanzi.ops.norm import norm
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
 from suanzi.ops.query import (
@@ -128,6 +131,7 @@ from suanzi.ops.random import (
     randperm,
 )
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
+from suanzi.ops.solving import inverse, solve
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
 from suanzi.ops.transformation_selecting import gather, masked_select, scatter
@@ -241,6 +245,7 @@ __all__ = [
     "cast",
     "ceil",
     "char",
+    "cholesky",
     "clip",
     "clip_backward",
     "complex32",
@@ -264,6 +269,7 @@ __all__ = [
     "domain_errors",
     "dtype",
     "duplicate",
+    "eig",
     "empty",
     "equal",
     "exp",
@@ -298,6 +304,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "inverse",
     "is_contiguous",
     "is_finite",
     "is_inf",
@@ -317,6 +324,8 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "loglp",
+    "lstsq",
+    "lu",
     "masked_select",
     "max",
     "meshgrid",
@@ -325,12 +334,14 @@ __all__ = [
     "mul",
     "muladd",
     "multinomial",
+    "norm",
     "not_equal",
     "openvino_rules",
     "pad",
     "pow",
     "promote_types",
     "promotion",
+    "qr",
     "quantize",
     "rand_bernoulli",
     "rand_normal",
@@ -362,12 +373,14 @@ __all__ = [
     "size",
     "slice",
     "slice_backward",
+    "solve",
     "split",
     "sqrt",
     "square",
     "squeeze",
     "stack",
     "sub",
+    "svd",
     "table",
     "tan",
     "tanh",

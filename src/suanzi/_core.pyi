@@ -376,3 +376,20 @@ def dlpack_capsule(tensor: Any, versioned: bool) -> object:
 
 def take_capsule(capsule: object) -> Any:
     """A tensor over the memory of another library."""
+
+SMALL_MATRIX: int = 16
+
+def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, turned: bool, adjoint: bool) -> bool:
+    """
+    Solves systems of small matrices [count, columns, rows] in place; False if a matrix is singular.
+    """
+
+def invert_small(gesv: object, mat: Any, epsilon: float) -> bool:
+    """
+    Inverts small matrices [count, columns, rows] in place; False if one is singular.
+    """
+
+def cholesky_small(potrf: object, mat: Any, upper: bool) -> bool:
+    """
+    Puts factors of small matrices in their place; False if one is not positive definite.
+    """
