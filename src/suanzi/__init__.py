@@ -90,6 +90,7 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.complex_numbers import complex, conj, imag, real
 from suanzi.ops.creation import (
     contiguous,
     create_tensor,
@@ -107,6 +108,7 @@ from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from suanzi.ops.indices import argmax, argmin, argsort, argsort_bwd, nonzero, topk
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
@@ -224,6 +226,10 @@ __all__ = [
     "acosh",
     "add",
     "allclose",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argsort_bwd",
     "asin",
     "asinh",
     "atan",
@@ -242,10 +248,12 @@ __all__ = [
     "char",
     "clip",
     "clip_backward",
+    "complex",
     "complex32",
     "complex64",
     "complex128",
     "concat",
+    "conj",
     "contiguous",
     "convert_promote_types",
     "cos",
@@ -291,6 +299,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "iinfo",
+    "imag",
     "int4",
     "int8",
     "int16",
@@ -323,6 +332,7 @@ __all__ = [
     "mul",
     "muladd",
     "multinomial",
+    "nonzero",
     "not_equal",
     "openvino_rules",
     "pad",
@@ -336,6 +346,7 @@ __all__ = [
     "randperm",
     "range",
     "rank",
+    "real",
     "reciprocal",
     "register_device",
     "register_rules",
@@ -372,6 +383,7 @@ __all__ = [
     "tensor",
     "tile",
     "to_sparse",
+    "topk",
     "trace",
     "trace_backward",
     "transpose",
