@@ -204,7 +204,7 @@ inline void make_pair(std::uint64_t key, std::uint32_t place, WidePair& made) { 
 constexpr std::int64_t candidates(std::int64_t n, std::int64_t k) { return std::min(n, std::max<std::int64_t>(4 * k, 256)); }
 
 // Whether so many are asked for that the whole row had better be sorted.
-bool sorts_all(const RowOrder& how, std::int64_t n, std::int64_t k) { return n > how.longest || (n > by_comparison && k > n / 4); }
+bool sorts_all(const RowOrder& how, std::int64_t n, std::int64_t k) { return n > how.longest || (n > by_comparison && k > n / 16); }
 
 template <class U, class P>
 void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values, std::int64_t* places,
@@ -235,10 +235,8 @@ void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int6
     if (count >= most) drop();
   }
   if (count > k) drop();
-  const P* sorted = pairs;
-  if constexpr (sizeof(P) == sizeof(Pair)) sorted = sort_pairs(pairs, pairs + most + block, k, 8 * sizeof(U));
-  else std::sort(pairs, pairs + k);
-  for (std::int64_t i = 0; i < k; ++i) places[i] = place_of(sorted[i]);
+  std::sort(pairs, pairs + k);  // not by digits: they are no longer in the order of their places
+  for (std::int64_t i = 0; i < k; ++i) places[i] = place_of(pairs[i]);
   pick<U>(in, places, k, values);
 }
 
@@ -253,8 +251,7 @@ std::int64_t sort_scratch(const RowOrder& how, std::int64_t n) noexcept {
 std::int64_t topk_scratch(const RowOrder& how, std::int64_t n, std::int64_t k) noexcept {
   auto item = static_cast<std::int64_t>(how.itemsize);
   if (sorts_all(how, n, k)) return sort_scratch(how, n) + n * (8 + item) + 8;
-  std::int64_t pairs = (candidates(n, k) + block) * static_cast<std::int64_t>(sizeof(WidePair));
-  return item == 8 ? pairs : pairs + k * 8;
+  return (candidates(n, k) + block) * static_cast<std::int64_t>(item == 8 ? sizeof(WidePair) : sizeof(Pair));
 }
 
 void sort_row(const RowOrder& how, const std::byte* in, std::int64_t n, std::byte* values, std::int64_t* places,
