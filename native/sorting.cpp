@@ -218,6 +218,21 @@ nb::object unsort(nb::handle gradient, nb::handle indices, int axis) {
   return nb::make_tuple(complaint.index, complaint.twice);
 }
 
+PyObject* fast_argsort_bwd(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static constexpr const char* names[] = {"out_grad", "indices", "axis"};
+  PyObject* given[3];
+  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  const Tensor *g = read_tensor(given[0]), *p = read_tensor(given[1]);
+  Order order;
+  if (!g || !p || !order_of(g->dtype, order) || p->dtype != Dtype::int64 || g->ndim() == 0 || g->ndim() != p->ndim() ||
+      !std::equal(g->dims(), g->dims() + g->ndim(), p->dims()))
+    return nullptr;
+  int axis = g->ndim() - 1;
+  if (given[2] && !read_axis(given[2], g->ndim(), axis)) return nullptr;
+  nb::object made = unsort(given[0], given[1], axis);
+  return PyTuple_Check(made.ptr()) ? nullptr : made.release().ptr();
+}
+
 }  // namespace
 
 void init_sorting(nb::module_& m) {
@@ -226,6 +241,8 @@ void init_sorting(nb::module_& m) {
         nb::sig("def accelerate_argsort(function: F, /) -> F"), "Puts the native way in front of the Python argsort.");
   m.def("accelerate_topk", [](nb::handle function) { return make_fast_function<fast_topk>(function); }, "function"_a,
         nb::sig("def accelerate_topk(function: F, /) -> F"), "Puts the native way in front of the Python topk.");
+  m.def("accelerate_argsort_bwd", [](nb::handle function) { return make_fast_function<fast_argsort_bwd>(function); }, "function"_a,
+        nb::sig("def accelerate_argsort_bwd(function: F, /) -> F"), "Puts the native way in front of the Python argsort_bwd.");
   m.def("order", [](nb::handle input, int axis, bool descending, std::int64_t k, std::int64_t longest) {
         const Tensor* t = read_tensor(input.ptr());
         RowOrder how{};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels.h"
 #include "rankings.h"
 
 namespace suanzi {
@@ -27,5 +28,41 @@ void sort_row(const RowOrder& how, const std::byte* in, std::int64_t n, std::byt
 // The first k of them in that order.
 void topk_row(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values,
               std::int64_t* places, std::byte* scratch) noexcept;
+
+// ---- what both are made of ----------------------------------------------------------------------
+
+inline void make_keys(const RowOrder& how, const std::byte* in, std::int64_t n, void* keys) {
+  kernels().rankings->keys[static_cast<std::size_t>(how.order)][!how.descending](in, keys, static_cast<std::size_t>(n));
+}
+
+template <class U>
+void pick(const std::byte* from, const std::int64_t* places, std::int64_t n, std::byte* to) {
+  auto* x = reinterpret_cast<const U*>(from);
+  auto* y = reinterpret_cast<U*>(to);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = x[places[i]];
+}
+
+// The rows that are quickest put in order by counting what comes before each element; at most this many.
+inline constexpr std::int64_t ranked_room = 256;
+inline bool is_ranked(std::int64_t n) { return n <= kernels().rankings->most_ranked; }
+
+// The first k of a row that is_ranked.
+template <class U>
+void order_by_ranks(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values,
+                    std::int64_t* places) {
+  U keys[ranked_room];
+  std::uint64_t wide[ranked_room + rank_padding];
+  std::uint32_t ranks[ranked_room];
+  make_keys(how, in, n, keys);
+  for (std::int64_t i = 0; i < n; ++i) wide[i] = keys[i];
+  kernels().rankings->ranks(wide, static_cast<std::size_t>(n), ranks);
+  auto* x = reinterpret_cast<const U*>(in);
+  auto* y = reinterpret_cast<U*>(values);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (ranks[i] >= k) continue;
+    places[ranks[i]] = i;
+    y[ranks[i]] = x[i];
+  }
+}
 
 }  // namespace suanzi

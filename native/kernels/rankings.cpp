@@ -60,6 +60,52 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
   return count;
 }
 
+// Every key is compared with every other, so that nothing depends on a comparison but a count. Up to the
+// group that key i is in, equal ones count, too; in that group those before it, and then none.
+#if defined(__AVX512F__)
+constexpr i64 most_ranked = 160;
+
+void ranks_loop(u64* keys, std::size_t n, u32* ranks) {
+  std::size_t whole = (n + rank_padding - 1) / rank_padding * rank_padding;
+  for (std::size_t j = n; j < whole; ++j) keys[j] = ~u64{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    __m512i key = _mm512_set1_epi64(static_cast<i64>(keys[i]));
+    std::size_t own = i / rank_padding * rank_padding, j = 0;
+    int below = 0;
+    for (; j < own; j += rank_padding)
+      below += __builtin_popcount(_mm512_cmple_epu64_mask(_mm512_loadu_si512(keys + j), key));
+    __m512i group = _mm512_loadu_si512(keys + own);
+    unsigned before = (1u << (i - own)) - 1;
+    below += __builtin_popcount(_mm512_cmplt_epu64_mask(group, key) | (_mm512_cmpeq_epu64_mask(group, key) & before));
+    for (j += rank_padding; j < whole; j += rank_padding)
+      below += __builtin_popcount(_mm512_cmplt_epu64_mask(_mm512_loadu_si512(keys + j), key));
+    ranks[i] = static_cast<u32>(below);
+  }
+}
+#else
+#if defined(__AVX2__)
+constexpr i64 most_ranked = 64;
+#else
+constexpr i64 most_ranked = 24;
+#endif
+
+void ranks_loop(u64* keys, std::size_t n, u32* ranks) {
+  std::size_t whole = (n + rank_padding - 1) / rank_padding * rank_padding;
+  for (std::size_t j = n; j < whole; ++j) keys[j] = ~u64{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    u64 key = keys[i], below = 0;
+    std::size_t own = i / rank_padding * rank_padding, j = 0;
+    for (; j < own; j += rank_padding)
+      for (std::size_t lane = 0; lane < rank_padding; ++lane) below += keys[j + lane] <= key;
+    for (std::size_t lane = 0; lane < rank_padding; ++lane)
+      below += lane < i - own ? keys[j + lane] <= key : keys[j + lane] < key;
+    for (j += rank_padding; j < whole; j += rank_padding)
+      for (std::size_t lane = 0; lane < rank_padding; ++lane) below += keys[j + lane] < key;
+    ranks[i] = static_cast<u32>(below);
+  }
+}
+#endif
+
 // ---- places -------------------------------------------------------------------------------------
 
 std::size_t places_loop(const void* mask, std::size_t n, i64 base, i64* places) {
@@ -131,6 +177,8 @@ RankingKernels make_rankings() {
   k.below[1] = below_loop<u16>;
   k.below[2] = below_loop<u32>;
   k.below[3] = below_loop<u64>;
+  k.ranks = ranks_loop;
+  k.most_ranked = most_ranked;
   k.places = places_loop;
   return k;
 }

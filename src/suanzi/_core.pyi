@@ -344,6 +344,9 @@ def accelerate_argsort(function: F, /) -> F:
 def accelerate_topk(function: F, /) -> F:
     """Puts the native way in front of the Python topk."""
 
+def accelerate_argsort_bwd(function: F, /) -> F:
+    """Puts the native way in front of the Python argsort_bwd."""
+
 def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Any, Any]:
     """
     The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.

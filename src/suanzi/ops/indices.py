@@ -88,6 +88,7 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
     return _in_order(op, x, where, falling, x.shape[where])
 
 
+@_core.accelerate_argsort_bwd
 @operator("7.2.14.3.4", dtypes=_ORDERED)
 def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Tensor:
     """Return the gradient of what `argsort` was given, of that of its first result.
