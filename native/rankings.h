@@ -55,15 +55,15 @@ struct RankingKernels {
   void (*values[order_count][2])(const void* in, void* out, std::size_t n);
   // Where keys of 1, 2, 4 or 8 bytes are below a limit: how many there are, `places` has room for n.
   std::size_t (*below[4])(const void* keys, std::size_t n, std::uint64_t limit, std::uint32_t* places);
-  // How many of n keys come before each: those below it, and the earlier ones among those that equal it. The
-  // keys are followed by `rank_padding` more, which may be written to. Up to `most_ranked` it is the
-  // quickest way to sort.
-  void (*ranks)(std::uint64_t* keys, std::size_t n, std::uint32_t* ranks);
+  // How many of n keys of 32 or 64 bits come before each: those below it, and the earlier ones among those
+  // that equal it. The keys are followed by `rank_padding` more, which may be written to. Up to
+  // `most_ranked` it is the quickest way to sort.
+  void (*ranks[2])(void* keys, std::size_t n, std::uint32_t* ranks);
   std::int64_t most_ranked;
   // `base` and the place of each byte that is not 0: how many there are, `places` has room for n.
   std::size_t (*places)(const void* mask, std::size_t n, std::int64_t base, std::int64_t* places);
 };
 
-inline constexpr std::size_t most_columns = 1024, rank_padding = 8;
+inline constexpr std::size_t most_columns = 1024, rank_padding = 16;
 
 }  // namespace suanzi

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels.h"
 #include "rankings.h"
@@ -46,22 +47,36 @@ void pick(const std::byte* from, const std::int64_t* places, std::int64_t n, std
 inline constexpr std::int64_t ranked_room = 256;
 inline bool is_ranked(std::int64_t n) { return n <= kernels().rankings->most_ranked; }
 
+// Keys as wide as they are ranked in.
+template <class U>
+struct Ranked {
+  using Key = std::conditional_t<sizeof(U) == 8, std::uint64_t, std::uint32_t>;
+  Key keys[ranked_room + rank_padding];
+  std::uint32_t ranks[ranked_room];
+
+  void run(std::int64_t n) { kernels().rankings->ranks[sizeof(U) == 8](keys, static_cast<std::size_t>(n), ranks); }
+};
+
 // The first k of a row that is_ranked.
 template <class U>
 void order_by_ranks(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values,
                     std::int64_t* places) {
-  U keys[ranked_room];
-  std::uint64_t wide[ranked_room + rank_padding];
-  std::uint32_t ranks[ranked_room];
-  make_keys(how, in, n, keys);
-  for (std::int64_t i = 0; i < n; ++i) wide[i] = keys[i];
-  kernels().rankings->ranks(wide, static_cast<std::size_t>(n), ranks);
+  Ranked<U> ranked;
+  if constexpr (sizeof(U) >= 4) {
+    make_keys(how, in, n, ranked.keys);
+  } else {
+    U keys[ranked_room];
+    make_keys(how, in, n, keys);
+    for (std::int64_t i = 0; i < n; ++i) ranked.keys[i] = keys[i];
+  }
+  ranked.run(n);
   auto* x = reinterpret_cast<const U*>(in);
   auto* y = reinterpret_cast<U*>(values);
   for (std::int64_t i = 0; i < n; ++i) {
-    if (ranks[i] >= k) continue;
-    places[ranks[i]] = i;
-    y[ranks[i]] = x[i];
+    std::int64_t rank = ranked.ranks[i];
+    if (rank >= k) continue;
+    places[rank] = i;
+    y[rank] = x[i];
   }
 }
 

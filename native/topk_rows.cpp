@@ -56,19 +56,19 @@ class Few {
   }
 
  private:
-  // Keeps the best k. Of equal ones the earlier is always before the later.
+  // Keeps the best k. Ranks need equal ones in their order, which they are in until the first selection.
   void drop() {
-    sorted_ = is_ranked(count_);
+    sorted_ = !selected_ && is_ranked(count_);
     if (sorted_) {
-      std::uint64_t keys[ranked_room + rank_padding];
-      std::uint32_t ranks[ranked_room];
+      Ranked<U> ranked;
       Candidate<U> old[ranked_room];
-      for (std::int64_t i = 0; i < count_; ++i) keys[i] = found_[i].key, old[i] = found_[i];
-      kernels().rankings->ranks(keys, static_cast<std::size_t>(count_), ranks);
+      for (std::int64_t i = 0; i < count_; ++i) ranked.keys[i] = found_[i].key, old[i] = found_[i];
+      ranked.run(count_);
       for (std::int64_t i = 0; i < count_; ++i)
-        if (ranks[i] < k_) found_[ranks[i]] = old[i];
+        if (ranked.ranks[i] < k_) found_[ranked.ranks[i]] = old[i];
     } else {
       std::nth_element(found_, found_ + (k_ - 1), found_ + count_);
+      selected_ = true;
     }
     count_ = k_;
     limit_ = found_[k_ - 1].key;
@@ -77,7 +77,7 @@ class Few {
   const RowOrder& how_;
   std::int64_t n_, k_, most_, count_ = 0;
   std::uint64_t limit_ = 0;
-  bool sorted_ = false;
+  bool sorted_ = false, selected_ = false;
   Candidate<U>* found_;
 };
 

@@ -60,50 +60,35 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
   return count;
 }
 
-// Every key is compared with every other, so that nothing depends on a comparison but a count. Up to the
-// group that key i is in, equal ones count, too; in that group those before it, and then none.
-#if defined(__AVX512F__)
-constexpr i64 most_ranked = 160;
-
-void ranks_loop(u64* keys, std::size_t n, u32* ranks) {
-  std::size_t whole = (n + rank_padding - 1) / rank_padding * rank_padding;
-  for (std::size_t j = n; j < whole; ++j) keys[j] = ~u64{0};
-  for (std::size_t i = 0; i < n; ++i) {
-    __m512i key = _mm512_set1_epi64(static_cast<i64>(keys[i]));
-    std::size_t own = i / rank_padding * rank_padding, j = 0;
-    int below = 0;
-    for (; j < own; j += rank_padding)
-      below += __builtin_popcount(_mm512_cmple_epu64_mask(_mm512_loadu_si512(keys + j), key));
-    __m512i group = _mm512_loadu_si512(keys + own);
-    unsigned before = (1u << (i - own)) - 1;
-    below += __builtin_popcount(_mm512_cmplt_epu64_mask(group, key) | (_mm512_cmpeq_epu64_mask(group, key) & before));
-    for (j += rank_padding; j < whole; j += rank_padding)
-      below += __builtin_popcount(_mm512_cmplt_epu64_mask(_mm512_loadu_si512(keys + j), key));
-    ranks[i] = static_cast<u32>(below);
+// Every key is compared with every other, so that nothing depends on a comparison but a count. Of the keys
+// before the group that is counted for, equal ones count, too; in that group those before it, and then none.
+template <class U>
+void ranks_loop(void* memory, std::size_t n, u32* ranks) {
+  constexpr std::size_t lanes = 64 / sizeof(U);
+  static_assert(lanes <= rank_padding);
+  typedef U Lanes __attribute__((vector_size(64)));
+  auto* keys = static_cast<U*>(memory);
+  Lanes numbers;
+  for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<U>(lane);
+  for (std::size_t j = n; j % lanes; ++j) keys[j] = static_cast<U>(~U{0});
+  for (std::size_t group = 0; group < n; group += lanes) {
+    Lanes own, below{};
+    std::memcpy(&own, keys + group, sizeof own);
+    std::size_t j = 0;
+    for (; j < group; ++j) below -= (Lanes)(own >= keys[j]);
+    for (; j < group + lanes && j < n; ++j)
+      below -= (Lanes)((own > keys[j]) | ((own == keys[j]) & (numbers > static_cast<U>(j - group))));
+    for (; j < n; ++j) below -= (Lanes)(own > keys[j]);
+    for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane) ranks[group + lane] = static_cast<u32>(below[lane]);
   }
 }
-#else
-#if defined(__AVX2__)
+
+#if defined(__AVX512F__)
+constexpr i64 most_ranked = 160;
+#elif defined(__AVX2__)
 constexpr i64 most_ranked = 64;
 #else
 constexpr i64 most_ranked = 24;
-#endif
-
-void ranks_loop(u64* keys, std::size_t n, u32* ranks) {
-  std::size_t whole = (n + rank_padding - 1) / rank_padding * rank_padding;
-  for (std::size_t j = n; j < whole; ++j) keys[j] = ~u64{0};
-  for (std::size_t i = 0; i < n; ++i) {
-    u64 key = keys[i], below = 0;
-    std::size_t own = i / rank_padding * rank_padding, j = 0;
-    for (; j < own; j += rank_padding)
-      for (std::size_t lane = 0; lane < rank_padding; ++lane) below += keys[j + lane] <= key;
-    for (std::size_t lane = 0; lane < rank_padding; ++lane)
-      below += lane < i - own ? keys[j + lane] <= key : keys[j + lane] < key;
-    for (j += rank_padding; j < whole; j += rank_padding)
-      for (std::size_t lane = 0; lane < rank_padding; ++lane) below += keys[j + lane] < key;
-    ranks[i] = static_cast<u32>(below);
-  }
-}
 #endif
 
 // ---- places -------------------------------------------------------------------------------------
@@ -177,7 +162,8 @@ RankingKernels make_rankings() {
   k.below[1] = below_loop<u16>;
   k.below[2] = below_loop<u32>;
   k.below[3] = below_loop<u64>;
-  k.ranks = ranks_loop;
+  k.ranks[0] = ranks_loop<u32>;
+  k.ranks[1] = ranks_loop<u64>;
   k.most_ranked = most_ranked;
   k.places = places_loop;
   return k;
