@@ -19,7 +19,8 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
                 ("full", "shape"): (), ("full", "value"): 0}  # fmt: skip
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
            "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
-           "empty": (), "true": True, "-1": -1, "int64": sz.int64, "PAD_CONST": sz.PadMode.PAD_CONST,
+           "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST,
+           "-1": -1, "int64": sz.int64,
            "lowest value of dtype": None, "highest value of dtype": None}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
 LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_normal

@@ -1,4 +1,4 @@
-"""The worked examples of Appendix A.2.14 and A.2.15, with the right result where the printed one is wrong."""
+"""The worked examples of Appendix A.2.14 and A.2.15, with right results for wrong ones."""
 
 from __future__ import annotations
 
