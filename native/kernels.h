@@ -70,6 +70,9 @@ struct QuantizeKernels {
   Requantize quantize[2][2];  // from f32, from f64; to the nearest, down
 };
 
+struct RankingKernels;  // rankings.h
+struct ComplexKernels;  // complex_numbers.h
+
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
@@ -102,6 +105,8 @@ struct Kernels {
   Binary compare[6][3];
   QuantizeKernels quantized[4];  // stored as i8, i16, u8, u16
   Extremes extremes[2];          // of f32, of f64
+  const RankingKernels* rankings;
+  const ComplexKernels* complex_numbers;
 };
 
 // The table in use.

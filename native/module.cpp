@@ -23,6 +23,10 @@ NB_MODULE(_core, m) {
   suanzi::init_joining(m);
   suanzi::init_selecting(m);
   suanzi::init_masking(m);
+  suanzi::init_rankings(m);
+  suanzi::init_sorting(m);
+  suanzi::init_nonzero(m);
+  suanzi::init_complex_numbers(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
   suanzi::init_dlpack(m);

@@ -91,6 +91,7 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
+from suanzi.ops.complex_numbers import complex, conj, imag, real
 from suanzi.ops.creation import (
     contiguous,
     create_tensor,
@@ -109,6 +110,7 @@ from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.decompositions import cholesky, eig, lu, qr, svd
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from suanzi.ops.indices import argmax, argmin, argsort, argsort_bwd, nonzero, topk
 from suanzi.ops.least_squares import lstsq
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.norm import norm
@@ -229,6 +231,10 @@ __all__ = [
     "acosh",
     "add",
     "allclose",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argsort_bwd",
     "asin",
     "asinh",
     "atan",
@@ -248,10 +254,12 @@ __all__ = [
     "cholesky",
     "clip",
     "clip_backward",
+    "complex",
     "complex32",
     "complex64",
     "complex128",
     "concat",
+    "conj",
     "contiguous",
     "convert_promote_types",
     "cos",
@@ -299,6 +307,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "iinfo",
+    "imag",
     "int4",
     "int8",
     "int16",
@@ -334,6 +343,7 @@ __all__ = [
     "mul",
     "muladd",
     "multinomial",
+    "nonzero",
     "norm",
     "not_equal",
     "openvino_rules",
@@ -349,6 +359,7 @@ __all__ = [
     "randperm",
     "range",
     "rank",
+    "real",
     "reciprocal",
     "register_device",
     "register_rules",
@@ -387,6 +398,7 @@ __all__ = [
     "tensor",
     "tile",
     "to_sparse",
+    "topk",
     "trace",
     "trace_backward",
     "transpose",

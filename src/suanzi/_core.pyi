@@ -332,6 +332,65 @@ def masked_select(input: Any, mask: Any) -> Any:
 def mask_places(mask: Any) -> Any:
     """Where a mask is true, counted in row-major order."""
 
+def accelerate_argmax(function: F, /) -> F:
+    """Puts the loop in front of the Python argmax."""
+
+def accelerate_argmin(function: F, /) -> F:
+    """Puts the loop in front of the Python argmin."""
+
+def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Any:
+    """
+    The place of the first largest or least element along an axis, as int64 or int32.
+    """
+
+def accelerate_argsort(function: F, /) -> F:
+    """Puts the native way in front of the Python argsort."""
+
+def accelerate_topk(function: F, /) -> F:
+    """Puts the native way in front of the Python topk."""
+
+def accelerate_argsort_bwd(function: F, /) -> F:
+    """Puts the native way in front of the Python argsort_bwd."""
+
+def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Any, Any]:
+    """
+    The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.
+    """
+
+def unsort(gradient: Any, indices: Any, axis: int) -> Any:
+    """
+    Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.
+    """
+
+def accelerate_nonzero(function: F, /) -> F:
+    """Puts the native way in front of the Python nonzero."""
+
+def nonzero(input: Any, as_tuple: bool) -> Any:
+    """
+    The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.
+    """
+
+def accelerate_complex(function: F, /) -> F:
+    """Puts the loop in front of the Python complex."""
+
+def accelerate_conj(function: F, /) -> F:
+    """Puts the loop in front of the Python conj."""
+
+def accelerate_real(function: F, /) -> F:
+    """Puts the view in front of the Python real."""
+
+def accelerate_imag(function: F, /) -> F:
+    """Puts the view in front of the Python imag."""
+
+def make_complex(real: Any, imag: Any) -> Any:
+    """Complex numbers of two parts."""
+
+def conjugate(input: Any) -> Any:
+    """The conjugates of complex numbers."""
+
+def part_view(input: Any, imaginary: bool) -> Any:
+    """The real or the imaginary parts, on the same memory."""
+
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:
     """
     Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.

@@ -131,6 +131,20 @@ class Tensor:
         """The order of the axes in memory."""
         return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
 
+    @property
+    def real(self) -> Tensor:
+        """The real part, as :func:`suanzi.real`: a view, or the tensor itself if it is real."""
+        from suanzi.ops.complex_numbers import real
+
+        return real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part, as :func:`suanzi.imag`: a view, or zeros if the tensor is real."""
+        from suanzi.ops.complex_numbers import imag
+
+        return imag(self)
+
     def reshape(self, *dims: int | Sequence[int]) -> Tensor:
         """Return the elements in another shape, as :func:`suanzi.reshape`.
 

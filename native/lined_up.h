@@ -1,0 +1,80 @@
+// native/lined_up.h: a tensor as dense rows along one of its axes, and loops over rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "movement.h"
+#include "tensor.h"
+#include "threads.h"
+
+namespace suanzi {
+
+// The tensor as it is now, with one axis last: another thread may destroy it meanwhile.
+struct AxisLast {
+  int ndim = 0;
+  std::int64_t dims[max_ndim], strides[max_ndim];  // the axis is the last one
+  std::byte* data;
+  Dtype dtype;
+  std::int64_t rows = 1, length;
+
+  AxisLast(const Tensor& t, int axis) noexcept : data(t.data()), dtype(t.dtype), length(t.dims()[axis]) {
+    for (int d = 0; d < t.ndim(); ++d)
+      if (d != axis) add(t, d), rows *= t.dims()[d];
+    add(t, axis);
+  }
+  std::int64_t size() const noexcept { return rows * length; }
+  // Whether the elements are dense rows as they lie.
+  bool is_dense() const noexcept { return is_row_major(ndim, dims, strides); }
+  // How they are copied to dense rows, or back from them.
+  Move to_rows(std::byte* rows_data) const noexcept { return moved(rows_data, data, true); }
+  Move from_rows(std::byte* rows_data) const noexcept { return moved(data, rows_data, false); }
+
+ private:
+  void add(const Tensor& t, int d) noexcept {
+    dims[ndim] = t.dims()[d];
+    strides[ndim++] = t.strides()[d];
+  }
+  Move moved(std::byte* to, const std::byte* from, bool to_rows) const noexcept {
+    Move move;
+    move.ndim = ndim;
+    move.to = to;
+    move.from = from;
+    move.to_dtype = move.from_dtype = dtype;
+    auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
+    std::int64_t stride = item;
+    for (int d = ndim; d-- > 0;) {
+      move.dims[d] = dims[d];
+      (to_rows ? move.to_strides : move.from_strides)[d] = stride;
+      (to_rows ? move.from_strides : move.to_strides)[d] = strides[d] * item;
+      stride *= dims[d];
+    }
+    return move;
+  }
+};
+
+// Memory for a while, from the pool; null if there is none.
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t bytes) noexcept : storage_(allocate_storage(Dtype::uint8, bytes)) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (storage_) release_storage(storage_);
+  }
+  std::byte* data() const noexcept { return storage_ ? storage_->data : nullptr; }
+
+ private:
+  Storage* storage_;
+};
+
+// Calls body(begin, end) for parts of [0, rows), shared among threads as if each row were `cost` elements.
+template <class Body>
+void parallel_rows(std::int64_t rows, std::int64_t cost, Body&& body) noexcept {
+  parallel_for(rows * cost, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = (begin + cost - 1) / cost, last = (end + cost - 1) / cost;
+    if (first < last) body(first, last);
+  });
+}
+
+}  // namespace suanzi
