@@ -54,6 +54,7 @@ from suanzi.dtypes import (
     uint32,
     uint64,
 )
+from suanzi.fourier import FFTNormMode
 from suanzi.interchange import from_dlpack
 from suanzi.layout import Layout, LayoutType
 from suanzi.ops.arithmetic import (
@@ -107,6 +108,7 @@ from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from suanzi.ops.interpolation import interpolate
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
@@ -127,6 +129,15 @@ from suanzi.ops.random import (
     randperm,
 )
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
+from suanzi.ops.signal import (
+    ffft_c2c,
+    fft_c2c,
+    fft_c2c_backward,
+    fft_c2r,
+    fft_c2r_backward,
+    fft_r2c,
+    fft_r2c_backward,
+)
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
 from suanzi.ops.transformation_selecting import gather, masked_select, scatter
@@ -199,6 +210,7 @@ __all__ = [
     "DeviceType",
     "DimensionsMismatch",
     "DivisionByZero",
+    "FFTNormMode",
     "InternalError",
     "InvalidArgument",
     "Layout",
@@ -271,6 +283,13 @@ __all__ = [
     "explain_all",
     "expm1",
     "expml",
+    "ffft_c2c",
+    "fft_c2c",
+    "fft_c2c_backward",
+    "fft_c2r",
+    "fft_c2r_backward",
+    "fft_r2c",
+    "fft_r2c_backward",
     "finfo",
     "flatten",
     "flip",
@@ -296,6 +315,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "interpolate",
     "is_contiguous",
     "is_finite",
     "is_inf",
