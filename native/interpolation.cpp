@@ -89,10 +89,10 @@ struct Plan {
   const void* weights(int which, std::int64_t at) const {
     return is_double() ? static_cast<const void*>(weights64[which].data() + at) : weights32[which].data() + at;
   }
-  const std::byte* row(std::int64_t plane, std::int64_t z, std::int64_t y) const {
+  const std::byte* plane(std::int64_t number) const {
     std::int64_t channels = input->dims()[1];
-    std::int64_t at = plane / channels * input->strides()[0] + plane % channels * input->strides()[1];
-    return input->data() + at * static_cast<std::int64_t>(input->itemsize()) + z * strides[0] + y * strides[1];
+    std::int64_t at = number / channels * input->strides()[0] + number % channels * input->strides()[1];
+    return input->data() + at * static_cast<std::int64_t>(input->itemsize());
   }
 
  private:
@@ -131,21 +131,22 @@ class Worker {
 
   void run(std::int64_t begin, std::int64_t end) {
     std::int64_t rows = plan_.out[1], parts = static_cast<std::int64_t>(plan_.parts.size());
-    for (std::int64_t unit = begin; unit < end; ++unit) {
-      y_ = unit % rows;
+    for (std::int64_t unit = begin; unit < end;) {
       std::int64_t rest = unit / rows, part = rest % parts;
       z_ = rest / parts % plan_.out[0];
-      std::int64_t plane = rest / parts / plan_.out[0];
-      if (plane != plane_ || part != part_) std::fill(keys_, keys_ + 4, -1);
-      plane_ = plane;
-      part_ = part;
+      plane(rest / parts / plan_.out[0], part);
       const Part& now = plan_.parts[static_cast<std::size_t>(part)];
       count_ = static_cast<std::size_t>(now.count);
-      std::int64_t at = ((plane * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start;
-      out_ = plan_.output->data() + at * static_cast<std::int64_t>(plan_.output->itemsize());
-      if (plan_.mode == Mode::nearest) nearest(now);
-      else if (plan_.mode == Mode::linear) linear(now);
-      else area(now);
+      auto itemsize = static_cast<std::int64_t>(plan_.output->itemsize());
+      y_ = unit % rows;
+      std::int64_t last = std::min(rows, y_ + end - unit);
+      out_ = plan_.output->data() + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * itemsize;
+      unit += last - y_;
+      for (; y_ < last; ++y_, out_ += plan_.out[2] * itemsize) {
+        if (plan_.mode == Mode::nearest) nearest(now);
+        else if (plan_.mode == Mode::linear) linear(now);
+        else area(now);
+      }
     }
     if (plan_.streams) plan_.k.end_stream();
   }
@@ -155,6 +156,14 @@ class Worker {
   struct alignas(64) Line {
     std::byte bytes[buffer_bytes];
   };
+
+  void plane(std::int64_t plane, std::int64_t part) {
+    if (plane == plane_ && part == part_) return;
+    plane_ = plane;
+    part_ = part;
+    input_ = plan_.plane(plane);
+    std::fill(keys_, keys_ + 4, -1);
+  }
 
   // ---- what is written ----
 
@@ -172,7 +181,7 @@ class Worker {
   }
 
   const std::byte* input_row(std::int64_t z, std::int64_t y, std::int64_t column) const {
-    return plan_.row(plane_, z, y) + column * plan_.strides[2];
+    return input_ + z * plan_.strides[0] + y * plan_.strides[1] + column * plan_.strides[2];
   }
 
   // ---- nearest ----
@@ -181,7 +190,10 @@ class Worker {
     std::int64_t z = plan_.deep[static_cast<std::size_t>(z_)].low, y = plan_.high[static_cast<std::size_t>(y_)].low;
     std::int64_t key = z * plan_.in[1] + y;
     if (keys_[0] != key) {
-      plan_.loops.pick[layer_.log2_size](input_row(z, y, part.base), plan_.low.data() + part.start, slots_[0].bytes, count_);
+      // Rows that are not repeated go straight to where they belong.
+      std::byte* to = plan_.streams || plan_.out[1] > plan_.in[1] ? slots_[0].bytes : out_;
+      plan_.loops.pick[layer_.log2_size](input_row(z, y, part.base), plan_.low.data() + part.start, to, count_);
+      if (to == out_) return;
       keys_[0] = key;
     }
     put_stored(slots_[0].bytes, count_ << layer_.log2_size);
@@ -275,6 +287,7 @@ class Worker {
   std::size_t lane_;  // 0 f32, 1 f64
   std::int64_t plane_ = -1, part_ = -1, z_ = 0, y_ = 0, keys_[4] = {-1, -1, -1, -1};
   std::size_t count_ = 0;
+  const std::byte* input_ = nullptr;
   std::byte* out_ = nullptr;
   Line slots_[4], planes_[2], result_, stored_[2], widened_[2];
   double sums_[most_columns], errors_[most_columns];

@@ -74,6 +74,7 @@ class Operator:
     def dtypes_in_words(self) -> str:
         """Return the dtypes it takes as words: ``integers and floating-point real numbers``."""
         parts = [words for group, words in _NAMES.items() if set(group) <= set(self.dtypes)]
+        parts = parts or [dt.name for dt in self.dtypes]
         return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
 
 
