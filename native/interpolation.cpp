@@ -143,6 +143,7 @@ class Worker {
       out_ = plan_.output->data() + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * itemsize;
       unit += last - y_;
       for (; y_ < last; ++y_, out_ += plan_.out[2] * itemsize) {
+        if (y_ + 1 < last) fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
         if (plan_.mode == Mode::nearest) nearest(now);
         else if (plan_.mode == Mode::linear) linear(now);
         else area(now);
@@ -163,6 +164,17 @@ class Worker {
     part_ = part;
     input_ = plan_.plane(plane);
     std::fill(keys_, keys_ + 4, -1);
+  }
+
+  // Asks for rows that the next row of the output needs, and this one does not. Where rows are left
+  // out, the machine does not guess them.
+  void fetch(const Part& part, const Place& now, const Place& next) const {
+    if (plan_.mode == Mode::area || next.low <= now.high + 1) return;
+    std::int64_t bytes = std::min<std::int64_t>(part.span << layer_.log2_size, 4096);
+    for (std::int64_t y = next.low; y <= next.high; ++y) {
+      const std::byte* row = input_row(plan_.deep[static_cast<std::size_t>(z_)].low, y, part.base);
+      for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+    }
   }
 
   // ---- what is written ----
