@@ -17,7 +17,7 @@ from suanzi.dtypes import (
     float32,
     float64,
 )
-from suanzi.interchange import from_numpy, to_numpy
+from suanzi.interchange import from_dlpack, to_numpy
 from suanzi.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result
         # A copy in memory of ours, which the transform overwrites: so it allocates nothing.
         made = _empty(x.shape, _WIDE.get(x.dtype, x.dtype))
         _core.copy_into(made, x)
-        array, more["overwrite_x"] = to_numpy(made), True
+        array, more["overwrite_x"] = _array(made), True
+        if not array.flags.writeable:  # as arrays of DLPack are for some versions of NumPy
+            array = to_numpy(made)
     else:
         array = _array(x)
     if len(axes) == 1:
@@ -120,7 +122,7 @@ def c2r(
     more = {"norm": _NORMS[mode][not forward], "workers": _workers(x)}
     array = _array(x)
     if factor != 1:
-        array = array.copy() if x.dtype not in _WIDE else array
+        array = array.copy()
         array[_mirrored(array, last, length)] *= factor
     if len(axes) == 1:
         return _result(one(array, length, axis=last, **more), result)
@@ -142,11 +144,17 @@ def _empty(shape: tuple[int, ...], dt: DType) -> Tensor:
 
 def _array(x: Tensor) -> Array:
     """Return the elements as an array that SciPy computes with in its own precision."""
-    return to_numpy(_core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x)
+    import numpy as np
+
+    wide = _core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x
+    try:
+        return np.from_dlpack(wide)  # the quickest way
+    except BufferError:  # memory that may not be written to, for a NumPy of before DLPack 1.0
+        return to_numpy(wide)
 
 
 def _result(array: Array, dt: DType) -> Tensor:
-    made = from_numpy(array)
+    made = from_dlpack(array)
     rounded: Tensor = made if made.dtype is dt else _core.cast(made, dt, False)
     return rounded
 
