@@ -10,6 +10,7 @@
 
 #include "arguments.h"
 #include "blocks.h"
+#include "fast_function.h"
 #include "interpolation_kernels.h"
 #include "threads.h"
 
@@ -326,22 +327,68 @@ PyObject* interpolate(const Tensor& t, const std::int64_t* dims, Mode mode) {
   return output.release().ptr();
 }
 
+bool is_float(const Tensor& t) { return dtype_table[static_cast<std::size_t>(t.dtype)].kind == Kind::Float; }
+
+// Whether the loops can read a tensor as it lies: its rows are dense, and no sampled axis is empty.
+bool is_readable(const Tensor& t) {
+  int last = t.ndim() - 1;
+  bool dense = t.dims()[last] <= 1 || t.strides()[last] == 1;
+  return dense && std::all_of(t.dims() + 2, t.dims() + t.ndim(), [](auto n) { return n > 0; });
+}
+
+// The mode of a name, for a rank; false if it is none, or not for that rank.
+bool read_mode(PyObject* name, int ndim, Mode& mode) {
+  if (!PyUnicode_CheckExact(name)) return false;
+  auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
+  constexpr const char* linear[] = {"linear", "bilinear", "trilinear"};
+  mode = is("nearest") ? Mode::nearest : is("area") ? Mode::area : Mode::linear;
+  return mode != Mode::linear || is(linear[ndim - 3]);
+}
+
+PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* given[4] = {nullptr, nullptr, Py_None, nullptr};  // input, size, scale_factor, mode
+  if (count > 4) return nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) given[i] = args[i];
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    int which = PyUnicode_CompareWithASCIIString(name, "mode") == 0 ? 3 : PyUnicode_CompareWithASCIIString(name, "size") == 0 ? 1 : -1;
+    if (which < 0 || which < count) return nullptr;
+    given[which] = args[count + i];
+  }
+  const Tensor* t = given[0] ? read_tensor(given[0]) : nullptr;
+  if (!t || t->ndim() < 3 || t->ndim() > 5 || !is_float(*t) || !is_readable(*t)) return nullptr;
+  Mode mode = Mode::nearest;
+  Integers sizes;
+  if (!given[1] || given[2] != Py_None || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||
+      !sizes.read_one_or_more(given[1]))
+    return nullptr;
+  bool one = PyLong_CheckExact(given[1]);
+  if (!one && sizes.count != t->ndim() - 2) return nullptr;
+  std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
+  for (int d = 2; d < t->ndim(); ++d) {
+    dims[d] = sizes.values[one ? 0 : d - 2];
+    if (dims[d] < 1) return nullptr;
+  }
+  return interpolate(*t, dims, mode);
+}
+
 }  // namespace
 
 void init_interpolation(nb::module_& m) {
   using namespace nb::literals;
+  m.def("accelerate_interpolate", [](nb::handle function) { return make_fast_function<fast_interpolate>(function); },
+        "function"_a, nb::sig("def accelerate_interpolate(function: F, /) -> F"),
+        "Puts the native way in front of the Python function.");
   m.def("interpolate", [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) || mode < 0 ||
-            mode > 2 || dtype_table[static_cast<std::size_t>(t->dtype)].kind != Kind::Float)
+            mode > 2 || !is_float(*t) || !is_readable(*t))
           throw nb::value_error("not what interpolate takes");
         std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
         for (int d = 2; d < t->ndim(); ++d) {
           dims[d] = sizes[static_cast<std::size_t>(d - 2)];
-          if (dims[d] < 1 || t->dims()[d] < 1) throw nb::value_error("an empty axis");
+          if (dims[d] < 1) throw nb::value_error("an empty axis");
         }
-        int last = t->ndim() - 1;
-        if (t->dims()[last] > 1 && t->strides()[last] != 1) throw nb::value_error("rows that are not dense");
         return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
       }, "tensor"_a, "sizes"_a, "mode"_a, nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any"),
       "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.");

@@ -327,6 +327,9 @@ def masked_select(input: Any, mask: Any) -> Any:
 def mask_places(mask: Any) -> Any:
     """Where a mask is true, counted in row-major order."""
 
+def accelerate_interpolate(function: F, /) -> F:
+    """Puts the native way in front of the Python function."""
+
 def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any:
     """
     A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.

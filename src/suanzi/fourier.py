@@ -146,7 +146,7 @@ def _array(x: Tensor) -> Array:
     """Return the elements as an array that SciPy computes with in its own precision."""
     import numpy as np
 
-    wide = _core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x
+    wide: Any = _core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x
     try:
         return np.from_dlpack(wide)  # the quickest way
     except BufferError:  # memory that may not be written to, for a NumPy of before DLPack 1.0

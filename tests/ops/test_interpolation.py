@@ -287,3 +287,30 @@ def test_size_and_scale_factor_agree() -> None:
         (5, 1.99, 9), (10, 0.1, 1), (1000, 1.001, 1001), (3, 0.99, 2), (64, 2.5, 160),
     ):  # fmt: skip
         assert sz.interpolate(sz.zeros((0, 1, n)), scale_factor=factor).shape[2] == out
+
+
+def test_the_short_cut_and_python_agree() -> None:
+    slow = sz.interpolate(sz.tensor(numbers((1, 2, 4, 6))), np.int64(5), mode="bilinear")
+    x = sz.tensor(numbers((1, 2, 4, 6)))
+    calls: list[Any] = [
+        lambda: sz.interpolate(x, 5, mode="bilinear"),
+        lambda: sz.interpolate(x, (5, 5), mode="bilinear"),
+        lambda: sz.interpolate(x, [5, 5], None, "bilinear"),
+        lambda: sz.interpolate(x, size=5, mode="bilinear"),
+        lambda: sz.interpolate(x, mode="bilinear", size=(5, 5)),
+        lambda: sz.interpolate(x, mode="bilinear", scale_factor=None, size=5),
+        lambda: sz.interpolate(mode="bilinear", input=x, size=5),
+        lambda: sz.interpolate(x, 5, 9.5, mode="bilinear"),
+    ]
+    for call in calls:
+        assert same_bits(call().numpy(), slow.numpy())
+    wrong: list[Any] = [
+        lambda: sz.interpolate(x, 5, size=5),
+        lambda: sz.interpolate(x, 5, None, "area", mode="area"),
+        lambda: sz.interpolate(x, 5, None, "area", 1),
+        lambda: sz.interpolate(x, 5, moed="area"),
+        lambda: sz.interpolate(),
+    ]
+    for call in wrong:
+        with pytest.raises(TypeError):
+            call()

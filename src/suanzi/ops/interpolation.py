@@ -30,6 +30,7 @@ _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", *_LINEAR.values(), "area")
 
 
+@_core.accelerate_interpolate
 @operator("7.2.18", dtypes=FLOATS)
 def interpolate(
     input: TensorLike,
