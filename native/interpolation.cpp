@@ -55,9 +55,14 @@ struct Part {
 constexpr std::int64_t most_outputs = 1024;  // so that buffers of them fit the first-level cache
 constexpr std::int64_t most_columns = 2048;  // of sums
 
+// What is to be done. It has what it needs of the tensors: while Python may run, someone could destroy
+// the input, whose memory alone is kept.
 struct Plan {
   Mode mode;
-  const Tensor *input, *output;
+  Dtype dtype;
+  const std::byte* from;
+  std::byte* to;
+  std::int64_t itemsize, channels, batch_stride, channel_stride;  // strides in bytes
   const Kernels& k;
   const InterpolationKernels& loops;
   std::int64_t in[3], out[3], strides[3];  // of depth, height and width; strides in bytes
@@ -68,32 +73,32 @@ struct Plan {
   std::vector<double> weights64[2];
   bool streams;
 
-  Plan(Mode mode_, const Tensor& from, const Tensor& to)
-      : mode(mode_), input(&from), output(&to), k(kernels()), loops(*k.interpolation) {
-    int spatial = from.ndim() - 2;
+  Plan(Mode mode_, const Tensor& input, const Tensor& output)
+      : mode(mode_), dtype(input.dtype), from(input.data()), to(output.data()),
+        itemsize(static_cast<std::int64_t>(input.itemsize())), channels(input.dims()[1]),
+        batch_stride(input.strides()[0] * itemsize), channel_stride(input.strides()[1] * itemsize), k(kernels()),
+        loops(*k.interpolation) {
+    int spatial = input.ndim() - 2;
     for (int d = 0; d < 3; ++d) {
-      int axis = from.ndim() - 3 + d;
+      int axis = input.ndim() - 3 + d;
       bool there = d >= 3 - spatial;
-      in[d] = there ? from.dims()[axis] : 1;
-      out[d] = there ? to.dims()[axis] : 1;
-      strides[d] = there ? from.strides()[axis] * static_cast<std::int64_t>(from.itemsize()) : 0;
+      in[d] = there ? input.dims()[axis] : 1;
+      out[d] = there ? output.dims()[axis] : 1;
+      strides[d] = there ? input.strides()[axis] * itemsize : 0;
     }
     for (std::int64_t i = 0; i < out[0]; ++i) deep.push_back(place(mode, in[0], out[0], i));
     for (std::int64_t i = 0; i < out[1]; ++i) high.push_back(place(mode, in[1], out[1], i));
     place_columns();
-    auto bytes = (from.size + to.size) * static_cast<std::int64_t>(from.itemsize());
-    streams = bytes >= stream_from() && to.size >= from.size / 4;
+    streams = (input.size + output.size) * itemsize >= stream_from() && output.size >= input.size / 4;
   }
 
-  bool is_double() const { return input->dtype == Dtype::float64; }
+  bool is_double() const { return dtype == Dtype::float64; }
   std::size_t lane_bytes() const { return is_double() ? 8 : 4; }
   const void* weights(int which, std::int64_t at) const {
     return is_double() ? static_cast<const void*>(weights64[which].data() + at) : weights32[which].data() + at;
   }
   const std::byte* plane(std::int64_t number) const {
-    std::int64_t channels = input->dims()[1];
-    std::int64_t at = number / channels * input->strides()[0] + number % channels * input->strides()[1];
-    return input->data() + at * static_cast<std::int64_t>(input->itemsize());
+    return from + number / channels * batch_stride + number % channels * channel_stride;
   }
 
  private:
@@ -128,7 +133,7 @@ struct Plan {
 // The rows of one thread, in order.
 class Worker {
  public:
-  explicit Worker(const Plan& plan) : plan_(plan), layer_(layer_of(plan.input->dtype)), lane_(plan.is_double()) {}
+  explicit Worker(const Plan& plan) : plan_(plan), layer_(layer_of(plan.dtype)), lane_(plan.is_double()) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     std::int64_t rows = plan_.out[1], parts = static_cast<std::int64_t>(plan_.parts.size());
@@ -138,12 +143,11 @@ class Worker {
       plane(rest / parts / plan_.out[0], part);
       const Part& now = plan_.parts[static_cast<std::size_t>(part)];
       count_ = static_cast<std::size_t>(now.count);
-      auto itemsize = static_cast<std::int64_t>(plan_.output->itemsize());
       y_ = unit % rows;
       std::int64_t last = std::min(rows, y_ + end - unit);
-      out_ = plan_.output->data() + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * itemsize;
+      out_ = plan_.to + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * plan_.itemsize;
       unit += last - y_;
-      for (; y_ < last; ++y_, out_ += plan_.out[2] * itemsize) {
+      for (; y_ < last; ++y_, out_ += plan_.out[2] * plan_.itemsize) {
         if (y_ + 1 < last) fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
         if (plan_.mode == Mode::nearest) nearest(now);
         else if (plan_.mode == Mode::linear) linear(now);
