@@ -50,30 +50,38 @@ COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
 REAL_OF = {c: r for r, c in COMPLEX_OF.items()}
 # Narrow dtypes compute in these, and are rounded at the end.
 _WIDE = {float16: float32, complex32: complex64}
+# Bytes up to which SciPy's results are copied to aligned memory of ours; larger ones stay there.
+_COPIED = 1 << 16
 # Elements from which on more than one thread is worth it.
 _SHARED = 1 << 16
 
 
 def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result: DType) -> Tensor:
     """Return the transform of a complex tensor, or all of that of a real one."""
+    import numpy as np
     import scipy.fft
 
     if x.size == 0:
         return _empty(x.shape, result)
     one, several = (scipy.fft.fft, scipy.fft.fftn) if forward else (scipy.fft.ifft, scipy.fft.ifftn)
     more: dict[str, Any] = {"norm": _NORMS[mode][not forward], "workers": _workers(x)}
+    made = None
     if x.dtype.kind == "complex":
         # A copy in memory of ours, which the transform overwrites: so it allocates nothing.
         made = _empty(x.shape, _WIDE.get(x.dtype, x.dtype))
         _core.copy_into(made, x)
-        array, more["overwrite_x"] = _array(made), True
-        if not array.flags.writeable:  # as arrays of DLPack are for some versions of NumPy
-            array = to_numpy(made)
-    else:
-        array = _array(x)
+        more["overwrite_x"] = True
+    array = _array(x if made is None else made)
+    if made is not None and not array.flags.writeable:  # with some versions of NumPy
+        array = to_numpy(made)
     if len(axes) == 1:
-        return _result(one(array, axis=axes[0], **more), result)
-    return _result(several(array, axes=axes, **more), result)
+        found = one(array, axis=axes[0], **more)
+    else:
+        found = several(array, axes=axes, **more)
+    if made is None or not np.may_share_memory(found, array):  # it may overwrite, and need not
+        return _result(found, result)
+    rounded: Tensor = made if made.dtype is result else _core.cast(made, result, False)
+    return rounded
 
 
 def r2c(
@@ -155,8 +163,11 @@ def _array(x: Tensor) -> Array:
 
 def _result(array: Array, dt: DType) -> Tensor:
     made = from_dlpack(array)
-    rounded: Tensor = made if made.dtype is dt else _core.cast(made, dt, False)
-    return rounded
+    if made.dtype is not dt:
+        made = _core.cast(made, dt, False)
+    elif array.nbytes <= _COPIED:
+        made = _core.row_major_copy(made)
+    return made
 
 
 def _workers(x: Tensor) -> int:
