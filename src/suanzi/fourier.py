@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from suanzi import _core
+from suanzi import _core, fourier_long
 from suanzi.dtypes import (
     DType,
     complex32,
@@ -65,21 +65,31 @@ def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result
         return _empty(x.shape, result)
     one, several = (scipy.fft.fft, scipy.fft.fftn) if forward else (scipy.fft.ifft, scipy.fft.ifftn)
     more: dict[str, Any] = {"norm": _NORMS[mode][not forward], "workers": _workers(x)}
-    made = None
-    if x.dtype.kind == "complex":
-        # A copy in memory of ours, which the transform overwrites: so it allocates nothing.
-        made = _empty(x.shape, _WIDE.get(x.dtype, x.dtype))
-        _core.copy_into(made, x)
-        more["overwrite_x"] = True
-    array = _array(x if made is None else made)
-    if made is not None and not array.flags.writeable:  # with some versions of NumPy
-        array = to_numpy(made)
-    if len(axes) == 1:
-        found = one(array, axis=axes[0], **more)
+    if x.dtype.kind != "complex":
+        array = _array(x)
+        if len(axes) == 1:
+            return _result(one(array, axis=axes[0], **more), result)
+        return _result(several(array, axes=axes, **more), result)
+
+    def in_place(made: Tensor, along: Sequence[int]) -> Tensor:
+        array = _array(made)
+        if not array.flags.writeable:  # with some versions of NumPy
+            array = to_numpy(made)
+        if len(along) == 1:
+            found = one(array, axis=along[0], **more, overwrite_x=True)
+        else:
+            found = several(array, axes=along, **more, overwrite_x=True)
+        # It may overwrite, and need not.
+        return made if np.may_share_memory(found, array) else from_dlpack(found)
+
+    # In memory of ours, which the transform overwrites: so it allocates nothing.
+    wide = _WIDE.get(x.dtype, x.dtype)
+    if x.size == x.shape[axes[-1]] and fourier_long.rectangle(x.size):
+        made = fourier_long.transform(x, wide, forward, lambda rows: in_place(rows, (1,)))
     else:
-        found = several(array, axes=axes, **more)
-    if made is None or not np.may_share_memory(found, array):  # it may overwrite, and need not
-        return _result(found, result)
+        made = _empty(x.shape, wide)
+        _core.copy_into(made, x)
+        made = in_place(made, axes)
     rounded: Tensor = made if made.dtype is result else _core.cast(made, result, False)
     return rounded
 

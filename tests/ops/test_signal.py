@@ -138,6 +138,33 @@ def test_long_ones_at_some_places(n: int, dtype: str) -> None:
             assert abs(half[k] - (x.real * used).sum()) < 20 * eps * norm
 
 
+# 512 x 512, 512 x 1024, 512 x 600, 369 x 729, and a prime, which is not split
+LONG = [2**18, 2**19, 512 * 600, 3**8 * 41, 262147]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", LONG)
+def test_long_ones(n: int, dtype: str) -> None:
+    """Long transforms are made of many short ones; NumPy's in 80 bits is not."""
+    x = numbers((n,), dtype)
+    truth = np.fft.fft(x.astype(np.clongdouble))
+    found = sz.fft_c2c(sz.tensor(x))
+    assert_close(found.numpy(), truth, n, 0.3)
+    assert found.layout.min2maj == (0,)
+    back = sz.fft_c2c(found, normalization="by_n", forward=False)
+    assert_close(back.numpy(), x, n, 0.5)
+    both = sz.fft_c2c(sz.tensor(x.reshape(1, n, 1)), (0, 1), normalization="by_sqrt_n")
+    assert_close(both.numpy(), truth.reshape(1, n, 1) / np.sqrt(np.longdouble(n)), n, 0.3)
+    strided = sz.tensor(np.repeat(x, 2))[::2]
+    assert same_bits(sz.fft_c2c(strided).numpy(), found.numpy())
+    with threads(3):
+        assert same_bits(sz.fft_c2c(strided).numpy(), found.numpy())
+    narrow = sz.fft_c2c(sz.cast(strided, sz.complex32), normalization="by_sqrt_n")
+    wide = sz.cast(sz.cast(strided, sz.complex32), sz.complex64)
+    expected = sz.cast(sz.fft_c2c(wide, normalization="by_sqrt_n"), sz.complex32)
+    assert same_bits(narrow.numpy(), expected.numpy())
+
+
 def test_roots_of_the_oracle() -> None:
     assert abs(roots(8)[1] - (1 - 1j) / np.sqrt(np.longdouble(2))) < 1e-18
     assert abs(roots(7) ** 7 - 1).max() < 1e-17
