@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 # Lengths for which it is worth it; for longer ones, the tables of roots would be large.
-_SHORTEST, _LONGEST = 1 << 18, 1 << 24
+_SHORTEST, _LONGEST = 1 << 20, 1 << 24
 
 
 @cache

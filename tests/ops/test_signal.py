@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from moving import laid_out, nothing_made
 
 import suanzi as sz
+from suanzi import fourier_long
 
 Array = np.ndarray[Any, Any]
 MODES = ["none", "by_sqrt_n", "by_n"]
@@ -138,14 +139,25 @@ def test_long_ones_at_some_places(n: int, dtype: str) -> None:
             assert abs(half[k] - (x.real * used).sum()) < 20 * eps * norm
 
 
-# 512 x 512, 512 x 1024, 512 x 600, 369 x 729, and a prime, which is not split
-LONG = [2**18, 2**19, 512 * 600, 3**8 * 41, 262147]
+@pytest.fixture
+def _shorter_ones_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    fourier_long.rectangle.cache_clear()
+    with monkeypatch.context() as changed:
+        changed.setattr(fourier_long, "_SHORTEST", 1 << 12)
+        yield
+    fourier_long.rectangle.cache_clear()
 
 
+# 64 x 64, 64 x 128, 200 x 225, 369 x 729, and two that are not split: a prime, and one twice that
+LONG = [2**12, 2**13, 45000, 3**8 * 41, 10007, 20014]
+
+
+@pytest.mark.usefixtures("_shorter_ones_are_long")
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("n", LONG)
 def test_long_ones(n: int, dtype: str) -> None:
     """Long transforms are made of many short ones; NumPy's in 80 bits is not."""
+    assert (fourier_long.rectangle(n) is None) == (n in LONG[-2:])
     x = numbers((n,), dtype)
     truth = np.fft.fft(x.astype(np.clongdouble))
     found = sz.fft_c2c(sz.tensor(x))
@@ -163,6 +175,12 @@ def test_long_ones(n: int, dtype: str) -> None:
     wide = sz.cast(sz.cast(strided, sz.complex32), sz.complex64)
     expected = sz.cast(sz.fft_c2c(wide, normalization="by_sqrt_n"), sz.complex32)
     assert same_bits(narrow.numpy(), expected.numpy())
+
+
+def test_a_million_and_more() -> None:
+    x = numbers((2**20,), "complex64")
+    found = sz.fft_c2c(sz.tensor(x)).numpy()
+    assert_close(found, np.fft.fft(x.astype(np.complex128)), 2**20, 0.3)
 
 
 def test_roots_of_the_oracle() -> None:
