@@ -115,7 +115,7 @@ def r2c(
     else:
         made = several(_array(x), axes=axes, **more)
     if factor != 1:
-        made[_mirrored(made, last, length)] *= factor
+        _multiply_mirrored(made, last, length, factor)
     return _result(made, result)
 
 
@@ -141,18 +141,21 @@ def c2r(
     array = _array(x)
     if factor != 1:
         array = array.copy()
-        array[_mirrored(array, last, length)] *= factor
+        _multiply_mirrored(array, last, length, factor)
     if len(axes) == 1:
         return _result(one(array, length, axis=last, **more), result)
     sizes = [*(x.shape[axis] for axis in axes[:-1]), length]
     return _result(several(array, sizes, axes=axes, **more), result)
 
 
-def _mirrored(half: Array, axis: int, length: int) -> tuple[slice, ...]:
-    """Return the elements of a half that stand for two: neither the first nor the middle."""
+def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> None:
+    """Multiply the elements of a half that stand for two: neither the first nor the middle."""
+    import numpy as np
+
     everything = [slice(None)] * half.ndim
     everything[axis] = slice(1, (length + 1) // 2)
-    return tuple(everything)
+    with np.errstate(all="ignore"):
+        half[tuple(everything)] *= factor
 
 
 def _empty(shape: tuple[int, ...], dt: DType) -> Tensor:

@@ -46,14 +46,17 @@ def transform(x: Tensor, wide: DType, forward: bool, fft: Callable[[Tensor], Ten
 
     `fft` transforms the rows of a tensor of `wide`, which it may overwrite.
     """
+    import numpy as np
+
     split = rectangle(x.size)
     assert split is not None
     rows, columns, block = split
     across = fft(_turned(x.reshape(rows, columns), wide))
     turned = _turned(across, wide)
     array = turned.numpy().reshape(rows, columns // block, block)
-    for table in _roots(rows, columns, block, wide is complex64, forward):
-        array *= table
+    with np.errstate(all="ignore"):
+        for table in _roots(rows, columns, block, wide is complex64, forward):
+            array *= table
     return _turned(fft(turned), wide).reshape(x.shape)
 
 

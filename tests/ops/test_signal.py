@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -337,6 +338,14 @@ def test_infinities_and_nan_come_through() -> None:
     found = sz.fft_c2c(sz.tensor(x)).numpy()
     assert not np.isfinite(found[0]).any()
     assert np.isfinite(found[1]).all()
+    long = np.ones(2**20, np.complex64)
+    long[5] = np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy's warnings are not the user's business
+        assert not np.isfinite(sz.fft_c2c(sz.tensor(long)).numpy()).any()
+        huge = sz.tensor([3e38, 3e38, 3e38, -3e38])
+        assert np.isinf(sz.fft_c2r_backward(huge).numpy()).any()
+        sz.fft_r2c_backward(sz.fft_r2c(huge), huge)
 
 
 def test_results_are_new_memory() -> None:
