@@ -7,6 +7,8 @@
 
 namespace suanzi {
 
+struct InterpolationKernels;
+
 // The types loops compute in.
 enum class Lane : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128 };
 inline constexpr std::size_t lane_count = 12;
@@ -107,6 +109,7 @@ struct Kernels {
   Extremes extremes[2];          // of f32, of f64
   const RankingKernels* rankings;
   const ComplexKernels* complex_numbers;
+  const InterpolationKernels* interpolation;
 };
 
 // The table in use.

@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   suanzi::init_sorting(m);
   suanzi::init_nonzero(m);
   suanzi::init_complex_numbers(m);
+  suanzi::init_interpolation(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
   suanzi::init_dlpack(m);

@@ -55,6 +55,7 @@ from suanzi.dtypes import (
     uint32,
     uint64,
 )
+from suanzi.fourier import FFTNormMode
 from suanzi.interchange import from_dlpack
 from suanzi.layout import Layout, LayoutType
 from suanzi.ops.arithmetic import (
@@ -111,6 +112,7 @@ from suanzi.ops.decompositions import cholesky, eig, lu, qr, svd
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.indices import argmax, argmin, argsort, argsort_bwd, nonzero, topk
+from suanzi.ops.interpolation import interpolate
 from suanzi.ops.least_squares import lstsq
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.norm import norm
@@ -133,6 +135,15 @@ from suanzi.ops.random import (
     randperm,
 )
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
+from suanzi.ops.signal import (
+    ffft_c2c,
+    fft_c2c,
+    fft_c2c_backward,
+    fft_c2r,
+    fft_c2r_backward,
+    fft_r2c,
+    fft_r2c_backward,
+)
 from suanzi.ops.solving import inverse, solve
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
@@ -206,6 +217,7 @@ __all__ = [
     "DeviceType",
     "DimensionsMismatch",
     "DivisionByZero",
+    "FFTNormMode",
     "InternalError",
     "InvalidArgument",
     "Layout",
@@ -287,6 +299,13 @@ __all__ = [
     "explain_all",
     "expm1",
     "expml",
+    "ffft_c2c",
+    "fft_c2c",
+    "fft_c2c_backward",
+    "fft_c2r",
+    "fft_c2r_backward",
+    "fft_r2c",
+    "fft_r2c_backward",
     "finfo",
     "flatten",
     "flip",
@@ -313,6 +332,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "interpolate",
     "inverse",
     "is_contiguous",
     "is_finite",

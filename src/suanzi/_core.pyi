@@ -391,6 +391,14 @@ def conjugate(input: Any) -> Any:
 def part_view(input: Any, imaginary: bool) -> Any:
     """The real or the imaginary parts, on the same memory."""
 
+def accelerate_interpolate(function: F, /) -> F:
+    """Puts the native way in front of the Python function."""
+
+def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any:
+    """
+    A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.
+    """
+
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:
     """
     Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.

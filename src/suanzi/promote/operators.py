@@ -51,7 +51,8 @@ _OPERATORS: dict[OperatorClass, str] = {
         pow sqrt rsqrt square floor ceil trunc round rint
         sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
         exp expm1 log log1p log10 log2
-        lu cholesky qr svd solve lstsq inverse eig norm interpolate""",
+        lu cholesky qr svd solve lstsq inverse eig norm interpolate
+        fft_r2c fft_c2r_backward fft_r2c_backward""",
     OperatorClass.JOINING: "concat stack where",
 }
 
