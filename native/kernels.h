@@ -7,6 +7,8 @@
 
 namespace suanzi {
 
+struct ReductionKernels;
+
 // The types loops compute in.
 enum class Lane : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128 };
 inline constexpr std::size_t lane_count = 12;
@@ -102,6 +104,7 @@ struct Kernels {
   Binary compare[6][3];
   QuantizeKernels quantized[4];  // stored as i8, i16, u8, u16
   Extremes extremes[2];          // of f32, of f64
+  const ReductionKernels* reductions;
 };
 
 // The table in use.
