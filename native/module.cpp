@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
   suanzi::init_selecting(m);
   suanzi::init_masking(m);
   suanzi::init_reductions(m);
+  suanzi::init_running(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
   suanzi::init_dlpack(m);

@@ -23,6 +23,7 @@ void init_joining(nb::module_& m);
 void init_selecting(nb::module_& m);
 void init_masking(nb::module_& m);
 void init_reductions(nb::module_& m);
+void init_running(nb::module_& m);
 void init_sparse(nb::module_& m);
 void init_quantize(nb::module_& m);
 void init_dlpack(nb::module_& m);

@@ -12,6 +12,7 @@
 #include "lanes.h"
 #include "movement.h"
 #include "operators.h"
+#include "results.h"
 #include "threads.h"
 
 namespace suanzi {
@@ -286,7 +287,8 @@ class Reducer {
   Storage *copy_ = nullptr, *partials_ = nullptr;
 };
 
-// A new tensor for the result, its axes in the order in which those of the input lie in memory.
+}  // namespace
+
 PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype dtype) {
   int ndim = 0, order[max_ndim];
   std::int64_t dims[max_ndim], far[max_ndim], sorted[max_ndim], strides[max_ndim];
@@ -316,6 +318,8 @@ PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype 
   Py_DECREF(dense);
   return made;
 }
+
+namespace {
 
 const Reduction& reduction(ReduceMode mode, Dtype dtype) {
   return kernels().reductions->of[static_cast<std::size_t>(mode)][static_cast<std::size_t>(dtype)];

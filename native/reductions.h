@@ -36,8 +36,26 @@ struct Reduction {
   Dtype result;
 };
 
+// Running sums. Floats add up in f64: 16 neighbours in a tree, 16 of such groups one after the other,
+// then 16 of those, and so on; integers wrap. Groups of 16, and those of 16 groups, are counted from
+// the first element of a line.
+struct RunningSum {
+  static constexpr int level_count = 14;  // 16^15 elements
+  struct State {
+    double sums[level_count];  // of what is complete, within what is not: of groups of 16, of 256, ...
+    std::int64_t groups;       // how many of 16 elements there were
+  };
+  // n dense elements to n dense results; n is a multiple of 16 but at the end of a line. Without
+  // `out`, for the state alone.
+  void (*line)(const void* in, void* out, std::int64_t n, State& state);
+  // At most 16 rows of `width` parts. `sums` has level_count rows `pitch` apart.
+  void (*rows)(const std::byte* const* in, std::byte* const* out, std::int64_t n, std::int64_t width, double* sums,
+               std::int64_t pitch, std::int64_t groups);
+};
+
 struct ReductionKernels {
   Reduction of[reduce_mode_count][dtype_count];  // rows is null where there is none
+  RunningSum running[dtype_count];  // rows is null where there is none, line for complex numbers
 };
 
 }  // namespace suanzi

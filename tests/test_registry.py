@@ -16,10 +16,12 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
                 ("trace_backward", "dim0"): 0, ("trace_backward", "dim1"): 1,
                 **{("slice_backward", name): None for name in ("input", "begin", "size", "step")},
                 ("create_quant_tensor", "zero_point"): 0,
-                ("full", "shape"): (), ("full", "value"): 0}  # fmt: skip
+                ("full", "shape"): (), ("full", "value"): 0,
+                ("reduce", "mode"): sz.ReduceMode.SUM, ("reduce_bwd", "input"): None}  # fmt: skip
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
            "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
            "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST,
+           "NULL": None, "-1": -1, "SUM": sz.ReduceMode.SUM,
            "lowest value of dtype": None, "highest value of dtype": None}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
 LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_normal

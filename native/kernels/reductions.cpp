@@ -85,6 +85,24 @@ struct WideSum : Adding {
   static constexpr std::size_t parts = 1;
   static constexpr u64 identity = 0;
   static u64 one(T x, std::size_t) noexcept { return static_cast<u64>(static_cast<i64>(x)); }
+#if defined(__AVX512F__)
+  template <std::size_t count>
+  static void vectors(const T* in, Vector<u64> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) out[i] = reinterpret_cast<Vector<u64>>(widened(in + 8 * i));
+  }
+  static __m512i widened(const T* in) noexcept {
+    if constexpr (sizeof(T) == 1) {
+      __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi8_epi64(x) : _mm512_cvtepu8_epi64(x);
+    } else if constexpr (sizeof(T) == 2) {
+      __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi16_epi64(x) : _mm512_cvtepu16_epi64(x);
+    } else {
+      __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi32_epi64(x) : _mm512_cvtepu32_epi64(x);
+    }
+  }
+#endif
 };
 
 // 64 bits in two halves; the upper one of a signed integer is made unsigned by adding 2^31.
@@ -104,18 +122,10 @@ void finish_narrow(const void* partials, std::int64_t count, std::int64_t, void*
   each<f32, typename Format<format>::bits, parts>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
 }
 
-// To f32 with the last bit set if anything was cut off, so that a second rounding is right.
-inline f32 to_odd(f64 x) noexcept {
-  f32 nearest = static_cast<f32>(x);
-  u32 bits = std::bit_cast<u32>(nearest);
-  u32 towards_zero = std::fabs(f64{nearest}) > std::fabs(x) ? bits - 1 : bits;
-  return std::bit_cast<f32>(f64{nearest} == x || x != x ? bits : towards_zero | 1);
-}
-
 template <Narrow format, std::size_t parts>
 void mean_narrow(const void* partials, std::int64_t count, std::int64_t n, void* out) {
   auto size = static_cast<f64>(n);
-  each<f32, typename Format<format>::bits, parts>(partials, count, out, [=](f32 x) { return narrow_one<format>(to_odd(x / size)); });
+  each<f32, typename Format<format>::bits, parts>(partials, count, out, [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
 }
 
 template <std::size_t parts>
@@ -214,6 +224,7 @@ void fill_sums(ReductionKernels& k) {
 
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
 
 const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
   static const ReductionKernels table = [] {
@@ -221,6 +232,7 @@ const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
     fill_sums(k);
     SUANZI_OF_LEVEL(fill_extremes)(k);
     SUANZI_OF_LEVEL(fill_products)(k);
+    SUANZI_OF_LEVEL(fill_running)(k);
     return k;
   }();
   return table;

@@ -126,6 +126,7 @@ from suanzi.ops.random import (
     rand_uniform,
     randperm,
 )
+from suanzi.ops.reduction import cumsum, cumsum_bwd, reduce, reduce_bwd
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
@@ -162,6 +163,7 @@ from suanzi.promote.questions import (
 )
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
+from suanzi.reducing import ReduceFunction, ReduceMode
 from suanzi.saving import load, save
 from suanzi.sparse.interchange import from_pydata_sparse, from_scipy
 from suanzi.sparse.making import to_sparse
@@ -207,6 +209,8 @@ __all__ = [
     "OperatorClass",
     "OutOfRange",
     "PadMode",
+    "ReduceFunction",
+    "ReduceMode",
     "RoundMode",
     "RuleSet",
     "SparseTensor",
@@ -254,6 +258,8 @@ __all__ = [
     "create_sparse_tensor",
     "create_tensor",
     "crop",
+    "cumsum",
+    "cumsum_bwd",
     "dequantize",
     "destroy",
     "devices",
@@ -337,6 +343,8 @@ __all__ = [
     "range",
     "rank",
     "reciprocal",
+    "reduce",
+    "reduce_bwd",
     "register_device",
     "register_rules",
     "reshape",

@@ -327,6 +327,23 @@ def masked_select(input: Any, mask: Any) -> Any:
 def mask_places(mask: Any) -> Any:
     """Where a mask is true, counted in row-major order."""
 
+def accelerate_reduce(function: F, /) -> F:
+    """Puts the loops in front of the Python reduce."""
+
+def declare_reduce_modes(members: Sequence[object]) -> None:
+    """Says which objects are the modes, in their order."""
+
+def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any:
+    """Combines the elements along axes of a tensor that has some."""
+
+def accelerate_cumsum(function: F, /) -> F:
+    """Puts the loops in front of the Python cumsum."""
+
+def running_sum(tensor: Any, axis: int, backwards: bool) -> Any:
+    """
+    The sums of the elements along an axis up to each, from the first element or from the last.
+    """
+
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:
     """
     Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.
