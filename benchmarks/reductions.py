@@ -4,9 +4,9 @@
     python benchmarks/reductions.py large small    # some groups
     python benchmarks/reductions.py --threads 1
 
-Ratios above 1 mean suanzi is faster than the peer. Each library computes a result of the same dtype:
-the sum of int8 is int8. What is asked for is to be as fast as the faster of the two, or to read at
-90 % of the speed at which NumPy reads bytes that it does next to nothing with.
+Ratios above 1 mean suanzi is faster than the peer. Each library's sum has the dtype of its
+input: that of int8 is int8. What is asked for is to be as fast as the faster of the two, or to read
+at 90 % of the speed at which NumPy reads bytes that it does next to nothing with.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
+from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.interchange import MAX_NDIM
@@ -134,10 +134,9 @@ def mode_argument(op: Operator, mode: Any) -> ReduceMode | ReduceFunction:
     given = getattr(mode, "name", mode)
     if isinstance(given, str) and given.upper() in ReduceMode.__members__:
         return ReduceMode[given.upper()]
-    hint = nearest(given, ReduceMode.__members__) if isinstance(given, str) else ""
     raise InvalidArgument(
         f"{op.title}: mode is {shown(mode)}; it is one of {', '.join(ReduceMode.__members__)}, or "
-        f"an sz.ReduceFunction.{hint}"
+        "an sz.ReduceFunction."
     )
 
 

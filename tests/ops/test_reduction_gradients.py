@@ -74,7 +74,7 @@ def test_ties_and_nan() -> None:
 
 
 def test_dtypes_and_rounding() -> None:
-    many = sz.full((70000,), 1, sz.float16)  # more than float16 can count
+    many = sz.full("float16", "cpu", (70000,), 1)  # more than float16 can count
     found = sz.reduce_bwd(sz.tensor(1.0, sz.float16), many, "MEAN")
     assert found.dtype is sz.float16
     assert found[0].item() == np.float16(1 / 70000)

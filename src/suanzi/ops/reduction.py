@@ -149,9 +149,9 @@ def reduce_bwd(
     """Return the gradient of the input of `reduce`, in the dtype of `out_grad`.
 
     There is one of SUM, PROD, MEAN, MAX and MIN, and of a :class:`ReduceFunction` with `backward`.
-    Elements that are the largest together share the gradient evenly; where the largest is NaN, those
-    that are NaN do. `input` is what `reduce` was given, and needed, though the standard lets it be
-    left out: its shape alone is what a SUM needs.
+    Elements that are the largest together share the gradient evenly; where the largest is NaN,
+    those that are NaN do. `input` is what `reduce` was given, and needed, though the standard lets
+    it be left out: even a SUM needs its shape.
 
     >>> import suanzi as sz
     >>> sz.reduce_bwd(sz.tensor(1.0), sz.tensor([0.0, 2.0, 3.0]), "PROD")
@@ -201,9 +201,9 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     """Return the sums of all elements up to each, along an axis.
 
     Axis -1 is none: the elements in row-major order, in one row. With `dtype`, they are converted
-    first, as `cast` does. Integers wrap. Floats add up in float64 and are rounded once; with u for
-    2**-53, a sum of n elements is off by at most (4 + 17 * ceil(log16(n))) * u times the sum of their
-    magnitudes, and that rounding. The result depends on the elements and the shape alone.
+    first, as `cast` does. Integers wrap. Floats add up in float64 and are rounded once; before
+    that, a sum along a line of n elements is off by at most (4 + 17 * ceil(log16(n))) * 2**-53
+    times the sum of their magnitudes. The result depends on the elements and the shape alone.
 
     >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])

@@ -32,7 +32,8 @@ def gradient_of(
         _check_division(op, mode, gradient)
         return _of_extreme(mode, gradient, x, axes)
     raise InvalidArgument(
-        f"{op.title}: mode is {mode.name}, which has no gradient; SUM, PROD, MAX, MIN and MEAN have."
+        f"{op.title}: mode is {mode.name}, which has no gradient; SUM, PROD, MAX, MIN and MEAN "
+        "have one."
     )
 
 
@@ -114,8 +115,8 @@ def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
 def _products_of_others(rows: Tensor) -> Tensor:
     """Return, for each row, the product of all others.
 
-    What a pair is multiplied with comes from the pair's product among those of the other pairs; each
-    of the two then has its neighbour to multiply it with.
+    The product of all other pairs is found in the same way; for each of a pair, the other of the
+    two is missing from it.
     """
     made: Tensor = _core.empty(rows.shape, rows.dtype)
     n = len(rows)
