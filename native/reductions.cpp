@@ -296,7 +296,8 @@ PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype 
     bool is_reduced = mask >> d & 1;
     if (is_reduced && !keep_dims) continue;
     dims[ndim] = is_reduced ? 1 : t.dims()[d];
-    far[ndim++] = dims[ndim] == 1 ? 0 : std::abs(t.strides()[d]);
+    far[ndim] = std::abs(t.strides()[d]);
+    ++ndim;
   }
   bool in_order = true;
   int count = 0;

@@ -1,7 +1,8 @@
 // native/running.cpp: running sums along an axis of any layout, forwards and backwards.
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <new>
 
 #include "arguments.h"
 #include "fast_function.h"
@@ -58,7 +59,7 @@ struct Lines {
 
   void run() const {
     bool straight = in_step == item() && out_step == item() && kernels.line;
-    if (straight && count() < thread_count() && n >= 4 * superblock) return long_lines();
+    if (straight && count() < thread_count() && n >= 4 * superblock && long_lines()) return;
     if (!straight && (abreast() >= 8 || !kernels.line)) return side_by_side();
     parallel_for(count(), std::max<std::int64_t>(grain / n, 1), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t line = begin; line < end; ++line) {
@@ -105,11 +106,13 @@ struct Lines {
     });
   }
 
-  // Few lines that are long: first the sums of parts, then everything from those on.
+  // Few lines that are long: first the sums of parts, then everything from those on. False if there is
+  // no memory for those.
   static constexpr std::int64_t superblock = 65536;  // 16^4
-  void long_lines() const {
+  bool long_lines() const {
     std::int64_t blocks = (n + superblock - 1) / superblock;
-    std::vector<State> states(static_cast<std::size_t>(blocks));
+    std::unique_ptr<State[]> states(new (std::nothrow) State[static_cast<std::size_t>(blocks)]);
+    if (!states) return false;
     for (std::int64_t line = 0; line < count(); ++line) {
       const std::byte* from;
       std::byte* to;
@@ -117,23 +120,24 @@ struct Lines {
       auto size = [&](std::int64_t block) { return std::min(superblock, n - block * superblock); };
       parallel_for(blocks - 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
-          State& state = states[static_cast<std::size_t>(block)] = fresh(is_float());
+          State& state = states[block] = fresh(is_float());
           kernels.line(from + block * superblock * item(), nullptr, size(block), state);
         }
       });
       State running = fresh(is_float());
       for (std::int64_t block = 0; block < blocks; ++block) {
-        State next = states[static_cast<std::size_t>(block)];
-        states[static_cast<std::size_t>(block)] = running;
+        State next = states[block];
+        states[block] = running;
         if (block + 1 < blocks) add(running, next, block + 1);
       }
       parallel_for(blocks, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
-          State state = states[static_cast<std::size_t>(block)];
+          State state = states[block];
           kernels.line(from + block * superblock * item(), to + block * superblock * item(), size(block), state);
         }
       });
     }
+    return true;
   }
   // What the loop itself does after `blocks` of superblock elements.
   void add(State& running, const State& next, std::int64_t blocks) const {

@@ -36,18 +36,59 @@ struct Single {
   }
 };
 
+// As to_odd_one.
+inline Single::Half to_odd(V x) noexcept {
+  using Mask = Vector<i32, vector_bytes / 2>;
+  Single::Half nearest = __builtin_convertvector(x, Single::Half);
+  V back = __builtin_convertvector(nearest, V), size = x < 0 ? -x : x, size_back = back < 0 ? -back : back;
+  Mask inexact = __builtin_convertvector((back != x) & (x == x), Mask);
+  Mask beyond = __builtin_convertvector(size_back > size, Mask);
+  Mask bits = reinterpret_cast<Mask>(nearest);
+  return reinterpret_cast<Single::Half>((bits + (beyond & inexact)) | (inexact & 1));
+}
+
+#if defined(__AVX512F__)
+// The formats of 16 bits, as vectors: the compiler does not find them in loops this short.
+inline void load_half(const u16* in, V& out) noexcept {
+  out = _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in))));
+}
+inline void store_half(V x, u16* out) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(to_odd(x), _MM_FROUND_TO_NEAREST_INT));
+}
+inline void load_brain(const u16* in, V& out) noexcept {
+  __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+  out = _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+}
+inline void store_brain(V x, u16* out) noexcept {
+  using Bits = Vector<u32, 32>;
+  Bits bits = reinterpret_cast<Bits>(to_odd(x));
+  Bits rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16, nan = ((bits >> 16) & 0x8000) | 0x7FC0;
+  Bits made = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtepi32_epi16(reinterpret_cast<__m256i>(made)));
+}
+#endif
+
 template <Narrow format>
 struct Small {
   using Stored = typename Format<format>::bits;
   static void load(const Stored* in, V& out) noexcept {
-    f64 found[lanes];
+    alignas(64) f32 found[lanes];
+#if defined(__AVX512F__)
+    if constexpr (format == Narrow::float16) return load_half(in, out);
+    if constexpr (format == Narrow::bfloat16) return load_brain(in, out);
+#endif
     for (std::size_t i = 0; i < lanes; ++i) found[i] = widen_one<format>(in[i]);
-    std::memcpy(&out, found, sizeof out);
+    Single::load(found, out);
   }
   static void store(V x, Stored* out) noexcept {
-    f64 found[lanes];
-    std::memcpy(found, &x, sizeof x);
-    for (std::size_t i = 0; i < lanes; ++i) out[i] = narrow_one<format>(to_odd_one(found[i]));
+#if defined(__AVX512F__)
+    if constexpr (format == Narrow::float16) return store_half(x, out);
+    if constexpr (format == Narrow::bfloat16) return store_brain(x, out);
+#endif
+    Single::Half made = to_odd(x);
+    alignas(64) f32 found[lanes];
+    std::memcpy(found, &made, sizeof made);
+    for (std::size_t i = 0; i < lanes; ++i) out[i] = narrow_one<format>(found[i]);
   }
 };
 
@@ -165,14 +206,49 @@ void float_rows(const std::byte* const* in, std::byte* const* out, std::int64_t 
 
 // ---- sums of integers ---------------------------------------------------------------------------
 
+// Small integers are added up in a vector first, so that only one sum waits for the one before.
+template <class U>
+struct Row {
+  using W = Vector<U, 16>;
+  static constexpr std::size_t count = 16 / sizeof(U);
+
+  template <std::size_t by, std::size_t... i>
+  static W moved(W x, std::index_sequence<i...>) noexcept { return __builtin_shufflevector(W{}, x, (count - by + i)...); }
+  template <std::size_t by>
+  static void add_earlier(W& x) noexcept {
+    if constexpr (by < count) {
+      x += moved<by>(x, std::make_index_sequence<count>{});
+      add_earlier<2 * by>(x);
+    }
+  }
+  // Returns how many elements it did, all but a few.
+  static std::int64_t run(const U* x, U* y, std::int64_t n, U& sum) noexcept {
+    W base = W{} + sum;
+    std::int64_t at = 0;
+    for (; at + static_cast<std::int64_t>(count) <= n; at += count) {
+      W sums;
+      std::memcpy(&sums, x + at, sizeof sums);
+      add_earlier<1>(sums);
+      W made = sums + base;
+      std::memcpy(y + at, &made, sizeof made);
+      base += W{} + sums[count - 1];
+    }
+    sum = base[0];
+    return at;
+  }
+};
+
 template <class U>
 void integer_line(const void* in, void* out, std::int64_t n, State& state) {
   auto* x = static_cast<const U*>(in);
   auto* y = static_cast<U*>(out);
   U sum;
   std::memcpy(&sum, state.sums, sizeof sum);
+  std::int64_t at = 0;
+  if constexpr (sizeof(U) <= 2)
+    if (y) at = Row<U>::run(x, y, n, sum);
   if (y)
-    for (std::int64_t i = 0; i < n; ++i) y[i] = sum = static_cast<U>(sum + x[i]);
+    for (std::int64_t i = at; i < n; ++i) y[i] = sum = static_cast<U>(sum + x[i]);
   else
     for (std::int64_t i = 0; i < n; ++i) sum = static_cast<U>(sum + x[i]);
   std::memcpy(state.sums, &sum, sizeof sum);
