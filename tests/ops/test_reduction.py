@@ -161,19 +161,15 @@ def test_integers_of_any_layout(data: st.DataObject) -> None:
     assert found.storage != x.storage
 
 
-@pytest.mark.parametrize("name", ["uint8", "int16", "uint32", "int64", "float32", "float16"])
+@pytest.mark.parametrize("name", INTEGERS)
 def test_the_mean_of_integers_is_exact(name: str) -> None:
     for seed, count in enumerate([1, 2, 3, 7, 255, 257, 1000, 40000]):
         x = laid_out((count,), sz.dtype(name), seed=seed)
-        if name.startswith("float"):
-            continue
-        values = x.tolist()
-        total = sum(values)
-        got = sz.reduce(x, "MEAN").item()
-        # Python's true division of integers is rounded once, to float64.
-        wide = total / count
-        low, high = (np.float32(np.nextafter(wide, to)) for to in (-math.inf, math.inf))
-        assert float(low) <= got <= float(high)
+        mean = Fraction(sum(x.tolist()), count)
+        assert Fraction(sz.reduce(x, "MEAN").item()) == nearest(mean, "float32")
+
+
+def test_means_of_large_integers() -> None:
     big = sz.tensor([2**63 - 1, -(2**63), 2**62 + 1, -(2**62)], sz.int64)
     assert sz.reduce(big, "MEAN").item() == 0
     assert sz.reduce(sz.tensor([2**62 + 1, -(2**62), 1], sz.int64), "MEAN").item() == np.float32(
@@ -283,7 +279,6 @@ def test_every_level_agrees(name: str) -> None:
                 for level in levels:
                     _core.use_level(level)
                     made.append([sz.reduce(x, mode, a).numpy() for a in (None, 0, x.ndim - 1)])
-            assert all(map(same_bits, one, made[0]) for one in made)
             for one in made:
                 assert all(same_bits(a, b) for a, b in zip(one, made[0], strict=True))
 
