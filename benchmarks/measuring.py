@@ -45,6 +45,7 @@ class Table:
         faster: float | None = None,
         moved: int = 0,
         copy: float = 0,
+        against: str = "a copy",
         unit: float = 1e6,
         rounds: float = 0.4,
     ) -> None:
@@ -63,7 +64,7 @@ class Table:
             for n in ("suanzi", *self.peers)
         )
         shown = "  ".join(f"{n} {r:.2f}" for n, r in ratios.items())
-        shown += f"  {share:.0%} of a copy" if copy else ""
+        shown += f"  {share:.0%} of {against}" if copy else ""
         print(f"  {case:34}{cells}  {shown}{'' if good else '   below'}", flush=True)
         if not good:
             self.missed.append(f"{case}: {shown}")

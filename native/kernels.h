@@ -8,6 +8,7 @@
 namespace suanzi {
 
 struct InterpolationKernels;
+struct ReductionKernels;
 
 // The types loops compute in.
 enum class Lane : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128 };
@@ -110,6 +111,7 @@ struct Kernels {
   const RankingKernels* rankings;
   const ComplexKernels* complex_numbers;
   const InterpolationKernels* interpolation;
+  const ReductionKernels* reductions;
 };
 
 // The table in use.

@@ -28,6 +28,8 @@ NB_MODULE(_core, m) {
   suanzi::init_nonzero(m);
   suanzi::init_complex_numbers(m);
   suanzi::init_interpolation(m);
+  suanzi::init_reductions(m);
+  suanzi::init_running(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
   suanzi::init_dlpack(m);

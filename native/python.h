@@ -27,6 +27,8 @@ void init_sorting(nb::module_& m);
 void init_nonzero(nb::module_& m);
 void init_complex_numbers(nb::module_& m);
 void init_interpolation(nb::module_& m);
+void init_reductions(nb::module_& m);
+void init_running(nb::module_& m);
 void init_sparse(nb::module_& m);
 void init_quantize(nb::module_& m);
 void init_dlpack(nb::module_& m);

@@ -18,12 +18,13 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
                 ("create_quant_tensor", "zero_point"): 0,
                 ("norm", "axis"): (),
                 ("full", "shape"): (), ("full", "value"): 0,
+                ("reduce", "mode"): sz.ReduceMode.SUM, ("reduce_bwd", "input"): None,
                 ("interpolate", "size"): None, ("interpolate", "scale_factor"): None}  # fmt: skip
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
            "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
            "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST,
            "-1": -1, "int64": sz.int64, "inf": "inf", '"reduced"': "reduced",
-           "machine epsilon of dtype": None,
+           "machine epsilon of dtype": None, "SUM": sz.ReduceMode.SUM,
            "NULL": None, "none": sz.FFTNormMode.none, "nearest": "nearest",
            "lowest value of dtype": None, "highest value of dtype": None}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.

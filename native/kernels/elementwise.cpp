@@ -1,6 +1,8 @@
 // native/kernels/elementwise.cpp: conversions, copies and element-wise operators of one level.
 #include "common.inc"
 
+#include "formats.inc"
+
 #include "convert.inc"
 
 #include "movement.inc"

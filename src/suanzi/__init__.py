@@ -134,6 +134,7 @@ from suanzi.ops.random import (
     rand_uniform,
     randperm,
 )
+from suanzi.ops.reduction import cumsum, cumsum_bwd, reduce, reduce_bwd
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.signal import (
     ffft_c2c,
@@ -180,6 +181,7 @@ from suanzi.promote.questions import (
 )
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
+from suanzi.reducing import ReduceFunction, ReduceMode
 from suanzi.saving import load, save
 from suanzi.sparse.interchange import from_pydata_sparse, from_scipy
 from suanzi.sparse.making import to_sparse
@@ -226,6 +228,8 @@ __all__ = [
     "OperatorClass",
     "OutOfRange",
     "PadMode",
+    "ReduceFunction",
+    "ReduceMode",
     "RoundMode",
     "RuleSet",
     "SparseTensor",
@@ -280,6 +284,8 @@ __all__ = [
     "create_sparse_tensor",
     "create_tensor",
     "crop",
+    "cumsum",
+    "cumsum_bwd",
     "dequantize",
     "destroy",
     "devices",
@@ -381,6 +387,8 @@ __all__ = [
     "rank",
     "real",
     "reciprocal",
+    "reduce",
+    "reduce_bwd",
     "register_device",
     "register_rules",
     "reshape",

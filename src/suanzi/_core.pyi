@@ -397,6 +397,21 @@ def accelerate_interpolate(function: F, /) -> F:
 def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any:
     """
     A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.
+def accelerate_reduce(function: F, /) -> F:
+    """Puts the loops in front of the Python reduce."""
+
+def declare_reduce_modes(members: Sequence[object]) -> None:
+    """Says which objects are the modes, in their order."""
+
+def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any:
+    """Combines the elements along axes of a tensor that has some."""
+
+def accelerate_cumsum(function: F, /) -> F:
+    """Puts the loops in front of the Python cumsum."""
+
+def running_sum(tensor: Any, axis: int, backwards: bool) -> Any:
+    """
+    The sums of the elements along an axis up to each, from the first element or from the last.
     """
 
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:

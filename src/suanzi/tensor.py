@@ -31,6 +31,7 @@ from suanzi.status import InvalidArgument, StatusError, TypeMismatch, Uninitiali
 if TYPE_CHECKING:
     import numpy as np
 
+    from suanzi.reducing import ReduceFunction, ReduceMode
     from suanzi.sparse.tensor import SparseTensor
 
 
@@ -157,6 +158,22 @@ class Tensor:
         from suanzi.ops.transformation_views import reshape
 
         return reshape(self, sizes_of(self, dims))
+
+    def reduce(
+        self,
+        mode: ReduceMode | ReduceFunction | str = "SUM",
+        axis: int | Sequence[int] | None = None,
+        keep_dims: bool = False,
+    ) -> Tensor:
+        """Combine the elements along axes, as :func:`suanzi.reduce`.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([[1, 2], [3, 4]]).reduce("MAX", axis=1)
+        Tensor([2, 4], dtype=int64)
+        """
+        from suanzi.ops.reduction import reduce
+
+        return reduce(self, mode, axis, keep_dims=keep_dims)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -430,16 +447,3 @@ def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return a tensor of zeros."""
     made: Tensor = _core.full(shape, dt, 0)
     return made
-
-
-def sum_last_axis(x: Tensor) -> Tensor:
-    """Return the sum along the last axis, in the dtype of the tensor.
-
-    Integers wrap; dtypes narrower than float32 are summed in it, and floats pairwise.
-    """
-    import numpy as np
-
-    values = readable(x)
-    with np.errstate(all="ignore"):
-        total = np.ascontiguousarray(values).sum(axis=-1, dtype=values.dtype)
-    return tensor(np.asarray(total), x.dtype)

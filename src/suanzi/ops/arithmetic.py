@@ -29,7 +29,7 @@ from suanzi.resolve import (
     shape_argument,
 )
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, sum_last_axis, zeros
+from suanzi.tensor import Tensor, TensorLike, zeros
 
 
 @operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)
@@ -202,7 +202,11 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
     x = real_argument(op, "x", x)
     check_dtype(op, {"x": x}, x.dtype)
     first, second = _plane(op, x.shape, dim0, dim1)
-    return sum_last_axis(_diagonal(x, integer_argument(op, "offset", offset), first, second))
+    along = _diagonal(x, integer_argument(op, "offset", offset), first, second)
+    if along.size == 0:
+        return zeros(along.shape[:-1], x.dtype)
+    made: Tensor = _core.reduce(along, 0, [along.ndim - 1], False)
+    return made
 
 
 @operator("7.2.4.13.4", dtypes=NUMBERS)

@@ -3,120 +3,105 @@
 from __future__ import annotations
 
 import math
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, float32, float64, int64
+from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import LayoutType
-from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve import axis_argument
+from suanzi.reducing import (
+    ReduceFunction,
+    ReduceMode,
+    axes_argument,
+    check_mode,
+    identity_of,
+    keep_dims_argument,
+    mode_argument,
+    reduced_shape,
+    result_dtype,
+)
+from suanzi.registry import INTEGERS, Operator
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, tensor
+from suanzi.status import InvalidArgument
+from suanzi.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, Any]
 
-_NUMBERS = (*BOOL, *REALS, *COMPLEX)
-# What each mode takes, and the kernel that combines two elements.
-_MODES: dict[str, tuple[tuple[DType, ...], str]] = {
-    "SUM": (_NUMBERS, "add"),
-    "PROD": (_NUMBERS, "mul"),
-    "MAX": ((*BOOL, *REALS), "max"),
-    "MIN": ((*BOOL, *REALS), "min"),
-    "MEAN": ((*REALS, *COMPLEX), "add"),
-    "LAND": (_NUMBERS, "logical_and"),
-    "LOR": (_NUMBERS, "logical_or"),
-    "LXOR": (_NUMBERS, "logical_xor"),
-    "BAND": ((*BOOL, *INTEGERS), "bitwise_and"),
-    "BOR": ((*BOOL, *INTEGERS), "bitwise_or"),
-    "BXOR": ((*BOOL, *INTEGERS), "bitwise_xor"),
+# The kernel that combines two elements.
+_KERNELS = {
+    ReduceMode.SUM: "add",
+    ReduceMode.PROD: "mul",
+    ReduceMode.MAX: "max",
+    ReduceMode.MIN: "min",
+    ReduceMode.MEAN: "add",
+    ReduceMode.LAND: "logical_and",
+    ReduceMode.LOR: "logical_or",
+    ReduceMode.LXOR: "logical_xor",
+    ReduceMode.BAND: "bitwise_and",
+    ReduceMode.BOR: "bitwise_or",
+    ReduceMode.BXOR: "bitwise_xor",
 }
-# What remains of no elements at all; the largest of none is none.
-_OF_NOTHING = {"SUM": 0, "PROD": 1, "LAND": 1, "LOR": 0, "LXOR": 0, "BAND": -1, "BOR": 0, "BXOR": 0}
 
 
 def reduce(
     op: Operator,
     input: SparseTensor,
-    mode: Any = "SUM",
+    mode: Any = ReduceMode.SUM,
     axis: Any = None,
+    axis_len: Any = None,
     keep_dims: Any = False,
 ) -> SparseTensor:
     """Combine the elements along axes; the result is COO."""
-    name = _mode(op, mode)
-    axes = _axes(op, input.ndim, axis)
-    if not isinstance(keep_dims, bool):
-        raise InvalidArgument(f"{op.title}: keep_dims is {keep_dims!r}; it must be True or False.")
-    if input.dtype not in _MODES[name][0]:
-        raise TypeMismatch(
-            f"{op.title}: input is {input.dtype}, which has no {name}. Cast it first, for example "
-            "with sz.cast(input, sz.float32)."
+    how = mode_argument(op, mode)
+    if isinstance(how, ReduceFunction):
+        raise InvalidArgument(
+            f"{op.title}: a mode of your own has no form for sparse tensors. Make the input dense "
+            "first, with to_dense()."
         )
+    axes = axes_argument(op, input.ndim, axis, axis_len)
+    keeps = keep_dims_argument(op, keep_dims)
+    check_mode(op, how, input.dtype)
     length = math.prod(input.shape[a] for a in axes)
     kept = [a for a in range(input.ndim) if a not in axes]
     if length == 0:
-        result = _of_nothing(op, name, input, kept)
+        result = _of_nothing(op, how, input, kept)
     else:
-        result = _combined(name, input.coalesce(), kept, length)
-    if not keep_dims:
-        return result
-    return _with_axes(result, tuple(1 if a in axes else n for a, n in enumerate(input.shape)), kept)
+        result = _combined(how, input.coalesce(), kept, length)
+    return _with_axes(result, reduced_shape(input.shape, axes, True), kept) if keeps else result
 
 
-def _mode(op: Operator, mode: Any) -> str:
-    given = mode.name if isinstance(mode, Enum) else mode
-    if not isinstance(given, str) or given.upper() not in _MODES:
-        raise InvalidArgument(f"{op.title}: mode is {mode!r}; it is one of {', '.join(_MODES)}.")
-    return given.upper()
+def _computed_in(mode: ReduceMode, dt: DType) -> DType:
+    """Return the dtype that is computed in."""
+    if mode is ReduceMode.MEAN and dt in INTEGERS:
+        return float64
+    result = result_dtype(mode, dt)
+    sums = (ReduceMode.SUM, ReduceMode.PROD, ReduceMode.MEAN)
+    return elements.wide(result) if mode in sums and dt is not bool_ else result
 
 
-def _axes(op: Operator, ndim: int, axis: Any) -> list[int]:
-    if axis is None:
-        given: list[Any] = []
-    else:
-        given = list(axis) if isinstance(axis, list | tuple) else [axis]
-    axes = [axis_argument(op, "axis", one, ndim) for one in given]
-    if len(set(axes)) < len(axes):
-        raise InvalidArgument(f"{op.title}: axis is {axis!r}, which names an axis twice.")
-    return sorted(axes) or list(range(ndim))
-
-
-def _dtypes(name: str, dt: DType) -> tuple[DType, DType]:
-    """Return the dtype that is computed in, and that of the result."""
-    if name in ("LAND", "LOR", "LXOR"):
-        return bool_, bool_
-    if name in ("SUM", "PROD") and dt is bool_:
-        return int64, int64
-    if name == "MEAN" and dt in INTEGERS:
-        return float64, float32
-    return elements.wide(dt) if name in ("SUM", "PROD", "MEAN") else dt, dt
-
-
-def _combined(name: str, x: SparseTensor, kept: list[int], length: int) -> SparseTensor:
+def _combined(mode: ReduceMode, x: SparseTensor, kept: list[int], length: int) -> SparseTensor:
     """Combine runs of elements, none of them empty."""
     import numpy as np
 
-    computed, result_dtype = _dtypes(name, x.dtype)
-    kernel = _MODES[name][1]
-    if computed is bool_ and name in ("MAX", "MIN"):
-        kernel = "logical_or" if name == "MAX" else "logical_and"
+    computed, target = _computed_in(mode, x.dtype), result_dtype(mode, x.dtype)
+    kernel = _KERNELS[mode]
+    if computed is bool_ and mode in (ReduceMode.MAX, ReduceMode.MIN):
+        kernel = "logical_or" if mode is ReduceMode.MAX else "logical_and"
     shape = tuple(x.shape[a] for a in kept)
     values: Tensor = _core.cast(x.values, computed, False) if x.dtype is not computed else x.values
     found = _of_rows(kernel, values, x, length) if kept == [0] else None
     if found is None:
         found = _of_places(kernel, values, x, kept, length)
     result, coordinates = found
-    if name == "MEAN":
+    if mode is ReduceMode.MEAN:
         result = elements.run("div", result, float(length), computed)
     made: Tensor = result
-    if made.dtype is not result_dtype:
-        made = _core.cast(result, result_dtype, False)
+    if made.dtype is not target:
+        made = _core.cast(result, target, False)
     stored = elements.has_bits(made)
     if not stored.all():
         places = np.flatnonzero(stored)
@@ -202,18 +187,14 @@ def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | N
     return made
 
 
-def _of_nothing(op: Operator, name: str, x: SparseTensor, kept: list[int]) -> SparseTensor:
+def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]) -> SparseTensor:
     """Return what remains of axes without elements, for each place that is left."""
     import numpy as np
 
-    if name not in _OF_NOTHING:
-        raise InvalidArgument(
-            f"{op.title}: input has shape {x.shape}, and of no elements there is no {name}."
-        )
-    result_dtype = _dtypes(name, x.dtype)[1]
+    number = identity_of(op, mode, x.shape, x.dtype)
     shape = tuple(x.shape[a] for a in kept)
-    value: Tensor = _core.cast(tensor(_OF_NOTHING[name], int64), result_dtype, False)
-    count = math.prod(shape) if _OF_NOTHING[name] else 0
+    value: Tensor = _core.full((), result_dtype(mode, x.dtype), number)
+    count = math.prod(shape) if number else 0
     structure.check_room(count * 8 * (len(shape) + 2), f"{count} entries")
     coordinates = structure.coordinates_of(shape, np.arange(count, dtype=np.int64))
     values = elements.take(value, np.zeros(count, np.int64))

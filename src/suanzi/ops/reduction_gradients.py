@@ -1,0 +1,146 @@
+"""The gradients of the modes of `reduce` that have one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, complex64, complex128, float32, float64
+from suanzi.dtypes import bool as bool_
+from suanzi.ops.transformation_views import reshape
+from suanzi.reducing import ReduceMode
+from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve import promote
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensor import Tensor, tensor
+
+
+def gradient_of(
+    op: Operator, mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]
+) -> Tensor:
+    """Return the gradient of the input, from that of the result with its axes kept."""
+    if mode is ReduceMode.SUM:
+        return _repeated(gradient, x.shape)
+    if mode is ReduceMode.MEAN:
+        _check_division(op, mode, gradient)
+        count = math.prod(x.shape[a] for a in axes)
+        return _repeated(_shared(gradient, count) if count else gradient, x.shape)
+    if mode is ReduceMode.PROD:
+        return _of_product(gradient, x, axes)
+    if mode in (ReduceMode.MAX, ReduceMode.MIN):
+        _check_division(op, mode, gradient)
+        return _of_extreme(mode, gradient, x, axes)
+    raise InvalidArgument(
+        f"{op.title}: mode is {mode.name}, which has no gradient; SUM, PROD, MAX, MIN and MEAN "
+        "have one."
+    )
+
+
+def _check_division(op: Operator, mode: ReduceMode, gradient: Tensor) -> None:
+    if gradient.dtype.kind not in ("float", "complex"):
+        raise TypeMismatch(
+            f"{op.title}: out_grad is {gradient.dtype}, and the gradient of {mode.name} divides. "
+            "Cast it first, for example with sz.cast(out_grad, sz.float32)."
+        )
+
+
+def _run(kernel: str, operands: list[Any], dt: DType) -> Tensor:
+    made: Tensor = _core.run_operator(kernel, operands, dt)[0]
+    return made
+
+
+def _cast(x: Tensor, dt: DType) -> Tensor:
+    made: Tensor = _core.cast(x, dt, False) if x.dtype is not dt else x
+    return made
+
+
+def _wide(dt: DType) -> DType:
+    """Return the dtype that is computed in, so that the result is rounded once."""
+    if dt.kind == "float":
+        return float32 if dt.bits < 32 else float64
+    if dt.kind == "complex":
+        return complex64 if dt.bits < 64 else complex128
+    return dt
+
+
+def _repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a tensor with axes of size 1 repeated to a shape."""
+    made: Tensor = _core.empty(shape, x.dtype)
+    _core.copy_into(made, x)
+    return made
+
+
+def _shared(gradient: Tensor, count: Any) -> Tensor:
+    """Return a gradient divided, whose number of parts may be beyond its dtype."""
+    # As many as 2**24 are exact in float32.
+    wide = complex128 if gradient.dtype.kind == "complex" else float64
+    return _cast(_run("div", [_cast(gradient, wide), count], wide), gradient.dtype)
+
+
+def _of_extreme(mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
+    """Return the gradient of the largest, or the smallest: those that are it share it."""
+    if x.size == 0:
+        return _repeated(gradient, x.shape)
+    extreme = _core.reduce(x, int(mode), axes, True)
+    chosen = _run("equal", [x, extreme], x.dtype)
+    if x.dtype.kind == "float":
+        both = [_run("not_equal", [one, one], x.dtype) for one in (x, extreme)]
+        chosen = _run("logical_or", [chosen, _run("logical_and", both, bool_)], bool_)
+    count = _core.reduce(chosen, int(ReduceMode.SUM), axes, True)
+    wide = complex128 if gradient.dtype.kind == "complex" else float64
+    share = _shared(gradient, _cast(count, wide))
+    return _run("where", [chosen, share, 0], gradient.dtype)
+
+
+def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
+    """Return the gradient of a product: for each element the product of the others."""
+    promoted = promote(REGISTRY["mul"], {"out_grad": gradient, "input": x}).dtype
+    assert promoted is not None
+    wide = _wide(promoted)
+    kept = [a for a in range(x.ndim) if a not in axes]
+    order = [*axes, *kept]
+    across = _core.view(x, x.offset, [x.shape[a] for a in order], [x.strides[a] for a in order])
+    rest = tuple(x.shape[a] for a in kept)
+    rows = reshape(_cast(across, wide), (math.prod(x.shape[a] for a in axes), *rest))
+    others = _conjugate(_products_of_others(rows))
+    flat = reshape(_cast(gradient, wide), (1, *rest))
+    found = _cast(_run("mul", [others, flat], wide), gradient.dtype)
+    back = reshape(found, tuple(x.shape[a] for a in order))
+    strides = [back.strides[order.index(a)] for a in range(x.ndim)]
+    made: Tensor = _core.row_major_copy(_core.view(back, back.offset, x.shape, strides))
+    return made
+
+
+def _products_of_others(rows: Tensor) -> Tensor:
+    """Return, for each row, the product of all others.
+
+    The product of all other pairs is found in the same way; for each of a pair, the other of the
+    two is missing from it.
+    """
+    made: Tensor = _core.empty(rows.shape, rows.dtype)
+    n = len(rows)
+    if n < 2:
+        _core.copy_into(made, tensor(1, rows.dtype))
+        return made
+    left, right = rows[0 : n - n % 2 : 2], rows[1::2]
+    pairs: Tensor = _core.empty(((n + 1) // 2, *rows.shape[1:]), rows.dtype)
+    _core.copy_into(pairs[: n // 2], _run("mul", [left, right], rows.dtype))
+    if n % 2:
+        _core.copy_into(pairs[n // 2 :], rows[n - 1 :])
+    others = _products_of_others(pairs)
+    _core.copy_into(made[0 : n - n % 2 : 2], _run("mul", [others[: n // 2], right], rows.dtype))
+    _core.copy_into(made[1::2], _run("mul", [others[: n // 2], left], rows.dtype))
+    if n % 2:
+        _core.copy_into(made[n - 1 :], others[n // 2 :])
+    return made
+
+
+def _conjugate(x: Tensor) -> Tensor:
+    """Return complex numbers, of which there are no others, with their imaginary part negated."""
+    if x.dtype.kind == "complex":
+        import numpy as np
+
+        array = x.numpy()
+        np.conjugate(array, out=array)
+    return x

@@ -1,0 +1,319 @@
+"""reduce against its definition on Python's integers and fractions, for every dtype and layout."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from functions import each_level, same_bits, threads
+from hypothesis import given
+from hypothesis import strategies as st
+from moving import laid_out, layouts, raw, refused
+from sums import nearest
+
+import suanzi as sz
+from suanzi import _core
+
+MODES = list(sz.ReduceMode.__members__)
+INTEGERS = [f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)]
+FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]
+COMPLEX = ["complex32", "complex64", "complex128"]
+NAMES = ["bool", *INTEGERS, *FLOATS, *COMPLEX]
+SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 0, 3), (0,), (4, 17), (2, 3, 2, 2)]
+
+
+def takes(mode: str, name: str) -> bool:
+    if mode in ("MAX", "MIN"):
+        return name not in COMPLEX
+    if mode == "MEAN":
+        return name != "bool"
+    return mode[0] != "B" or name not in (*FLOATS, *COMPLEX)
+
+
+def result_name(mode: str, name: str) -> str:
+    if mode[0] == "L":
+        return "bool"
+    if mode in ("SUM", "PROD") and name == "bool":
+        return "int64"
+    return "float32" if mode == "MEAN" and name in INTEGERS else name
+
+
+def wrapped(value: Any, name: str) -> Any:
+    if name not in INTEGERS:
+        return value
+    bits = int(name.lstrip("uint"))
+    low = 0 if name[0] == "u" else -(2 ** (bits - 1))
+    return (int(value) - low) % 2**bits + low
+
+
+def combined(mode: str, values: list[Any]) -> Any:
+    """One mode of exact numbers, by its definition; None where there is none."""
+    if not values:
+        return {"SUM": 0, "PROD": 1, "LAND": 1, "LOR": 0, "LXOR": 0, "BAND": -1, "BOR": 0,
+                "BXOR": 0}.get(mode)  # fmt: skip
+    if mode == "MEAN":
+        return sum(values) / len(values)
+    if mode[0] == "L":
+        step: Any = {"LAND": operator.and_, "LOR": operator.or_, "LXOR": operator.xor}[mode]
+        return functools.reduce(step, [int(v != 0) for v in values])
+    if mode in ("MAX", "MIN"):
+        return max(values) if mode == "MAX" else min(values)
+    step = {"SUM": operator.add, "PROD": operator.mul, "BAND": operator.and_,
+            "BOR": operator.or_, "BXOR": operator.xor}[mode]  # fmt: skip
+    return functools.reduce(step, values)
+
+
+def rows_of(values: Any, axes: tuple[int, ...]) -> list[list[Any]]:
+    """What each result is of, in row-major order."""
+    kept = [a for a in range(values.ndim) if a not in axes]
+    moved = np.transpose(values, [*kept, *axes])
+    count = math.prod(values.shape[a] for a in axes)
+    return [list(row) for row in moved.reshape(math.prod(moved.shape[: len(kept)]), count)]
+
+
+def exact(x: sz.Tensor) -> Any:
+    """The elements as an array of Python numbers."""
+    made = np.empty(x.shape, object)
+    made[...] = np.array(x.tolist(), object).reshape(x.shape) if x.size else None
+    return made
+
+
+def every_axes(ndim: int) -> list[tuple[int, ...]]:
+    return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NAMES)
+def test_by_its_definition(name: str, mode: str) -> None:
+    random = Random(f"{name} {mode}")
+    dtype = sz.dtype(name)
+    if not takes(mode, name):
+        refused(sz.TypeMismatch, "reduce", sz.tensor([1, 1], dtype), mode, match=f"input is {name}")
+        return
+    for shape in SHAPES:
+        pool = [0, 1] if name == "bool" else [0, 1, 2, 3] if name[0] == "u" else [-2, -1, 0, 1, 2]
+        numbers = [random.choice(pool) for _ in range(math.prod(shape))]
+        if name in COMPLEX:
+            numbers = [complex(v, random.choice(pool)) for v in numbers]
+        if mode == "PROD":
+            numbers = [v or 1 for v in numbers]
+            if name in (*FLOATS, *COMPLEX):  # so that no product is too much
+                numbers = [
+                    v if i < 6 else 1j if name in COMPLEX else -1 for i, v in enumerate(numbers)
+                ]
+        if "float8" in name and math.prod(shape) > 8:
+            numbers = [abs(v) % 2 for v in numbers]
+        x = sz.cast(
+            sz.reshape(sz.tensor(numbers, "complex128" if name in COMPLEX else "int64"), shape),
+            dtype,
+        )
+        for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
+            if mode == "PROD" and "float8" in name and len(numbers) > 8:
+                continue
+            lines = rows_of(exact(x), axes)
+            nothing = math.prod(shape[a] for a in axes) == 0
+            if nothing and mode in ("MAX", "MIN", "MEAN"):
+                refused(
+                    sz.InvalidArgument, "reduce", x, mode, axes, keep_dims=keep, match="no elements"
+                )
+                continue
+            given_axes: Any = axes[0] if len(axes) == 1 and random.random() < 0.5 else axes
+            found = sz.reduce(x, mode.lower(), given_axes, keep_dims=keep)
+            target = result_name(mode, name)
+            assert str(found.dtype) == target
+            expected = [wrapped(combined(mode, line), target) for line in lines]
+            if mode == "BAND" and nothing and name == "bool":
+                expected = [1] * len(expected)
+            if mode == "MEAN":
+                wanted = sz.cast(
+                    sz.tensor(expected or [0.0], "complex128" if name in COMPLEX else "float64"),
+                    target,
+                )
+                expected = wanted.tolist()[: len(expected)]
+            elif target in FLOATS:
+                expected = [nearest(Fraction(v), target) for v in expected]
+            assert sz.reshape(found, (found.size,)).tolist() == expected
+            assert found.shape == tuple(
+                1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes
+            )
+
+
+@given(st.data())
+def test_integers_of_any_layout(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(1, 6), max_size=4))
+    dtypes = [sz.dtype(n) for n in ("bool", *INTEGERS)]
+    x = data.draw(layouts(shape, dtypes))
+    axes = data.draw(st.lists(st.sampled_from(range(len(shape))), unique=True)) if shape else []
+    mode = data.draw(st.sampled_from(["SUM", "PROD", "MAX", "MIN", "LXOR", "BAND", "BXOR"]))
+    found = sz.reduce(x, mode, [a - len(shape) for a in axes] if data.draw(st.booleans()) else axes)
+    target = result_name(mode, str(x.dtype))
+    lines = rows_of(exact(x), tuple(sorted(axes)) or tuple(range(len(shape))))
+    assert sz.reshape(found, (found.size,)).tolist() == [
+        wrapped(combined(mode, line), target) for line in lines
+    ]
+    assert found.storage != x.storage
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_the_mean_of_integers_is_exact(name: str) -> None:
+    for seed, count in enumerate([1, 2, 3, 7, 255, 257, 1000, 40000]):
+        x = laid_out((count,), sz.dtype(name), seed=seed)
+        mean = Fraction(sum(x.tolist()), count)
+        assert Fraction(sz.reduce(x, "MEAN").item()) == nearest(mean, "float32")
+
+
+def test_means_of_large_integers() -> None:
+    big = sz.tensor([2**63 - 1, -(2**63), 2**62 + 1, -(2**62)], sz.int64)
+    assert sz.reduce(big, "MEAN").item() == 0
+    assert sz.reduce(sz.tensor([2**62 + 1, -(2**62), 1], sz.int64), "MEAN").item() == np.float32(
+        2 / 3
+    )
+    assert sz.reduce(sz.tensor([2**64 - 1, 2**64 - 1], sz.uint64), "MEAN").item() == 2.0**64
+
+
+# ---- special values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_special_values(name: str) -> None:
+    nan, inf = math.nan, math.inf if name != "float8_e4m3fn" else 448.0
+    for count in (3, 40, 700):
+        rest = [1.0, -2.0, 0.5] * count
+        for place in (0, len(rest) // 2, len(rest)):
+            with_nan = sz.tensor([*rest[:place], -nan, *rest[place:]], name)
+            for mode in ("SUM", "PROD", "MAX", "MIN", "MEAN"):
+                assert math.isnan(sz.reduce(with_nan, mode).item())
+            assert sz.reduce(with_nan, "LAND").item() is True
+            with_inf = sz.tensor([*rest[:place], inf, *rest[place:]], name)
+            assert sz.reduce(with_inf, "MAX").item() == inf
+            assert (
+                sz.reduce(sz.tensor([*rest[:place], -inf, *rest[place:]], name), "MIN").item()
+                == -inf
+            )
+    if inf == math.inf:
+        assert math.isnan(sz.reduce(sz.tensor([inf, 1, -inf], name)).item())
+        assert sz.reduce(sz.tensor([inf, 1], name), "MEAN").item() == inf
+    zeros = sz.tensor([-0.0, 0.0, -0.0], name)
+    assert math.copysign(1, sz.reduce(zeros, "MAX").item()) == 1
+    assert math.copysign(1, sz.reduce(zeros, "MIN").item()) == -1
+    assert math.copysign(1, sz.reduce(sz.tensor([-0.0] * 300, name)).item()) == -1
+    assert math.copysign(1, sz.reduce(sz.tensor([], name)).item()) == 1
+
+
+def test_every_pair_of_float8_by_size() -> None:
+    for name in ("float8_e4m3fn", "float8_e5m2"):
+        every = (
+            np.repeat(np.arange(256, dtype=np.uint8), 256),
+            np.tile(np.arange(256, dtype=np.uint8), 256),
+        )
+        pairs = _core.empty((65536, 2), sz.dtype(name))
+        raw(pairs)[..., 0] = np.stack(every, 1)
+        for mode, function in (("MAX", sz.max), ("MIN", sz.min)):
+            one = sz.reduce(pairs, mode, 1).numpy()
+            assert same_bits(one, function(pairs[:, 0], pairs[:, 1]).numpy())
+
+
+def test_complex_products() -> None:
+    x = sz.tensor([1 + 2j, 3 - 1j, -2 + 0.5j], sz.complex64)
+    assert sz.reduce(x, "PROD").item() == (1 + 2j) * (3 - 1j) * (-2 + 0.5j)
+    wide = sz.tensor([[1e30 + 1e30j], [1e30 - 1e30j], [1e-40j]], sz.complex64)
+    assert sz.reduce(wide, "PROD", 0).item() != 0  # in float64, nothing overflows or vanishes
+    turns = sz.full("complex128", "cpu", (1001,), 1j)
+    assert sz.reduce(turns, "PROD").item() == 1j
+
+
+# ---- one order ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["float16", "bfloat16", "float32", "float64", "complex64", "complex32"]
+)
+def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
+    rng = np.random.default_rng(5)
+    for shape in [
+        (40000,),
+        (257, 70),
+        (70, 257),
+        (3, 5000),
+        (20, 30, 40),
+        (5, 4, 3, 7),
+        (17000, 3),
+    ]:
+        values = rng.standard_normal(shape) * np.exp(rng.uniform(-3, 3, shape))
+        plain = sz.cast(sz.tensor(values), sz.dtype(name))
+        copies = [plain]
+        for order in list(itertools.permutations(range(len(shape))))[1:4]:
+            copies.append(sz.cast(plain, plain.dtype, layout=order))
+        wide = sz.tile(plain, [2] * len(shape))
+        copies.append(wide[tuple(slice(n) for n in shape)])
+        copies.append(sz.flip(sz.contiguous(sz.flip(plain, [0])), [0]))
+        for axes, mode in itertools.product(every_axes(len(shape)), ("SUM", "PROD")):
+            expected = sz.reduce(plain, mode, axes).numpy()
+            for x in copies:
+                for count in (1, 3):
+                    with threads(count):
+                        assert same_bits(sz.reduce(x, mode, axes).numpy(), expected)
+            with each_level() as levels:
+                for level in levels:
+                    _core.use_level(level)
+                    assert same_bits(sz.reduce(plain, mode, axes).numpy(), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_level_agrees(name: str) -> None:
+    shapes = [(1,), (15,), (16,), (17,), (255,), (257,), (1023,), (1030,), (4099,), (300, 67)]
+    for seed, shape in enumerate(shapes):
+        x = laid_out(shape, sz.dtype(name), seed=seed)
+        for mode in MODES:
+            if not takes(mode, name):
+                continue
+            with each_level() as levels:
+                made = []
+                for level in levels:
+                    _core.use_level(level)
+                    made.append([sz.reduce(x, mode, a).numpy() for a in (None, 0, x.ndim - 1)])
+            for one in made:
+                assert all(same_bits(a, b) for a, b in zip(one, made[0], strict=True))
+
+
+def test_the_result_lies_as_the_input_does() -> None:
+    x = sz.cast(sz.tensor(np.arange(24.0).reshape(2, 3, 4)), sz.float32, layout=(0, 1, 2))
+    found = sz.reduce(x, axis=1)
+    assert found.shape == (2, 4)
+    assert found.layout.min2maj == (0, 1)
+    assert found.tolist() == np.arange(24.0).reshape(2, 3, 4).sum(1).tolist()
+    kept = sz.reduce(x, axis=1, keep_dims=True)
+    assert kept.shape == (2, 1, 4)
+    assert kept.tolist() == np.arange(24.0).reshape(2, 3, 4).sum(1, keepdims=True).tolist()
+
+
+def test_repeated_elements() -> None:
+    x = sz.expand(sz.tensor([[1.0], [2.0]], sz.float16), (2, 100000))
+    assert sz.reduce(x, axis=0).tolist()[:3] == [3.0, 3.0, 3.0]
+    assert sz.reduce(x, "MEAN", axis=1).tolist() == [1.0, 2.0]
+    assert sz.reduce(x).item() == math.inf  # 300000 is beyond float16
+    many = sz.expand(sz.tensor(1, sz.int8), (2**20, 3))
+    assert sz.reduce(many, axis=0).tolist() == [0, 0, 0]
+    assert sz.reduce(many, "MEAN").item() == 1
+
+
+def test_quantised_elements_are_what_they_stand_for() -> None:
+    x = sz.create_quant_tensor((3,), 0.5, sz.QT_ASYM_UINT8, zero_point=10, values=[12, 8, 20])
+    assert sz.reduce(x).item() == 5.0
+    assert sz.reduce(x).dtype is sz.float32
+    assert sz.reduce(x, "MAX").item() == 5.0
+    assert sz.cumsum(x).tolist() == [1.0, 0.0, 5.0]
+
+
+def test_trace_uses_it() -> None:
+    for name in (*INTEGERS, *FLOATS, *COMPLEX):
+        x = sz.cast(sz.tensor(np.arange(12).reshape(3, 4) % 5), sz.dtype(name))
+        assert sz.trace(x).item() == 0 + 5 % 5 + 10 % 5
+        assert sz.trace(x, offset=9).item() == 0

@@ -1,0 +1,119 @@
+"""reduce_bwd and cumsum_bwd by central differences, and where they are delicate."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from gradients import central_differences
+from hypothesis import given
+from hypothesis import strategies as st
+from moving import layouts
+
+import suanzi as sz
+
+SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (5,), (2, 3), (3, 1, 2), (2, 2, 3)]
+
+
+def every_axes(ndim: int) -> list[tuple[int, ...]]:
+    return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.complex128])
+@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD", "MAX", "MIN"])
+def test_reduce_bwd(mode: str, kind: Any) -> None:
+    if kind is np.complex128 and mode in ("MAX", "MIN"):
+        return
+    rng = np.random.default_rng(1)
+    for shape in SHAPES:
+        values = rng.permutation(np.arange(1.0, 1 + math.prod(shape))).reshape(shape) / 4
+        x = np.array(values if kind is np.float64 else values + 1j * rng.standard_normal(shape))
+        for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
+
+            def forward(at: Any, axes: Any = axes, keep: bool = keep) -> Any:
+                return sz.reduce(sz.tensor(at), mode, axes, keep_dims=keep).numpy()
+
+            result = forward(x)
+            out_grad = rng.standard_normal(result.shape).astype(kind)
+            if kind is np.complex128:
+                out_grad = out_grad + 1j * rng.standard_normal(result.shape)
+            found = sz.reduce_bwd(sz.tensor(out_grad), sz.tensor(x), mode, axes, keep_dims=keep)
+            expected = central_differences(forward, x, out_grad)
+            assert found.shape == x.shape
+            assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_products_with_zeros() -> None:
+    for values, expected in [
+        ([0.0, 2.0, 3.0], [6, 0, 0]),
+        ([0.0, 0.0, 3.0], [0, 0, 0]),
+        ([2.0, 0.0], [0, 2]),
+        ([5.0], [1]),
+        ([2.0, 3.0, 4.0, 0.0, 1.0], [0, 0, 0, 24, 0]),
+    ]:
+        assert sz.reduce_bwd(sz.tensor(1.0), sz.tensor(values), "PROD").tolist() == expected
+    assert sz.reduce_bwd(sz.tensor(2.0), sz.zeros((0,)), "PROD").tolist() == []
+    infinite = sz.reduce_bwd(sz.tensor(1.0), sz.tensor([math.inf, 0.0, 2.0]), "PROD").tolist()
+    assert infinite[:2] == [0, math.inf]
+    assert math.isnan(infinite[2])
+    conj = sz.reduce_bwd(sz.tensor(1 + 0j), sz.tensor([1j, 2 + 1j]), "PROD").tolist()
+    assert conj == [2 - 1j, -1j]
+
+
+def test_ties_and_nan() -> None:
+    g = sz.tensor(6.0)
+    assert sz.reduce_bwd(g, sz.tensor([1.0, 3.0, 3.0]), "MAX").tolist() == [0, 3, 3]
+    assert sz.reduce_bwd(g, sz.tensor([1, 1, 1, 3]), "MIN").tolist() == [2, 2, 2, 0]
+    assert sz.reduce_bwd(g, sz.tensor([-0.0, 0.0]), "MAX").tolist() == [3, 3]
+    assert sz.reduce_bwd(g, sz.tensor([math.nan, 1.0, math.nan]), "MAX").tolist() == [3, 0, 3]
+    assert sz.reduce_bwd(g, sz.tensor([True, False, True]), "MAX").tolist() == [3, 0, 3]
+    assert sz.reduce_bwd(sz.zeros((2,)), sz.zeros((2, 0)), "SUM", 1).shape == (2, 0)
+
+
+def test_dtypes_and_rounding() -> None:
+    many = sz.full("float16", "cpu", (70000,), 1)  # more than float16 can count
+    found = sz.reduce_bwd(sz.tensor(1.0, sz.float16), many, "MEAN")
+    assert found.dtype is sz.float16
+    assert found[0].item() == np.float16(1 / 70000)
+    assert sz.reduce_bwd(sz.tensor(2.0, sz.bfloat16), many, "MAX")[5].item() == float(
+        sz.tensor(2 / 70000, sz.bfloat16).item()
+    )
+    whole = sz.reduce_bwd(sz.tensor(3), sz.tensor([True, False]))
+    assert whole.tolist() == [3, 3]
+    assert whole.dtype is sz.int64
+    assert sz.reduce_bwd(sz.tensor(2), sz.tensor([3, 4], sz.int64), "PROD").tolist() == [8, 6]
+    tiny = sz.tensor([1e-30, 1e-30, 1e30, 1e30], sz.float32)
+    back = sz.reduce_bwd(sz.tensor(1.0), tiny, "PROD").tolist()
+    assert back == pytest.approx([1e30, 1e30, 1e-30, 1e-30], rel=1e-6)
+
+
+@given(st.data())
+def test_layouts(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    x = data.draw(layouts(shape, [sz.int16]))
+    axis = data.draw(st.sampled_from(every_axes(len(shape))))
+    mode = data.draw(st.sampled_from(["SUM", "MEAN", "MAX", "MIN"]))
+    plain = sz.contiguous(x)
+    gradient = sz.cast(sz.reduce(plain, "MAX", axis), sz.float32)
+    one, other = (sz.reduce_bwd(gradient, t, mode, axis) for t in (x, plain))
+    assert one.tolist() == other.tolist()
+    assert one.storage not in (x.storage, gradient.storage)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.complex128])
+def test_cumsum_bwd(kind: Any) -> None:
+    rng = np.random.default_rng(2)
+    for shape in SHAPES[1:]:
+        x = rng.standard_normal(shape).astype(kind)
+        for axis in (-1, *range(len(shape))):
+
+            def forward(at: Any, axis: int = axis) -> Any:
+                return sz.cumsum(sz.tensor(at), axis).numpy()
+
+            out_grad = rng.standard_normal(forward(x).shape).astype(kind)
+            found = sz.cumsum_bwd(sz.tensor(out_grad), axis, shape)
+            expected = central_differences(forward, x, out_grad)
+            assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
