@@ -277,6 +277,11 @@ class Tensor:
             return "Tensor(destroyed)"
         return describe(self)
 
+    def _repr_html_(self) -> str | None:
+        from suanzi.printing_html import tensor_page
+
+        return None if is_destroyed(self) else tensor_page(self)
+
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else str(self)
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-SHOWN = 6
-"""The most entries that are printed."""
-
 
 def _symbol(name: str, reflected: bool = False) -> Any:
     """Return the method behind one of Python's symbols: the operator of a name."""
@@ -353,36 +350,23 @@ class SparseTensor:
     def __repr__(self) -> str:
         if self._places is None:
             return "SparseTensor(destroyed)"
-        from suanzi.printing import element
-        from suanzi.tensor import readable
+        from suanzi.printing import describe_sparse
 
-        places: list[int] = list(range(self.nnz))
-        if self.nnz > SHOWN:
-            places = [*range(SHOWN // 2), *range(self.nnz - SHOWN // 2, self.nnz)]
-        import numpy as np
+        return describe_sparse(self)
 
-        values = readable(elements.take(self.values, np.array(places, np.int64))).tolist()
-        entries = []
-        for place, value in zip(places, values, strict=True):
-            at = tuple(int(n) for n in self._place(place))
-            entries.append(f"{at[0] if len(at) == 1 else at}: {element(value, self.dtype)}")
-        if self.nnz > SHOWN:
-            entries.insert(SHOWN // 2, "...")
-        head, gap = "SparseTensor({", ", "
-        if sum(map(len, entries)) > 80:
-            gap = ",\n" + " " * len(head)
-        count = f", nnz={self.nnz}" if self.nnz > SHOWN else ""
-        return (
-            f"{head}{gap.join(entries)}}}, shape={self.shape}{count}, dtype={self.dtype}, "
-            f"layout={self.kind.name.lower()})"
-        )
+    def _repr_html_(self) -> str | None:
+        if self._places is None:
+            return None  # the text says so
+        from suanzi.printing_html import sparse_page
 
-    def _place(self, i: int) -> Any:
-        """Return the coordinates of one entry, without making those of all."""
+        return sparse_page(self)
+
+    def place(self, i: int) -> tuple[int, ...]:
+        """Return the coordinates of one stored element, without making those of all."""
         if self.kind is LayoutType.COO:
-            return self._alive()[0][:, i]
+            return tuple(self._alive()[0][:, i].tolist())
         pointers, columns = self._alive()
-        return pointers.searchsorted(i, side="right") - 1, columns[i]
+        return int(pointers.searchsorted(i, side="right")) - 1, int(columns[i])
 
     def __copy__(self) -> SparseTensor:
         return copy(self)
