@@ -21,8 +21,8 @@ from suanzi.dtypes import DType, finfo, float16, float32, float64
 from suanzi.print_options import PrintOptions, in_force
 from suanzi.promote.values import part
 
-SMALLEST = 1e-4
-"""Below it, fractions are in scientific notation."""
+SMALLEST = -4
+"""The power of ten below which fractions are in scientific notation: that of 0.0001."""
 SUPPRESSED_PRECISION = 8
 """The digits behind the point where scientific notation is suppressed, and no number was asked."""
 _MOST_DIGITS = 1100  # float64 has no more of them behind the point
@@ -65,7 +65,7 @@ def notation_for(floats: Iterable[float], dt: DType, options: PrintOptions) -> N
     sizes = [abs(value) for value in floats if value != 0 and math.isfinite(value)]
     smallest, largest = min(sizes, default=1.0), max(sizes, default=1.0)
     far = smallest < 1e-99 or largest >= 1e99
-    scientific = smallest < SMALLEST or largest >= _whole_below(dt)
+    scientific = shortest(smallest, dt)[1] < SMALLEST or largest >= _whole_below(dt)
     return Notation(dt, scientific, 3 if far else 2, precision)
 
 

@@ -124,14 +124,17 @@ def _rows_of_text(axes: list[Shown], values: Iterator[bytes], indent: int, linew
             for i in axes[0]
         ]
         return _stacked(parts, indent, max(len(axes) - 1, 2))
-    kept = [i for i in axes[0] if i is not None]
-    row = [next(values) for _ in kept]
-    if len(kept) == len(axes[0]):
-        pieces = _pieces(row, linewidth - indent - len("b'',"))
-        return ("\n" + " " * indent).join(pieces)
-    first = axes[0].index(None)
-    head, tail = b"".join(row[:first]), b"".join(row[first:])
-    return f"{head!r}...{repr(tail) * bool(tail)}"
+    room = linewidth - indent - len("b'',")
+    runs: list[list[bytes]] = [[]]
+    for i in axes[0]:
+        if i is None:
+            runs.append([])
+        else:
+            runs[-1].append(next(values))
+    between = "\n" + " " * indent
+    parts = [between.join(_pieces(run, room)) for run in runs if run]
+    dots = f"{between}...{between}" if sum(map(len, parts)) > room else "..."
+    return dots.join(parts) + "..." * (len(parts) < len(runs))
 
 
 def _pieces(row: Sequence[bytes], room: int) -> list[str]:
@@ -149,7 +152,7 @@ def _pieces(row: Sequence[bytes], room: int) -> list[str]:
 
 def shown_of(shape: tuple[int, ...], options: PrintOptions, denser: int = 1) -> list[Shown]:
     """Return which indices of each axis are printed; `denser` times as many of the last axis."""
-    if math.prod(shape) <= options.threshold:
+    if not shape or math.prod(shape) <= options.threshold:
         return [list(range(n)) for n in shape]
     axes: list[Shown] = []
     for edge in range(options.edgeitems, -1, -1):
@@ -173,7 +176,7 @@ def _sample(x: Tensor, axes: list[Shown], options: PrintOptions) -> np.ndarray[A
     from suanzi.saving import from_parts
     from suanzi.tensor import readable
 
-    if x.size <= options.threshold:
+    if x.size <= max(options.threshold, 1):
         return readable(x)
     places, memory, size = [x.offset], x.storage.memory, x.dtype.itemsize
     for axis, stride in zip(axes, x.strides, strict=True):
