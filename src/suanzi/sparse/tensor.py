@@ -348,18 +348,20 @@ class SparseTensor:
     # ---- Python ----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        if self._places is None:
-            return "SparseTensor(destroyed)"
         from suanzi.printing import describe_sparse
 
-        return describe_sparse(self)
+        try:
+            return describe_sparse(self)
+        except UninitializedObject:  # of the values alone, too
+            return "SparseTensor(destroyed)"
 
     def _repr_html_(self) -> str | None:
-        if self._places is None:
-            return None  # the text says so
         from suanzi.printing_html import sparse_page
 
-        return sparse_page(self)
+        try:
+            return sparse_page(self)
+        except UninitializedObject:
+            return None  # the text says so
 
     def place(self, i: int) -> tuple[int, ...]:
         """Return the coordinates of one stored element, without making those of all."""
