@@ -82,9 +82,8 @@ class Entry:
         """The largest error of a float, in words; None where there is none to speak of."""
         if self.operator is None or self.operator.ulp is None:
             return None
-        ulp = self.operator.ulp
-        rounded = "exact" if ulp == 0 else "correctly rounded" if ulp == 0.5 else "at most"
-        return f"{rounded}, {ulp:g} ULP" if ulp <= 0.5 else f"{rounded} {ulp:g} ULP"
+        known = {0.0: "exact", 0.5: "correctly rounded, 0.5 ULP"}
+        return known.get(self.operator.ulp, f"at most {self.operator.ulp:g} ULP")
 
     def documentation(self) -> tuple[str | None, str | None]:
         """Return what the docstring says, and its example."""

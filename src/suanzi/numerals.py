@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from suanzi.dtypes import DType, finfo, float16, float32, float64
@@ -142,9 +142,12 @@ def shortest(value: float, dt: DType) -> tuple[str, int]:
     raise AssertionError(f"17 digits identify {value}")
 
 
+_limits = cache(finfo)
+
+
 def _part_of(value: float, dt: DType) -> tuple[float, float]:
     """Return the ends of what is rounded to a positive number of a dtype narrower than float64."""
-    facts = finfo(dt)
+    facts = _limits(dt)
     fraction, exponent = math.frexp(value)
     gap = math.ldexp(1, max(exponent, math.frexp(facts.smallest_normal)[1]) - facts.precision)
     narrower = fraction == 0.5 and value > facts.smallest_normal
