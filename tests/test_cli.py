@@ -14,8 +14,6 @@ import pytest
 
 import suanzi as sz
 from suanzi.cli import main
-from suanzi.registry import REGISTRY
-from suanzi.standard import interfaces
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -179,6 +177,12 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
         (("diff", "cann"), "--b"),
         (("laws", "cann", "torch"), "torch"),
         (("rules", "nunpy"), "Did you mean 'numpy'"),
+        (("op", "flordiv"), "Did you mean 'floordiv'"),
+        (("op", "op_loglq"), "Did you mean 'op_loglp'"),
+        (("op", "7.2.4"), "suanzi ops --category 7.2.4"),
+        (("op",), "--name"),
+        (("ops", "--category", "arithmetics"), "Did you mean 'arithmetic'"),
+        (("operators",), "ops"),
         (("live", "trch"), "Did you mean 'torch'"),
         (("live", "numpy", "--python", "/no/such"), "cannot be run"),
     ],
@@ -204,7 +208,7 @@ def test_short_names_that_a_document_reads_otherwise(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "command", "promote explain table diff laws rules dtypes live demo".split()
+    "command", "promote explain table diff laws rules dtypes ops op live demo".split()
 )
 def test_every_command_has_help_with_an_example(
     capsys: pytest.CaptureFixture[str], command: str
@@ -273,6 +277,8 @@ def in_a_terminal(arguments: str) -> str:
         "rules",
         "rules cann",
         "dtypes",
+        "ops --category power",
+        "op add",
         "live numpy --rules jax",
         "demo",
     ],
@@ -284,28 +290,3 @@ def test_colour_where_a_person_looks(capsys: pytest.CaptureFixture[str], argumen
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", coloured)
     _, piped, _ = run(capsys, *arguments.split())
     assert not set(piped.split()) - set(plain.split())
-
-
-def test_operators(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "operators")
-    assert status == 0
-    assert re.search(r"^7\.2\.4\.1 +add +integers", out, re.MULTILINE)
-    there = sum(name in REGISTRY for name in interfaces())
-    assert out.splitlines()[-1] == f"{there} of 151 are there."
-    listed = data(capsys, "operators")
-    assert isinstance(listed, list)
-    assert len(listed) == 151
-
-
-@pytest.mark.parametrize("key", ["floordiv", "op_floordiv", "7.2.4.6"])
-def test_one_operator(capsys: pytest.CaptureFixture[str], key: str) -> None:
-    status, out, _ = run(capsys, "operators", key)
-    assert status == 0
-    assert "sz.floordiv(x, y)" in out
-    assert "Return the floor of x / y." in out
-
-
-def test_an_operator_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run(capsys, "operators", "flordiv")
-    assert status == 2
-    assert "Did you mean 'floordiv'?" in err

@@ -19,7 +19,6 @@ import suanzi as sz
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.layout import min2maj_of
-from suanzi.printing import THRESHOLD
 
 PLAIN = [d for d in DTYPES if d.kind not in ("char", "quantized")]
 NATIVE = [d for d in PLAIN if not hasattr(ml_dtypes, d.name) and d is not sz.complex32]
@@ -177,9 +176,7 @@ class TestToPython:
     @pytest.mark.parametrize("dt", DTYPES, ids=str)
     def test_repr(self, dt: sz.DType) -> None:
         if dt is sz.char:
-            assert repr(sz.tensor("a\0")) == "Tensor([b'a', b'\\x00'], dtype=char)".replace(
-                "b'a'", "   b'a'"
-            )
+            assert repr(sz.tensor("a\0")) == "Tensor(b'a\\x00', dtype=char)"
             return
         text = {"bool": "[False,  True]", "complex": "[0+0j, 1+0j]"}.get(dt.kind, "[0, 1]")
         assert repr(sz.tensor([0, 1], dt)) == f"Tensor({text}, dtype={dt})"
@@ -199,7 +196,7 @@ class TestToPython:
 
     def test_repr_of_special_values(self) -> None:
         x = sz.tensor([math.inf, -math.inf, math.nan, -0.0, 1e-45, 0.1])
-        assert repr(x) == "Tensor([  inf,  -inf,   nan,    -0, 1e-45,   0.1], dtype=float32)"
+        assert repr(x) == "Tensor([  inf,  -inf,   nan,    -0, 1e-45, 1e-01], dtype=float32)"
         assert repr(sz.tensor(complex(math.nan, -0.0))) == "Tensor(nan-0j, dtype=complex64)"
 
     @pytest.mark.parametrize("dt", DTYPES, ids=str)
@@ -208,7 +205,7 @@ class TestToPython:
         x: sz.Tensor = _core.view(_core.empty((1,), dt), 0, shape, [0] * len(shape))
         text = repr(x)
         assert "..." in text
-        assert len(text) < 60 * THRESHOLD
+        assert len(text) < 60_000
         assert text.endswith(f"dtype={dt})")
 
     def test_repr_reads_only_what_it_shows(self) -> None:

@@ -166,6 +166,7 @@ from suanzi.ops.transformation_views import (
     unstack,
 )
 from suanzi.ops.trigonometric import acos, asin, atan, cos, sin, tan
+from suanzi.print_options import get_printoptions, printoptions, set_printoptions
 from suanzi.promote.context import get_promotion, promotion, set_promotion
 from suanzi.promote.library import openvino_rules, register_rules, rule_set, rule_sets
 from suanzi.promote.operands import Number, ZeroDim
@@ -328,6 +329,7 @@ __all__ = [
     "full",
     "gather",
     "get_num_threads",
+    "get_printoptions",
     "get_promotion",
     "greater",
     "greater_equal",
@@ -375,6 +377,7 @@ __all__ = [
     "openvino_rules",
     "pad",
     "pow",
+    "printoptions",
     "promote_types",
     "promotion",
     "qr",
@@ -404,6 +407,7 @@ __all__ = [
     "save",
     "scatter",
     "set_num_threads",
+    "set_printoptions",
     "set_promotion",
     "shape",
     "sign",

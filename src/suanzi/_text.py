@@ -1,9 +1,8 @@
-"""Columns of text and of HTML, for what is printed in a terminal and in a notebook."""
+"""Columns of text, for what is printed in a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 
 def columns(rows: Iterable[Sequence[str]], *, gap: int = 2, indent: int = 0) -> str:
@@ -21,24 +20,3 @@ def columns(rows: Iterable[Sequence[str]], *, gap: int = 2, indent: int = 0) -> 
         for row in table
     )
     return "\n".join((" " * indent + line).rstrip() for line in lines)
-
-
-def html_table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], *, row_heads: bool = False
-) -> str:
-    """Return an HTML table; cells are escaped, `row_heads` makes the first of each row a heading.
-
-    >>> html_table(["a"], [["<"]])
-    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;</td></tr></tbody></table>'
-    """
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<th>{escape(cell)}</th>" if row_heads and i == 0 else f"<td>{escape(cell)}</td>"
-            for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

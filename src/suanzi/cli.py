@@ -7,7 +7,6 @@ Every command prints for a person where a person looks, plain text where it is p
 
 from __future__ import annotations
 
-import inspect
 import json as json_module
 import os
 import sys
@@ -19,13 +18,11 @@ from cyclopts import App, CycloptsError, Parameter
 import suanzi as sz
 from suanzi import _render
 from suanzi._text import columns
+from suanzi.catalogue import counts, entries, entry
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_set, rule_sets
 from suanzi.promote.live import live as run_live
-from suanzi.promote.operators import OperatorClass
-from suanzi.promote.zero_dim import AS_TENSOR
-from suanzi.registry import REGISTRY
-from suanzi.standard import Interface, interface, interfaces
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
@@ -189,7 +186,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
         A rule set; without it, all are listed.
     """
     chosen = rule_sets() if name is None else (name,)
-    facts = [_rule_facts(_rules(one)) for one in chosen]
+    facts = [facts_of(_rules(one)) for one in chosen]
     if json:
         _print_json(facts if name is None else facts[0])
     elif name is None:
@@ -197,7 +194,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
         rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
         _show_rows(header, rows)
     else:
-        _show_rows((), _flat(facts[0]))
+        _show_rows((), lines_of(facts[0]))
     return ANSWER
 
 
@@ -252,51 +249,67 @@ def dtypes(*, json: Json = False) -> int:
 
 
 @app.command
-def operators(name: str | None = None, *, json: Json = False) -> int:
-    """List the operators by clause, or say everything about one.
+def ops(
+    *,
+    category: str | None = None,
+    minimal: Annotated[bool, Parameter(negative="", help="Only those of the minimal set.")] = False,
+    missing: Annotated[bool, Parameter(negative="", help="Only those not there yet.")] = False,
+    json: Json = False,
+) -> int:
+    """List the interfaces of the standard by clause, and which of them are there.
 
     ```
-    suanzi operators
-    suanzi operators floordiv
+    suanzi ops
+    suanzi ops --category "linear algebra" --minimal
+    suanzi ops --missing --json
+    ```
+
+    Parameters
+    ----------
+    category
+        Only those of a category, by its name (`arithmetic`) or its clause (`7.2.4`).
+    """
+    found = entries(category, minimal=minimal, missing=missing)
+    count = counts(found)
+    if json:
+        _print_json({"counts": count, "interfaces": [one.to_dict() for one in found]})
+        return ANSWER
+    header = ("clause", "name", "category", "direction", "minimal", "implemented")
+    rows = [[_number(one.to_dict()[key]) for key in header] for one in found]
+    if rows:
+        _show_rows(header, rows)
+        print()
+    print(
+        f"{count['interfaces']} interfaces: {count['forward']} forward, {count['backward']} "
+        f"backward; {count['minimal']} in the minimal set; {count['implemented']} implemented."
+    )
+    return ANSWER
+
+
+@app.command
+def op(name: str, *, json: Json = False) -> int:
+    """Say everything about one interface: calls, dtypes, statuses, accuracy, an example.
+
+    ```
+    suanzi op add
+    suanzi op op_floordiv
+    suanzi op 7.2.13.1 --json
     ```
 
     Parameters
     ----------
     name
-        An operator by its name, the standard's own (op_add) or its clause; without it, all of the
-        standard are listed, with what is there of them.
+        Its name, the standard's own (`op_add`, misprints included) or its clause (`7.2.4.1`).
     """
-    chosen = list(interfaces().values()) if name is None else [interface(name)]
-    facts = [_operator_facts(one) for one in chosen]
+    found = entry(name)
     if json:
-        _print_json(facts if name is None else facts[0])
-    elif name is None:
-        header = ("clause", "name", "dtypes", "error")
-        _show_rows(header, [[_number(f[key]) for key in header] for f in facts])
-        print(f"\n{sum(f['there'] for f in facts)} of {len(facts)} are there.")
-    else:
-        _show_rows((), _flat({k: v for k, v in facts[0].items() if k != "description"}))
-        if facts[0]["description"]:
-            print(f"\n{facts[0]['description']}")
+        _print_json(found.to_dict())
+        return ANSWER
+    _show_rows((), found.lines())
+    for part in found.documentation():
+        if part is not None:
+            print(f"\n{part}")
     return ANSWER
-
-
-def _operator_facts(one: Interface) -> dict[str, Any]:
-    declared = REGISTRY.get(one.name)
-    facts: dict[str, Any] = {"clause": one.clause, "name": one.name, "there": declared is not None}
-    facts["C name"] = one.c_name
-    facts["call"] = facts["dtypes"] = facts["error"] = facts["description"] = None
-    if declared is not None:
-        parameters = [
-            parameter.replace(annotation=inspect.Parameter.empty)
-            for parameter in inspect.signature(declared.function).parameters.values()
-        ]
-        facts["call"] = f"sz.{one.name}{inspect.Signature(parameters)}"
-        facts["dtypes"] = declared.dtypes_in_words()
-        facts["error"] = None if declared.ulp is None else f"{declared.ulp:g} ULP"
-        facts["description"] = inspect.getdoc(declared.function)
-    facts["statuses"] = ", ".join(status.name for status in one.statuses)
-    return facts
 
 
 @app.command
@@ -349,7 +362,7 @@ def demo(*, json: Json = False) -> int:
     for name in ("cann", "numpy"):
         with sz.promotion(name):
             print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
-    print("\nNext: suanzi --help, suanzi operators, suanzi explain i8 300 --rules torch")
+    print("\nNext: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch")
     return ANSWER
 
 
@@ -418,46 +431,9 @@ def _note_other_readings(operands: Sequence[str], rules: Sequence[sz.RuleSet]) -
             print(f"note: {text} is {note}", file=sys.stderr)
 
 
-def _rule_facts(found: sz.RuleSet) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "title": found.title,
-        "version": found.version,
-        "source": found.source,
-        **{f"{layer} source": source for layer, source in found.sources.items()},
-        "dtypes": [d.name for d in found.dtypes],
-        "0-d tensor": {
-            _scope(key): rule.text
-            for key, rule in ({OperatorClass.ANY: AS_TENSOR} | dict(found.zero_dims)).items()
-        },
-        "numbers alone": {kind: d.name for kind, d in found.alone.items()},
-        "number that does not fit": "wraps" if found.overflow == "wrap" else "is refused",
-        "gates": {_scope(key): gate.text for key, gate in found.gates.items()},
-        "default float": found.default_float.name,
-        "notes": list(found.notes),
-        "deviations": list(found.deviations),
-    }
-
-
-def _scope(key: OperatorClass | str) -> str:
-    return key if isinstance(key, str) else "any operator" if not key else key.title
-
-
-def _flat(facts: dict[str, Any]) -> list[list[str]]:
-    rows: list[list[str]] = []
-    for key, value in facts.items():
-        items = value if isinstance(value, list) and key != "dtypes" else [value]
-        for item in items:
-            if isinstance(item, dict):
-                item = "; ".join(f"{k}: {v}" for k, v in item.items())
-            elif isinstance(item, list):
-                item = " ".join(item)
-            if item:
-                rows.append([key, str(item)])
-    return rows
-
-
 def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
     if isinstance(value, float):
         return f"{value:.6g}"
     return "" if value is None else str(value)

@@ -103,13 +103,15 @@ def _parameter(entry: dict[str, Any], added: bool) -> Parameter:
 
 
 def interface(key: str) -> Interface:
-    """Return an interface by name, by C name or by clause."""
-    found = interfaces().get(key) or next(
-        (i for i in interfaces().values() if key in (i.clause, i.c_name, *i.printed)), None
-    )
+    """Return an interface by its name, its C name, a misprint of it, or its clause.
+
+    >>> interface("op_loglp").name, interface("7.2.4.1").c_name
+    ('log1p', 'op_add')
+    """
+    found = interfaces().get(key) or _by_any_name().get(key.strip().lower().removeprefix("sz."))
     if found is None:
         raise InvalidArgument(
-            f"{key!r} is not an interface of the standard.{nearest(key, interfaces())}"
+            f"{key!r} is not an interface of the standard.{nearest(key, _by_any_name())}"
         )
     return found
 
@@ -130,3 +132,15 @@ def examples() -> tuple[Example, ...]:
     from suanzi.worked_examples import example
 
     return tuple(example(entry) for entry in _read("examples.toml")["example"])
+
+
+@cache
+def _by_any_name() -> dict[str, Interface]:
+    """Return every interface by its clause, and by all its names with and without ``op_``."""
+    found: dict[str, Interface] = {}
+    for one in interfaces().values():
+        found[one.clause] = one
+        for name in (one.c_name, *one.printed):
+            found.setdefault(name, one)
+            found.setdefault(name.removeprefix("op_"), one)
+    return found | dict(interfaces())

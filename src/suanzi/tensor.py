@@ -304,9 +304,18 @@ class Tensor:
     def __repr__(self) -> str:
         from suanzi.printing import describe
 
-        if is_destroyed(self):
+        try:
+            return describe(self)
+        except UninitializedObject:
             return "Tensor(destroyed)"
-        return describe(self)
+
+    def _repr_html_(self) -> str | None:
+        from suanzi.printing_html import tensor_page
+
+        try:
+            return tensor_page(self)
+        except UninitializedObject:
+            return None  # the text says so
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else str(self)

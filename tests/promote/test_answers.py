@@ -203,7 +203,7 @@ class TestExplainAll:
         assert len(found) == len(sz.rule_sets())
         assert found["paddle"].refused
         assert found["lossless"].exact
-        assert "<td>257 becomes 256</td>" in found._repr_html_()
+        assert '<td class="lossy">257 becomes 256</td>' in found._repr_html_()
         with pytest.raises(sz.InvalidArgument, match="not among the rule sets asked"):
             found["cuda"]
         with pytest.raises(sz.InvalidArgument, match="there is no rule set"):

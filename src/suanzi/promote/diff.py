@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from suanzi._text import columns, html_table
+from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
@@ -89,11 +89,15 @@ class Diff:
         """The heading of the list of differences."""
         return "left", "right", self.a.name, self.b.name
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """The rule sets, the operator, and over how many dtypes they are compared."""
         op = f" for {self.op}" if self.op else ""
-        head = f"{self.a.name} and {self.b.name}{op}, over {len(self.dtypes)} common dtypes"
+        return f"{self.a.name} and {self.b.name}{op}, over {len(self.dtypes)} common dtypes"
+
+    def __str__(self) -> str:
         parts = [
-            head,
+            self.title,
             columns([("", "compared", "differ", "one refuses"), *self.summary()], indent=2),
         ]
         for rules, only in ((self.a, self.only_a), (self.b, self.only_b)):
@@ -107,8 +111,18 @@ class Diff:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        summary = html_table(("", "compared", "differ", "one refuses"), self.summary())
-        return summary + html_table(self.header, [d.row() for d in self.differences])
+        from suanzi._html import Cell, note, page, table
+
+        head = ("", "compared", "differ", "one refuses")
+        parts = [table(head, self.summary(), row_heads=True, caption=self.title)]
+        for rules, only in ((self.a, self.only_a), (self.b, self.only_b)):
+            if only:
+                parts.append(note(f"only {rules.name}: {', '.join(d.name for d in only)}"))
+        rows = [
+            [Cell(text, "refused" if text == "refused" else "") for text in one.row()]
+            for one in self.differences
+        ]
+        return page(*parts, table(self.header, rows) if rows else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the differences as plain data."""

@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suanzi._text import columns, html_table
+from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.mend import Fix, losses, mend, unknown_losses
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument
+
+if TYPE_CHECKING:
+    from suanzi._html import Mark
 
 # Which entry of RuleSet.sources a layer comes from, and the layers that are suanzi's own.
 _SOURCES = {
@@ -143,11 +145,13 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
+        from suanzi._html import Cell, page, table
+
+        rows = [
+            (label, Cell(text, _mark(self)) if label == "lost" else text)
             for label, text in self.lines()
-        )
-        return f"<table><caption>{escape(self.title)}</caption><tbody>{body}</tbody></table>"
+        ]
+        return page(table((), rows, row_heads=True, caption=self.title))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, as ``--json`` prints it."""
@@ -190,6 +194,11 @@ def _plain(value: Real | complex) -> int | float | str:
 
 def _lost(one: Loss) -> str:
     return f"{one.source} in {one.target}: {one}" if one.source else f"{one}, in {one.target}"
+
+
+def _mark(one: Explanation) -> Mark:
+    """Return how an answer stands out in a notebook."""
+    return "refused" if one.refused else "good" if one.exact else "lossy"
 
 
 _LOST = {True: "nothing", None: "unknown", False: "-"}
@@ -239,7 +248,13 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self.header, self.rows(), row_heads=True)
+        from suanzi._html import Cell, page, table
+
+        rows = [
+            (name, Cell(dtype, _mark(one)), Cell(lost, _mark(one)), why)
+            for one, (name, dtype, lost, why) in zip(self, self.rows(), strict=True)
+        ]
+        return page(table(self.header, rows, row_heads=True, caption=self.question))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the explanations as plain data."""

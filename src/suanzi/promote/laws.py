@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from suanzi._text import columns, html_table
+from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.table import Table
@@ -146,7 +146,14 @@ class Laws:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(("law", "holds", "first counter-example"), self.lines(), row_heads=True)
+        from suanzi._html import Cell, page, table
+
+        rows = [
+            (law, Cell(holds, "good" if holds == "yes" else "lossy"), example)
+            for law, holds, example in self.lines()
+        ]
+        head = ("law", "holds", "first counter-example")
+        return page(table(head, rows, row_heads=True, caption=self.table.title))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the laws as plain data, with every counter-example."""

@@ -97,6 +97,15 @@ class Live:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from suanzi._html import note, page, table
+
+        parts = [note(self.summary())]
+        for title, cells in (("drift", self.drift), ("known deviations", self.of("known"))):
+            if cells:
+                parts.append(table(self.header, [cell.row() for cell in cells], caption=title))
+        return page(*parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data; cells that agree are counted, not listed."""
         return {

@@ -151,6 +151,12 @@ class RuleSet(_core.RuleTable):
     def __repr__(self) -> str:
         return f"<rule set {self.name}: {self.title}, {self.version}>"
 
+    def _repr_html_(self) -> str:
+        from suanzi._html import page, table
+        from suanzi.promote.facts import facts_of, lines_of
+
+        return page(table((), lines_of(facts_of(self)), row_heads=True, caption=repr(self)))
+
     def __copy__(self) -> RuleSet:
         return self
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suanzi._text import columns, html_table
+from suanzi._text import columns
 from suanzi.dtypes import DType, document_name
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.rules import RuleSet
+from suanzi.promote.values import contains
+
+if TYPE_CHECKING:
+    from suanzi._html import Cell, Mark
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,11 +66,41 @@ class Table:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        tensor_head, *tensor_rows = self.tensor_rows()
-        number_head, *number_rows = self.number_rows()
-        return html_table(tensor_head, tensor_rows, row_heads=True) + html_table(
-            number_head, number_rows, row_heads=True
+        from suanzi._html import note, page, table
+
+        numbers = [Number(kind) for kind in NUMBER_KINDS]
+        return page(
+            note(self.title),
+            table(
+                self.tensor_rows()[0],
+                [[self.name(a), *self._cells(a, self.dtypes)] for a in self.dtypes],
+                row_heads=True,
+                caption="tensor with tensor",
+            ),
+            table(
+                self.number_rows()[0],
+                [[self.name(a), *self._cells(a, numbers)] for a in self.dtypes],
+                row_heads=True,
+                caption="tensor with Python number",
+            ),
         )
+
+    def _cells(self, a: DType, others: Sequence[DType | Number]) -> list[Cell]:
+        """Return a row for a notebook; where the mouse rests: why, and who may lose values."""
+        from suanzi._html import Cell
+
+        cells = []
+        for other in others:
+            found = answer((a, other), self.rules, self.op or None)
+            result = found.dtype
+            title = f"{a}, {other}: {found.reason}"
+            operands = [a, other] if isinstance(other, DType) else [a]
+            lost = [d.name for d in operands if result is not None and not contains(result, d)]
+            if lost:
+                title += f"; {result} does not hold every {' and every '.join(lost)}"
+            mark: Mark = "refused" if result is None else "lossy" if lost else ""
+            cells.append(Cell(self.name(result), mark, title))
+        return cells
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables as plain data, in suanzi's own dtype names."""

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-SHOWN = 6
-"""The most entries that are printed."""
-
 
 def _symbol(name: str, reflected: bool = False) -> Any:
     """Return the method behind one of Python's symbols: the operator of a name."""
@@ -351,38 +348,27 @@ class SparseTensor:
     # ---- Python ----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        if self._places is None:
+        from suanzi.printing import describe_sparse
+
+        try:
+            return describe_sparse(self)
+        except UninitializedObject:  # of the values alone, too
             return "SparseTensor(destroyed)"
-        from suanzi.printing import element
-        from suanzi.tensor import readable
 
-        places: list[int] = list(range(self.nnz))
-        if self.nnz > SHOWN:
-            places = [*range(SHOWN // 2), *range(self.nnz - SHOWN // 2, self.nnz)]
-        import numpy as np
+    def _repr_html_(self) -> str | None:
+        from suanzi.printing_html import sparse_page
 
-        values = readable(elements.take(self.values, np.array(places, np.int64))).tolist()
-        entries = []
-        for place, value in zip(places, values, strict=True):
-            at = tuple(int(n) for n in self._place(place))
-            entries.append(f"{at[0] if len(at) == 1 else at}: {element(value, self.dtype)}")
-        if self.nnz > SHOWN:
-            entries.insert(SHOWN // 2, "...")
-        head, gap = "SparseTensor({", ", "
-        if sum(map(len, entries)) > 80:
-            gap = ",\n" + " " * len(head)
-        count = f", nnz={self.nnz}" if self.nnz > SHOWN else ""
-        return (
-            f"{head}{gap.join(entries)}}}, shape={self.shape}{count}, dtype={self.dtype}, "
-            f"layout={self.kind.name.lower()})"
-        )
+        try:
+            return sparse_page(self)
+        except UninitializedObject:
+            return None  # the text says so
 
-    def _place(self, i: int) -> Any:
-        """Return the coordinates of one entry, without making those of all."""
+    def place(self, i: int) -> tuple[int, ...]:
+        """Return the coordinates of one stored element, without making those of all."""
         if self.kind is LayoutType.COO:
-            return self._alive()[0][:, i]
+            return tuple(self._alive()[0][:, i].tolist())
         pointers, columns = self._alive()
-        return pointers.searchsorted(i, side="right") - 1, columns[i]
+        return int(pointers.searchsorted(i, side="right")) - 1, int(columns[i])
 
     def __copy__(self) -> SparseTensor:
         return copy(self)

@@ -1,0 +1,226 @@
+"""The interfaces of the standard, with what is there of each: ``suanzi ops`` and ``suanzi op add``.
+
+It is made of what the standard says (:mod:`suanzi.standard`) and of what is declared here
+(:mod:`suanzi.registry`); an operator that is declared is listed.
+
+>>> one = entry("op_add")
+>>> one.interface.clause, one.call, one.standard_form
+('7.2.4.1', 'sz.add(x, y)', 'op_add(x, y) -> status, z')
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from suanzi._hints import nearest
+from suanzi.promote.operators import OPERATORS, OperatorClass
+from suanzi.registry import REGISTRY, Operator
+from suanzi.standard import Interface, interface, interfaces
+from suanzi.status import InvalidArgument
+
+_CODES = {
+    "I": "integers",
+    "FR": "floating-point real numbers",
+    "FC": "floating-point complex numbers",
+    "FP": "floating-point numbers",
+    "B": "bool",
+    "ns": "not said",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An interface, and the operator that is there for it, if any."""
+
+    interface: Interface
+    operator: Operator | None
+
+    @property
+    def direction(self) -> str:
+        """``forward`` or ``backward``."""
+        return "backward" if self.interface.backward_of else "forward"
+
+    @property
+    def partners(self) -> tuple[str, ...]:
+        """The backward interfaces of a forward one, or the forward interface of a backward one."""
+        own = self.interface
+        if own.backward_of:
+            return (own.backward_of,)
+        return tuple(i.name for i in interfaces().values() if i.backward_of == own.name)
+
+    @property
+    def call(self) -> str | None:
+        """How it is called in Python; None where it is not there."""
+        if self.operator is None:
+            return None
+        parameters = [
+            parameter.replace(annotation=inspect.Parameter.empty)
+            for parameter in inspect.signature(self.operator.function).parameters.values()
+        ]
+        return f"sz.{self.interface.name}{inspect.Signature(parameters)}"
+
+    @property
+    def standard_form(self) -> str:
+        """The call in the standard's own form: its parameters, the status, and its outputs."""
+        own = self.interface
+        parameters = ", ".join(
+            p.name if p.required else f"{p.name}={p.default or '...'}" for p in own.parameters
+        )
+        return f"{own.c_name}({parameters}) -> {', '.join(('status', *own.outputs))}"
+
+    @property
+    def promotion(self) -> str | None:
+        """The class by which its operands are promoted; None where they are not."""
+        found = OPERATORS.get(self.interface.name, OperatorClass.ANY)
+        return found.title if found else None
+
+    @property
+    def accuracy(self) -> str | None:
+        """The largest error of a float, in words; None where there is none to speak of."""
+        if self.operator is None or self.operator.ulp is None:
+            return None
+        known = {0.0: "exact", 0.5: "correctly rounded, 0.5 ULP"}
+        return known.get(self.operator.ulp, f"at most {self.operator.ulp:g} ULP")
+
+    def documentation(self) -> tuple[str | None, str | None]:
+        """Return what the docstring says, and its example."""
+        if self.operator is None:
+            return None, None
+        text = inspect.getdoc(self.operator.function) or ""
+        words, mark, example = text.partition(">>>")
+        return words.strip() or None, (mark + example).strip() or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        own = self.interface
+        description, example = self.documentation()
+        return {
+            "clause": own.clause,
+            "table": own.table,
+            "name": own.name,
+            "C name": own.c_name,
+            "also printed": list(own.printed),
+            "category": own.category,
+            "direction": self.direction,
+            "backward" if self.direction == "forward" else "forward": list(self.partners),
+            "minimal": own.minimal,
+            "implemented": self.operator is not None,
+            "Python": self.call,
+            "standard": self.standard_form,
+            "dtypes": self.operator and self.operator.dtypes_in_words(),
+            "dtypes in the standard": in_words(own.dtypes),
+            "statuses": [status.name for status in own.statuses],
+            "promotion": self.promotion,
+            "accuracy": self.accuracy,
+            "domain": self.operator and self.operator.domain,
+            "description": description,
+            "example": example,
+        }
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return everything but description and example as labelled lines, for a person."""
+        lines = []
+        for label, value in self.to_dict().items():
+            if label in ("description", "example"):
+                continue
+            if isinstance(value, bool):
+                value = "yes" if value else "no"
+            elif isinstance(value, list):
+                value = ", ".join(value)
+            if value:
+                lines.append((label, str(value)))
+        return lines
+
+
+def in_words(dtypes: str) -> str:
+    """Return what a clause says of dtypes in words.
+
+    >>> in_words("I FP B"), in_words("input ns; index I")
+    ('integers, floating-point numbers and bool', 'input: not said; index: integers')
+    """
+    parts = []
+    for part in dtypes.split("; "):
+        tokens = part.split()
+        words = [_CODES[token] for token in tokens if token in _CODES]
+        others = " ".join(token for token in tokens if token not in _CODES).rstrip(":")
+        said = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+        parts.append(f"{others}: {said}" if others and said else others or said)
+    return "; ".join(parts)
+
+
+def entry(key: str) -> Entry:
+    """Return one interface by its name, its C name, a misprint of it, or its clause.
+
+    >>> entry("7.2.4")
+    Traceback (most recent call last):
+        ...
+    suanzi.status.InvalidArgument: 7.2.4 is a category, arithmetic, of 14 interfaces; \
+`suanzi ops --category 7.2.4` lists them.
+    """
+    category = _clauses().get(key)
+    if category is not None and key not in {one.clause for one in interfaces().values()}:
+        raise InvalidArgument(
+            f"{key} is a category, {category}, of {len(entries(category))} interfaces; "
+            f"`suanzi ops --category {key}` lists them."
+        )
+    found = interface(key)
+    return Entry(found, REGISTRY.get(found.name))
+
+
+def entries(
+    category: str | None = None, *, minimal: bool = False, missing: bool = False
+) -> list[Entry]:
+    """Return the interfaces in the standard's order, all or some.
+
+    `category` is its name or its clause; `minimal` leaves those of the minimal set, `missing` those
+    that are not there.
+
+    >>> [one.interface.name for one in entries("power", minimal=True)]
+    ['pow']
+    """
+    chosen = None if category is None else _category(category)
+    found = [Entry(one, REGISTRY.get(one.name)) for one in interfaces().values()]
+    return [
+        one
+        for one in found
+        if (chosen is None or one.interface.category == chosen)
+        and (one.interface.minimal or not minimal)
+        and (one.operator is None or not missing)
+    ]
+
+
+def _clauses() -> dict[str, str]:
+    """Return the categories by their clauses: ``7.2.4`` is arithmetic."""
+    return {".".join(i.clause.split(".")[:3]): i.category for i in interfaces().values()}
+
+
+def _category(name: str) -> str:
+    """Return a category by its name, in any spelling, or by its clause."""
+    known = list(dict.fromkeys(one.category for one in interfaces().values()))
+    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
+    wanted = _clauses().get(wanted, wanted)
+    if wanted not in known:
+        raise InvalidArgument(
+            f"ops: {name!r} is not a category; there are {', '.join(known)}."
+            f"{nearest(wanted, known)}"
+        )
+    return wanted
+
+
+def counts(of: Iterable[Entry]) -> dict[str, int]:
+    """Return how many interfaces there are, and how many of each kind.
+
+    >>> {name: n for name, n in counts(entries()).items() if name != "implemented"}
+    {'interfaces': 151, 'forward': 135, 'backward': 16, 'minimal': 77}
+    """
+    listed = list(of)
+    return {
+        "interfaces": len(listed),
+        "forward": sum(one.direction == "forward" for one in listed),
+        "backward": sum(one.direction == "backward" for one in listed),
+        "minimal": sum(one.interface.minimal for one in listed),
+        "implemented": sum(one.operator is not None for one in listed),
+    }

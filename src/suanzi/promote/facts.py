@@ -1,0 +1,58 @@
+"""Everything about one rule set as data: what ``suanzi rules NAME`` and a notebook show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import RuleSet
+from suanzi.promote.zero_dim import AS_TENSOR
+
+
+def facts_of(rules: RuleSet) -> dict[str, Any]:
+    """Return a rule set's name, version, source, dtypes, and what it says besides its tables.
+
+    >>> from suanzi.promote.library import rule_set
+    >>> facts_of(rule_set("torch"))["default float"]
+    'float32'
+    """
+    return {
+        "name": rules.name,
+        "title": rules.title,
+        "version": rules.version,
+        "source": rules.source,
+        **{f"{layer} source": source for layer, source in rules.sources.items()},
+        "dtypes": [d.name for d in rules.dtypes],
+        "0-d tensor": {
+            _scope(key): rule.text
+            for key, rule in ({OperatorClass.ANY: AS_TENSOR} | dict(rules.zero_dims)).items()
+        },
+        "numbers alone": {kind: d.name for kind, d in rules.alone.items()},
+        "number that does not fit": "wraps" if rules.overflow == "wrap" else "is refused",
+        "gates": {_scope(key): gate.text for key, gate in rules.gates.items()},
+        "default float": rules.default_float.name,
+        "notes": list(rules.notes),
+        "deviations": list(rules.deviations),
+    }
+
+
+def _scope(key: OperatorClass | str) -> str:
+    return key if isinstance(key, str) else "any operator" if not key else key.title
+
+
+def lines_of(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return facts as labelled lines; a list of sentences has a line for each.
+
+    >>> lines_of({"a": 1, "notes": ["x", "y"], "dtypes": ["i8", "f16"], "none": None})
+    [('a', '1'), ('notes', 'x'), ('notes', 'y'), ('dtypes', 'i8 f16')]
+    """
+    lines: list[tuple[str, str]] = []
+    for key, value in facts.items():
+        for item in value if isinstance(value, list) and key != "dtypes" else [value]:
+            if isinstance(item, dict):
+                item = "; ".join(f"{k}: {v}" for k, v in item.items())
+            elif isinstance(item, list):
+                item = " ".join(item)
+            if item:
+                lines.append((key, str(item)))
+    return lines
