@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 
@@ -141,11 +142,17 @@ def all_bounds() -> str:
     )
 
 
+def declaration(name: str) -> str:
+    """Return how an operator is declared, decorator and docstring included."""
+    return fenced(inspect.getsource(REGISTRY[name].function).rstrip(), "python")
+
+
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "errata": all_errata,
     "errata-kinds": errata_kinds,
     "tables": all_tables,
     "diff": differences,
     "accuracy": all_bounds,
+    "source": declaration,
 }
 """What a page can ask for, by name."""

@@ -94,10 +94,7 @@ def _count(found: list[Interface]) -> str:
 def _overview(found: Iterable[Interface], folder: str = "reference/") -> str:
     return table(
         ("clause", "name", "C name", "what it does"),
-        [
-            (one.clause, link_to(one, folder), f"`{one.c_name}`", _first_line(one))
-            for one in found
-        ],
+        [(one.clause, link_to(one, folder), f"`{one.c_name}`", _first_line(one)) for one in found],
     )
 
 
