@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -173,19 +173,24 @@ class Links(HTMLParser):
             self.loads.append(facts["href"])
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed: the extra `docs`"
-)
-def test_the_site_is_built_strictly_and_without_the_network(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as the one command builds it."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: the extra `docs`")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_built_site_is_whole_and_needs_no_network(built: Path) -> None:
     parsed = {}
-    for file in tmp_path.rglob("*.html"):
+    for file in built.rglob("*.html"):
         parsed[file] = page = Links()
         page.feed(file.read_text("utf-8"))
     expected = {path.replace(".md", ".html") for path in WRITTEN | MADE | COPIED}
-    found = {str(file.relative_to(tmp_path)) for file in parsed}
+    found = {str(file.relative_to(built)) for file in parsed}
     assert found == expected | {"404.html", "search.html"}
     for file, page in parsed.items():
         for target in (*page.links, *page.loads):
@@ -199,8 +204,46 @@ def test_the_site_is_built_strictly_and_without_the_network(tmp_path: Path) -> N
             assert there.is_file(), f"{file.name}: {target}"
             if parts.fragment and there in parsed:
                 assert unquote(parts.fragment) in parsed[there].ids, f"{file.name}: {target}"
-    for style in tmp_path.rglob("*.css"):
+    for style in built.rglob("*.css"):
         assert not re.search(r"(url\(|@import)[\"' (]*(https?:)?//", style.read_text("utf-8")), (
             style
         )
-    assert "transpose" in (tmp_path / "search" / "search_index.json").read_text("utf-8")
+
+
+# A browser, as far as the search needs one: scripts are loaded from the folder of the site.
+BROWSER = """
+const fs = require("fs"), vm = require("vm"), [folder, query] = process.argv.slice(1);
+const run = (name) => vm.runInThisContext(fs.readFileSync(folder + "/" + name, "utf8"));
+const input = {value: "", addEventListener: (_, typed) => { input.typed = typed; }};
+const results = {
+  removeChild() {}, getAttribute() {},
+  insertAdjacentHTML: (_, html) => console.log(html),
+};
+globalThis.window = globalThis;
+globalThis.exports = globalThis.module = undefined;  // a browser has no modules of Node.js
+globalThis.base_url = ".";
+globalThis.location = {protocol: "file:", search: "?q=" + query};
+globalThis.document = {
+  getElementById: (id) => id === "mkdocs-search-query" ? input : results,
+  createElement: () => ({}),
+  head: {appendChild: (script) => setTimeout(() => { run(script.src); script.onload(); })},
+};
+run("search-from-disc.js");
+run("search/main.js");
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("transpose", "reference/transformation.html#transpose"),
+        ("bernoulli", "reference/creation.html#rand_bernoulli"),
+        ("provider", "extending/device.html"),
+    ],
+)
+def test_the_search_works_from_the_disc(built: Path, query: str, page: str) -> None:
+    command = ["node", "-e", BROWSER, "--", str(built), query]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f'<a href="./{page}"' in done.stdout

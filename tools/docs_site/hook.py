@@ -53,6 +53,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the index of the search as a script, too, for pages that are read from the disc."""
+    folder = Path(config.site_dir) / "search"
+    data = (folder / "search_index.json").read_text("utf-8")
+    (folder / "search_index.js").write_text(f"window.search_index = {data};\n", "utf-8")
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fill in what is made, and lead links out of docs/ to the copied pages."""
     up = "../" * page.file.src_uri.count("/")

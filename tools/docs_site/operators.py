@@ -169,6 +169,8 @@ def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
         rows.append(("printed as", code(one.printed)))
     if op is not None:
         rows.append(("dtypes", _dtypes(op)))
+        if op.operator_class:
+            rows.append(("promotion", f"as [{op.operator_class.title}](../promotion.md)"))
     else:
         rows.append(("dtypes of the clause", f"`{one.dtypes}`"))
     rows.append(("statuses", code(status.name for status in one.statuses)))
@@ -222,7 +224,8 @@ def _index() -> str:
         "and from the standard's data when the site is built.",
         "Each entry has the call in Python, which raises, and in the "
         "[standard's form](../getting-started.md#the-standards-own-form), which returns a status. "
-        "*Statuses* are those that the clause lists; a missing or destroyed tensor is "
+        "*Statuses* are those that the clause lists ([Errors](../operators.md#errors) has the "
+        "exceptions that carry them); a missing or destroyed tensor is "
         "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
         "others are promoted to them where the [rule set in force](../promotion.md) does so. "
         "*Accuracy* is explained [on its own page](../accuracy.md).",
