@@ -303,6 +303,7 @@ def test_one_operator(capsys: pytest.CaptureFixture[str], key: str) -> None:
     assert status == 0
     assert "sz.floordiv(x, y)" in out
     assert "Return the floor of x / y." in out
+    assert re.search(r"E73: An integer zero divisor is", out)
 
 
 def test_an_operator_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

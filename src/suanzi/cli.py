@@ -20,6 +20,7 @@ import suanzi as sz
 from suanzi import _render
 from suanzi._text import columns
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.errata import errata_of
 from suanzi.promote.library import DEFAULT, rule_set, rule_sets
 from suanzi.promote.live import live as run_live
 from suanzi.promote.operators import OperatorClass
@@ -296,6 +297,7 @@ def _operator_facts(one: Interface) -> dict[str, Any]:
         facts["error"] = None if declared.ulp is None else f"{declared.ulp:g} ULP"
         facts["description"] = inspect.getdoc(declared.function)
     facts["statuses"] = ", ".join(status.name for status in one.statuses)
+    facts["errata"] = [f"{erratum.id}: {erratum.here}" for erratum in errata_of(one.name)]
     return facts
 
 
