@@ -115,6 +115,21 @@ def differences(a: str, b: str) -> str:
     return "\n\n".join(parts)
 
 
+def difference_matrix() -> str:
+    """Return how many pairs of tensors any two frameworks answer differently."""
+    names = ("cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax")
+    rows = []
+    for a in names:
+        cells = []
+        for b in names:
+            found = sz.diff(a, b)
+            shape = next(iter(found.compared))
+            different = len(found.of_shape(shape))
+            cells.append("" if a == b else f"{different} of {found.compared[shape]}")
+        rows.append((f"`{a}`", *cells))
+    return table(("", *(f"`{name}`" for name in names)), rows)
+
+
 def _pairs(found: Diff, shape: str) -> str:
     """Return the differences of one shape: pairs that get the same two answers share a row."""
     left_name, right_name = shape.split(", ")
@@ -152,6 +167,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "errata-kinds": errata_kinds,
     "tables": all_tables,
     "diff": differences,
+    "diff-matrix": difference_matrix,
     "accuracy": all_bounds,
     "source": declaration,
 }

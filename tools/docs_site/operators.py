@@ -91,10 +91,10 @@ def _count(found: list[Interface]) -> str:
     return f"{said} and {backward} backward" if backward else said
 
 
-def _overview(found: Iterable[Interface], folder: str = "reference/") -> str:
+def _overview(found: Iterable[Interface]) -> str:
     return table(
         ("clause", "name", "C name", "what it does"),
-        [(one.clause, link_to(one, folder), f"`{one.c_name}`", _first_line(one)) for one in found],
+        [(one.clause, link_to(one), f"`{one.c_name}`", _first_line(one)) for one in found],
     )
 
 
