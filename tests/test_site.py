@@ -66,7 +66,7 @@ def test_an_operator_has_its_facts(name: str) -> None:
     assert all(f"`{status.name}`" in text for status in facts.statuses)
     assert all(parameter.name in text for parameter in facts.parameters)
     assert ("minimal-set.md" in text) == facts.minimal
-    assert ("ULP" in text) == (op.ulp is not None)
+    assert ("- **accuracy**: " in text) == (op.ulp is not None)
     assert op.domain is None or op.domain in text
     for line in (inspect.getdoc(op.function) or "").splitlines():
         if line.startswith((">>> ", "... ")):
