@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
+from docs_site import operators as reference
 from suanzi.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -81,11 +82,28 @@ def test_terminal_sessions_on_pages(
     assert printed == output
 
 
+TORCH_BLOCKS = [
+    (page, block)
+    for page in PAGES
+    for block in re.findall(r"```python\n(import torch\n.*?)```", page.read_text("utf-8"), re.S)
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), TORCH_BLOCKS, ids=[str(page.relative_to(ROOT)) for page, _ in TORCH_BLOCKS]
+)
+def test_pytorch_on_pages(page: Path, block: str) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    exec(compile(block, str(page), "exec"), {"sz": sz})
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_on_pages_lead_somewhere(page: Path) -> None:
+    made = {(ROOT / "docs" / path).resolve() for path in reference.pages()}
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         if not target.startswith(("http:", "https:", "mailto:")):
-            assert (page.parent / target).exists(), target
+            there = (page.parent / target).resolve()
+            assert there.exists() or there in made, target
 
 
 def test_nothing_is_too_long_to_read() -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi._hints import nearest
+from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.registry import REGISTRY, Operator
 from suanzi.standard import Interface, interface, interfaces
@@ -116,6 +117,7 @@ class Entry:
             "promotion": self.promotion,
             "accuracy": self.accuracy,
             "domain": self.operator and self.operator.domain,
+            "errata": [f"{erratum.id}: {erratum.here}" for erratum in errata_of(own.name)],
             "description": description,
             "example": example,
         }
@@ -129,7 +131,7 @@ class Entry:
             if isinstance(value, bool):
                 value = "yes" if value else "no"
             elif isinstance(value, list):
-                value = ", ".join(value)
+                value = ("\n" if label == "errata" else ", ").join(value)
             if value:
                 lines.append((label, str(value)))
         return lines

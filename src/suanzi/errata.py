@@ -1,0 +1,74 @@
+"""Where the standard contradicts itself, and how it is read here: ``spec/errata.toml`` as data.
+
+>>> [erratum.id for erratum in errata_of("transpose")]
+['E47', 'E48']
+>>> len(errata()), sum(erratum.results for erratum in errata())
+(138, 37)
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+
+from suanzi.standard import Interface, interface
+
+KINDS = {
+    "example": "a worked example is wrong",
+    "contradiction": "two places disagree",
+    "gap": "something is not said",
+    "misprint": "a name, a number or a formula is misspelt",
+}
+"""What an erratum can be."""
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One place where the standard cannot be followed as it stands."""
+
+    id: str
+    clauses: tuple[str, ...]
+    """Interfaces, categories or general clauses; empty for the document as a whole."""
+    kinds: tuple[str, ...]
+    printed: str
+    """What the standard has."""
+    here: str
+    """What suanzi does."""
+    results: bool = False
+    """Whether results or signatures depend on how it is read."""
+
+    def names(self, one: Interface) -> bool:
+        """Tell whether it is about this very interface."""
+        return one.clause in self.clauses
+
+    def touches(self, one: Interface) -> bool:
+        """Tell whether it is about an interface, or about the category it belongs to."""
+        return self.names(one) or category_clause(one) in self.clauses
+
+
+def category_clause(one: Interface) -> str:
+    """Return the clause of an interface's category: 7.2.4 for add."""
+    return ".".join(one.clause.split(".")[:3])
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """Return every erratum, by its number."""
+    import tomllib
+
+    file = os.path.join(os.path.dirname(__file__), "spec", "errata.toml")
+    with open(file, "rb") as text:
+        entries = tomllib.load(text)["erratum"]
+    return tuple(
+        Erratum(**{**e, "clauses": tuple(e["clauses"]), "kinds": tuple(e["kinds"])})
+        for e in entries
+    )
+
+
+def errata_of(key: str) -> tuple[Erratum, ...]:
+    """Return the errata of one interface, given by name, C name or clause; those of its category
+    are not among them.
+    """
+    one = interface(key)
+    return tuple(erratum for erratum in errata() if erratum.names(one))

@@ -1,0 +1,260 @@
+"""The reference: every interface of the standard, on the page of its category."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from enum import Enum
+
+from docs_site.markdown import code, docstring, fenced, table
+from suanzi import interface as standard_form
+from suanzi.device import Device
+from suanzi.dtypes import DType
+from suanzi.errata import Erratum, category_clause, errata, errata_of
+from suanzi.promote.operators import OperatorClass
+from suanzi.registry import REGISTRY, Operator
+from suanzi.standard import Interface, interfaces
+
+TITLES = {
+    "creation": "Creation and destruction",
+    "query": "Query and check",
+    "transformation": "Transformation",
+    "arithmetic": "Arithmetic",
+    "comparison": "Comparison",
+    "logical": "Logic",
+    "bitwise": "Bits",
+    "power": "Powers and roots",
+    "rounding": "Rounding",
+    "trigonometric": "Trigonometry",
+    "hyperbolic": "Hyperbolic functions",
+    "exponential": "Exponentials and logarithms",
+    "reduction": "Reduction",
+    "indexing": "Indices",
+    "complex": "Complex numbers",
+    "signal": "Fourier transforms",
+    "linear algebra": "Linear algebra",
+    "interpolation": "Interpolation",
+}
+"""The categories in the standard's order, and what their pages are called."""
+
+INDEX = "reference/index.md"
+MINIMAL_SET = "reference/minimal-set.md"
+
+
+def page_of(category: str) -> str:
+    """Return the path of a category's page."""
+    return f"reference/{category.replace(' ', '-')}.md"
+
+
+def link_to(one: Interface, folder: str = "reference/") -> str:
+    """Return a link to an interface, from a page in a folder."""
+    path = page_of(one.category)
+    path = path.removeprefix("reference/") if folder == "reference/" else path
+    return f"[`{one.name}`]({path}#{one.name})"
+
+
+def pages() -> dict[str, str]:
+    """Return every page of the reference by its path."""
+    made = {INDEX: _index(), MINIMAL_SET: _minimal_set()}
+    for category in TITLES:
+        made[page_of(category)] = _category_page(category)
+    return made
+
+
+def members(category: str) -> list[Interface]:
+    """Return the interfaces of a category in the standard's order."""
+    return [one for one in interfaces().values() if one.category == category]
+
+
+def _category_page(category: str) -> str:
+    found = members(category)
+    clause = category_clause(found[0])
+    missing = [one.name for one in found if one.name not in REGISTRY]
+    parts = [
+        f"# {TITLES[category]}",
+        f"Clause {clause} of the standard: {_count(found)}. [How to read this page](index.md).",
+        _overview(found),
+    ]
+    if missing:
+        parts.append(f"Not declared yet: {code(missing)}.")
+    common = [erratum for erratum in errata() if clause in erratum.clauses]
+    if common:
+        parts.append(f"Errata of the whole category: {_errata_links(common)}.")
+    parts += [_section(one) for one in found]
+    return "\n\n".join(parts) + "\n"
+
+
+def _count(found: list[Interface]) -> str:
+    backward = sum(one.backward_of is not None for one in found)
+    forward = len(found) - backward
+    said = f"{forward} interface{'s' * (forward != 1)}"
+    return f"{said} and {backward} backward" if backward else said
+
+
+def _overview(found: Iterable[Interface]) -> str:
+    return table(
+        ("clause", "name", "C name", "what it does"),
+        [(one.clause, link_to(one), f"`{one.c_name}`", _first_line(one)) for one in found],
+    )
+
+
+def _first_line(one: Interface) -> str:
+    op = REGISTRY.get(one.name)
+    if op is None:
+        return "not declared yet"
+    return docstring((inspect.getdoc(op.function) or "").split("\n\n")[0]).replace("\n", " ")
+
+
+def _section(one: Interface) -> str:
+    op = REGISTRY.get(one.name)
+    parts = [f"## {one.name}"]
+    if op is None:
+        parts += ["Not declared yet.", fenced(_standard_call(one), "python")]
+    else:
+        calls = f"{_python_call(op)}\n{_standard_call(one)}"
+        parts += [fenced(calls, "python"), docstring(inspect.getdoc(op.function) or "")]
+    parts.append("\n".join(f"- **{name}**: {said}" for name, said in _facts(one, op)))
+    return "\n\n".join(parts)
+
+
+def _python_call(op: Operator) -> str:
+    signature = inspect.signature(op.function)
+    parts = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        default = parameter.default
+        given = "" if default is parameter.empty else f" = {_literal(default)}"
+        parts.append(f"{parameter.name}: {parameter.annotation}{given}")
+    return _call(f"sz.{op.name}", parts, signature.return_annotation)
+
+
+def _call(name: str, parts: list[str], answer: str) -> str:
+    """Return a call on one line, or on several if it is long."""
+    line = f"{name}({', '.join(parts)}) -> {answer}"
+    if len(line) <= 88:
+        return line
+    return "\n".join([f"{name}(", *(f"    {part}," for part in parts), f") -> {answer}"])
+
+
+def _literal(value: object) -> str:
+    """Return a default as one would write it."""
+    if isinstance(value, DType):
+        return f"sz.{value.name}"
+    if isinstance(value, Device):
+        return repr(str(value))
+    return str(value.name) if isinstance(value, Enum) else repr(value)
+
+
+def _standard_call(one: Interface) -> str:
+    """Return the standard's form: all parameters in its order, and what comes back."""
+    function = getattr(standard_form, one.c_name, None)
+    defaults = inspect.signature(function).parameters if function is not None else {}
+    given = []
+    for p in one.parameters:
+        if p.required and not p.derived:
+            given.append(p.name)
+        elif p.name in defaults:
+            given.append(f"{p.name}={_literal(defaults[p.name].default)}")
+        else:
+            given.append(f"{p.name}={p.default or 'None'}")
+    answer = ", ".join(("Status", *one.outputs))
+    return _call(f"interface.{one.c_name}", given, f"({answer})")
+
+
+def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
+    minimal = " In the [minimal set](minimal-set.md)." if one.minimal else ""
+    rows = [("clause", f"{one.clause}, Table {one.table}.{minimal}")]
+    if one.printed:
+        rows.append(("printed as", code(one.printed)))
+    if op is not None:
+        rows.append(("dtypes", _dtypes(op)))
+        if op.operator_class:
+            rows.append(("promotion", f"as [{op.operator_class.title}](../promotion.md)"))
+    else:
+        rows.append(("dtypes of the clause", f"`{one.dtypes}`"))
+    rows.append(("statuses", code(status.name for status in one.statuses)))
+    rows += [("backward", ", ".join(link_to(b) for b in _backward(one)))] if _backward(one) else []
+    if one.backward_of:
+        rows.append(("backward of", link_to(interfaces()[one.backward_of])))
+    if op is not None and op.ulp is not None:
+        rows.append(("accuracy", accuracy(op)))
+    if op is not None and op.domain is not None:
+        rows.append(("domain", f"`{op.domain}`; NaN outside, an error in the standard's form"))
+    added = [p.name for p in one.parameters if p.added]
+    if added:
+        rows.append(("added here", f"{code(added)}, which the standard forgot"))
+    found = errata_of(one.name)
+    if found:
+        rows.append(("errata", _errata_links(found)))
+    return rows
+
+
+def _backward(one: Interface) -> list[Interface]:
+    return [other for other in interfaces().values() if other.backward_of == one.name]
+
+
+def _dtypes(op: Operator) -> str:
+    said = op.dtypes_in_words()
+    if op.operator_class in (OperatorClass.REAL_FUNCTION, OperatorClass.TRUE_DIVISION):
+        return f"{said}; integers and bool are promoted to them"
+    return said
+
+
+def accuracy(op: Operator) -> str:
+    """Return the bound of an operator's error in words."""
+    assert op.ulp is not None
+    if op.ulp <= 0.5:
+        return "correctly rounded, 0.5 ULP"
+    return f"at most {op.ulp:g} ULP in float32 and float64"
+
+
+def _errata_links(found: Iterable[Erratum]) -> str:
+    return ", ".join(f"[{one.id}](../errata.md#{one.id.lower()})" for one in found)
+
+
+def _index() -> str:
+    every = list(interfaces().values())
+    there = sum(one.name in REGISTRY for one in every)
+    backward = sum(one.backward_of is not None for one in every)
+    parts = [
+        "# All interfaces",
+        f"The {len(every)} interfaces of the standard, {len(every) - backward} forward and "
+        f"{backward} backward; {there} are declared. These pages are made from the declarations "
+        "and from the standard's data when the site is built.",
+        "Each entry has the call in Python, which raises, and in the "
+        "[standard's form](../getting-started.md#the-standards-own-form), which returns a status. "
+        "*Statuses* are those that the clause lists ([Errors](../operators.md#errors) has the "
+        "exceptions that carry them); a missing or destroyed tensor is "
+        "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
+        "others are promoted to them where the [rule set in force](../promotion.md) does so. "
+        "*Accuracy* is explained [on its own page](../accuracy.md).",
+        "The [minimal set](minimal-set.md) is what every implementation must have.",
+    ]
+    for category, title in TITLES.items():
+        found = members(category)
+        name = page_of(category).removeprefix("reference/")
+        parts.append(f"## {title}\n\n{category_clause(found[0])}, [{title}]({name})")
+        parts.append(_overview(found))
+    return "\n\n".join(parts) + "\n"
+
+
+def _minimal_set() -> str:
+    found = [one for one in interfaces().values() if one.minimal]
+    rows = [
+        (
+            str(number),
+            one.clause,
+            link_to(one),
+            f"`{one.c_name}`",
+            "yes" if one.name in REGISTRY else "not yet",
+        )
+        for number, one in enumerate(found, 1)
+    ]
+    return (
+        "# The minimal set\n\n"
+        f"Clause 7.3 and Table 154 name the {len(found)} interfaces that every implementation must "
+        "have. See [E05](../errata.md#e05) for their backward interfaces.\n\n"
+        + table(("", "clause", "name", "C name", "declared"), rows)
+        + "\n"
+    )
