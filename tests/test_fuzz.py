@@ -24,6 +24,8 @@ from suanzi.registry import REGISTRY
 
 NAMES = sorted(REGISTRY.keys() - {"destroy"})  # which leaves nothing to call twice
 RANDOM = {"rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"}
+# Which rounds as the layout of an operand lets it, to memory that is not ours.
+LAPACK = {"lu", "cholesky", "qr", "svd", "solve", "lstsq", "inverse", "eig"}
 # Made of values, or of none, and then not set.
 MADE_OF_VALUES = {"empty", "create_tensor", "wrap_tensor", "create_quant_tensor"}
 RULES = sorted(sz.rule_sets())
@@ -191,14 +193,15 @@ def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
         return
     if isinstance(found, sz.SparseTensor):
         found, same = found.to_dense(), same.to_dense()
-    if not isinstance(found, sz.Tensor | list):  # allclose, size, rank
+    if not isinstance(found, sz.Tensor | list | tuple):  # allclose, size, rank
         assert type(found) in (bool, int)
         assert found == same or name == "is_contiguous"
         return
-    pairs = zip(found, same, strict=True) if isinstance(found, list) else [(found, same)]
+    several = isinstance(found, list | tuple)
+    pairs = zip(found, same, strict=True) if several else [(found, same)]
     for one, other in pairs:
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        if name in RANDOM or name in MADE_OF_VALUES:
+        if name in RANDOM or name in MADE_OF_VALUES or name in LAPACK:
             continue
         assert bits(one) == bits(other)
         if name in SHARE_MEMORY:
