@@ -50,12 +50,11 @@ class Truth {
   Path path_;
 };
 
-// How many of the elements of each chunk are not zero, summed up to its beginning.
 constexpr std::int64_t chunk = 1 << 15;
 
-std::vector<std::int64_t> count_chunks(const Truth& truth) {
+// Where the coordinates of each chunk begin; the last one is how many there are.
+void count_chunks(const Truth& truth, std::vector<std::int64_t>& starts) {
   std::int64_t size = truth.size();
-  std::vector<std::int64_t> starts(static_cast<std::size_t>((size + chunk - 1) / chunk) + 1, 0);
   parallel_for(size, chunk, [&](std::int64_t begin, std::int64_t end) {
     // A part has the chunks that begin in it.
     for (std::int64_t c = (begin + chunk - 1) / chunk; c * chunk < end; ++c) {
@@ -67,10 +66,9 @@ std::vector<std::int64_t> count_chunks(const Truth& truth) {
     }
   });
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  return starts;
 }
 
-// Writes coordinates, those of one axis `step` apart, and of the next axis `next` after them.
+// Writes coordinates: those of each axis to an array of its own, `step` apart.
 class Coordinates {
  public:
   Coordinates(const Tensor& t, std::int64_t* const* axes, std::int64_t step) : ndim_(t.ndim()), axes_(axes), step_(step) {
@@ -78,7 +76,7 @@ class Coordinates {
   }
   int ndim() const { return ndim_; }
 
-  // Writes n ascending places, which begin in [begin, ...), as the elements from `to` on.
+  // Writes n ascending places, as the elements from `to` on.
   void write(const std::int64_t* places, std::int64_t n, std::int64_t to) const {
     int last = ndim_ - 1;
     if (last == 0 && step_ == 1) {
@@ -137,9 +135,9 @@ void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, c
 // exception when there is no memory.
 PyObject* nonzero(const Tensor& t, bool as_tuple) {
   Truth truth(t);
-  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> starts(static_cast<std::size_t>((t.size + chunk - 1) / chunk) + 1, 0);
   Kept kept(t);  // another thread may destroy it while elements are counted
-  run_over(t.size, {&t}, [&] { starts = count_chunks(truth); });
+  run_over(t.size, {&t}, [&] { count_chunks(truth, starts); });
   std::int64_t count = starts.back(), ndim = t.ndim();
   if (count == 0) return Py_NewRef(Py_None);
   std::int64_t* axes[max_ndim];

@@ -62,6 +62,25 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
 
 // Every key is compared with every other, so that nothing depends on a comparison but a count. Of the keys
 // before the group that is counted for, equal ones count, too; in that group those before it, and then none.
+template <bool or_equal, class Lanes, class U>
+inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
+#if defined(__AVX512F__)
+  auto a = std::bit_cast<__m512i>(own), c = std::bit_cast<__m512i>(count);
+  constexpr int comparison = or_equal ? _MM_CMPINT_NLT : _MM_CMPINT_NLE;
+  if constexpr (sizeof(U) == 4) {
+    __mmask16 chosen = _mm512_cmp_epu32_mask(a, _mm512_set1_epi32(static_cast<i32>(key)), comparison);
+    c = _mm512_mask_add_epi32(c, chosen, c, _mm512_set1_epi32(1));
+  } else {
+    __mmask8 chosen = _mm512_cmp_epu64_mask(a, _mm512_set1_epi64(static_cast<i64>(key)), comparison);
+    c = _mm512_mask_add_epi64(c, chosen, c, _mm512_set1_epi64(1));
+  }
+  count = std::bit_cast<Lanes>(c);
+#else
+  if constexpr (or_equal) count -= (Lanes)(own >= key);
+  else count -= (Lanes)(own > key);
+#endif
+}
+
 template <class U>
 void ranks_loop(void* memory, std::size_t n, u32* ranks) {
   constexpr std::size_t lanes = 64 / sizeof(U);
@@ -75,10 +94,10 @@ void ranks_loop(void* memory, std::size_t n, u32* ranks) {
     Lanes own, below{};
     std::memcpy(&own, keys + group, sizeof own);
     std::size_t j = 0;
-    for (; j < group; ++j) below -= (Lanes)(own >= keys[j]);
+    for (; j < group; ++j) count_if<true>(own, keys[j], below);
     for (; j < group + lanes && j < n; ++j)
       below -= (Lanes)((own > keys[j]) | ((own == keys[j]) & (numbers > static_cast<U>(j - group))));
-    for (; j < n; ++j) below -= (Lanes)(own > keys[j]);
+    for (; j < n; ++j) count_if<false>(own, keys[j], below);
     for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane) ranks[group + lane] = static_cast<u32>(below[lane]);
   }
 }

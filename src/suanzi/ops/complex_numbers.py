@@ -82,7 +82,7 @@ def conj(input: TensorLike) -> Tensor:
 
     >>> import suanzi as sz
     >>> sz.conj(sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j]))
-    Tensor([-2.25-4.75j, 3.25-5.75j], dtype=complex64)
+    Tensor([-2.25-4.75j,  3.25-5.75j], dtype=complex64)
     >>> x = sz.tensor([1, 2])
     >>> sz.conj(x) is x
     True
@@ -106,7 +106,7 @@ def imag(input: TensorLike) -> Tensor:
     Tensor([4.75, 5.75], dtype=float32)
     >>> sz.imag(x)[0] = 1
     >>> x
-    Tensor([-2.25+1j, 3.25+5.75j], dtype=complex64)
+    Tensor([  -2.25+1j, 3.25+5.75j], dtype=complex64)
     >>> sz.imag(sz.tensor([1, 2]))
     Tensor([0, 0], dtype=int64)
     """
@@ -133,7 +133,7 @@ def real(input: TensorLike) -> Tensor:
     >>> import suanzi as sz
     >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
     >>> sz.real(x)
-    Tensor([-2.25, 3.25], dtype=float32)
+    Tensor([-2.25,  3.25], dtype=float32)
     """
     op = REGISTRY["real"]
     x = _number_argument(op, input)
