@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from itertools import islice
 from typing import Any
 
@@ -131,7 +131,7 @@ def mode_argument(op: Operator, mode: Any) -> ReduceMode | ReduceFunction:
     """Return a mode: one of the eleven, its name in either case, or a function of one's own."""
     if isinstance(mode, ReduceMode | ReduceFunction):
         return mode
-    given = getattr(mode, "name", mode)
+    given = mode.name if isinstance(mode, Enum) else mode
     if isinstance(given, str) and given.upper() in ReduceMode.__members__:
         return ReduceMode[given.upper()]
     raise InvalidArgument(
