@@ -73,6 +73,8 @@ struct QuantizeKernels {
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
+struct ProductKernels;  // products.h
+
 struct Kernels {
   const char* level;
   Convert convert[real_lane_count][real_lane_count];  // rounds once; wraps; saturates from floats
@@ -102,6 +104,7 @@ struct Kernels {
   Binary compare[6][3];
   QuantizeKernels quantized[4];  // stored as i8, i16, u8, u16
   Extremes extremes[2];          // of f32, of f64
+  const ProductKernels* products;
 };
 
 // The table in use.

@@ -25,5 +25,6 @@ NB_MODULE(_core, m) {
   suanzi::init_masking(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
+  suanzi::init_products(m);
   suanzi::init_dlpack(m);
 }

@@ -24,6 +24,7 @@ void init_selecting(nb::module_& m);
 void init_masking(nb::module_& m);
 void init_sparse(nb::module_& m);
 void init_quantize(nb::module_& m);
+void init_products(nb::module_& m);
 void init_dlpack(nb::module_& m);
 
 // The DType type, and its instance number i; both live as long as the process.

@@ -110,6 +110,16 @@ from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
+from suanzi.ops.products import bilinear, dot, linear, matmul
+from suanzi.ops.products_backward import (
+    bilinear_bwd_in1,
+    bilinear_bwd_in2,
+    bilinear_bwd_weight,
+    dot_bwd1,
+    dot_bwd2,
+    linear_bwd_in,
+    linear_bwd_weight,
+)
 from suanzi.ops.query import (
     is_contiguous,
     is_finite,
@@ -229,6 +239,10 @@ __all__ = [
     "atan",
     "atanh",
     "bfloat16",
+    "bilinear",
+    "bilinear_bwd_in1",
+    "bilinear_bwd_in2",
+    "bilinear_bwd_weight",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -260,6 +274,9 @@ __all__ = [
     "diag",
     "diff",
     "div",
+    "dot",
+    "dot_bwd1",
+    "dot_bwd2",
     "dtype",
     "duplicate",
     "empty",
@@ -304,6 +321,9 @@ __all__ = [
     "laws",
     "less",
     "less_equal",
+    "linear",
+    "linear_bwd_in",
+    "linear_bwd_weight",
     "linspace",
     "load",
     "log",
@@ -316,6 +336,7 @@ __all__ = [
     "logical_xor",
     "loglp",
     "masked_select",
+    "matmul",
     "max",
     "meshgrid",
     "min",

@@ -1,0 +1,555 @@
+// native/products.cpp: products of matrices and vectors: which way each takes, and its parts.
+//
+// Matrices of floats are multiplied by BLAS, which is given parts of the output that depend on the
+// shape alone, each on one thread, so that the number of threads changes no result. Everything else
+// is multiplied by kernels of our own: integers, what is small, and vectors.
+#include "products.h"
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <cstring>
+
+#include "arguments.h"
+#include "blas.h"
+#include "blocks.h"
+#include "fast_function.h"
+#include "movement.h"
+#include "operands.h"
+#include "operators.h"
+#include "threads.h"
+
+namespace suanzi {
+
+namespace {
+
+// ---- what is computed ---------------------------------------------------------------------------
+
+const DtypeInfo& facts(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)]; }
+bool is_integral(Dtype dtype) { return facts(dtype).kind == Kind::Int || facts(dtype).kind == Kind::UInt; }
+
+// Whether elements of two dtypes are the same bits, as integers that wrap are.
+bool same_bits(Dtype a, Dtype b) {
+  return a == b || (is_integral(a) && is_integral(b) && facts(a).bits == facts(b).bits);
+}
+
+// The dtypes that operands are converted to and sums are in.
+struct Way {
+  Dtype operand, sum;
+  Sum kernel;
+  bool pairs;
+};
+
+Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
+  const DtypeInfo& info = facts(promoted);
+  if (info.kind == Kind::Complex) {
+    if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128, false};
+    return {Dtype::complex64, Dtype::complex64, Sum::c64, false};
+  }
+  if (info.kind == Kind::Float) {
+    if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64, false};
+    return {Dtype::float32, Dtype::float32, Sum::f32, false};
+  }
+  auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
+  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
+  if (info.bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
+  if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
+  return {Dtype::int32, Dtype::int32, Sum::w32, false};
+}
+
+// Whether an operand must be rounded to the promoted dtype before it is widened again.
+bool rounds(Dtype source, Dtype promoted, Dtype operand) {
+  if (source == promoted || promoted == operand || is_integral(promoted)) return false;
+  return !holds_exactly(part_of(promoted), part_of(source));
+}
+
+// An operand; strides are in elements.
+struct Side {
+  const std::byte* data;
+  Dtype dtype;
+  std::int64_t row, column;
+  std::int64_t batch[max_ndim];
+};
+
+struct Product {
+  int batch_ndim = 0;
+  std::int64_t batch[max_ndim];
+  std::int64_t m, n, k;
+  Side a, b;
+  Way way;
+  const std::byte* bias = nullptr;  // n elements in the dtype of sums, dense
+  std::byte* out;
+  Dtype result;
+  // The dims of the output.
+  int ndim = 0;
+  std::int64_t dims[max_ndim];
+
+  std::int64_t count() const {
+    std::int64_t found = 1;
+    for (int d = 0; d < batch_ndim; ++d) found *= batch[d];
+    return found;
+  }
+  double work() const { return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1)); }
+  bool is_of_matrices() const { return m > 1 && n > 1; }
+  // Below, a call of BLAS costs more than it saves.
+  bool wants_blas() const {
+    bool floating = way.kernel >= Sum::f32;
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && work() > 64.0 * 64 * 64;
+  }
+};
+
+// Reads shapes as numpy.matmul does; false if they do not go together. With `turned`, the last two
+// axes of b are exchanged.
+bool read_shapes(const Tensor& a, const Tensor& b, bool turned, Product& p) {
+  int na = a.ndim(), nb = b.ndim();
+  if (na < 1 || nb < 1) return false;
+  p.a.data = a.data(), p.b.data = b.data();
+  p.a.dtype = a.dtype, p.b.dtype = b.dtype;
+  p.k = a.dims()[na - 1];
+  p.a.column = a.strides()[na - 1];
+  p.m = na > 1 ? a.dims()[na - 2] : 1;
+  p.a.row = na > 1 ? a.strides()[na - 2] : 0;
+  int along = nb == 1 ? 0 : turned ? nb - 1 : nb - 2, across = turned ? nb - 2 : nb - 1;
+  if (b.dims()[along] != p.k) return false;
+  p.b.row = b.strides()[along];
+  p.n = nb > 1 ? b.dims()[across] : 1;
+  p.b.column = nb > 1 ? b.strides()[across] : 0;
+  int batch_a = std::max(na - 2, 0), batch_b = std::max(nb - 2, 0);
+  p.batch_ndim = std::max(batch_a, batch_b);
+  for (int d = 0; d < p.batch_ndim; ++d) {
+    int da = d - (p.batch_ndim - batch_a), db = d - (p.batch_ndim - batch_b);
+    std::int64_t size_a = da >= 0 ? a.dims()[da] : 1, size_b = db >= 0 ? b.dims()[db] : 1;
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+    p.batch[d] = p.dims[d] = size_a == 1 ? size_b : size_a;
+    p.a.batch[d] = size_a == 1 ? 0 : a.strides()[da];
+    p.b.batch[d] = size_b == 1 ? 0 : b.strides()[db];
+  }
+  p.ndim = p.batch_ndim;
+  if (na > 1) p.dims[p.ndim++] = p.m;
+  if (nb > 1) p.dims[p.ndim++] = p.n;
+  return p.ndim <= max_ndim;
+}
+
+// Makes the rows of many matrices, all multiplied by one, the rows of a single matrix.
+void fold(Product& p) {
+  while (p.batch_ndim > 0) {
+    int d = p.batch_ndim - 1;
+    std::int64_t size = p.batch[d];
+    if (size != 1) {
+      if (p.b.batch[d] != 0 || (p.m != 1 && p.a.batch[d] != p.m * p.a.row)) return;
+      if (p.m == 1) p.a.row = p.a.batch[d];
+      p.m *= size;
+    }
+    --p.batch_ndim;
+  }
+}
+
+// ---- memory on the way --------------------------------------------------------------------------
+
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (storage_) release_storage(storage_);
+  }
+  std::byte* take(Dtype dtype, std::int64_t count) noexcept {
+    storage_ = allocate_storage(dtype, count);
+    return storage_ ? storage_->data : nullptr;
+  }
+
+ private:
+  Storage* storage_ = nullptr;
+};
+
+// A matrix converted and dense, row by row; false when there is no memory.
+bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
+  std::int64_t count;
+  if (__builtin_mul_overflow(rows, columns, &count)) return false;
+  std::byte* to = scratch.take(wanted, count);
+  if (!to) return false;
+  auto from_item = static_cast<std::int64_t>(item(dtype)), to_item = static_cast<std::int64_t>(item(wanted));
+  Move move;
+  move.ndim = 2;
+  move.dims[0] = rows, move.dims[1] = columns;
+  move.from = x.data, move.to = to;
+  move.from_dtype = dtype, move.to_dtype = wanted;
+  move.from_strides[0] = x.row * from_item, move.from_strides[1] = x.column * from_item;
+  move.to_strides[0] = columns * to_item, move.to_strides[1] = to_item;
+  if (count > 0) run_move(move);
+  x = {to, columns, 1};
+  return true;
+}
+
+// ---- one product --------------------------------------------------------------------------------
+
+constexpr std::int64_t widest_row = 512;  // elements of a row of a tile, which fit a buffer
+
+// Calls body(i) for each i below count, on several threads if each is worth `work` operations.
+template <class F>
+void for_each(std::int64_t count, double work, F&& body) {
+  constexpr std::int64_t unit = 1024;  // parallel_for shares in such steps
+  auto least = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
+  parallel_for(count * unit, least * unit, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin / unit; i < end / unit; ++i) body(i);
+  });
+}
+
+class Multiplication {
+ public:
+  explicit Multiplication(const Product& product) noexcept
+      : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
+        store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
+        by_blas(p.wants_blas() && blas().available), item_(static_cast<std::int64_t>(item(p.way.operand))),
+        sum_item(static_cast<std::int64_t>(item(p.way.sum))), out_item(static_cast<std::int64_t>(item(p.result))) {}
+
+  // False when there was no memory.
+  bool run() noexcept {
+    std::int64_t count = p.count();
+    // Many products are shared among threads; the parts of a few large ones are.
+    bool few = p.work() >= 1 << 24 && count < 2 * thread_count();
+    if (few) for (std::int64_t i = 0; i < count; ++i) one(i);
+    else for_each(count, p.work(), [&](std::int64_t i) { one(i); });
+    return !failed_;
+  }
+
+ private:
+  void one(std::int64_t number) noexcept {
+    std::int64_t at_a = 0, at_b = 0, rest = number;
+    for (int d = p.batch_ndim - 1; d >= 0; --d) {
+      at_a += rest % p.batch[d] * p.a.batch[d];
+      at_b += rest % p.batch[d] * p.b.batch[d];
+      rest /= p.batch[d];
+    }
+    Matrix a{p.a.data + at_a * static_cast<std::int64_t>(item(p.a.dtype)), p.a.row, p.a.column};
+    Matrix b{p.b.data + at_b * static_cast<std::int64_t>(item(p.b.dtype)), p.b.row, p.b.column};
+    std::byte* out = p.out + number * p.m * p.n * out_item;
+    if (p.is_of_matrices()) matrices(a, b, out);
+    else if (p.n == 1) vector(a, p.a.dtype, p.m, Matrix{b.data, 0, b.row}, p.b.dtype, out);
+    else vector(Matrix{b.data, b.column, b.row}, p.b.dtype, p.n, a, p.a.dtype, out);
+  }
+
+  // -- matrices
+
+  // Whether BLAS takes a matrix as it lies.
+  static bool suits_blas(const Matrix& x, std::int64_t rows, std::int64_t columns) noexcept {
+    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) || (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
+  }
+
+  void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
+    Scratch left, right;
+    if ((!same_bits(p.a.dtype, p.way.operand) || (by_blas && !suits_blas(a, p.m, p.k))) &&
+        !lay_straight(a, p.a.dtype, p.way.operand, p.m, p.k, left))
+      return fail();
+    if ((!same_bits(p.b.dtype, p.way.operand) || (by_blas && !suits_blas(b, p.k, p.n))) &&
+        !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
+      return fail();
+    bool blas_now = by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    std::int64_t rows = part_of_axis(p.m, blas_now), columns = part_of_axis(p.n, blas_now);
+    std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
+    double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(p.k + 1);
+    for_each(across * down, work, [&](std::int64_t i) {
+      std::int64_t i0 = i / across * rows, j0 = i % across * columns;
+      std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
+      Matrix some{a.data + i0 * a.row * item_, a.row, a.column}, part{b.data + j0 * b.column * item_, b.row, b.column};
+      std::byte* to = out + (i0 * p.n + j0) * out_item;
+      Scratch sums;
+      std::byte* c = in_place ? to : sums.take(p.way.sum, m * n);
+      if (!c) return fail();
+      std::int64_t c_row = in_place ? p.n : n;
+      if (p.k == 0)
+        for (std::int64_t r = 0; r < m; ++r) std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+      else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
+      else (p.way.pairs ? own.multiply_pairs : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
+      if (in_place && !p.bias) return;
+      const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
+      for (std::int64_t r = 0; r < m; ++r)
+        for (std::int64_t j = 0; j < n; j += widest_row)
+          finish(c + (r * c_row + j) * sum_item, bias ? bias + j * sum_item : nullptr, false,
+                 to + (r * p.n + j) * out_item, std::min(widest_row, n - j));
+    });
+  }
+
+  // How many rows or columns a part of the output has; nothing but the shape has a say.
+  static std::int64_t part_of_axis(std::int64_t size, bool by_blas) noexcept {
+    std::int64_t wanted = by_blas ? 512 : 256;
+    std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
+    // Multiples of what kernels and libraries handle at a time.
+    return ((size + parts - 1) / parts + 63) / 64 * 64;
+  }
+
+  // -- vectors
+
+  static constexpr std::int64_t block = 2048, chunk = 32 * block, width = 1024, group = 64;
+
+  // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
+  void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
+    Scratch straight_vector, straight_matrix;
+    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !lay_straight(v, v_dtype, p.way.operand, 1, p.k, straight_vector))
+      return fail();
+    bool by_rows = x.column == 1 || p.k <= 1, by_columns = x.row == 1 && rows > 1;
+    if (!by_rows && !by_columns) {
+      if (!lay_straight(x, x_dtype, p.way.operand, rows, p.k, straight_matrix)) return fail();
+      x_dtype = p.way.operand;
+    }
+    Path path{};
+    if (!same_bits(x_dtype, p.way.operand)) path = cast_path(k, x_dtype, p.way.operand, false);
+    auto x_item = static_cast<std::int64_t>(item(x_dtype));
+    if (by_columns && !by_rows) {
+      for_each((rows + width - 1) / width, static_cast<double>(p.k) * width, [&](std::int64_t i) {
+        std::int64_t first = i * width, n = std::min(width, rows - first);
+        alignas(64) std::byte sums[width * 16];
+        std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
+        add_columns(x.data + first * x_item, x.column * x_item, path, x_item, v.data, sums, n);
+        put(sums, first, n, out);
+      });
+    } else if (rows == 1 && p.k > chunk) {
+      one_row(x.data, x_item, path, v.data, out);
+    } else {
+      for_each((rows + group - 1) / group, static_cast<double>(p.k) * group, [&](std::int64_t i) {
+        std::int64_t first = i * group, n = std::min(group, rows - first);
+        alignas(64) std::byte sums[group * 16];
+        for (std::int64_t r = 0; r < n; ++r) {
+          const std::byte* row = x.data + (first + r) * x.row * x_item;
+          std::byte* sum = sums + r * sum_item;
+          std::memset(sum, 0, static_cast<std::size_t>(sum_item));
+          for (std::int64_t start = 0; start < p.k; start += chunk) add_chunk(row, x_item, path, v.data, start, sum);
+        }
+        put(sums, first, n, out);
+      });
+    }
+  }
+
+  // The sums of n rows of a vector product, from `first` on, to the output.
+  void put(std::byte* sums, std::int64_t first, std::int64_t n, std::byte* out) const noexcept {
+    bool repeats = p.n == 1;
+    for (std::int64_t j = 0; j < n; j += widest_row) {
+      const std::byte* bias = !p.bias ? nullptr : repeats ? p.bias : p.bias + (first + j) * sum_item;
+      finish(sums + j * sum_item, bias, repeats, out + (first + j) * out_item, std::min(widest_row, n - j));
+    }
+  }
+
+  void add_columns(const std::byte* columns, std::int64_t stride, const Path& path, std::int64_t x_item,
+                   const std::byte* v, std::byte* sums, std::int64_t n) const noexcept {
+    if (path.count == 0)
+      return own.add_rows[lane](v, columns, stride, static_cast<std::size_t>(p.k), sums, static_cast<std::size_t>(n));
+    constexpr std::int64_t together = 8;
+    alignas(64) std::byte rows[together * widest_row * 16];
+    Buffer buffers[2];
+    for (std::int64_t q = 0; q < p.k; q += together) {
+      std::int64_t count = std::min(together, p.k - q);
+      for (std::int64_t j = 0; j < n; j += widest_row) {
+        auto some = static_cast<std::size_t>(std::min(widest_row, n - j));
+        for (std::int64_t r = 0; r < count; ++r)
+          follow_to(path, columns + (q + r) * stride + j * x_item, some, static_cast<std::size_t>(item_),
+                    rows + r * widest_row * item_, buffers[0].bytes, buffers[1].bytes);
+        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count), sums + j * sum_item, some);
+      }
+    }
+  }
+
+  // A long row is cut into chunks whatever the number of threads is.
+  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::byte* out) noexcept {
+    std::int64_t count = (p.k + chunk - 1) / chunk;
+    Scratch memory;
+    std::byte* parts = memory.take(p.way.sum, count);
+    if (!parts) return fail();
+    for_each(count, chunk, [&](std::int64_t i) {
+      std::memset(parts + i * sum_item, 0, static_cast<std::size_t>(sum_item));
+      add_chunk(row, x_item, path, v, i * chunk, parts + i * sum_item);
+    });
+    for (std::int64_t i = 1; i < count; ++i) own.add[lane](parts + i * sum_item, true, parts, 1);
+    put(parts, 0, 1, out);
+  }
+
+  // Adds the products of at most `chunk` elements from `start` on to a sum, one block after the other.
+  void add_chunk(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::int64_t start,
+                 std::byte* sum) const noexcept {
+    alignas(16) std::byte whole[16] = {}, part[16];
+    alignas(64) std::byte buffers[2][block * 16];
+    std::int64_t end = std::min(p.k, start + chunk);
+    for (std::int64_t i = start; i < end; i += block) {
+      auto n = static_cast<std::size_t>(std::min(block, end - i));
+      const std::byte* x = follow(path, row + i * x_item, n, buffers[0], buffers[1]);
+      own.dot[lane](x, v + i * item_, part, n);
+      own.add[lane](part, true, whole, 1);
+    }
+    own.add[lane](whole, true, sum, 1);
+  }
+
+  // -- results
+
+  // Adds a bias to at most widest_row sums, and stores them.
+  void finish(std::byte* sums, const std::byte* bias, bool repeats, std::byte* to, std::int64_t n) const noexcept {
+    auto count = static_cast<std::size_t>(n);
+    if (bias) own.add[lane](bias, repeats, sums, count);
+    if (in_place) {
+      if (to != sums) std::memcpy(to, sums, count * static_cast<std::size_t>(out_item));
+      return;
+    }
+    Buffer buffers[2];
+    follow_to(store, sums, count, static_cast<std::size_t>(out_item), to, buffers[0].bytes, buffers[1].bytes);
+  }
+
+  void fail() noexcept { failed_ = true; }
+
+  const Product& p;
+  const Kernels& k;
+  const ProductKernels& own;
+  std::size_t lane;
+  Path store;
+  bool in_place, by_blas;
+  std::int64_t item_, sum_item, out_item;
+  std::atomic<bool> failed_{false};
+};
+
+// ---- tensors ------------------------------------------------------------------------------------
+
+// An operand rounded to the dtype of the product, where widening it alone would be another number.
+nb::object rounded(PyObject* x, Dtype promoted, Dtype operand) {
+  if (!rounds(tensor_of(x)->dtype, promoted, operand)) return nb::borrow(x);
+  nb::object cast = nb::module_::import_("suanzi._core").attr("cast");
+  return cast(nb::handle(x), nb::handle(dtype_object(static_cast<std::size_t>(promoted))), false);
+}
+
+// The bias in the dtype of sums, dense.
+bool read_bias(PyObject* object, Dtype promoted, Product& p, Scratch& scratch) {
+  if (!object || p.ndim == 0) return true;
+  nb::object narrow = rounded(object, promoted, p.way.sum);
+  const Tensor& t = *tensor_of(narrow.ptr());
+  Matrix x{t.data(), 0, t.strides()[0]};
+  if (!lay_straight(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
+  p.bias = x.data;
+  return true;
+}
+
+// Null without an exception if shapes do not go together; they are checked before anything is made.
+PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool turned) {
+  Product p;
+  if (!read_shapes(*tensor_of(left), *tensor_of(right), turned, p)) return nullptr;
+  std::int64_t size;
+  if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
+  p.result = promoted;
+  fold(p);
+  p.way = way_of(promoted, tensor_of(left)->dtype, tensor_of(right)->dtype, p.is_of_matrices());
+  nb::object a = rounded(left, promoted, p.way.operand), b = rounded(right, promoted, p.way.operand);
+  if (a.ptr() != left || b.ptr() != right) {
+    read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), turned, p);
+    fold(p);
+  }
+  Scratch bias_memory;
+  if (!read_bias(bias, promoted, p, bias_memory)) return PyErr_NoMemory();
+  PyObject* made = new_dense_tensor(promoted, p.ndim, p.dims);
+  if (!made) return nullptr;
+  p.out = tensor_of(made)->data();
+  if (size == 0) return made;
+  bool uses_blas = p.wants_blas() && prepare_blas();
+  Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
+  bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
+  if (uses_blas) begin_blas();
+  bool good;
+  {
+    PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
+    good = Multiplication(p).run();
+    if (state) PyEval_RestoreThread(state);
+  }
+  if (uses_blas) end_blas();
+  if (!good) {
+    Py_DECREF(made);
+    return PyErr_NoMemory();
+  }
+  return made;
+}
+
+// ---- the ways without Python --------------------------------------------------------------------
+
+// What each of the short cuts is called, for rule sets that have a rule for one operator.
+enum Which { is_matmul, is_dot, is_linear };
+constexpr const char* names[] = {"matmul", "dot", "linear"};
+std::size_t arithmetic = RuleTable::class_count;  // the class they promote in
+
+// The dtype two tensors are promoted to, if the rule table knows it and products take it.
+bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
+  nb::object keep;
+  const RuleTable* table = rules_argument(Py_None, keep);
+  if (!table || arithmetic >= RuleTable::class_count || table->gates(names[which])) return false;
+  Operand x, y;
+  if (!read_operand(a, x) || !read_operand(b, y)) return false;
+  std::uint8_t cell = table->get(arithmetic, operand_code(a, x, *table), operand_code(b, y, *table));
+  if (cell >= dtype_count) return false;
+  promoted = static_cast<Dtype>(cell);
+  const DtypeInfo& info = facts(promoted);
+  if (info.kind == Kind::Float || info.kind == Kind::Complex) return true;
+  return which != is_linear && is_integral(promoted) && info.bits >= 8;
+}
+
+PyObject* or_python(PyObject* made) {
+  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  return made;
+}
+
+bool is_quantised(const Tensor& t) { return facts(t.dtype).kind == Kind::Quantized; }
+
+template <Which which>
+PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count != 2) return nullptr;
+  const Tensor *a = read_tensor(args[0]), *b = read_tensor(args[1]);
+  if (!a || !b || a->ndim() < 1 || b->ndim() < 1 || (which == is_dot && b->ndim() > 2)) return nullptr;
+  Dtype promoted;
+  if (is_quantised(*a) || is_quantised(*b) || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
+  return or_python(product(args[0], args[1], promoted, nullptr, false));
+}
+
+PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count < 2 || count > 3) return nullptr;
+  const Tensor *x = read_tensor(args[0]), *w = read_tensor(args[1]);
+  if (!x || !w || x->ndim() < 1 || w->ndim() != 2 || x->dtype != w->dtype) return nullptr;
+  PyObject* bias = count == 3 && args[2] != Py_None ? args[2] : nullptr;
+  if (bias) {
+    const Tensor* t = read_tensor(bias);
+    if (!t || t->dtype != x->dtype || t->ndim() != 1 || t->dims()[0] != w->dims()[0]) return nullptr;
+  }
+  Dtype promoted;
+  if (!promoted_of(is_linear, args[0], args[1], promoted)) return nullptr;
+  return or_python(product(args[0], args[1], promoted, bias, true));
+}
+
+nb::object accelerate(nb::handle function, std::size_t operator_class) {
+  arithmetic = operator_class;
+  std::string name = nb::cast<std::string>(function.attr("__name__"));
+  if (name == "matmul") return make_fast_function<fast_product<is_matmul>>(function);
+  if (name == "dot") return make_fast_function<fast_product<is_dot>>(function);
+  if (name == "linear") return make_fast_function<fast_linear>(function);
+  throw nb::value_error("there is no short cut for it");
+}
+
+nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool turned) {
+  const Tensor *x = read_tensor(a.ptr()), *y = read_tensor(b.ptr());
+  if (!x || !y) throw nb::type_error("not a tensor");
+  for (const DtypeInfo* one : {&facts(x->dtype), &facts(y->dtype), &dtype})
+    if (one->kind == Kind::Quantized || one->kind == Kind::Char) throw nb::type_error("not a dtype of products");
+  if (dtype.kind == Kind::Bool || dtype.bits < 8) throw nb::type_error("not a dtype of products");
+  const Tensor* t = bias.is_none() ? nullptr : read_tensor(bias.ptr());
+  if (!bias.is_none() && (!t || t->ndim() != 1 || y->ndim() != 2 || t->size != y->dims()[turned ? 0 : 1]))
+    throw nb::value_error("not a bias");
+  PyObject* made = product(a.ptr(), b.ptr(), static_cast<Dtype>(dtype.index), t ? bias.ptr() : nullptr, turned);
+  if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
+  return raise_or(made);
+}
+
+}  // namespace
+
+void init_products(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("multiply", &multiply_checked, "a"_a, "b"_a, "dtype"_a, "bias"_a.none() = nb::none(), "turned"_a = false,
+        nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, turned: bool = False) -> Any"),
+        "The product of matrices, vectors or batches of them, each converted to a dtype; with `turned`, b is transposed.");
+  m.def("accelerate_products", &accelerate, "function"_a, "operator_class"_a,
+        nb::sig("def accelerate_products(function: F, operator_class: int) -> F"),
+        "Puts the product without Python in front of matmul, dot or linear.");
+}
+
+}  // namespace suanzi
