@@ -15,7 +15,12 @@ using Gemm = void (*)(const char*, const char*, const int*, const int*, const in
 
 Blas the_blas;
 bool was_asked = false;
+
+// How BLAS is kept on one thread: by functions of its own, or by one of Python's.
+int (*get_threads)() = nullptr;
+void (*set_threads)(int) = nullptr;
 PyObject* limit = nullptr;  // called with True before products, and with False after them
+int running = 0, threads_before = 1;
 
 // SciPy gives functions as capsules, whose name is the signature; one with other integers is not ours.
 void* function_in(nb::handle capsule) {
@@ -33,8 +38,13 @@ void load() {
     the_blas.gemm[i] = function_in(found[0][i]);
     all &= the_blas.gemm[i] != nullptr;
   }
-  nb::object limiter = found[1];
-  if (!limiter.is_none()) limit = limiter.release().ptr();
+  nb::object limiter = found[1], addresses = found[2];
+  if (!addresses.is_none()) {
+    get_threads = reinterpret_cast<int (*)()>(nb::cast<std::uintptr_t>(addresses[0]));
+    set_threads = reinterpret_cast<void (*)(int)>(nb::cast<std::uintptr_t>(addresses[1]));
+  } else if (!limiter.is_none()) {
+    limit = limiter.release().ptr();
+  }
   the_blas.available = all;
 }
 
@@ -61,8 +71,17 @@ bool prepare_blas() {
   return the_blas.available;
 }
 
-void begin_blas() { call_limit(Py_True); }
-void end_blas() { call_limit(Py_False); }
+void begin_blas() {
+  if (!set_threads) return call_limit(Py_True);
+  if (running++ > 0) return;  // another Python thread has a product under way
+  threads_before = get_threads();
+  if (threads_before != 1) set_threads(1);
+}
+
+void end_blas() {
+  if (!set_threads) return call_limit(Py_False);
+  if (--running == 0 && threads_before != 1) set_threads(threads_before);
+}
 
 void Blas::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std::int64_t c_row, std::int64_t m,
                     std::int64_t n, std::int64_t k) const noexcept {

@@ -53,9 +53,9 @@ Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
     return {Dtype::float32, Dtype::float32, Sum::f32, false};
   }
   auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
-  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
   if (info.bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
   if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
+  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
   return {Dtype::int32, Dtype::int32, Sum::w32, false};
 }
 
@@ -95,8 +95,8 @@ struct Product {
   bool is_of_matrices() const { return m > 1 && n > 1; }
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
-    bool floating = way.kernel >= Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && work() > 64.0 * 64 * 64;
+    bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && work() > (wider ? 1 << 13 : 1 << 15);
   }
 };
 
@@ -248,7 +248,8 @@ class Multiplication {
         !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
     bool blas_now = by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
-    std::int64_t rows = part_of_axis(p.m, blas_now), columns = part_of_axis(p.n, blas_now);
+    Parts parts = parts_of(blas_now);
+    std::int64_t rows = parts.rows, columns = parts.columns;
     std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
     double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(p.k + 1);
     for_each(across * down, work, [&](std::int64_t i) {
@@ -273,12 +274,29 @@ class Multiplication {
     });
   }
 
-  // How many rows or columns a part of the output has; nothing but the shape has a say.
-  static std::int64_t part_of_axis(std::int64_t size, bool by_blas) noexcept {
-    std::int64_t wanted = by_blas ? 512 : 256;
+  struct Parts {
+    std::int64_t rows, columns;
+  };
+
+  // The parts of the output that threads share; nothing but the shape and the dtype has a say.
+  Parts parts_of(bool by_blas) const noexcept {
+    if (!by_blas) return {part(p.m, 256), part(p.n, 256)};
+    // As measured with OpenBLAS: what costs least against one call for all.
+    bool f64 = p.way.kernel == Sum::f64;
+    std::int64_t rows = f64 ? 512 : 1024, columns = f64 ? 1024 : 512;
+    if (p.count() >= 16) rows = columns = 2048;  // there is enough to share
+    Parts found{part(p.m, rows), part(p.n, columns)};
+    bool one = found.rows >= p.m && found.columns >= p.n;
+    if (!one || p.count() > 1 || p.work() < 1 << 28) return found;
+    (p.m > p.n ? found.rows : found.columns) = part(std::max(p.m, p.n), std::max(p.m, p.n) / 2);
+    return found;
+  }
+
+  // The size of parts of an axis that are about as long as wanted, and alike.
+  static std::int64_t part(std::int64_t size, std::int64_t wanted) noexcept {
     std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
     // Multiples of what kernels and libraries handle at a time.
-    return ((size + parts - 1) / parts + 63) / 64 * 64;
+    return ((size + parts - 1) / parts + 15) / 16 * 16;
   }
 
   // -- vectors
@@ -312,12 +330,10 @@ class Multiplication {
       for_each((rows + group - 1) / group, static_cast<double>(p.k) * group, [&](std::int64_t i) {
         std::int64_t first = i * group, n = std::min(group, rows - first);
         alignas(64) std::byte sums[group * 16];
-        for (std::int64_t r = 0; r < n; ++r) {
-          const std::byte* row = x.data + (first + r) * x.row * x_item;
-          std::byte* sum = sums + r * sum_item;
-          std::memset(sum, 0, static_cast<std::size_t>(sum_item));
-          for (std::int64_t start = 0; start < p.k; start += chunk) add_chunk(row, x_item, path, v.data, start, sum);
-        }
+        std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
+        const std::byte* some = x.data + first * x.row * x_item;
+        for (std::int64_t start = 0; start < p.k; start += chunk)
+          add_chunk(some, x.row * x_item, n, x_item, path, v.data, start, sums);
         put(sums, first, n, out);
       });
     }
@@ -359,25 +375,32 @@ class Multiplication {
     if (!parts) return fail();
     for_each(count, chunk, [&](std::int64_t i) {
       std::memset(parts + i * sum_item, 0, static_cast<std::size_t>(sum_item));
-      add_chunk(row, x_item, path, v, i * chunk, parts + i * sum_item);
+      add_chunk(row, 0, 1, x_item, path, v, i * chunk, parts + i * sum_item);
     });
     for (std::int64_t i = 1; i < count; ++i) own.add[lane](parts + i * sum_item, true, parts, 1);
     put(parts, 0, 1, out);
   }
 
-  // Adds the products of at most `chunk` elements from `start` on to a sum, one block after the other.
-  void add_chunk(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::int64_t start,
-                 std::byte* sum) const noexcept {
-    alignas(16) std::byte whole[16] = {}, part[16];
+  // Adds the products of at most `chunk` elements from `start` on to the sums of at most `group` rows,
+  // one block after the other.
+  void add_chunk(const std::byte* rows, std::int64_t stride, std::int64_t count, std::int64_t x_item, const Path& path,
+                 const std::byte* v, std::int64_t start, std::byte* sums) const noexcept {
+    alignas(64) std::byte whole[group * 16], part[group * 16];
     alignas(64) std::byte buffers[2][block * 16];
+    auto many = static_cast<std::size_t>(count);
+    std::memset(whole, 0, static_cast<std::size_t>(count * sum_item));
     std::int64_t end = std::min(p.k, start + chunk);
     for (std::int64_t i = start; i < end; i += block) {
       auto n = static_cast<std::size_t>(std::min(block, end - i));
-      const std::byte* x = follow(path, row + i * x_item, n, buffers[0], buffers[1]);
-      own.dot[lane](x, v + i * item_, part, n);
-      own.add[lane](part, true, whole, 1);
+      if (path.count == 0) own.dots[lane](rows + i * x_item, stride, many, v + i * item_, part, n);
+      else
+        for (std::int64_t r = 0; r < count; ++r) {
+          const std::byte* x = follow(path, rows + r * stride + i * x_item, n, buffers[0], buffers[1]);
+          own.dots[lane](x, 0, 1, v + i * item_, part + r * sum_item, n);
+        }
+      own.add[lane](part, false, whole, many);
     }
-    own.add[lane](whole, true, sum, 1);
+    own.add[lane](whole, false, sums, many);
   }
 
   // -- results

@@ -17,8 +17,10 @@ struct Matrix {
   std::int64_t row, column;
 };
 
-// out = sum of a[i] * b[i], both dense. The order of summation depends on n alone.
-using Dot = void (*)(const void* a, const void* b, void* out, std::size_t n);
+// out[r] = sum of row r[i] * b[i], dense along i; rows are `stride` bytes apart. The order of summation
+// depends on n alone.
+using Dots = void (*)(const void* rows, std::ptrdiff_t stride, std::size_t count, const void* b, void* out,
+                      std::size_t n);
 // y[j] += x[0] * rows[0][j] + x[1] * rows[1][j] + ..., in this order; rows are `stride` bytes apart.
 using AddRows = void (*)(const void* x, const void* rows, std::ptrdiff_t stride, std::size_t count,
                          void* y, std::size_t n);
@@ -29,7 +31,7 @@ using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_
 // y[i] += x[i], or one x for all.
 using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
 struct ProductKernels {
-  Dot dot[sum_count];
+  Dots dots[sum_count];
   AddRows add_rows[sum_count];
   Multiply multiply[sum_count];
   Multiply multiply_pairs;  // of int16 to int32

@@ -19,12 +19,13 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
                 ("full", "shape"): (), ("full", "value"): 0}  # fmt: skip
 PRINTED = {"0": 0, "1": 1, "None": None, "1e-5": 1e-5, "1e-8": 1e-8, "false": False,
            "FLOAT32": sz.float32, "QT_SYM_INT16": sz.QT_SYM_INT16, "CPU": sz.Device("cpu"),
-           "empty": (), "true": True, "PAD_CONST": sz.PadMode.PAD_CONST,
+           "empty": (), "true": True, "none": None, "PAD_CONST": sz.PadMode.PAD_CONST,
            "lowest value of dtype": None, "highest value of dtype": None}  # fmt: skip
 # Python's own additions, by keyword only: they never shift a parameter of the standard.
 LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_normal
     create_quant_tensor create_sparse_tensor""".split()
 EXTRAS = {"cast": {"saturate", "layout"}} | {name: {"layout"} for name in LAID_OUT}
+EXTRAS |= {name: {"dtype"} for name in ("matmul", "dot", "linear")}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

@@ -28,12 +28,20 @@ struct VectorOf {
 template <class T>
 using Vector = typename VectorOf<T>::type;
 
+// One by one: arrays of vectors that are copied as a whole go through the stack.
+template <class T>
+inline Vector<T> load(const T* from) {
+  Vector<T> found;
+  std::memcpy(&found, from, sizeof found);
+  return found;
+}
+
 // ---- elements -----------------------------------------------------------------------------------
 
 // u16 would be multiplied as int, which may overflow.
 template <class T>
 inline T times(T a, T b) {
-  if constexpr (is_complex<T>) return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  if constexpr (is_complex<T>) return {rounded(a.re * b.re) - rounded(a.im * b.im), rounded(a.re * b.im) + rounded(a.im * b.re)};
   else if constexpr (std::is_same_v<T, u16>) return static_cast<u16>(u32{a} * u32{b});
   else return a * b;
 }
@@ -45,23 +53,88 @@ inline T plus(T a, T b) {
 
 // ---- vectors ------------------------------------------------------------------------------------
 
-// As many running sums as fill the registers of every level, added up by halves at the end.
-template <class T>
-inline constexpr std::size_t running_sums = 256 / sizeof(T);
+// As many running sums as fill some registers of every level, added up by halves at the end.
+constexpr int sums_bytes = 256;
 
 template <class T>
-void dot(const void* a_, const void* b_, void* out, std::size_t n) {
-  constexpr std::size_t width = running_sums<T>;
-  auto a = static_cast<const T*>(a_), b = static_cast<const T*>(b_);
-  T sums[width] = {};
+T add_up(T* sums, std::size_t count) {
+  for (std::size_t half = count / 2; half > 0; half /= 2)
+    for (std::size_t j = 0; j < half; ++j) sums[j] = static_cast<T>(sums[j] + sums[j + half]);
+  return sums[0];
+}
+
+// Several rows at once keep more of memory's lanes busy, where there are registers for it.
+#if defined(__AVX512F__)
+constexpr int rows_at_once = 4;
+#else
+constexpr int rows_at_once = 1;
+#endif
+
+template <class T, int count>
+void dot_some(const std::byte* rows, std::ptrdiff_t stride, const T* b, T* out, std::size_t n) {
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  const T* a[count];
+  for (int r = 0; r < count; ++r) a[r] = reinterpret_cast<const T*>(rows + r * stride);
+  Vector<T> running[count][vectors] = {};
+  std::size_t whole = n / width * width;
+  for (std::size_t i = 0; i < whole; i += width)
+    for (std::size_t v = 0; v < vectors; ++v) {
+      Vector<T> y = load(b + i + v * lanes);
+      for (int r = 0; r < count; ++r) running[r][v] += load(a[r] + i + v * lanes) * y;
+    }
+  for (int r = 0; r < count; ++r) {
+    T sums[width];
+    std::memcpy(sums, running[r], sizeof sums);
+    for (std::size_t i = whole, j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[r][i], b[i]));
+    out[r] = add_up(sums, width);
+  }
+}
+
+template <class T>
+void dots(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b_, void* out_, std::size_t n) {
+  auto rows = static_cast<const std::byte*>(rows_);
+  auto b = static_cast<const T*>(b_);
+  auto out = static_cast<T*>(out_);
+  for (; count >= rows_at_once; count -= rows_at_once, rows += rows_at_once * stride, out += rows_at_once)
+    dot_some<T, rows_at_once>(rows, stride, b, out, n);
+  for (; count > 0; --count, rows += stride, ++out) dot_some<T, 1>(rows, stride, b, out, n);
+}
+
+// Vectors of (re, im, re, im, ...) times each other, and times each other's parts exchanged.
+template <class T>
+void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  typedef std::conditional_t<sizeof(T) == 4, i32, i64> Index;
+  Vector<Index> exchange;
+  for (std::size_t j = 0; j < lanes; ++j) exchange[j] = static_cast<Index>(j ^ 1);
+  Vector<T> straight[vectors] = {}, crossed[vectors] = {};
   std::size_t i = 0;
-  for (; i + width <= n; i += width)
-    SUANZI_LOOP
-    for (std::size_t j = 0; j < width; ++j) sums[j] = plus(sums[j], times(a[i + j], b[i + j]));
-  for (std::size_t j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[i], b[i]));
-  for (std::size_t half = width / 2; half > 0; half /= 2)
-    for (std::size_t j = 0; j < half; ++j) sums[j] = plus(sums[j], sums[j + half]);
-  std::memcpy(out, sums, sizeof(T));
+  n *= 2;
+  for (; i + width <= n; i += width) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      Vector<T> x = load(a + i + v * lanes), y = load(b + i + v * lanes);
+      straight[v] += x * y;
+      crossed[v] += x * __builtin_shuffle(y, exchange);
+    }
+  }
+  T real[width], imaginary[width];
+  std::memcpy(real, straight, sizeof real);
+  std::memcpy(imaginary, crossed, sizeof imaginary);
+  for (std::size_t j = 0; i < n; ++i, ++j) {
+    real[j] += a[i] * b[i];
+    imaginary[j] += a[i] * b[i ^ 1];
+  }
+  for (std::size_t j = 1; j < width; j += 2) real[j] = -real[j];
+  out[0] = add_up(real, width);
+  out[1] = add_up(imaginary, width);
+}
+
+template <class T>
+void dots_complex(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b, void* out_, std::size_t n) {
+  auto rows = static_cast<const std::byte*>(rows_);
+  auto out = static_cast<T*>(out_);
+  for (; count > 0; --count, rows += stride, out += 2)
+    dot_complex(reinterpret_cast<const T*>(rows), static_cast<const T*>(b), out, n);
 }
 
 template <class T, int count>
@@ -193,7 +266,7 @@ struct Tile {
     }
     for (std::int64_t p = 0; p < places; ++p, a += rows, b += columns) {
       V right[tile_vectors];
-      std::memcpy(right, b, sizeof right);
+      for (int j = 0; j < tile_vectors; ++j) right[j] = load(b + j * lanes);
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < tile_vectors; ++j) sums[i][j] = How::step(sums[i][j], a[i], right[j]);
     }
@@ -268,7 +341,8 @@ void multiply_complex(const Matrix& a, const Matrix& b, void* c_, std::int64_t c
 template <class T>
 void fill(ProductKernels& k, Sum sum) {
   auto i = static_cast<std::size_t>(sum);
-  k.dot[i] = &dot<T>;
+  if constexpr (is_complex<T>) k.dots[i] = &dots_complex<Part<T>>;
+  else k.dots[i] = &dots<T>;
   k.add_rows[i] = &add_rows<T>;
   k.add[i] = &add<T>;
   if constexpr (is_complex<T>) k.multiply[i] = &multiply_complex<T>;

@@ -5,16 +5,19 @@ SciPy documents the functions of `scipy.linalg.cython_blas` as capsules for othe
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 Limit = Callable[[bool], None]
 
 
-def load() -> tuple[tuple[Any, ...], Limit | None] | None:
+def load() -> tuple[tuple[Any, ...], Limit | None, tuple[int, int] | None] | None:
     """Return gemm for float32, float64, complex64 and complex128, and what limits their threads.
 
-    None: there are no such functions, and the core multiplies by itself.
+    That is a function of Python's, and, where they are known, the addresses of BLAS's own functions
+    that get and set the number. None: there is no gemm, and the core multiplies by itself.
     """
     try:
         from scipy.linalg import cython_blas
@@ -23,22 +26,42 @@ def load() -> tuple[tuple[Any, ...], Limit | None] | None:
         gemm = tuple(functions[name] for name in ("sgemm", "dgemm", "cgemm", "zgemm"))
     except (ImportError, AttributeError, KeyError):
         return None
-    return gemm, _limit()
+    libraries = _libraries()
+    limit = OneThread(libraries) if libraries else None
+    return gemm, limit, addresses(libraries)
 
 
-def _limit() -> Limit | None:
-    """Return what keeps SciPy's BLAS on one thread while products run.
-
-    They have threads of their own. None: which BLAS it is, is not known.
-    """
+def _libraries() -> list[Any]:
+    """Return what controls SciPy's BLAS; nothing where it is not known which one it is."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
-        return None
+        return []
     found = [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
     # A wheel of SciPy brings its own BLAS; NumPy's is another, and none of our business.
-    own = [one for one in found if "scipy" in str(one.filepath)]
-    return OneThread(own or found) if found else None
+    return [one for one in found if _is_of_scipy(str(one.filepath))] or found
+
+
+def _is_of_scipy(path: str) -> bool:
+    """Tell whether a library lies in SciPy's folders; NumPy's can have a name like it."""
+    return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
+
+
+def addresses(libraries: Sequence[Any]) -> tuple[int, int] | None:
+    """Return where OpenBLAS gets and sets its number of threads, so that a call costs nothing.
+
+    Builds for NumPy and SciPy put a prefix or a suffix to its names.
+    """
+    if len(libraries) != 1 or libraries[0].internal_api != "openblas":
+        return None
+    for prefix in ("", "scipy_"):
+        for suffix in ("", "64_", "_64"):
+            names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
+            if all(hasattr(libraries[0].dynlib, name) for name in names):
+                found = (getattr(libraries[0].dynlib, name) for name in names)
+                get, set_ = (ctypes.cast(one, ctypes.c_void_p).value or 0 for one in found)
+                return get, set_
+    return None
 
 
 class OneThread:

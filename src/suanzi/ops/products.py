@@ -55,10 +55,12 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
     >>> x = sz.tensor([[1, 2], [3, 4]], sz.int8)
     >>> sz.matmul(x, sz.tensor([0.5, 1], sz.float16))
     Tensor([2.5, 5.5], dtype=float16)
-    >>> sz.matmul(x * 10, x * 10), sz.matmul(x * 10, x * 10, dtype=sz.int32)
-    (Tensor([[-68, -24],
-            [-36, -104]], dtype=int8), Tensor([[ 700, 1000],
-            [1500, 2200]], dtype=int32))
+    >>> sz.matmul(x * 10, x * 10)
+    Tensor([[ -68,  -24],
+            [ -36, -104]], dtype=int8)
+    >>> sz.matmul(x * 10, x * 10, dtype=sz.int32)
+    Tensor([[ 700, 1000],
+            [1500, 2200]], dtype=int32)
     """
     op = REGISTRY["matmul"]
     x, y = real_argument(op, "mat1", mat1), real_argument(op, "mat2", mat2)
@@ -348,6 +350,6 @@ def turned(x: Tensor, first: int, second: int) -> Tensor:
 
 
 def blocks(count: int, size: int) -> list[tuple[int, int]]:
-    """Return parts of `count` rows of `size` elements that a cache holds; the sizes alone decide."""
+    """Return parts of `count` rows of `size` elements that a cache holds, by the sizes alone."""
     step = max(1, 2**20 // max(size, 1))
     return [(start, min(start + step, count)) for start in range(0, count, step)]
