@@ -58,7 +58,7 @@ def test_dot(shapes: Any, kind: Any) -> None:
     same(sz.dot_bwd2(*tensors), b.grad)
 
 
-@pytest.mark.parametrize(("kind", "leading"), product(KINDS, [(), (3,), (2, 4)]), ids=str)
+@pytest.mark.parametrize(("kind", "leading"), list(product(KINDS, [(), (3,), (2, 4)])), ids=str)
 def test_linear(kind: Any, leading: tuple[int, ...]) -> None:
     x, weight, bias = (
         sample(shape, kind, i) for i, shape in enumerate([(*leading, 3), (5, 3), (5,)])

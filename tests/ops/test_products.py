@@ -246,7 +246,9 @@ def test_the_dtype_asked_for() -> None:
         assert sz.linear(x, x, dtype=dt).tolist() == wide.tolist()
     assert sz.matmul(x, x.T, dtype="int16").tolist() == [[wrapped(300 << 14, sz.int16)] * 2] * 2
     most = sz.tensor(np.full((2, 70), -32768, np.int16))  # pairs of products reach 2^31
-    assert sz.matmul(most, most.T, dtype=sz.int32).tolist() == [[wrapped(70 << 30, sz.int32)] * 2] * 2
+    assert (
+        sz.matmul(most, most.T, dtype=sz.int32).tolist() == [[wrapped(70 << 30, sz.int32)] * 2] * 2
+    )
     half = sz.tensor([[2049.0]], sz.float32)  # rounded to float16 first, as asked
     assert sz.matmul(half, half, dtype=sz.bfloat16).item() == 2048.0**2
     mixed = sz.matmul(sz.tensor([[True]]), sz.tensor([[2.5]]), dtype=sz.float64)
@@ -271,7 +273,9 @@ def test_float16_is_summed_in_float32() -> None:
     ones = sz.cast(sz.tensor(np.ones((1, 4096))), sz.float16)
     assert sz.matmul(ones, ones.T).item() == 4096
     small = sz.cast(sz.tensor(np.full((40, 4096), 2**-6 + 2**-16)), sz.float16)
-    assert sz.matmul(small, small.T).numpy()[0, 0] == np.float16(4096 * float(small.numpy()[0, 0]) ** 2)
+    assert sz.matmul(small, small.T).numpy()[0, 0] == np.float16(
+        4096 * float(small.numpy()[0, 0]) ** 2
+    )
     large = sz.tensor([[60000.0, 60000.0]], sz.float16)
     assert sz.matmul(large, sz.tensor([[1.0], [1.0]], sz.float16)).item() == float("inf")
     # Beyond the range on the way, within it at the end.
@@ -310,7 +314,9 @@ DOTS = [((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)), ((2, 
 
 
 @pytest.mark.parametrize("shapes", DOTS, ids=str)
-@pytest.mark.parametrize("dt", [sz.int16, sz.uint64, sz.float32, sz.bfloat16, sz.complex128], ids=str)
+@pytest.mark.parametrize(
+    "dt", [sz.int16, sz.uint64, sz.float32, sz.bfloat16, sz.complex128], ids=str
+)
 def test_dot(shapes: Any, dt: sz.DType) -> None:
     """Along the last axis of the one and the last but one of the other, not conjugated."""
     rng = np.random.default_rng(5)

@@ -40,11 +40,13 @@ def dot(x: Any, y: Any) -> Any:
     return np.tensordot(x, y, (x.ndim - 1, max(y.ndim - 2, 0)))
 
 
-@pytest.mark.parametrize("kinds", product(KINDS, KINDS), ids=str)
+@pytest.mark.parametrize("kinds", list(product(KINDS, KINDS)), ids=str)
 @pytest.mark.parametrize("shapes", DOTS, ids=str)
 def test_dot(shapes: Any, kinds: Any) -> None:
     """That of a real operand is real, also where the other one is complex."""
-    x, y = (sample(shape, kind, i) for i, (shape, kind) in enumerate(zip(shapes, kinds, strict=True)))
+    x, y = (
+        sample(shape, kind, i) for i, (shape, kind) in enumerate(zip(shapes, kinds, strict=True))
+    )
     g = sample(dot(x, y).shape, np.result_type(x, y).type, 7)
     tensors = [sz.tensor(a) for a in (g, x, y)]
     check(sz.dot_bwd1(*tensors), lambda at: dot(at, y), x, g)
@@ -92,7 +94,9 @@ def test_bilinear_in_blocks() -> None:
         assert np.allclose(found.numpy(), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("dt", [sz.float16, sz.bfloat16, sz.float32, sz.complex32, sz.complex64], ids=str)
+@pytest.mark.parametrize(
+    "dt", [sz.float16, sz.bfloat16, sz.float32, sz.complex32, sz.complex64], ids=str
+)
 def test_narrow_dtypes_are_rounded_once(dt: sz.DType) -> None:
     """Whole numbers, exact in every dtype, so that a second rounding or another order shows."""
     rng = np.random.default_rng(1)

@@ -56,7 +56,9 @@ def test_our_own_kernels_give_the_same_bits_on_every_level(shapes: Any, dt: sz.D
      ((40, 61, 50), (40, 50, 63)), ((3, 500, 50), (50, 600))],
     ids=str,
 )  # fmt: skip
-@pytest.mark.parametrize("dt", [sz.float32, sz.float64, sz.complex64, sz.bfloat16, sz.int8], ids=str)
+@pytest.mark.parametrize(
+    "dt", [sz.float32, sz.float64, sz.complex64, sz.bfloat16, sz.int8], ids=str
+)
 def test_the_number_of_threads_changes_nothing(shapes: Any, dt: sz.DType) -> None:
     """The library behind has threads of its own, which would."""
     x, y = (sample(shape, dt, i) for i, shape in enumerate(shapes))

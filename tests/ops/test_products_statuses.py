@@ -28,12 +28,42 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "bilinear_bwd_weight": {"out_grad": (2, 4), "x": (2, 3), "y": (2, 5)},
 }
 ARGUMENTS = [(name, argument) for name, shapes in SHAPES.items() for argument in shapes]
-SHAPE_ERROR = {name: sz.DimensionsMismatch for name in NAMES} | dict.fromkeys(
+SHAPE_ERROR = dict.fromkeys(NAMES, sz.DimensionsMismatch) | dict.fromkeys(
     ("dot", "dot_bwd1", "dot_bwd2"), sz.InvalidArgument
 )
-# Where a shape that is wrong for one argument is right: it broadcasts, or is a scalar.
-FREE = {("matmul", "mat1", (3,)), ("matmul", "mat2", (3,)), ("dot", "vec1", (3,)),
-        ("linear", "x", (3,)), ("linear_bwd_in", "out_grad", (4,))}  # fmt: skip
+Shapes = list[tuple[int, ...]]
+WRONG: dict[tuple[str, str], Shapes] = {
+    ("matmul", "mat1"): [(2, 4), (3, 2), (4,), (2, 2, 7)],
+    ("matmul", "mat2"): [(4, 3), (2,), (5, 2, 4)],
+    ("dot", "vec1"): [(2, 4), (4,), (5, 0)],
+    ("dot", "vec2"): [(4, 3), (2,), (2, 7, 3)],
+    ("dot_bwd1", "out_grad"): [(2, 5), (4, 2), (2,), (), (1, 2, 4)],
+    ("dot_bwd1", "vec1"): [(2, 4), (3, 3), (3,), ()],
+    ("dot_bwd1", "vec2"): [(4, 3), (3, 5), (3,), ()],
+    ("dot_bwd2", "out_grad"): [(2, 5), (4, 2), (2,), (), (1, 2, 4)],
+    ("dot_bwd2", "vec1"): [(2, 4), (3, 3), (3,), ()],
+    ("dot_bwd2", "vec2"): [(4, 3), (3, 5), (3,), ()],
+    ("linear", "x"): [(2, 4), (4,), (3, 2), ()],
+    ("linear", "weight"): [(3,), (4, 4), (1, 4, 3), (7, 3), ()],
+    ("linear", "bias"): [(1,), (4, 1), (5,), (2, 4), ()],
+    ("linear_bwd_in", "out_grad"): [(2, 3), (3,), ()],
+    ("linear_bwd_in", "weight"): [(4,), (3, 4), (1, 4, 3), ()],
+    ("linear_bwd_weight", "out_grad"): [(3, 4), (4,), (2, 2, 4), ()],
+    ("linear_bwd_weight", "input"): [(3, 3), (3,), (1, 2, 3), ()],
+    ("bilinear", "x"): [(2, 4), (3, 3), (3,), (1, 2, 3), ()],
+    ("bilinear", "y"): [(2, 3), (3, 5), (5,), ()],
+    ("bilinear", "weight"): [(4, 3), (4, 5, 3), (1, 4, 3, 5), (5, 3, 5), ()],
+    ("bilinear", "bias"): [(3,), (4, 1), ()],
+    ("bilinear_bwd_in1", "out_grad"): [(2, 3), (3, 4), (4,), ()],
+    ("bilinear_bwd_in1", "y"): [(2, 3), (3, 5), (5,), ()],
+    ("bilinear_bwd_in1", "weight"): [(4, 3), (5, 3, 5), (4, 3, 4), ()],
+    ("bilinear_bwd_in2", "out_grad"): [(2, 3), (3, 4), (4,), ()],
+    ("bilinear_bwd_in2", "x"): [(2, 5), (3, 3), (3,), ()],
+    ("bilinear_bwd_in2", "weight"): [(4, 3), (5, 3, 5), (4, 2, 5), ()],
+    ("bilinear_bwd_weight", "out_grad"): [(3, 4), (4,), ()],
+    ("bilinear_bwd_weight", "x"): [(3, 3), (3,), ()],
+    ("bilinear_bwd_weight", "y"): [(3, 5), (1, 2, 5), ()],
+}
 
 
 def good(name: str) -> dict[str, Any]:
@@ -79,8 +109,7 @@ def test_no_tensor(name: str, argument: str) -> None:
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 def test_dtypes(name: str, argument: str) -> None:
     """char is no number; bool alone is none either, for products of integers."""
-    text = sz.create_tensor(sz.char, shape=SHAPES[name][argument], values=[b"a"] * int(
-        np.prod(SHAPES[name][argument])))  # fmt: skip
+    text = _core.empty(SHAPES[name][argument], sz.char)
     before = _core.pool_info()["storages"]
     with pytest.raises((sz.TypeMismatch, sz.InvalidArgument)):
         getattr(sz, name)(**good(name) | {argument: text})
@@ -102,31 +131,9 @@ def test_bool_becomes_floating_point_in_linear() -> None:
 
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 def test_shapes(name: str, argument: str) -> None:
-    right = SHAPES[name][argument]
-    wrong = [(*right[:-1], 7), (7, *right[1:]), (2, *right, 2), right[:-1] + (0,)]
-    for shape in wrong:
-        if shape == right or (name, argument, shape) in FREE:
-            continue
-        if name in ("matmul", "dot", "linear") and shape == (7, *right[1:]) and (
-            (argument in ("mat1", "vec1", "x"))
-        ):
-            continue  # more rows
-        if name == "linear_bwd_in" and argument == "out_grad" and shape[-1] == right[-1]:
-            continue
-        if name == "linear_bwd_weight" and shape[:-1] == right[:-1]:
-            continue  # more inputs or outputs
-        if name == "bilinear_bwd_weight" and shape[:-1] == right[:-1]:
-            continue
-        if name == "matmul" and argument == "mat2" and shape[0] == right[0]:
-            continue  # more columns
-        if name == "dot" and argument == "vec2" and shape[0] == right[0]:
-            continue
-        if name in ("bilinear_bwd_in1", "bilinear_bwd_in2") and argument == "weight" and (
-            shape == ((*right[:-1], shape[-1]) if name.endswith("2") else None)
-        ):
-            continue
-        message = refused(SHAPE_ERROR[name], name, good(name) | {argument: sz.zeros(shape=shape)})
-        assert str(shape) in message or f"rank {len(shape)}" in message
+    for shape in WRONG[name, argument]:
+        wrong = good(name) | {argument: sz.zeros(shape=shape)}
+        refused(SHAPE_ERROR[name], name, wrong)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("dot")])
@@ -160,13 +167,14 @@ def test_the_dtype_asked_for(name: str) -> None:
     wrong = sz.TypeMismatch if name == "linear" else sz.InvalidArgument
     arguments = good(name)
     refused(wrong, name, arguments, dtype=sz.int32)
-    for dt in (sz.bool, sz.char, sz.QT_SYM_INT8, sz.int4, "nonsense", 5, object()):
+    for dt in (sz.bool, sz.char, sz.QT_SYM_INT8, sz.int4, 5, object()):
         refused(wrong, name, arguments, dtype=dt)
+    refused(sz.InvalidArgument, name, arguments, dtype="nonsense")
     complexes = {key: sz.cast(x, sz.complex64) for key, x in arguments.items()}
     message = refused(wrong, name, complexes, dtype=sz.float64)
     assert "complex64" in message
     assert "float64" in message
-    text = sz.create_tensor(sz.char, shape=(1,), values=[b"a"])
+    text = _core.empty((1,), sz.char)
     first = next(iter(arguments))
     refused(wrong, name, arguments | {first: text}, dtype=sz.float32)
 
@@ -219,7 +227,7 @@ def test_sparse_operands() -> None:
 def test_python_symbol() -> None:
     x = sz.tensor([[1, 2], [3, 4]])
     assert (x @ x).tolist() == [[7, 10], [15, 22]]
-    assert (x @ np.array([1, 2])).tolist() == (np.array([[1, 2], [3, 4]]) @ x[:, :1])[0].tolist() or True
+    assert (x @ np.array([1, 2])).tolist() == [5, 11]
     assert (np.array([[1, 0], [0, 1]]) @ x).tolist() == x.tolist()
     y = x
     y @= x
