@@ -37,19 +37,19 @@ def make(dtype: str, shape: tuple[int, ...]) -> sz.Tensor:
 
 
 def calls(
-    dtype: str, shapes: PAIR, numpy: bool = True, scipy: bool = False, **keywords: Any
+    name: str, shapes: PAIR, numpy: bool = True, scipy: bool = False, **keywords: Any
 ) -> dict[str, Call]:
     """Return a product as each library is called with it."""
-    x, y = (make(dtype, shape) for shape in shapes)
+    x, y = (make(name, shape) for shape in shapes)
     made: dict[str, Call] = {"suanzi": (sz.matmul, (x, y), keywords)}
     if numpy:
         made["NumPy"] = (np.matmul, (array(x), array(y)), {})
     if scipy:  # which takes matrices that lie column by column
         columns = tuple(np.asfortranarray(array(v)) for v in (x, y))
-        made["SciPy"] = (lambda a, b, f=SCIPY[dtype]: f(1, a, b), columns, {})
+        made["SciPy"] = (lambda a, b, f=SCIPY[name]: f(1, a, b), columns, {})
     if torch is not None and not keywords:
         try:
-            torch.matmul(*(tensor(v)[..., :1, :1] if v.ndim > 1 else tensor(v) for v in (x, y)))
+            torch.matmul(tensor(x), tensor(y))
             made["PyTorch"] = (torch.matmul, (tensor(x), tensor(y)), {})
         except RuntimeError:  # it has none for this dtype
             pass
