@@ -79,6 +79,8 @@ struct ComplexKernels;  // complex_numbers.h
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
+struct ProductKernels;  // products.h
+
 struct Kernels {
   const char* level;
   Convert convert[real_lane_count][real_lane_count];  // rounds once; wraps; saturates from floats
@@ -112,6 +114,7 @@ struct Kernels {
   const ComplexKernels* complex_numbers;
   const InterpolationKernels* interpolation;
   const ReductionKernels* reductions;
+  const ProductKernels* products;
 };
 
 // The table in use.

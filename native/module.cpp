@@ -32,6 +32,7 @@ NB_MODULE(_core, m) {
   suanzi::init_running(m);
   suanzi::init_sparse(m);
   suanzi::init_quantize(m);
+  suanzi::init_products(m);
   suanzi::init_dlpack(m);
   suanzi::init_lapack(m);
 }

@@ -176,13 +176,22 @@ void convert_blocks(const Plan& p, bool in_order) {
   std::int64_t to_step = p.to_strides[p.last()], from_step = p.from_strides[p.last()];
   CopyFarApart read = copies_far_apart[log2_of(p.from_item)], write = copies_far_apart[log2_of(p.to_item)];
   auto from_item = static_cast<std::int64_t>(p.from_item), to_item = static_cast<std::int64_t>(p.to_item);
+  bool dense = p.ndim == 1 && to_step == to_item && from_step == from_item;
   auto body = [&](std::int64_t begin, std::int64_t end) {
     Buffer gathered, steps[2];
+    for (std::int64_t at = begin; dense && at < end;) {  // nothing to gather
+      auto n = static_cast<std::int64_t>(std::min(block, static_cast<std::size_t>(end - at)));
+      follow_to(p.path, p.from + at * from_item, static_cast<std::size_t>(n), p.to_item, p.to + at * to_item,
+                steps[0].bytes, steps[1].bytes);
+      at += n;
+    }
+    if (dense) return;
     for (std::int64_t at = begin; at < end;) {
       auto n = static_cast<std::int64_t>(std::min(block, static_cast<std::size_t>(end - at)));
       std::byte* next = gathered.bytes;
       for_rows(sources, at, at + n, [&](std::byte*, const std::byte* from, std::int64_t count) {
-        read(next, from, count, from_item, from_step);
+        if (from_step == from_item) std::memcpy(next, from, static_cast<std::size_t>(count * from_item));
+        else read(next, from, count, from_item, from_step);
         next += count * from_item;
       });
       const std::byte* made = follow(p.path, gathered.bytes, static_cast<std::size_t>(n), steps[0].bytes, steps[1].bytes);

@@ -31,6 +31,7 @@ void init_reductions(nb::module_& m);
 void init_running(nb::module_& m);
 void init_sparse(nb::module_& m);
 void init_quantize(nb::module_& m);
+void init_products(nb::module_& m);
 void init_dlpack(nb::module_& m);
 void init_lapack(nb::module_& m);
 

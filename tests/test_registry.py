@@ -16,7 +16,7 @@ OUR_DEFAULTS = {("trace", "dim0"): 0, ("trace", "dim1"): 1, ("trace_backward", "
                 ("trace_backward", "dim0"): 0, ("trace_backward", "dim1"): 1,
                 **{("slice_backward", name): None for name in ("input", "begin", "size", "step")},
                 ("create_quant_tensor", "zero_point"): 0,
-                ("norm", "axis"): (),
+                ("norm", "axis"): (), ("linear", "bias"): None, ("bilinear", "bias"): None,
                 ("full", "shape"): (), ("full", "value"): 0,
                 ("reduce", "mode"): sz.ReduceMode.SUM, ("reduce_bwd", "input"): None,
                 ("interpolate", "size"): None, ("interpolate", "scale_factor"): None}  # fmt: skip
@@ -32,6 +32,7 @@ LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_norma
     create_quant_tensor create_sparse_tensor""".split()
 EXTRAS = {"cast": {"saturate", "layout"}} | {name: {"layout"} for name in LAID_OUT}
 FOURIER = {"fft_r2c"}  # it takes what has a complex dtype of the same width
+EXTRAS |= {name: {"dtype"} for name in ("matmul", "dot", "linear")}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

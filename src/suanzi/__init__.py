@@ -118,6 +118,16 @@ from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.norm import norm
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
+from suanzi.ops.products import bilinear, dot, linear, matmul
+from suanzi.ops.products_backward import (
+    bilinear_bwd_in1,
+    bilinear_bwd_in2,
+    bilinear_bwd_weight,
+    dot_bwd1,
+    dot_bwd2,
+    linear_bwd_in,
+    linear_bwd_weight,
+)
 from suanzi.ops.query import (
     is_contiguous,
     is_finite,
@@ -257,6 +267,10 @@ __all__ = [
     "atan",
     "atanh",
     "bfloat16",
+    "bilinear",
+    "bilinear_bwd_in1",
+    "bilinear_bwd_in2",
+    "bilinear_bwd_weight",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -294,6 +308,9 @@ __all__ = [
     "diff",
     "div",
     "domain_errors",
+    "dot",
+    "dot_bwd1",
+    "dot_bwd2",
     "dtype",
     "duplicate",
     "eig",
@@ -350,6 +367,9 @@ __all__ = [
     "laws",
     "less",
     "less_equal",
+    "linear",
+    "linear_bwd_in",
+    "linear_bwd_weight",
     "linspace",
     "load",
     "log",
@@ -364,6 +384,7 @@ __all__ = [
     "lstsq",
     "lu",
     "masked_select",
+    "matmul",
     "max",
     "meshgrid",
     "min",

@@ -453,6 +453,14 @@ def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float
     The least and the largest element of each channel, and whether all are finite.
     """
 
+def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, turned: bool = False) -> Any:
+    """
+    The product of matrices, vectors or batches of them, each converted to a dtype; with `turned`, b is transposed.
+    """
+
+def accelerate_products(function: F, operator_class: int) -> F:
+    """Puts the product without Python in front of matmul, dot or linear."""
+
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""
 

@@ -10,11 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, DTypeLike
 from suanzi.interchange import from_numpy
 from suanzi.layout import LayoutType
+from suanzi.ops.products import dtype_of
 from suanzi.registry import NUMBERS, Operator
-from suanzi.resolve import check_dtype, promote, real_values, tensor_argument
+from suanzi.resolve import real_values, tensor_argument
 from suanzi.sparse import elements
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import DimensionsMismatch, TypeMismatch
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-def matmul(op: Operator, mat1: Any, mat2: Any) -> SparseTensor | Tensor:
+def matmul(
+    op: Operator, mat1: Any, mat2: Any, dtype: DTypeLike | None = None
+) -> SparseTensor | Tensor:
     """Multiply matrices or vectors; with a dense one, the result is dense."""
     op = _of_numbers(op)
     operands = {"mat1": _operand(op, "mat1", mat1), "mat2": _operand(op, "mat2", mat2)}
     stand_ins = {name: _stand_in(x) for name, x in operands.items()}
-    promoted = promote(op, stand_ins).dtype
-    assert promoted is not None
-    check_dtype(op, stand_ins, promoted)
+    promoted = dtype_of(op, stand_ins, dtype)
     x, y = operands.values()
     for name, one in operands.items():
         if one.ndim > 2:

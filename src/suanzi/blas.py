@@ -1,0 +1,90 @@
+"""SciPy's BLAS, as the core takes it: its matrix products, and a way to keep it on one thread.
+
+SciPy documents the functions of `scipy.linalg.cython_blas` as capsules for other compiled code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Limit = Callable[[bool], None]
+
+
+def load() -> tuple[tuple[Any, ...], Limit | None, tuple[int, int] | None] | None:
+    """Return gemm for float32, float64, complex64 and complex128, and what limits their threads.
+
+    That is a function of Python's, and, where they are known, the addresses of BLAS's own functions
+    that get and set the number. None: there is no gemm, and the core multiplies by itself.
+    """
+    try:
+        from scipy.linalg import cython_blas
+
+        functions = cython_blas.__pyx_capi__
+        gemm = tuple(functions[name] for name in ("sgemm", "dgemm", "cgemm", "zgemm"))
+    except (ImportError, AttributeError, KeyError):
+        return None
+    libraries = _libraries()
+    limit = OneThread(libraries) if libraries else None
+    return gemm, limit, addresses(libraries)
+
+
+def _libraries() -> list[Any]:
+    """Return what controls SciPy's BLAS; nothing where it is not known which one it is."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return []
+    found = [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
+    # A wheel of SciPy brings its own BLAS; NumPy's is another, and none of our business.
+    return [one for one in found if _is_of_scipy(str(one.filepath))] or found
+
+
+def _is_of_scipy(path: str) -> bool:
+    """Tell whether a library lies in SciPy's folders; NumPy's can have a name like it."""
+    return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
+
+
+def addresses(libraries: Sequence[Any]) -> tuple[int, int] | None:
+    """Return where OpenBLAS gets and sets its number of threads, so that a call costs nothing.
+
+    Builds for NumPy and SciPy put a prefix or a suffix to its names.
+    """
+    if len(libraries) != 1 or libraries[0].internal_api != "openblas":
+        return None
+    for prefix in ("", "scipy_"):
+        for suffix in ("", "64_", "_64"):
+            names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
+            if all(hasattr(libraries[0].dynlib, name) for name in names):
+                found = (getattr(libraries[0].dynlib, name) for name in names)
+                get, set_ = (ctypes.cast(one, ctypes.c_void_p).value or 0 for one in found)
+                return get, set_
+    return None
+
+
+class OneThread:
+    """Sets libraries to one thread when the first product begins, and back after the last one.
+
+    It is called with the GIL only.
+    """
+
+    def __init__(self, libraries: Sequence[Any]) -> None:
+        self._libraries = libraries
+        self._running = 0
+        self._before: list[int] = []
+
+    def __call__(self, begins: bool) -> None:
+        """Count a product that begins or ends."""
+        self._running += 1 if begins else -1
+        if begins and self._running == 1:
+            self._before = [one.num_threads for one in self._libraries]
+            self._set([1] * len(self._libraries))
+        elif not begins and self._running == 0:
+            self._set(self._before)
+
+    def _set(self, counts: Sequence[int]) -> None:
+        for library, count, before in zip(self._libraries, counts, self._before, strict=True):
+            if before != 1:
+                library.set_num_threads(count)
