@@ -27,9 +27,8 @@ def make_model(dtype: sz.DType, hidden: int = 32) -> Model:
     """Return a model with random weights, the same for every dtype."""
     first = sz.rand_normal((hidden, 2), sz.float32, std=1.0, seed=1)
     second = sz.rand_normal((2, hidden), sz.float32, std=0.25, seed=2)
-    return Model(
-        sz.cast(first, dtype), sz.zeros((hidden,), dtype), sz.cast(second, dtype), sz.zeros((2,), dtype)
-    )
+    zeros = [sz.zeros((n,), dtype) for n in (hidden, 2)]
+    return Model(sz.cast(first, dtype), zeros[0], sz.cast(second, dtype), zeros[1])
 
 
 def spiral(dtype: sz.DType, n: int = 128) -> tuple[sz.Tensor, sz.Tensor]:

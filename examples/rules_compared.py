@@ -1,6 +1,6 @@
 """One line of a model under the rules of each framework: dtypes, values, refusals.
 
-    python examples/rules_compared.py
+python examples/rules_compared.py
 """
 
 from __future__ import annotations

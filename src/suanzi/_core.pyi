@@ -397,6 +397,8 @@ def accelerate_interpolate(function: F, /) -> F:
 def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any:
     """
     A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.
+    """
+
 def accelerate_reduce(function: F, /) -> F:
     """Puts the loops in front of the Python reduce."""
 

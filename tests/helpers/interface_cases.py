@@ -236,7 +236,7 @@ CHANGES: dict[tuple[str, Status], Callable[[], Arguments]] = {
     ("reduce", _IA): lambda: {"axis": (9,)},
     ("reduce_bwd", _TM): lambda: {"input": text()},
     ("reduce_bwd", _IA): lambda: {"mode": "LAND"},
-    ("cumsum", _TM): lambda: {"input": text()},
+    ("cumsum", _TM): lambda: {"input": text(), "axis": 0},
     ("cumsum", _IA): lambda: {"axis": "no axis"},
     ("cumsum", _OR): lambda: {"axis": 9},
     ("cumsum_bwd", _TM): lambda: {"out_grad": text()},
