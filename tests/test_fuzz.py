@@ -170,7 +170,7 @@ def outcome(function: Callable[..., Any], given_: list[Any]) -> tuple[str, Any]:
 
 # What these return is, or may be, a view.
 SHARE_MEMORY = """wrap_tensor contiguous reshape expand_dims squeeze transpose split unstack slice
-    reverse crop expand flatten flip meshgrid""".split()
+    reverse crop expand flatten flip meshgrid conj real imag""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -166,6 +166,10 @@ class TestPool:
                 for arguments in ((first,), *((first, x) for x in values), (first, 1, values[-i])):
                     if name == "trace_backward" and len(arguments) > 2:
                         continue
+                    if name in ("nonzero", "norm", "reduce") and any(
+                        isinstance(x, sz.Tensor) and x.size == HUGE for x in arguments
+                    ):
+                        continue  # no memory is missing: they would read it all
                     try:
                         function(*arguments)
                         outcomes[True] += 1

@@ -209,6 +209,7 @@ from suanzi.status import (
     StatusError,
     TypeMismatch,
     UninitializedObject,
+    WrongObject,
 )
 from suanzi.tensor import Tensor, tensor
 
@@ -251,6 +252,7 @@ __all__ = [
     "TypeCode",
     "TypeMismatch",
     "UninitializedObject",
+    "WrongObject",
     "ZeroDim",
     "__version__",
     "abs",

@@ -404,3 +404,10 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+def part(dtype: DType) -> DType:
+    """Return the real dtype of one part of a complex dtype; any other dtype is its own part."""
+    if dtype.kind != "complex":
+        return dtype
+    return {16: float16, 32: float32, 64: float64}[dtype.bits // 2]

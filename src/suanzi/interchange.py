@@ -335,7 +335,8 @@ def _whole(x: complex, dt: DType) -> int:
 
 def _rounded(x: int, dt: DType) -> float:
     """Return an integer of any size rounded to a floating-point dtype; of bool, whether it is 0."""
-    from suanzi.promote.values import convert, part
+    from suanzi.dtypes import part
+    from suanzi.promote.values import convert
 
     if not dt.exponent_bits:
         return float(x != 0)

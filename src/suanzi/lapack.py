@@ -300,7 +300,7 @@ def inverse_norm(op: Operator, lu: Array, swaps: Array, dt: DType) -> float:
 
 def epsilon(dt: DType) -> float:
     """Return the machine epsilon of a dtype, or of its parts."""
-    from suanzi.promote.values import part
+    from suanzi.dtypes import part
 
     return float(finfo(part(dt)).eps)
 

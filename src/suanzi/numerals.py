@@ -17,9 +17,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from suanzi.dtypes import DType, finfo, float16, float32, float64
+from suanzi.dtypes import DType, finfo, float16, float32, float64, part
 from suanzi.print_options import PrintOptions, in_force
-from suanzi.promote.values import part
 
 SMALLEST = -4
 """The power of ten below which fractions are in scientific notation: that of 0.0001."""

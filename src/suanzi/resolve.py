@@ -22,7 +22,7 @@ from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.questions import refusal
 from suanzi.promote.rules import RuleSet
 from suanzi.registry import Operator
-from suanzi.standard import interface
+from suanzi.standard import interface, interfaces
 from suanzi.status import (
     DimensionsMismatch,
     DivisionByZero,
@@ -289,7 +289,8 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
 
 def _suggest(op: Operator, came: DType) -> DType:
     """Return the dtype of the operator that is nearest to what came."""
-    from suanzi.promote.values import contains, part
+    from suanzi.dtypes import part
+    from suanzi.promote.values import contains
 
     if came.kind == "quantized":
         return float32 if float32 in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
@@ -320,7 +321,8 @@ def common_shape(op: Operator, shapes: Mapping[str, tuple[int, ...]]) -> tuple[i
 
 def dtype_error(op: Operator) -> type[StatusError]:
     """Return the error for a dtype it does not take: what the clause lists, if it fits."""
-    listed = interface(op.name).statuses if op.clause != "-" else ()
+    facts = interfaces().get(op.name)  # what is ours alone is not there
+    listed = facts.statuses if facts is not None else ()
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
     return TypeMismatch
@@ -366,7 +368,8 @@ def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) 
             f"{op.title}: {name} is {shown(x)}, beyond 64 bits, and it computes in {promoted}. Use "
             "a float, or a tensor of floats."
         )
-    from suanzi.promote.values import convert, part
+    from suanzi.dtypes import part
+    from suanzi.promote.values import convert
 
     return float(convert(x, part(promoted)))  # type: ignore[arg-type]
 

@@ -150,6 +150,13 @@ def nothing_made() -> Iterator[None]:
     assert _core.pool_info()["storages"] <= before
 
 
+def no_tensor_error(name: str) -> type[sz.StatusError]:
+    """Return the error for what is no tensor: a TypeError, with the status the clause lists."""
+    listed = interface(name).statuses
+    has_own = sz.Status.TYPE_MISMATCH in listed or sz.Status.INVALID_ARGUMENT not in listed
+    return sz.TypeMismatch if has_own else sz.WrongObject
+
+
 def refused(
     error: type[sz.StatusError], name: str, *arguments: Any, match: str = "", **named: Any
 ) -> None:

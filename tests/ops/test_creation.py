@@ -247,7 +247,7 @@ class TestDestroy:
 
     @pytest.mark.parametrize("wrong", [np.ones(2), 3, "text", [sz.tensor(1)], object()])
     def test_only_tensors(self, wrong: Any) -> None:
-        with pytest.raises(sz.TypeMismatch, match=r"destroy \(7.2.1.18\): input is a .*\.$"):
+        with pytest.raises(sz.WrongObject, match=r"destroy \(7.2.1.18\): input is a .*\.$"):
             sz.destroy(wrong)
         with pytest.raises(sz.UninitializedObject, match="input is None"):
             sz.destroy(None)  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ def test_tensors_that_are_none_or_gone_or_no_tensors(name: str) -> None:
     refused(name, sz.UninitializedObject, "input is None", input=None)
     refused(name, sz.UninitializedObject, "was destroyed", input=gone)
     for wrong in ("text", [0.5], {}, object, np.array(["a"])):
-        refused(name, sz.TypeMismatch, "input is a", input=wrong)
+        refused(name, sz.WrongObject, "input is a", input=wrong)
 
 
 @pytest.mark.parametrize("name", ["create_tensor", "wrap_tensor"])

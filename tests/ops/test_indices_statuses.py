@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moving import destroyed, refused
+from moving import destroyed, no_tensor_error, refused
 
 import suanzi as sz
 
@@ -44,9 +44,9 @@ def test_what_is_no_tensor(name: str) -> None:
         for bad, error in (
             (None, sz.UninitializedObject),
             (destroyed(), sz.UninitializedObject),
-            ("text", sz.TypeMismatch),
-            (object(), sz.TypeMismatch),
-            ([1.0, 2.0], sz.TypeMismatch),
+            ("text", no_tensor_error(name)),
+            (object(), no_tensor_error(name)),
+            ([1.0, 2.0], no_tensor_error(name)),
         ):
             refused(error, name, *good[:i], bad, *good[i + 1 :])
 

@@ -436,8 +436,8 @@ def test_joining_refuses() -> None:
             refused(sz.InvalidArgument, name, bad, 0, match="input_lists")
         refused(sz.UninitializedObject, name, None, 0)
         refused(sz.UninitializedObject, name, [x, None], 0, match="input_lists[1]")
-        refused(sz.TypeMismatch, name, [x, "a"], 0, match="input_lists[1]")
-        refused(sz.TypeMismatch, name, [x, [1, 2]], 0, match="input_lists[1]")
+        refused(sz.WrongObject, name, [x, "a"], 0, match="input_lists[1]")
+        refused(sz.WrongObject, name, [x, [1, 2]], 0, match="input_lists[1]")
         for axis in (None, "0", 0.0, True, float("nan"), [0], sz.tensor([0, 1]), np.bool_(0)):
             refused(sz.InvalidArgument, name, [x, x], axis, match="axis")
         assert getattr(sz, name)([x, x], sz.tensor(0)).shape == getattr(sz, name)([x, x], 0).shape

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, bfloat16, complex32, complex64, complex128, int64
+from suanzi.dtypes import DType, bfloat16, complex32, complex64, complex128, int64, part
 from suanzi.interchange import to_numpy
 from suanzi.lapack import (
     BLOCK,
@@ -39,7 +39,6 @@ from suanzi.lapack import (
     zeros,
 )
 from suanzi.layout import strides_of
-from suanzi.promote.values import part
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
 from suanzi.resolve import real_argument
 from suanzi.status import InvalidArgument, UninitializedObject

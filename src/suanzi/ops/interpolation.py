@@ -53,8 +53,8 @@ def interpolate(
     >>> x = sz.tensor([[[1.0, 2, 3, 4]]])
     >>> sz.interpolate(x, 2)
     Tensor([[[1, 3]]], dtype=float32)
-    >>> sz.interpolate(x, scale_factor=1.5, mode="linear")
-    Tensor([[[        1,       1.5, 2.1666665, 2.8333333,       3.5,         4]]], dtype=float32)
+    >>> sz.interpolate(x, scale_factor=2, mode="linear")
+    Tensor([[[   1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75,    4]]], dtype=float32)
     >>> sz.interpolate(x, 3, mode="area")
     Tensor([[[1.5, 2.5, 3.5]]], dtype=float32)
     """

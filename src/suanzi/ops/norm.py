@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import complex128, float32, float64
+from suanzi.dtypes import complex128, float32, float64, part
 from suanzi.interchange import from_numpy, to_numpy
 from suanzi.lapack import converted, flag_argument, promoted_dtype
-from suanzi.promote.values import part
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
 from suanzi.resolve import axes_argument, check_alive, integer_argument, real_argument
 from suanzi.status import InvalidArgument, UninitializedObject

@@ -82,7 +82,7 @@ class Answer:
             return bool_
         if self.operator.name != "abs":
             return self.dtype
-        from suanzi.promote.values import part
+        from suanzi.dtypes import part
 
         return part(self.dtype)
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from suanzi.dtypes import DType, finfo, float16, float32, float64, iinfo
+from suanzi.dtypes import DType, finfo, iinfo, part
 
 Real = int | Fraction | float
 """An exact real number; a float only for infinities and NaN."""
@@ -82,13 +82,6 @@ def show(value: Real | complex) -> str:
         exponent += 1
     leading = str(abs(value) // 10 ** (exponent - 3))
     return f"{sign}{leading[0]}.{leading[1:]}e+{exponent}"
-
-
-def part(dtype: DType) -> DType:
-    """Return the real dtype of one part of a complex dtype; any other dtype is its own part."""
-    if dtype.kind != "complex":
-        return dtype
-    return {16: float16, 32: float32, 64: float64}[dtype.bits // 2]
 
 
 def convert(value: Real | complex, dtype: DType, *, saturate: bool = False) -> Real | complex:
