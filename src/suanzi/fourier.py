@@ -63,7 +63,9 @@ def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result
     if x.size == x.shape[axes[-1]] and x.dtype.kind == "complex" and fourier_long.rectangle(x.size):
         made = fourier_long.transform(x, made.dtype, forward, rows)
     else:
-        library.c2c(_array(_widened(x)), axes, forward, int(mode), _array(made), threads)
+        # The last axis first: it is read as it lies, and the others are transformed in place.
+        along = sorted(axes, reverse=True)
+        library.c2c(_array(_widened(x)), along, forward, int(mode), _array(made), threads)
     return _rounded(made, result)
 
 
