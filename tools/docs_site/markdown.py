@@ -43,8 +43,10 @@ def docstring(text: str) -> str:
 
 
 def _prose(line: str) -> str:
-    """Return a line without the roles of Sphinx, and without what would be HTML."""
+    """Return a line without the roles of Sphinx, and without what would be HTML or emphasis."""
     line = re.sub(r":[a-z]+:`", "`", line)
     line = line.replace("``", "`")
     parts = re.split(r"(`[^`]*`)", line)
-    return "".join(p if p.startswith("`") else p.replace("<", "&lt;") for p in parts)
+    return "".join(
+        p if p.startswith("`") else p.replace("<", "&lt;").replace("*", r"\*") for p in parts
+    )
