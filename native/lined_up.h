@@ -1,6 +1,7 @@
 // native/lined_up.h: a tensor as dense rows along one of its axes, and loops over rows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -71,10 +72,7 @@ class Scratch {
 // Calls body(begin, end) for parts of [0, rows), shared among threads as if each row were `cost` elements.
 template <class Body>
 void parallel_rows(std::int64_t rows, std::int64_t cost, Body&& body) noexcept {
-  parallel_for(rows * cost, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = (begin + cost - 1) / cost, last = (end + cost - 1) / cost;
-    if (first < last) body(first, last);
-  });
+  parallel_for(rows, std::max<std::int64_t>(grain / std::max<std::int64_t>(cost, 1), 1), body);
 }
 
 }  // namespace suanzi

@@ -57,10 +57,9 @@ constexpr std::int64_t widest_row = 512;  // elements of a row of a tile, which 
 // Calls body(i) for each i below count, on several threads if each is worth `work` operations.
 template <class F>
 void for_each(std::int64_t count, double work, F&& body) {
-  constexpr std::int64_t unit = 1024;  // parallel_for shares in such steps
   auto least = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
-  parallel_for(count * unit, least * unit, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin / unit; i < end / unit; ++i) body(i);
+  parallel_for(count, least, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) body(i);
   });
 }
 

@@ -169,12 +169,13 @@ void set_thread_count(int count) noexcept {
 }
 
 void detail::share(std::int64_t n, std::int64_t grain, std::int64_t threads, const Body& body) noexcept {
-  // Several parts per thread even out a busy core; they stay multiples of a cache line.
-  std::int64_t parts = std::min(threads * 4, n / grain);
+  // Several parts per thread even out a busy core. Of elements, of which many are worth a thread,
+  // they stay multiples of a cache line; of rows or tiles, few may be all there are.
+  std::int64_t parts = std::min(threads * 4, n / grain), line = grain >= 1024 ? 1024 : 1;
   Job job{};
   job.body = &body;
   job.n = n;
-  job.part = ((n + parts - 1) / parts + 1023) / 1024 * 1024;
+  job.part = ((n + parts - 1) / parts + line - 1) / line * line;
   job.parts = (n + job.part - 1) / job.part;
   Pool* helpers = pool();
   if (!helpers || !helpers->run(job, static_cast<int>(threads) - 1)) job.work();
