@@ -86,6 +86,8 @@ class ReduceFunction:
                 raise InvalidArgument(
                     f"ReduceFunction: {part} is {shown(value)}; it must be a function."
                 )
+        if not isinstance(self.name, str):
+            raise InvalidArgument(f"ReduceFunction: name is {shown(self.name)}; it must be a str.")
 
 
 _NUMBERS = (*BOOL, *REALS, *COMPLEX)
