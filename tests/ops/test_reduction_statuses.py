@@ -102,6 +102,17 @@ def test_wrong_arguments(name: str) -> None:
         )
 
 
+def test_the_way_out_of_a_wrong_dtype_is_one() -> None:
+    for mode, dtype, way in (
+        ("BAND", "float32", "sz.cast(input, sz.int64)"),
+        ("MEAN", "bool", "sz.cast(input, sz.float32)"),
+        ("MAX", "complex64", "sz.abs(input)"),
+    ):
+        x = sz.tensor([1, 0], dtype)
+        refused(sz.TypeMismatch, "reduce", x, mode, match=way)
+        sz.reduce(eval(way, {"sz": sz, "input": x}), mode)
+
+
 def test_no_room_for_the_result() -> None:
     x = sz.expand(sz.tensor(1.0), (2**40, 2**10, 2))
     refused(sz.AllocFailed, "reduce", x, "SUM", 2)
