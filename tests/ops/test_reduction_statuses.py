@@ -134,6 +134,17 @@ def test_the_order_is_kept() -> None:
                 assert sz.reduce(y, last, axis).tolist() == sz.reduce(x, "MAX", axis).tolist()
 
 
+def test_the_order_of_the_axes_that_are_given_does_not_matter() -> None:
+    x = sz.reshape(sz.range(0.0, 23.0, 1.0), (2, 3, 4))
+    left = sz.ReduceFunction(lambda a, b: 2 * a + b)
+    for axes in ((0, 1), (1, 2), (0, 2), (0, 1, 2)):
+        there, back = (sz.reduce(x, left, order).tolist() for order in (axes, axes[::-1]))
+        assert there == back
+        g = sz.reduce(x, "SUM", axes)
+        there, back = (sz.reduce_bwd(g, x, "PROD", order).tolist() for order in (axes, axes[::-1]))
+        assert there == back
+
+
 def test_a_function_that_does_not_commute() -> None:
     """Maps x -> a x + b, as complex numbers: (a, b) then (c, d) is (ca, cb + d)."""
 
