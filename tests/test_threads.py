@@ -325,3 +325,38 @@ import time
 time.sleep(0.05)
 """
     )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "int64"])
+def test_places_in_elements_that_change_meanwhile_are_places(dtype: str) -> None:
+    """What is found of elements that another thread writes to lies within the tensor."""
+    count = 1 << 16
+    x = sz.zeros((count,), sz.dtype(dtype))
+    array = x.numpy()
+    array[count // 4] = 1  # so that there is always something
+    # One element is written again and again, by a single call that gives up Python's lock.
+    last = np.lib.stride_tricks.as_strided(array[-1:], (100_000,), (0,))
+    values = np.tile(np.array([0, -2, 7, -1], array.dtype), 25_000)
+    done = threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            np.copyto(last, values)
+
+    def check(found: sz.Tensor) -> None:
+        assert 0 <= int(found.numpy().min()) <= int(found.numpy().max()) < count
+
+    def search() -> None:
+        try:
+            for i in range(200):
+                check(sz.argmax(x))
+                check(sz.argmin(x))
+                if i % 20 == 0:
+                    check(sz.topk(x, 3)[1])
+                    check(sz.topk(x, count // 2)[1])
+                    check(sz.argsort(x)[1])
+                    check(sz.nonzero(x)[0])
+        finally:
+            done.set()
+
+    together([write, search])

@@ -139,6 +139,11 @@ void mean_wide(const void* partials, std::int64_t count, std::int64_t n, void* o
   each<f64, T, parts>(partials, count, out, [=](f64 x) { return static_cast<T>(x / size); });
 }
 
+inline int leading_zeros(unsigned __int128 x) noexcept {
+  auto high = static_cast<u64>(x >> 64), low = static_cast<u64>(x);
+  return high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
+}
+
 // The quotient of two integers, rounded once.
 inline f32 exact_quotient(__int128 sum, std::int64_t n) noexcept {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
@@ -146,12 +151,16 @@ inline f32 exact_quotient(__int128 sum, std::int64_t n) noexcept {
     return static_cast<f32>(static_cast<f64>(static_cast<i64>(sum)) / static_cast<f64>(n));
   using Wide = unsigned __int128;
   Wide magnitude = sum < 0 ? Wide{0} - static_cast<Wide>(sum) : static_cast<Wide>(sum), size = static_cast<Wide>(n);
-  // More bits of the quotient than a float32 has, and a last one that says whether there is more.
-  bool small = magnitude / size < Wide{1} << 30;
-  if (small) magnitude <<= 34;
+  if (magnitude == 0) return 0;
+  // 32 bits of the quotient, more than a float32 has, of which the last says whether there is more.
+  int shift = leading_zeros(magnitude);
+  magnitude <<= shift;
   Wide quotient = magnitude / size;
-  u64 bits = static_cast<u64>(quotient) | (quotient * size != magnitude);
-  f32 found = static_cast<f32>(bits) * (small ? 0x1p-34f : 1.0f);
+  int excess = 96 - leading_zeros(quotient);
+  Wide kept = quotient >> excess;
+  bool more = kept << excess != quotient || quotient * size != magnitude;
+  f32 scale = std::bit_cast<f32>(static_cast<u32>(127 + excess - shift) << 23);
+  f32 found = static_cast<f32>(static_cast<u32>(kept) | more) * scale;
   return sum < 0 ? -found : found;
 }
 

@@ -390,8 +390,8 @@ def _kind(x: Any) -> type:
     if way:
         raise TypeMismatch(f"tensor: a {type(x).__name__} is not taken as it is. {way}")
     raise TypeMismatch(
-        f"tensor: {x!r} is a {type(x).__name__}; elements are Python numbers, in lists of equal "
-        "length."
+        f"tensor: {shown(x)} is a {type(x).__name__}; elements are Python numbers, in lists of "
+        "equal length."
     )
 
 

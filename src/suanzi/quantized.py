@@ -19,6 +19,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType as DType
 from suanzi.dtypes import DTypeLike, float32, float64, iinfo, int8, int16, uint8, uint16
 from suanzi.dtypes import dtype as dtype_of
@@ -288,7 +289,7 @@ def _numbers(op: Operator, scale: Any, most: int) -> list[float]:
     except (TypeError, ValueError, OverflowError):  # StatusErrors are one of these
         pass
     raise InvalidArgument(
-        f"{op.title}: scale is {scale!r}; it must be a positive number, or a sequence of them."
+        f"{op.title}: scale is {shown(scale)}; it must be a positive number, or a sequence of them."
     )
 
 

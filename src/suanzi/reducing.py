@@ -86,6 +86,8 @@ class ReduceFunction:
                 raise InvalidArgument(
                     f"ReduceFunction: {part} is {shown(value)}; it must be a function."
                 )
+        if not isinstance(self.name, str):
+            raise InvalidArgument(f"ReduceFunction: name is {shown(self.name)}; it must be a str.")
 
 
 _NUMBERS = (*BOOL, *REALS, *COMPLEX)
@@ -142,11 +144,14 @@ def mode_argument(op: Operator, mode: Any) -> ReduceMode | ReduceFunction:
 
 def check_mode(op: Operator, mode: ReduceMode, dt: DType) -> None:
     """Raise TypeMismatch unless a mode takes a dtype."""
-    if dt not in _TAKES[mode]:
-        raise TypeMismatch(
-            f"{op.title}: input is {dt}, which has no {mode.name}. Cast it first, for example with "
-            "sz.cast(input, sz.float32)."
-        )
+    if dt in _TAKES[mode]:
+        return
+    if dt.kind == "complex" and mode in (ReduceMode.MAX, ReduceMode.MIN):
+        way = "Complex numbers have no order; give their size, sz.abs(input), or a part of them."
+    else:
+        target = float32 if mode is ReduceMode.MEAN else int64
+        way = f"Cast it first, for example with sz.cast(input, sz.{target})."
+    raise TypeMismatch(f"{op.title}: input is {dt}, which has no {mode.name}. {way}")
 
 
 def axes_argument(op: Operator, ndim: int, axis: Any, axis_len: Any = None) -> list[int]:

@@ -217,7 +217,9 @@ def integers_argument(
     """Return a sequence of integers, of which there must be `count`, or `most` at most."""
     check_alive(op, name, values)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InvalidArgument(f"{op.title}: {name} is {values!r}; it must be a list of integers.")
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(values)}; it must be a list of integers."
+        )
     if not is_several(op, name, values):
         values = (values,)
     limit = most if count is None else count
@@ -244,7 +246,7 @@ def axes_argument(
     given = integers_argument(op, name, axes) if is_several(op, name, axes) else (axes,)
     found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
     if len(set(found)) < len(found):
-        raise InvalidArgument(f"{op.title}: {name} is {axes!r}; an axis is there twice.")
+        raise InvalidArgument(f"{op.title}: {name} is {shown(axes)}; an axis is there twice.")
     return found
 
 

@@ -141,12 +141,25 @@ class Tensor:
 
         return real(self)
 
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
     @property
     def imag(self) -> Tensor:
         """The imaginary part, as :func:`suanzi.imag`: a view, or zeros if the tensor is real."""
         from suanzi.ops.complex_numbers import imag
 
         return imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "complex":
+            raise TypeMismatch(
+                f"imag: the tensor is {self.dtype}, which has no imaginary part to set. Cast it "
+                "first, for example with sz.cast(x, sz.complex64)."
+            )
+        self.imag[...] = value
 
     def reshape(self, *dims: int | Sequence[int]) -> Tensor:
         """Return the elements in another shape, as :func:`suanzi.reshape`.

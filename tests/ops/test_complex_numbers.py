@@ -130,6 +130,26 @@ def test_what_is_written_to_a_part_is_seen(dtype: sz.DType) -> None:
     assert y.tolist() == [1 + 1j, 1 + 1j, 2 + 2j, 3 + 3j]
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_parts_can_be_set(dtype: sz.DType) -> None:
+    x = sz.tensor([[1 + 2j, 3 + 4j]], dtype)
+    x.real = sz.tensor([5, 6], sz.real(x).dtype)
+    x.imag = -1
+    assert x.tolist() == [[5 - 1j, 6 - 1j]]
+    x.imag += 3
+    assert x.tolist() == [[5 + 2j, 6 + 2j]]
+    x[:, :1].real = 0
+    assert x.tolist() == [[2j, 6 + 2j]]
+    y = sz.tensor([1.0, 2.0])
+    y.real = 3
+    assert y.tolist() == [3, 3]
+    with pytest.raises(sz.TypeMismatch, match="float32, which has no imaginary part"):
+        y.imag = 1
+    with pytest.raises(sz.StatusError):
+        x.real = sz.tensor([1.0, 2.0, 3.0])
+    assert x.tolist() == [[2j, 6 + 2j]]
+
+
 def test_a_part_keeps_the_memory_and_neither_needs_the_other() -> None:
     before = _core.pool_info()["storages"]
     x = sz.tensor([1 + 2j, 3 + 4j])

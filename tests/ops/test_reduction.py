@@ -178,6 +178,18 @@ def test_means_of_large_integers() -> None:
     assert sz.reduce(sz.tensor([2**64 - 1, 2**64 - 1], sz.uint64), "MEAN").item() == 2.0**64
 
 
+@pytest.mark.parametrize("name", ["int8", "uint32", "int64"])
+def test_small_means_of_very_many(name: str) -> None:
+    """More than 2**28 elements, whose mean is far below 1."""
+    one = 1 if name[0] == "u" else -1
+    for count in (100003, 100003 * 7):
+        x = sz.zeros((count,), sz.dtype(name))
+        x[5] = one
+        many = sz.expand(x, (2**28 // count + 1, count))
+        assert Fraction(sz.reduce(many, "MEAN").item()) == nearest(Fraction(one, count), "float32")
+    assert sz.reduce(sz.expand(sz.zeros((1,), sz.dtype(name)), (2**28,)), "MEAN").item() == 0
+
+
 # ---- special values -----------------------------------------------------------------------------
 
 

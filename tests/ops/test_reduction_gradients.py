@@ -73,6 +73,19 @@ def test_ties_and_nan() -> None:
     assert sz.reduce_bwd(sz.zeros((2,)), sz.zeros((2, 0)), "SUM", 1).shape == (2, 0)
 
 
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+def test_the_parts_of_a_complex_gradient_are_shared_apart(dtype: str) -> None:
+    """An infinite part does not spoil the other, as it does not in the mean itself."""
+    g = sz.tensor([complex(math.inf, 1), complex(-1, math.nan), complex(2, -0.0)], dtype)
+    for mode, x in (("MEAN", sz.zeros((3, 2), dtype)), ("MAX", sz.zeros((3, 2)))):
+        found = sz.reduce_bwd(g, x, mode, 1)
+        assert sz.real(found).tolist() == [[math.inf] * 2, [-0.5] * 2, [1.0] * 2]
+        imaginary = sz.imag(found).tolist()
+        assert imaginary[0] == [0.5] * 2
+        assert all(math.isnan(v) for v in imaginary[1])
+        assert [math.copysign(1, v) for v in imaginary[2]] == [-1, -1]
+
+
 def test_dtypes_and_rounding() -> None:
     many = sz.full("float16", "cpu", (70000,), 1)  # more than float16 can count
     found = sz.reduce_bwd(sz.tensor(1.0, sz.float16), many, "MEAN")

@@ -102,6 +102,17 @@ def test_wrong_arguments(name: str) -> None:
         )
 
 
+def test_the_way_out_of_a_wrong_dtype_is_one() -> None:
+    for mode, dtype, way in (
+        ("BAND", "float32", "sz.cast(input, sz.int64)"),
+        ("MEAN", "bool", "sz.cast(input, sz.float32)"),
+        ("MAX", "complex64", "sz.abs(input)"),
+    ):
+        x = sz.tensor([1, 0], dtype)
+        refused(sz.TypeMismatch, "reduce", x, mode, match=way)
+        sz.reduce(eval(way, {"sz": sz, "input": x}), mode)
+
+
 def test_no_room_for_the_result() -> None:
     x = sz.expand(sz.tensor(1.0), (2**40, 2**10, 2))
     refused(sz.AllocFailed, "reduce", x, "SUM", 2)
@@ -121,6 +132,17 @@ def test_the_order_is_kept() -> None:
                 y = sz.cast(x, sz.int64, layout=layout)
                 assert sz.reduce(y, first, axis).tolist() == sz.reduce(x, "MIN", axis).tolist()
                 assert sz.reduce(y, last, axis).tolist() == sz.reduce(x, "MAX", axis).tolist()
+
+
+def test_the_order_of_the_axes_that_are_given_does_not_matter() -> None:
+    x = sz.reshape(sz.range(0.0, 23.0, 1.0), (2, 3, 4))
+    left = sz.ReduceFunction(lambda a, b: 2 * a + b)
+    for axes in ((0, 1), (1, 2), (0, 2), (0, 1, 2)):
+        there, back = (sz.reduce(x, left, order).tolist() for order in (axes, axes[::-1]))
+        assert there == back
+        g = sz.reduce(x, "SUM", axes)
+        there, back = (sz.reduce_bwd(g, x, "PROD", order).tolist() for order in (axes, axes[::-1]))
+        assert there == back
 
 
 def test_a_function_that_does_not_commute() -> None:

@@ -163,3 +163,12 @@ def test_what_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(sz.InvalidArgument, match=r"^reduce \(7\.2\.13\.1\): .*\.$"):
         x.reduce(**arguments)
     assert _core.pool_info()["storages"] == before
+
+
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+def test_an_infinite_part_of_a_mean_does_not_spoil_the_other(dtype: str) -> None:
+    dense = sz.tensor([[complex(math.inf, 1), 3 + 2j], [-2j, complex(1, -math.inf)]], dtype)
+    for axis in (0, 1):
+        found = sz.to_sparse(dense).reduce("MEAN", axis).to_dense()
+        assert found.tolist() == sz.reduce(dense, "MEAN", axis).tolist()
+        assert not np.isnan(sz.imag(found).numpy()).any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
@@ -113,13 +114,13 @@ def _shift(name: str, x: Any, shift: Any) -> Tensor:
 def _number(op: Operator, x: Any, amount: Any) -> Tensor:
     """Return a number as a tensor of the dtype of the tensor it is shifted by."""
     if not isinstance(x, int):
-        raise TypeMismatch(f"{op.title}: x is the number {x!r}; it must be an integer.")
+        raise TypeMismatch(f"{op.title}: x is the number {shown(x)}; it must be an integer.")
     dt = amount.dtype if isinstance(amount, Tensor) else int64
     limits = iinfo(dt)
     if not limits.min <= x <= limits.max:
         raise InvalidArgument(
-            f"{op.title}: x is {x}, which does not fit {dt}, the dtype of shift. Make a tensor of "
-            "it that holds it, such as sz.tensor(x, sz.int64)."
+            f"{op.title}: x is {shown(x)}, which does not fit {dt}, the dtype of shift. Make a "
+            "tensor of it that holds it, such as sz.tensor(x, sz.int64)."
         )
     return tensor(x, dt)
 
@@ -134,7 +135,7 @@ def _check_kind(op: Operator, amount: Any) -> None:
             )
     elif isinstance(amount, bool) or not isinstance(amount, int):
         raise TypeMismatch(
-            f"{op.title}: shift is {amount!r}; it must be an integer or a tensor of integers."
+            f"{op.title}: shift is {shown(amount)}; it must be an integer or a tensor of integers."
         )
 
 
@@ -148,5 +149,5 @@ def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
     if low < 0 or high >= (2**63 if dt is bool_ else dt.bits):
         wanted = "from 0 up, below 2**63" if dt is bool_ else f"from 0 to {dt.bits - 1}"
         raise InvalidArgument(
-            f"{op.title}: shift is {low if low < 0 else high}; for {dt} it must be {wanted}."
+            f"{op.title}: shift is {shown(low if low < 0 else high)}; for {dt} it must be {wanted}."
         )

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
@@ -102,7 +103,9 @@ def allclose(
     found = promote(op, operands)
     check_shapes(op, operands)
     if not isinstance(equal_nan, bool):
-        raise InvalidArgument(f"{op.title}: equal_nan is {equal_nan!r}; it must be True or False.")
+        raise InvalidArgument(
+            f"{op.title}: equal_nan is {shown(equal_nan)}; it must be True or False."
+        )
     rtol, atol = _tolerance(op, "rtol", rtol), _tolerance(op, "atol", atol)
     promoted = found.dtype
     assert promoted is not None
@@ -130,7 +133,9 @@ def _tolerance(op: Operator, name: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if isinstance(value, str | bytes) or not found >= 0:
-        raise InvalidArgument(f"{op.title}: {name} is {value!r}; it must be a number from 0 up.")
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(value)}; it must be a number from 0 up."
+        )
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.creating import LayoutLike, wanted
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike
@@ -134,7 +135,7 @@ def _byte_count(op: Operator, n_bytes: Any, source: Tensor | memoryview | None, 
         there = source.size * dt.itemsize if isinstance(source, Tensor) else source.nbytes
     if not 0 <= count <= there:
         raise InvalidArgument(
-            f"{op.title}: n_bytes is {count}; values have {there} bytes. Leave it out."
+            f"{op.title}: n_bytes is {shown(count)}; values have {there} bytes. Leave it out."
         )
     return count if source is not None else -1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, dtype, int8, int32, int64, uint8, uint64
 from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
 from suanzi.resolve import (
@@ -164,11 +165,12 @@ def topk(
     x = _ordered_argument(op, input)
     where = axis_argument(op, "axis", axis, x.ndim)
     count = integer_argument(op, "k", k)
-    if not 1 <= count <= x.shape[where]:
+    size = x.shape[where]
+    if not 1 <= count <= size:
         raise InvalidArgument(
-            f"{op.title}: k is {count}; along axis {where}, which has size {x.shape[where]}, it is "
-            f"from 1 to {x.shape[where]}."
-            if x.shape[where]
+            f"{op.title}: k is {shown(count)}; along axis {where}, which has size {size}, it is "
+            f"from 1 to {size}."
+            if size
             else f"{op.title}: axis {where} has size 0, and k is at least 1."
         )
     falling = _flag(op, "largest", largest)
@@ -227,7 +229,7 @@ def _real(op: Operator, name: str, x: Tensor) -> Tensor:
 
 def _flag(op: Operator, name: str, x: Any) -> bool:
     if not isinstance(x, bool):
-        raise InvalidArgument(f"{op.title}: {name} is {x!r}; it must be True or False.")
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
     return x
 
 

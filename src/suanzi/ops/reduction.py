@@ -8,6 +8,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi.creating import scalar_argument
 from suanzi.dtypes import DTypeLike, dtype
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_gradients import gradient_of
@@ -101,7 +102,8 @@ def _by_function(
                 f"{op.title}: input has shape {x.shape}, and {how.name} has no identity, which is "
                 "the result for no elements. Give the sz.ReduceFunction one."
             )
-        result = _core.full(rest, x.dtype, how.identity)
+        number = scalar_argument(op, f"the identity of {how.name}", how.identity, x.dtype)
+        result = _core.full(rest, x.dtype, number)
     else:
         order = [*axes, *kept]
         across = _core.view(x, x.offset, [x.shape[a] for a in order], [x.strides[a] for a in order])

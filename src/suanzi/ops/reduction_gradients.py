@@ -74,8 +74,12 @@ def _repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 def _shared(gradient: Tensor, count: Any) -> Tensor:
     """Return a gradient divided, whose number of parts may be beyond its dtype."""
     # As many as 2**24 are exact in float32.
-    wide = complex128 if gradient.dtype.kind == "complex" else float64
-    return _cast(_run("div", [_cast(gradient, wide), count], wide), gradient.dtype)
+    if gradient.dtype.kind != "complex":
+        return _cast(_run("div", [_cast(gradient, float64), count], float64), gradient.dtype)
+    # Part by part, as in the forward: of a complex quotient, an infinite part spoils the other.
+    wide = _cast(gradient, complex128)
+    parts = [_run("div", [_core.part_view(wide, i), count], float64) for i in (False, True)]
+    return _cast(_core.make_complex(*parts), gradient.dtype)
 
 
 def _of_extreme(mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
@@ -88,8 +92,7 @@ def _of_extreme(mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]) 
         both = [_run("not_equal", [one, one], x.dtype) for one in (x, extreme)]
         chosen = _run("logical_or", [chosen, _run("logical_and", both, bool_)], bool_)
     count = _core.reduce(chosen, int(ReduceMode.SUM), axes, True)
-    wide = complex128 if gradient.dtype.kind == "complex" else float64
-    share = _shared(gradient, _cast(count, wide))
+    share = _shared(gradient, _cast(count, float64))
     return _run("where", [chosen, share, 0], gradient.dtype)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
+from suanzi._hints import shown
 from suanzi.registry import FLOATS, REGISTRY, operator
 from suanzi.resolve import elementwise
 from suanzi.status import InvalidArgument, StatusError
@@ -85,7 +86,8 @@ def rint(x: TensorLike, mode: RoundMode | str) -> Tensor:
     chosen = RoundMode.__members__.get(mode.upper()) if isinstance(mode, str) else mode
     if not isinstance(chosen, RoundMode):
         raise InvalidArgument(
-            f"rint (7.2.9.5): mode is {mode!r}; it is one of {', '.join(RoundMode.__members__)}."
+            f"rint (7.2.9.5): mode is {shown(mode)}; it is one of "
+            f"{', '.join(RoundMode.__members__)}."
         )
     try:
         return _MODES[chosen](x)

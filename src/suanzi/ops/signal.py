@@ -281,9 +281,9 @@ def _mode(op: Operator, mode: Any) -> FFTNormMode:
     try:
         if isinstance(mode, str):
             return FFTNormMode[mode.lower()]
-        if not isinstance(mode, bool):
+        if isinstance(mode, int) and not isinstance(mode, bool):
             return FFTNormMode(mode)
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError):
         pass
     hint = nearest(mode, FFTNormMode.__members__) if isinstance(mode, str) else ""
     raise InvalidArgument(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.creating import LayoutLike, layout_argument
 from suanzi.dtypes import DType, DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
@@ -72,7 +73,9 @@ def cast(
             "convert to numbers."
         )
     if not isinstance(saturate, bool):
-        raise InvalidArgument(f"{op.title}: saturate is {saturate!r}; it must be True or False.")
+        raise InvalidArgument(
+            f"{op.title}: saturate is {shown(saturate)}; it must be True or False."
+        )
     order = None if layout is None else layout_argument(op, layout, input.ndim)
     quantized = "quantized" in (input.dtype.kind, target.kind)
     made: Tensor

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest
+from suanzi._hints import nearest, shown
 from suanzi.creating import scalar_argument
 from suanzi.dtypes import float32, float64
 from suanzi.interchange import MAX_NDIM
@@ -173,7 +173,7 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     times = integers_argument(op, "repeats", repeats, x.ndim)
     if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
         raise InvalidArgument(
-            f"{op.title}: repeats is {times}; each must be from 0 up, and less than 2**63."
+            f"{op.title}: repeats is {shown(times)}; each must be from 0 up, and less than 2**63."
         )
     made: Tensor = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
@@ -233,13 +233,13 @@ def _pad_mode(op: Operator, mode: Any) -> PadMode:
     try:
         if isinstance(mode, str):
             return PadMode[mode.upper()]
-        if not isinstance(mode, bool):
+        if isinstance(mode, int) and not isinstance(mode, bool):
             return PadMode(mode)
     except (KeyError, ValueError):
         pass
     hint = nearest(mode, PadMode.__members__) if isinstance(mode, str) else ""
     raise InvalidArgument(
-        f"{op.title}: pad_mode is {mode!r}; it must be one of "
+        f"{op.title}: pad_mode is {shown(mode)}; it must be one of "
         f"{', '.join(PadMode.__members__)}.{hint}"
     )
 
@@ -258,7 +258,7 @@ def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     widths = integers_argument(op, "pad_width", given)
     if len(widths) != 2 * x.ndim or not all(0 <= n < 2**63 for n in widths):
         raise InvalidArgument(
-            f"{op.title}: pad_width is {given!r}; for {x.ndim} axes it must be {2 * x.ndim} "
+            f"{op.title}: pad_width is {shown(given)}; for {x.ndim} axes it must be {2 * x.ndim} "
             "integers from 0 up, before and after for each axis."
         )
     return widths

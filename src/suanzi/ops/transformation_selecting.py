@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, float32, int8, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.interchange import MAX_NDIM
@@ -82,7 +83,9 @@ def scatter(
     coordinates = _coordinates(op, x, tensor_argument(op, "index", index))
     new = tensor_argument(op, "updates", updates)
     if not isinstance(override, bool):
-        raise InvalidArgument(f"{op.title}: override is {override!r}; it must be True or False.")
+        raise InvalidArgument(
+            f"{op.title}: override is {shown(override)}; it must be True or False."
+        )
     wanted = (*coordinates[0].shape, *x.shape[len(coordinates) :])
     if new.dtype is not x.dtype or new.shape != wanted:
         raise InvalidArgument(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.interchange import MAX_NDIM
 from suanzi.registry import REGISTRY, Operator, operator
 from suanzi.resolve import (
@@ -139,8 +140,8 @@ def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     found = () if perm is None else integers_argument(op, "perm", perm)
     if found and sorted(n + x.ndim if n < 0 else n for n in found) != list(range(x.ndim)):
         raise InvalidArgument(
-            f"{op.title}: perm is {found}; it must have each axis of the input, 0 to {x.ndim - 1}, "
-            "once."
+            f"{op.title}: perm is {shown(found)}; it must have each axis of the input, 0 to "
+            f"{x.ndim - 1}, once."
         )
     return _view(op, "transpose", x, found)
 
@@ -175,16 +176,16 @@ def split(
         if count is None or not 1 <= count < max(size + 1, 2**31) or size % count:
             raise InvalidArgument(
                 f"{op.title}: without split_sizes, nsplit must divide the size of axis {along}, "
-                f"{size}; it is {nsplit}."
+                f"{size}; it is {shown(nsplit)}."
             )
         if count > MAX_PARTS:
             raise AllocFailed(f"there is no memory for {count} parts; split it into fewer.")
         sizes = (size // count,) * count
     elif sum(sizes) != size or min(sizes) < 1 or count not in (None, len(sizes)):
         raise InvalidArgument(
-            f"{op.title}: split_sizes is {sizes} and nsplit {nsplit}; the sizes must be above 0 "
-            f"and add up to the size of axis {along}, {size}, and nsplit, if given, is their "
-            "number."
+            f"{op.title}: split_sizes is {shown(sizes)} and nsplit {shown(nsplit)}; the sizes must "
+            f"be above 0 and add up to the size of axis {along}, {size}, and nsplit, if given, is "
+            "their number."
         )
     parts: list[Tensor] = _core.parts_of_axis(x, along, sizes)
     return parts
@@ -206,8 +207,8 @@ def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Te
     along = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
     if num is not None and integer_argument(op, "num", num) != x.shape[along]:
         raise InvalidArgument(
-            f"{op.title}: num is {num}; axis {along} has size {x.shape[along]}, and num must be "
-            "the same, or left out."
+            f"{op.title}: num is {shown(num)}; axis {along} has size {x.shape[along]}, and num "
+            "must be the same, or left out."
         )
     parts: list[Tensor] = _core.try_view("unstack", x, along)
     return parts
@@ -240,17 +241,17 @@ def _slice_arguments(
     sizes = integers_argument(op, "size", size, x.ndim)
     steps = integers_argument(op, "step", step, x.ndim)
     if min(steps, default=1) < 1:
-        raise InvalidArgument(f"{op.title}: step is {steps}; each must be at least 1.")
+        raise InvalidArgument(f"{op.title}: step is {shown(steps)}; each must be at least 1.")
     for axis, (b, n, s, dim) in enumerate(zip(begins, sizes, steps, x.shape, strict=True)):
         if not 0 <= b <= b + n <= dim:
             raise OutOfRange(
-                f"{op.title}: on axis {axis}, begin is {b} and size {n}; both are from 0 up, and "
-                f"together at most the size of the axis, {dim}."
+                f"{op.title}: on axis {axis}, begin is {shown(b)} and size {shown(n)}; both are "
+                f"from 0 up, and together at most the size of the axis, {dim}."
             )
         if s > max(dim, 1):
             raise OutOfRange(
-                f"{op.title}: on axis {axis}, step is {s}; it is at most the size of the axis, "
-                f"{dim}."
+                f"{op.title}: on axis {axis}, step is {shown(s)}; it is at most the size of the "
+                f"axis, {dim}."
             )
     return begins, sizes, steps
 
@@ -353,8 +354,9 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
     for axis, (start, size, dim) in enumerate(zip(starts, sizes, x.shape, strict=True)):
         if not 0 <= start <= start + size <= dim:
             raise InvalidArgument(
-                f"{op.title}: on axis {axis}, the offset is {start} and the size {size}; both are "
-                f"from 0 up, and together at most the size of the axis, {dim}."
+                f"{op.title}: on axis {axis}, the offset is {shown(start)} and the size "
+                f"{shown(size)}; both are from 0 up, and together at most the size of the axis, "
+                f"{dim}."
             )
     return _view(op, "crop", x, sizes, starts)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.interchange import MAX_NDIM, from_numpy
 from suanzi.layout import Layout, LayoutType
@@ -33,7 +34,7 @@ def layout_argument(title: str, layout: Any, ndim: int) -> LayoutType:
     found = layout.type if isinstance(layout, Layout) else layout
     found = _LAYOUTS.get(found.lower()) if isinstance(found, str) else found
     if not isinstance(found, LayoutType) or found is LayoutType.DENSE:
-        raise InvalidArgument(f"{title}: layout is {layout!r}; it is 'coo' or 'csr'.")
+        raise InvalidArgument(f"{title}: layout is {shown(layout)}; it is 'coo' or 'csr'.")
     if found is LayoutType.CSR and ndim != 2:
         raise InvalidArgument(
             f"{title}: layout is 'csr', which has two axes, and the shape has {ndim}. Use 'coo'."

@@ -98,7 +98,7 @@ def _combined(mode: ReduceMode, x: SparseTensor, kept: list[int], length: int) -
         found = _of_places(kernel, values, x, kept, length)
     result, coordinates = found
     if mode is ReduceMode.MEAN:
-        result = elements.run("div", result, float(length), computed)
+        result = _divided(result, float(length))
     made: Tensor = result
     if made.dtype is not target:
         made = _core.cast(result, target, False)
@@ -107,6 +107,15 @@ def _combined(mode: ReduceMode, x: SparseTensor, kept: list[int], length: int) -
         places = np.flatnonzero(stored)
         made, coordinates = elements.take(made, places), structure.picked(coordinates, places)
     return SparseTensor(shape, LayoutType.COO, (coordinates,), made, True)
+
+
+def _divided(x: Tensor, number: float) -> Tensor:
+    """Return a tensor divided by a real number; of complex ones, either part."""
+    if x.dtype.kind != "complex":
+        return elements.run("div", x, number, x.dtype)
+    parts = [_core.part_view(x, imaginary) for imaginary in (False, True)]
+    made: Tensor = _core.make_complex(*[elements.run("div", p, number, p.dtype) for p in parts])
+    return made
 
 
 def _of_rows(
