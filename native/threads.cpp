@@ -169,12 +169,14 @@ void set_thread_count(int count) noexcept {
 }
 
 void detail::share(std::int64_t n, std::int64_t grain, std::int64_t threads, const Body& body) noexcept {
-  // Several parts per thread even out a busy core; they stay multiples of a cache line.
+  // Several parts per thread even out a busy core. Long ones stay multiples of a cache line; where fewer
+  // are worth a thread, each is much.
   std::int64_t parts = std::min(threads * 4, n / grain);
   Job job{};
   job.body = &body;
   job.n = n;
-  job.part = ((n + parts - 1) / parts + 1023) / 1024 * 1024;
+  job.part = (n + parts - 1) / parts;
+  if (grain >= 1024) job.part = (job.part + 1023) / 1024 * 1024;
   job.parts = (n + job.part - 1) / job.part;
   Pool* helpers = pool();
   if (!helpers || !helpers->run(job, static_cast<int>(threads) - 1)) job.work();
