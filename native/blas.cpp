@@ -43,7 +43,7 @@ void load() {
     get_threads = reinterpret_cast<int (*)()>(nb::cast<std::uintptr_t>(addresses[0]));
     set_threads = reinterpret_cast<void (*)(int)>(nb::cast<std::uintptr_t>(addresses[1]));
   } else if (!limiter.is_none()) {
-    limit = limiter.release().ptr();
+    if (!limit) limit = limiter.release().ptr();
   }
   the_blas.available = all;
 }
@@ -61,12 +61,12 @@ const Blas& blas() noexcept { return the_blas; }
 
 bool prepare_blas() {
   if (!was_asked) {
-    was_asked = true;
     try {
       load();
     } catch (nb::python_error& error) {
-      error.discard_as_unraisable("loading SciPy's BLAS");  // our own kernels give the same results, slower
+      error.discard_as_unraisable("loading SciPy's BLAS");  // our own kernels are slower, but there
     }
+    was_asked = true;  // only now: another thread that asks meanwhile must find it, too
   }
   return the_blas.available;
 }

@@ -1,4 +1,5 @@
 // native/dlpack.cpp: memory shared with other libraries by the DLPack protocol, without copying.
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -158,6 +159,8 @@ void release_taken(void* managed) {
   PyGILState_Release(state);
 }
 
+constexpr std::int64_t largest_stride = std::int64_t{1} << 56;
+
 template <class Managed>
 nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char* used) {
   const DLTensor& d = managed->dl_tensor;
@@ -174,6 +177,9 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
     if (__builtin_mul_overflow(d.shape[i] - 1, strides[i], &span) || __builtin_add_overflow(end, span, &end))
       fail("the strides are not those of memory");
   }
+  // Nobody goes along an axis of one element, whose stride may be anything; in bytes it could be too large.
+  for (int i = 0; i < d.ndim; ++i)
+    if (count == 0 || d.shape[i] == 1) strides[i] = std::clamp(strides[i], -largest_stride, largest_stride);
   // Negative strides reach below the pointer; the storage begins at the lowest element.
   auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
   auto* data = static_cast<std::byte*>(d.data) + d.byte_offset + low * item;

@@ -89,7 +89,8 @@ struct Plan {
     for (std::int64_t i = 0; i < out[0]; ++i) deep.push_back(place(mode, in[0], out[0], i));
     for (std::int64_t i = 0; i < out[1]; ++i) high.push_back(place(mode, in[1], out[1], i));
     place_columns();
-    streams = (input.size + output.size) * itemsize >= stream_from() && output.size >= input.size / 4;
+    // The first condition keeps a view that repeats, of more bytes than can be counted, from the second.
+    streams = output.size >= input.size / 4 && (input.size + output.size) * itemsize >= stream_from();
   }
 
   bool is_double() const { return dtype == Dtype::float64; }

@@ -28,8 +28,8 @@ class Moves {
   }
 
   void keep(const Tensor& t) {
-    t.storage->retain();
     kept_.push_back(t.storage);
+    t.storage->retain();  // after what may throw
   }
   void add(const Move& move) {
     size_ += move.size();

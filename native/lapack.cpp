@@ -23,10 +23,14 @@ constexpr int most = 16;  // rows of a small matrix
 using Gesv = void (*)(int* n, int* nrhs, void* a, int* lda, int* ipiv, void* b, int* ldb, int* info);
 using Potrf = void (*)(char* uplo, int* n, void* a, int* lda, int* info);
 
+// A capsule's name is the signature; one that begins with other integers is not ours.
 template <class Routine>
-Routine routine(const nb::capsule& capsule) {
-  return reinterpret_cast<Routine>(capsule.data(capsule.name()));
+Routine routine(const nb::capsule& capsule, const char* expected) {
+  const char* name = capsule.name();
+  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0) throw nb::value_error("not a routine of 32-bit integers");
+  return reinterpret_cast<Routine>(capsule.data(name));
 }
+constexpr const char *gesv_begins = "void (int *, int *, ", *potrf_begins = "void (char *, int *, ";
 
 // Matrices one behind the other, each column by column: a dense tensor [count, columns, rows].
 struct Batch {
@@ -123,7 +127,7 @@ void turn(T* a, int n, bool conjugate) {
 
 // `turned` says that mat holds the rows of the matrices; `adjoint`, that their adjoints are meant.
 bool solve_small(nb::capsule gesv, nb::handle mat, nb::handle rhs, double epsilon, bool turned, bool adjoint) {
-  auto solve = routine<Gesv>(gesv);
+  auto solve = routine<Gesv>(gesv, gesv_begins);
   Batch a(mat), b(rhs);
   int n = a.rows, sides = b.columns;
   if (a.columns != n || b.rows != n || b.count != a.count || b.dtype != a.dtype) throw nb::value_error("no system");
@@ -145,7 +149,7 @@ bool solve_small(nb::capsule gesv, nb::handle mat, nb::handle rhs, double epsilo
 }
 
 bool invert_small(nb::capsule gesv, nb::handle mat, double epsilon) {
-  auto solve = routine<Gesv>(gesv);
+  auto solve = routine<Gesv>(gesv, gesv_begins);
   Batch a(mat);
   int n = a.rows;
   if (a.columns != n) throw nb::value_error("not square");
@@ -165,7 +169,7 @@ bool invert_small(nb::capsule gesv, nb::handle mat, double epsilon) {
 }
 
 bool cholesky_small(nb::capsule factorise, nb::handle mat, bool upper) {
-  auto potrf = routine<Potrf>(factorise);
+  auto potrf = routine<Potrf>(factorise, potrf_begins);
   Batch a(mat);
   int n = a.rows;
   if (a.columns != n) throw nb::value_error("not square");

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "movement.h"
+#include "scratch.h"
 #include "tensor.h"
 #include "threads.h"
 
@@ -52,21 +53,6 @@ struct AxisLast {
     }
     return move;
   }
-};
-
-// Memory for a while, from the pool; null if there is none.
-class Scratch {
- public:
-  explicit Scratch(std::int64_t bytes) noexcept : storage_(allocate_storage(Dtype::uint8, bytes)) {}
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    if (storage_) release_storage(storage_);
-  }
-  std::byte* data() const noexcept { return storage_ ? storage_->data : nullptr; }
-
- private:
-  Storage* storage_;
 };
 
 // Calls body(begin, end) for parts of [0, rows), shared among threads as if each row were `cost` elements.

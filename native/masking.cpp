@@ -20,7 +20,7 @@ constexpr std::int64_t chunk = 1 << 15;  // elements that are counted, and then 
 // there are. `read(begin, n)` gives bytes of the mask.
 template <class ReadMask>
 std::vector<std::int64_t> count_chunks(std::int64_t size, ReadMask&& read) {
-  std::int64_t chunks = (size + chunk - 1) / chunk;
+  std::int64_t chunks = size / chunk + (size % chunk != 0);
   std::vector<std::int64_t> starts(static_cast<std::size_t>(chunks) + 1, 0);
   parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; ++c)

@@ -68,7 +68,7 @@ class Multiplication {
   explicit Multiplication(const Product& product) noexcept
       : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
         store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
-        by_blas(p.wants_blas() && blas().available), item_(static_cast<std::int64_t>(item(p.way.operand))),
+        item_(static_cast<std::int64_t>(item(p.way.operand))),
         sum_item(static_cast<std::int64_t>(item(p.way.sum))), out_item(static_cast<std::int64_t>(item(p.result))) {}
 
   // False when there was no memory.
@@ -106,13 +106,13 @@ class Multiplication {
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
     Scratch left, right;
-    if ((!same_bits(p.a.dtype, p.way.operand) || (by_blas && !suits_blas(a, p.m, p.k))) &&
+    if ((!same_bits(p.a.dtype, p.way.operand) || (p.by_blas && !suits_blas(a, p.m, p.k))) &&
         !lay_straight(a, p.a.dtype, p.way.operand, p.m, p.k, left))
       return fail();
-    if ((!same_bits(p.b.dtype, p.way.operand) || (by_blas && !suits_blas(b, p.k, p.n))) &&
+    if ((!same_bits(p.b.dtype, p.way.operand) || (p.by_blas && !suits_blas(b, p.k, p.n))) &&
         !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
-    bool blas_now = by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    bool blas_now = p.by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
     Parts parts = parts_of(blas_now);
     std::int64_t rows = parts.rows, columns = parts.columns;
     std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
@@ -289,7 +289,7 @@ class Multiplication {
   const ProductKernels& own;
   std::size_t lane;
   Path store;
-  bool in_place, by_blas;
+  bool in_place;
   std::int64_t item_, sum_item, out_item;
   std::atomic<bool> failed_{false};
 };

@@ -8,7 +8,7 @@
 
 #include "dtypes.h"
 #include "products.h"
-#include "storage.h"
+#include "scratch.h"
 #include "tensor.h"
 
 namespace suanzi {
@@ -48,6 +48,7 @@ struct Product {
   const std::byte* bias = nullptr;  // n elements in the dtype of sums, dense
   std::byte* out;
   Dtype result;
+  bool by_blas = false;  // which must be ready, then
   // The dims of the output.
   int ndim = 0;
   std::int64_t dims[max_ndim];
@@ -62,26 +63,8 @@ struct Product {
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
     bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && work() > (wider ? 1 << 13 : 1 << 15);
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > (wider ? 1 << 13 : 1 << 15);
   }
-};
-
-// Memory that is only needed on the way.
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    if (storage_) release_storage(storage_);
-  }
-  std::byte* take(Dtype dtype, std::int64_t count) noexcept {
-    storage_ = allocate_storage(dtype, count);
-    return storage_ ? storage_->data : nullptr;
-  }
-
- private:
-  Storage* storage_ = nullptr;
 };
 
 // Makes a matrix converted and dense, row by row; false when there is no memory.

@@ -135,7 +135,7 @@ void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, c
 // exception when there is no memory.
 PyObject* nonzero(const Tensor& t, bool as_tuple) {
   Truth truth(t);
-  std::vector<std::int64_t> starts(static_cast<std::size_t>((t.size + chunk - 1) / chunk) + 1, 0);
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(t.size / chunk + (t.size % chunk != 0)) + 1, 0);
   Kept kept(t);  // another thread may destroy it while elements are counted
   run_over(t.size, {&t}, [&] { count_chunks(truth, starts); });
   std::int64_t count = starts.back(), ndim = t.ndim();

@@ -64,21 +64,35 @@ class Kept {
   Storage* storage_;
 };
 
-// Runs a loop over operands; a long one lets other Python threads run, which may destroy them.
+// Keeps the memory of operands, and lets other Python threads run, which may destroy them.
+class Unlocked {
+ public:
+  Unlocked(const Operand* operands, int count) noexcept {
+    for (int i = 0; i < count; ++i) {
+      kept_[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
+      if (kept_[i]) kept_[i]->retain();
+    }
+    state_ = PyEval_SaveThread();
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    PyEval_RestoreThread(state_);
+    for (Storage* one : kept_)
+      if (one) release_storage(one);
+  }
+
+ private:
+  Storage* kept_[3] = {};
+  PyThreadState* state_;
+};
+
+// Runs a loop over operands, without the GIL if it is long.
 template <class F>
 unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
   if (size < 1 << 15) return body();
-  Storage* kept[3];
-  for (int i = 0; i < count; ++i) {
-    kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
-    if (kept[i]) kept[i]->retain();
-  }
-  PyThreadState* state = PyEval_SaveThread();
-  unsigned trouble = body();
-  PyEval_RestoreThread(state);
-  for (int i = 0; i < count; ++i)
-    if (kept[i]) release_storage(kept[i]);
-  return trouble;
+  Unlocked others(operands, count);  // until the end, be it an exception
+  return body();
 }
 
 // Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.

@@ -53,7 +53,8 @@ bool read_shapes(const Tensor& a, const Tensor& b, bool turned, Product& p) {
   return p.ndim <= max_ndim;
 }
 
-// Makes the rows of many matrices, all multiplied by one, the rows of a single matrix.
+// Makes the rows of many matrices, all multiplied by one, the rows of a single matrix. Of a result without
+// elements they may be more than can be counted.
 void fold(Product& p) {
   while (p.batch_ndim > 0) {
     int d = p.batch_ndim - 1;
@@ -77,47 +78,52 @@ nb::object rounded(PyObject* x, Dtype promoted, Dtype operand) {
 }
 
 // The bias in the dtype of sums, dense.
-bool read_bias(PyObject* object, Dtype promoted, Product& p, Scratch& scratch) {
+bool read_bias(PyObject* object, Product& p, Scratch& scratch) {
   if (!object || p.ndim == 0) return true;
-  nb::object narrow = rounded(object, promoted, p.way.sum);
-  const Tensor& t = *tensor_of(narrow.ptr());
+  const Tensor& t = *tensor_of(object);
   Matrix x{t.data(), 0, t.strides()[0]};
   if (!lay_straight(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
   p.bias = x.data;
   return true;
 }
 
-// Null without an exception if shapes do not go together; they are checked before anything is made.
+// Null without an exception if shapes do not go together, or a tensor was destroyed; they are checked
+// before anything is made.
 PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool turned) {
   Product p;
   if (!read_shapes(*tensor_of(left), *tensor_of(right), turned, p)) return nullptr;
   std::int64_t size;
   if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
   p.result = promoted;
-  fold(p);
+  if (size > 0) fold(p);
   p.way = way_of(promoted, tensor_of(left)->dtype, tensor_of(right)->dtype, p.is_of_matrices());
-  nb::object a = rounded(left, promoted, p.way.operand), b = rounded(right, promoted, p.way.operand);
+  nb::object a = rounded(left, promoted, p.way.operand), b = rounded(right, promoted, p.way.operand), c;
+  if (bias) c = rounded(bias, promoted, p.way.sum);
+  // Rounding and loading BLAS run Python, and with it other threads, which may destroy a tensor.
+  auto alive = [&] { return read_tensor(a.ptr()) && read_tensor(b.ptr()) && (!bias || read_tensor(c.ptr())); };
+  if (!alive()) return nullptr;
   if (a.ptr() != left || b.ptr() != right) {
     read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), turned, p);
-    fold(p);
+    if (size > 0) fold(p);
   }
+  p.by_blas = size > 0 && p.wants_blas() && prepare_blas();
+  if (!alive()) return nullptr;
   Scratch bias_memory;
-  if (!read_bias(bias, promoted, p, bias_memory)) return PyErr_NoMemory();
+  if (!read_bias(bias ? c.ptr() : nullptr, p, bias_memory)) return PyErr_NoMemory();
   PyObject* made = new_dense_tensor(promoted, p.ndim, p.dims);
   if (!made) return nullptr;
   p.out = tensor_of(made)->data();
   if (size == 0) return made;
-  bool uses_blas = p.wants_blas() && prepare_blas();
   Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
   bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
-  if (uses_blas) begin_blas();
+  if (p.by_blas) begin_blas();
   bool good;
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
     good = run_product(p);
     if (state) PyEval_RestoreThread(state);
   }
-  if (uses_blas) end_blas();
+  if (p.by_blas) end_blas();
   if (!good) {
     Py_DECREF(made);
     return PyErr_NoMemory();

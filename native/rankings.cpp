@@ -70,7 +70,7 @@ class Finder {
     } else if (int inner = column_axis(others); inner >= 0) {
       down_columns(x, others, inner, stride);
     } else {
-      Scratch copy(x.size() * item_);
+      Scratch copy(x.dtype, x.size());
       if (!copy.data()) return false;
       run_move(x.to_rows(copy.data()));
       Others lined = others;

@@ -123,7 +123,7 @@ class Reducer {
     reduced_.merge();
     outputs_ = kept_.total();
     n_ = reduced_.total();
-    segments_ = (n_ + segment_rows - 1) / segment_rows;
+    segments_ = n_ / segment_rows + (n_ % segment_rows != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;

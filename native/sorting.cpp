@@ -23,8 +23,7 @@ class Rows {
  public:
   enum class Use { read, write };
 
-  Rows(const AxisLast& x, std::size_t itemsize, Use use) noexcept
-      : x_(x), copies_(!x.is_dense()), copy_(copies_ ? x.size() * static_cast<std::int64_t>(itemsize) : 0) {
+  Rows(const AxisLast& x, Use use) noexcept : x_(x), copies_(!x.is_dense()), copy_(x.dtype, copies_ ? x.size() : 0) {
     if (copies_ && copy_.data() && use == Use::read) run_move(x_.to_rows(copy_.data()));
   }
   // Null when there is no memory.
@@ -43,7 +42,7 @@ class Rows {
 // Scratch memory of one thread; little of it is on the stack.
 class Workspace {
  public:
-  explicit Workspace(std::int64_t bytes) noexcept : small_(bytes <= static_cast<std::int64_t>(sizeof own_)), more_(small_ ? 0 : bytes) {}
+  explicit Workspace(std::int64_t bytes) noexcept : small_(bytes <= static_cast<std::int64_t>(sizeof own_)), more_(Dtype::uint8, small_ ? 0 : bytes) {}
   std::byte* data() noexcept { return small_ ? own_ : more_.data(); }
 
  private:
@@ -58,7 +57,7 @@ class Workspace {
 bool order_rows(const RowOrder& how, const AxisLast& x, const AxisLast& values, const AxisLast& places) noexcept {
   auto item = static_cast<std::int64_t>(how.itemsize);
   std::int64_t n = x.length, k = values.length;
-  Rows in(x, how.itemsize, Rows::Use::read), sorted(values, how.itemsize, Rows::Use::write), at(places, 8, Rows::Use::write);
+  Rows in(x, Rows::Use::read), sorted(values, Rows::Use::write), at(places, Rows::Use::write);
   if (!in.data() || !sorted.data() || !at.data()) return false;
   std::int64_t scratch = k < n ? topk_scratch(how, n, k) : sort_scratch(how, n);
   std::atomic<bool> good{true};
@@ -181,7 +180,7 @@ UnsortRow unsort_for(std::size_t itemsize) {
 }
 
 bool unsort_rows(const AxisLast& x, const AxisLast& places, const AxisLast& out, std::size_t itemsize, Complaint& complaint) noexcept {
-  Rows in(x, itemsize, Rows::Use::read), at(places, 8, Rows::Use::read), made(out, itemsize, Rows::Use::write);
+  Rows in(x, Rows::Use::read), at(places, Rows::Use::read), made(out, Rows::Use::write);
   if (!in.data() || !at.data() || !made.data()) return false;
   auto item = static_cast<std::int64_t>(itemsize);
   std::int64_t n = x.length;

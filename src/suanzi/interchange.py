@@ -22,7 +22,7 @@ from suanzi.dtypes import (
 )
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.context import get_promotion
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +67,10 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
     import numpy as np
 
     dt = numpy_dtype(tensor.dtype)
+    if tensor.size * dt.itemsize >= 1 << 63:  # which NumPy refuses, also where elements repeat
+        raise AllocFailed(
+            f"NumPy has no arrays of {tensor.size} elements of {tensor.dtype}; use fewer."
+        )
     array = np.asarray(_ArrayInterface(tensor, dt))
     return array.view(dt) if array.dtype != dt else array
 

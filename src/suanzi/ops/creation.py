@@ -318,7 +318,7 @@ def destroy(input: Tensor) -> None:
     """
     op = REGISTRY["destroy"]
     if not isinstance(as_operand(op, "input", input), Tensor) or not isinstance(input, Tensor):
-        raise TypeMismatch(
+        raise WrongObject(
             f"{op.title}: input is a {type(input).__name__}; only a Tensor is destroyed."
         )
     _core.destroy(input)
