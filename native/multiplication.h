@@ -62,7 +62,7 @@ struct Product {
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
     bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && work() > (wider ? 1 << 13 : 1 << 15);
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && n <= INT_MAX && work() > (wider ? 1 << 13 : 1 << 15);
   }
 };
 

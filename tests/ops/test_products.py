@@ -156,6 +156,21 @@ def test_every_layout_of_floats(shapes: Any, dt: sz.DType) -> None:
         assert np.array_equal(found.astype(parts[0].dtype), parts[0] @ parts[1])
 
 
+@pytest.mark.parametrize("dt", [sz.float16, sz.float32, sz.float64, sz.complex64], ids=str)
+def test_columns_and_rows_whose_strides_are_both_one(dt: sz.DType) -> None:
+    """A column transposed is a row with a stride of 1 either way; BLAS takes one of the two."""
+    column, other = sample((200, 1), dt), sample((300, 1), dt, 1)
+    assert other.T.strides == (1, 1)
+    dense = sz.tensor(other.tolist(), dt).reshape(1, 300)
+    expected = (column @ dense).numpy().tobytes()
+    check(column @ other.T, column, dense, dt)
+    batch = column.reshape(1, 200, 1)
+    for found in (column @ other.T, sz.linear(column, other), (batch @ other.T)[0],
+                  sz.linear_bwd_in(column, other.T), (other @ column.T).T):  # fmt: skip
+        assert sz.cast(found, dt).shape == (200, 300)
+        assert np.ascontiguousarray(found.numpy()).tobytes() == expected
+
+
 def test_repeated_operands() -> None:
     """Views that repeat elements have strides of 0."""
     x = sz.expand(sz.tensor([[1.0, 2.0, 3.0]]), (70, 3))
