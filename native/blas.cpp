@@ -91,9 +91,11 @@ void Blas::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std
   const void* one = wide ? static_cast<const void*>(ones_f64) : ones_f32;
   const void* zero = wide ? static_cast<const void*>(zeros_f64) : zeros_f32;
   // Read column by column, our matrices are transposed: the transpose of the product is asked for.
-  char how_b = b.column == 1 ? 'N' : 'T', how_a = a.column == 1 ? 'N' : 'T';
+  // One row or one column can have a stride of 1 either way, and only one of them BLAS takes.
+  bool b_rows = b.column == 1 && b.row >= n, a_rows = a.column == 1 && a.row >= k;
+  char how_b = b_rows ? 'N' : 'T', how_a = a_rows ? 'N' : 'T';
   int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
-  int b_step = static_cast<int>(b.column == 1 ? b.row : b.column), a_step = static_cast<int>(a.column == 1 ? a.row : a.column);
+  int b_step = static_cast<int>(b_rows ? b.row : b.column), a_step = static_cast<int>(a_rows ? a.row : a.column);
   int c_step = static_cast<int>(c_row);
   auto call = reinterpret_cast<Gemm>(gemm[static_cast<std::size_t>(sum) - static_cast<std::size_t>(Sum::f32)]);
   call(&how_b, &how_a, &columns, &rows, &depth, one, b.data, &b_step, a.data, &a_step, zero, c, &c_step);

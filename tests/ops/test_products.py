@@ -156,6 +156,20 @@ def test_every_layout_of_floats(shapes: Any, dt: sz.DType) -> None:
         assert np.array_equal(found.astype(parts[0].dtype), parts[0] @ parts[1])
 
 
+@pytest.mark.parametrize("dt", [sz.float16, sz.float32, sz.float64, sz.complex64], ids=str)
+def test_columns_and_rows_whose_strides_are_both_one(dt: sz.DType) -> None:
+    """A column transposed is a row with a stride of 1 either way; BLAS takes one of the two."""
+    column, other = sample((200, 1), dt), sample((300, 1), dt, 1)
+    assert other.T.strides == (1, 1)
+    dense = sz.tensor(other.tolist(), dt).reshape(1, 300)
+    expected = (column @ dense).numpy().tobytes()
+    check(column @ other.T, column, dense, dt)
+    batch = column.reshape(1, 200, 1)
+    for found in (column @ other.T, sz.linear(column, other), (batch @ other.T)[0]):
+        assert found.shape == (200, 300)
+        assert found.numpy().tobytes() == expected
+
+
 def test_repeated_operands() -> None:
     """Views that repeat elements have strides of 0."""
     x = sz.expand(sz.tensor([[1.0, 2.0, 3.0]]), (70, 3))
@@ -382,6 +396,17 @@ def test_bilinear(leading: tuple[int, ...], dt: sz.DType) -> None:
         assert (found.dtype, found.shape) == (dt, wanted.shape)
         close = 2**-10 if dt is sz.float16 else 1e-5
         assert np.all(np.abs(found.numpy() - wanted) <= close * (1 + np.abs(wanted)))
+
+
+def test_bilinear_rounds_each_operand_to_the_promoted_dtype() -> None:
+    """2049 is 2048 in float16, which cann promotes an integer and a float16 to."""
+    whole, half = sz.tensor([[2049]], sz.int32), sz.tensor([[1.0]], sz.float16)
+    weight = sz.tensor([[[1.0]]], sz.float16)
+    with sz.promotion("cann"):
+        assert sz.bilinear(whole, half, weight, half[0] * 2).item() == 2050
+        assert sz.bilinear(half, whole, weight, half[0] * 2).item() == 2050
+        assert sz.bilinear(half, half, whole.reshape(1, 1, 1), half[0] * 2).item() == 2050
+        assert sz.bilinear(half, half, weight, whole[0]).item() == 2048
 
 
 def test_bilinear_in_blocks() -> None:

@@ -91,6 +91,25 @@ def test_blas_keeps_its_threads() -> None:
             one.set_num_threads(count)
 
 
+def test_the_threads_of_blas_change_nothing() -> None:
+    """With two, OpenBLAS adds up a product of these sizes in another order."""
+    x, y = (sample(shape, sz.float32, i) for i, shape in enumerate([(333, 1001), (1001, 517)]))
+    assert (x @ y).shape == (333, 517)  # loads it
+    libraries = blas._libraries()
+    if not libraries:
+        pytest.skip("it is not known which BLAS SciPy has")
+    before, found = [one.num_threads for one in libraries], []
+    try:
+        for threads in (1, 2, 3):
+            for one in libraries:
+                one.set_num_threads(threads)
+            found.append((x @ y).numpy().tobytes())
+    finally:
+        for one, count in zip(libraries, before, strict=True):
+            one.set_num_threads(count)
+    assert len(set(found)) == 1
+
+
 class Library:
     """Something with threads, as threadpoolctl describes it."""
 

@@ -27,7 +27,7 @@ from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
 from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE, operator
 from suanzi.resolve import as_operand, integer_argument, tensor_argument
 from suanzi.sources import copied, is_nothing, not_there, shared, values_of
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, WrongObject
 from suanzi.tensor import Tensor, TensorLike, copy, with_quantization_of
 
 WHOLE_AND_FLOATING = (*INTEGERS, *SUBBYTE, *FLOATS, *COMPLEX)
