@@ -179,6 +179,8 @@ bool cholesky_small(nb::capsule factorise, nb::handle mat, bool upper) {
       T* own = reinterpret_cast<T*>(a.data) + i * n * n;
       int order = n, info = 0;
       char triangle = upper ? 'U' : 'L';
+      if constexpr (!std::is_floating_point_v<T>)
+        for (int j = 0; j < n; ++j) own[j * n + j].imag(0);  // which is not read
       potrf(&triangle, &order, own, &order, &info);
       bool good = info == 0;
       for (int j = 0; j < n; ++j) {

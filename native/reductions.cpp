@@ -337,6 +337,30 @@ PyObject* reduce(const Tensor& t, std::uint64_t mask, const Reduction& r, bool k
   return output;
 }
 
+// ---- norms --------------------------------------------------------------------------------------
+
+PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dims) {
+  auto made_of = [&](NormPart what) {
+    const Reduction& r = kernels().reductions->norms[static_cast<std::size_t>(what)][static_cast<std::size_t>(t.dtype)];
+    return reduce(t, mask, r, keep_dims);
+  };
+  PyObject* output = made_of(part);
+  if (!output || part != NormPart::squares || tensor_of(output)->dtype != Dtype::float64) return output;
+  auto data = [](PyObject* object) { return reinterpret_cast<double*>(tensor_of(object)->data()); };
+  double *found = data(output), *end = found + tensor_of(output)->size;
+  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow}, std::pair{NormPart::squares_of_small, squares_vanish}}) {
+    if (std::find(found, end, mark) == end) continue;
+    PyObject* scaled = made_of(again);
+    if (!scaled) {
+      Py_DECREF(output);
+      return nullptr;
+    }
+    std::transform(found, end, data(scaled), found, [mark = mark](double x, double y) { return x == mark ? y : x; });
+    Py_DECREF(scaled);
+  }
+  return output;
+}
+
 // ---- the short cut ------------------------------------------------------------------------------
 
 constexpr const char* mode_names[reduce_mode_count][2] = {
@@ -384,17 +408,28 @@ PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   return r.rows ? reduce(*t, mask, r, keep_dims) : nullptr;
 }
 
+std::uint64_t mask_of(const Tensor& t, const std::vector<int>& axes) {
+  std::uint64_t mask = 0;
+  for (int axis : axes) {
+    if (axis < 0 || axis >= t.ndim()) throw nb::value_error("no such axis");
+    mask |= std::uint64_t{1} << axis;
+  }
+  return mask;
+}
+
+nb::object norm_checked(nb::handle object, int part, const std::vector<int>& axes, bool keep_dims) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || t->size == 0 || part < 0 || part > static_cast<int>(NormPart::squares)) throw nb::value_error("no norm");
+  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows) throw nb::value_error("no norm of this dtype");
+  return raise_or(norm(*t, mask_of(*t, axes), static_cast<NormPart>(part), keep_dims));
+}
+
 nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
   if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count)) throw nb::value_error("nothing to reduce");
   const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
   if (!r.rows) throw nb::value_error("no such reduction of this dtype");
-  std::uint64_t mask = 0;
-  for (int axis : axes) {
-    if (axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
-    mask |= std::uint64_t{1} << axis;
-  }
-  return raise_or(reduce(*t, mask, r, keep_dims));
+  return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
 }
 
 }  // namespace
@@ -411,6 +446,9 @@ void init_reductions(nb::module_& m) {
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any"),
         "Combines the elements along axes of a tensor that has some.");
+  m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
+        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");
 }
 
 }  // namespace suanzi

@@ -18,6 +18,12 @@ namespace suanzi {
 enum class ReduceMode : std::uint8_t { sum, prod, max, min, mean, land, lor, lxor, band, bor, bxor };
 inline constexpr std::size_t reduce_mode_count = 11;
 
+// What norms are made of. A result of squares is its root, but for float64 where it is negative:
+// what overflows or vanishes is computed again, of numbers scaled by a power of two.
+enum class NormPart : std::uint8_t { magnitudes, largest, squares, squares_of_large, squares_of_small };
+inline constexpr std::size_t norm_part_count = 5;
+inline constexpr double squares_overflow = -1, squares_vanish = -2;
+
 inline constexpr std::int64_t block_rows = 256;
 // The elements that one thread combines at a time: a power of two of blocks.
 inline constexpr std::int64_t segment_rows = 64 * block_rows;
@@ -55,6 +61,7 @@ struct RunningSum {
 
 struct ReductionKernels {
   Reduction of[reduce_mode_count][dtype_count];  // rows is null where there is none
+  Reduction norms[norm_part_count][dtype_count];
   RunningSum running[dtype_count];  // rows is null where there is none, line for complex numbers
 };
 

@@ -232,6 +232,7 @@ void fill_sums(ReductionKernels& k) {
 }  // namespace
 
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
 
@@ -240,6 +241,7 @@ const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
     ReductionKernels k{};
     fill_sums(k);
     SUANZI_OF_LEVEL(fill_extremes)(k);
+    SUANZI_OF_LEVEL(fill_norms)(k);
     SUANZI_OF_LEVEL(fill_products)(k);
     SUANZI_OF_LEVEL(fill_running)(k);
     return k;

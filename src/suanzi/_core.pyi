@@ -408,6 +408,11 @@ def declare_reduce_modes(members: Sequence[object]) -> None:
 def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any:
     """Combines the elements along axes of a tensor that has some."""
 
+def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any:
+    """
+    Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.
+    """
+
 def accelerate_cumsum(function: F, /) -> F:
     """Puts the loops in front of the Python cumsum."""
 

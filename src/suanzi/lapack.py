@@ -21,6 +21,7 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.interchange import from_numpy, to_numpy
 from suanzi.layout import strides_of
+from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve import check_alive, check_dtype, promote
 from suanzi.status import InternalError, InvalidArgument
@@ -45,6 +46,9 @@ def promoted_dtype(op: Operator, operands: Mapping[str, Tensor]) -> DType:
     found = promote(op, operands).dtype
     assert found is not None
     check_dtype(op, operands, found)
+    if get_promotion().name == "numpy" and any(x.dtype not in op.dtypes for x in operands.values()):
+        # NumPy's linear algebra takes every integer for float64, as its other functions do not.
+        return complex128 if found.kind == "complex" else float64
     return found
 
 
@@ -196,6 +200,12 @@ def on_diagonal(array: Array) -> Array:
     return found
 
 
+def make_diagonal_real(a: Array) -> None:
+    """Set the imaginary parts of the diagonal of a matrix to zero, where there are any."""
+    if a.dtype.kind == "c":
+        on_diagonal(a).imag = 0
+
+
 def clear_below(a: Array) -> None:
     """Set what is below the diagonal of a matrix to zero, most of it in blocks."""
     rows, width = a.shape
@@ -245,6 +255,17 @@ def call(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> tuple
     return (*found, info)
 
 
+def put(target: Array, made: Array) -> None:
+    """Bring a result to its place, where LAPACK's wrapper chose to work on a copy of it.
+
+    It does so for memory that is no multiple of 8 bytes, as of every other float32 matrix.
+    """
+    import numpy as np
+
+    if not np.may_share_memory(target, made):
+        target[...] = made
+
+
 def workspace(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> list[int]:
     """Return the sizes that LAPACK would like its workspaces to have."""
     *sizes, _ = call(op, f"{name}_lwork", dt, *args, **kwargs)
@@ -259,7 +280,8 @@ def norm_of(a: Array, dt: DType, which: str) -> float:
 
 def rcond(op: Operator, r: Array, dt: DType, which: str) -> float:
     """Return the reciprocal condition number of a triangular matrix, as LAPACK estimates it."""
-    return float(call(op, "gecon", dt, r, norm_of(r, dt, which), norm=which)[0])
+    size = norm_of(r, dt, which)
+    return float(call(op, "gecon", dt, r, size, norm=which)[0]) if math.isfinite(size) else 0.0
 
 
 def inverse_norm(op: Operator, lu: Array, swaps: Array, dt: DType) -> float:
@@ -308,6 +330,37 @@ def epsilon(dt: DType) -> float:
 def many_small(x: Tensor) -> bool:
     """Tell whether a call for each matrix would cost more than what it computes."""
     return max(x.shape[-2:]) <= _core.SMALL_MATRIX and math.prod(x.shape[:-2]) > 1
+
+
+# ---- powers of two ------------------------------------------------------------------------------
+
+
+def exponents(arrays: Array) -> Array:
+    """Return the exponents of the larger parts of numbers, those of 0 below all others."""
+    import numpy as np
+
+    sizes = np.maximum(np.abs(arrays.real), np.abs(arrays.imag))
+    found: Array = np.where(sizes > 0, np.frexp(sizes)[1], -(10**6))
+    return found
+
+
+def scale(arrays: Array, powers: Array) -> None:
+    """Multiply by powers of two, in place; each number is rounded once, if at all."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        for parts in (arrays.real, arrays.imag) if arrays.dtype.kind == "c" else (arrays,):
+            np.ldexp(parts, powers, out=parts)
+
+
+def away_from_the_ends(arrays: Array) -> Array:
+    """Return powers of two that bring [..., rows, columns] to where no 2-norm overflows."""
+    import numpy as np
+
+    largest = exponents(arrays).max(axis=(-2, -1), keepdims=True)
+    end = int(np.finfo(arrays.dtype).maxexp) * 7 // 8
+    found: Array = np.where(largest > -(10**6), largest.clip(-end, end) - largest, 0)
+    return found
 
 
 # ---- what is wrong with the numbers -------------------------------------------------------------

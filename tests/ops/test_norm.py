@@ -8,12 +8,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from functions import each_level, threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrices import EPSILON, EVERY, OWN, layouts, random, values
 
 import suanzi as sz
-from suanzi.ops import norm as module
 
 TYPES: list[Any] = ["inf", "1", "2", "3", "0.5", "2.5", "1e1", ".75", 1, 2, 4.0, math.inf]
 REAL = {sz.complex32: sz.float16, sz.complex64: sz.float32, sz.complex128: sz.float64}
@@ -151,15 +151,92 @@ def test_integers_and_quantised() -> None:
     assert sz.norm(x, "2").tolist() == sz.norm(sz.dequantize(x), "2").tolist()
 
 
-@pytest.mark.parametrize("dtype", [*OWN, sz.bfloat16], ids=str)
-def test_pieces_are_put_together(dtype: sz.DType, monkeypatch: pytest.MonkeyPatch) -> None:
-    a = random((6, 7, 5), dtype)
-    cases = [("2", ()), ("1", (1,)), ("inf", (0,)), ("3", (2,)), ("fro", (0, 2)), ("1", (1, 2))]
-    whole = [values(sz.norm(sz.cast(sz.tensor(a), dtype), *case)) for case in cases]
-    monkeypatch.setattr(module, "_PIECE", 8)
+SIZES = [15, 16, 17, 255, 257, 4095, 16385, 33000]
+
+
+@pytest.mark.parametrize("dtype", [*OWN, sz.bfloat16, sz.float16, sz.complex32], ids=str)
+def test_long_ones_in_every_layout(dtype: sz.DType) -> None:
+    """Blocks, segments, rows and columns; the result is the same to the bit."""
+    for n in SIZES:
+        a = random((n, 3), dtype)
+        for kind in ("1", "2", "inf"):
+            right = {
+                "1": lambda b: np.abs(b).sum(0),
+                "2": lambda b: np.sqrt((np.abs(b) ** 2).sum(0)),
+                "inf": lambda b: np.abs(b).max(0),
+            }[kind](a.astype(np.clongdouble if dtype.kind == "complex" else np.longdouble))
+            found = [values(sz.norm(x, kind, 0)) for _, x in layouts(a, dtype)]
+            found += [values(sz.norm(sz.cast(sz.tensor(a.T), dtype), kind, 1))]
+            found += [np.array([values(sz.norm(x[:, i], kind)) for i in range(3)])
+                      for _, x in layouts(a, dtype)]  # fmt: skip
+            assert all(f.tolist() == found[0].tolist() for f in found)
+            held = np.isfinite(found[0])
+            step = EPSILON[dtype] * (6 if dtype.bits >= 64 else 0.51)
+            np.testing.assert_allclose(found[0][held], right[held].astype(float), rtol=step)
+
+
+def test_wide_ones_are_taken_by_columns() -> None:
+    for dtype in (*OWN, sz.float16, sz.bfloat16, sz.float8_e5m2):
+        a = random((600, 70), dtype) / 16
+        x = sz.cast(sz.tensor(a), dtype)
+        for kind in ("1", "2", "inf"):
+            along = [sz.norm(x[:, i], kind).tolist() for i in range(70)]
+            assert sz.norm(x, kind, 0).tolist() == along
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_threads_and_levels_do_not_matter(dtype: sz.DType) -> None:
+    x = sz.cast(sz.tensor(random((37, 2003), dtype) / 64), dtype)
+    flat = sz.cast(sz.tensor(random((150_001,), dtype) / 512), dtype)
+    calls: list[Any] = [(x, k, axis) for k in ("1", "2", "inf") for axis in (0, 1, ())]
+    calls += [(x, k, (0, 1)) for k in ("1", "inf", "fro")]
+    calls += [(flat, k, ()) for k in ("1", "2", "inf")]
+    found = []
+    with each_level() as levels:
+        for level in levels:
+            sz._core.use_level(level)
+            for count in (1, 3):
+                with threads(count):
+                    found.append([repr(sz.norm(*call).tolist()) for call in calls])
+    assert all(f == found[0] for f in found)
+
+
+@pytest.mark.parametrize("dtype", [sz.float64, sz.complex128], ids=str)
+def test_squares_are_scaled_where_they_must_be(dtype: sz.DType) -> None:
+    """Huge, tiny, zero, infinite and ordinary vectors side by side, along every axis."""
+    rng = np.random.default_rng(4)
+    sizes = [1e300, 1e-300, 1.0, 0.0, 5e-324, 1.7e308 / 40, 1e154, 1e-154, 1e-140, 2.0**-450]
+    a = np.array(sizes)[:, None] * rng.uniform(0.5, 1, (10, 900))
+    if dtype is sz.complex128:
+        a = a * (1 - 0.5j)
+    exact = [truth(list(row), 2.0) for row in a]
+    a = np.vstack([a, np.full(900, math.inf), np.full(900, math.nan)])
+    exact += [math.inf, math.nan]
     for _, x in layouts(a, dtype):
-        for case, right in zip(cases, whole, strict=True):
-            np.testing.assert_allclose(values(sz.norm(x, *case)), right, rtol=EPSILON[dtype] * 4)
+        for found in (sz.norm(x, "2", 1), sz.norm(sz.transpose(x, (1, 0)), "2", 0)):
+            np.testing.assert_allclose(values(found), exact, rtol=1e-14, atol=0)
+    assert math.isnan(sz.norm(sz.cast(sz.tensor(a), dtype), "fro", (0, 1)).item())
+    whole = sz.norm(sz.cast(sz.tensor(a[:10]), dtype), "fro", (0, 1)).item()
+    assert whole == pytest.approx(truth(list(a[:10].ravel()), 2.0), rel=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [sz.complex32, sz.complex64, sz.complex128], ids=str)
+def test_a_complex_number_with_nan_has_no_size(dtype: sz.DType) -> None:
+    for bad in (complex(math.nan, 1), complex(1, math.nan), complex(math.inf, math.nan)):
+        x = sz.cast(sz.tensor([1 + 1j, bad, 0j]), dtype)
+        for kind in ("1", "2", "inf"):
+            assert math.isnan(sz.norm(x, kind).item())
+    for infinite in (complex(math.inf, 1), complex(-2, -math.inf)):
+        x = sz.cast(sz.tensor([1 + 1j, infinite, 0j]), dtype)
+        for kind in ("1", "2", "inf", "3"):
+            assert sz.norm(x, kind).item() == math.inf
+
+
+def test_nan_has_one_pattern() -> None:
+    """Whatever NaN came, of either sign and signalling."""
+    for bits in (0x7F800001, 0xFFC12345, 0x7FFFFFFF):
+        x = sz.tensor(np.array([0x3F800000, bits], np.uint32).view(np.float32))
+        assert sz.norm(x).numpy().view(np.uint32) == 0x7FFFFFFF
 
 
 def test_large_ones() -> None:

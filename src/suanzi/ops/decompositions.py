@@ -25,6 +25,7 @@ from suanzi.lapack import (
     first_not_finite,
     flag_argument,
     identities,
+    make_diagonal_real,
     many_small,
     matrix_at,
     not_finite,
@@ -32,6 +33,7 @@ from suanzi.lapack import (
     place,
     pointer,
     promoted_dtype,
+    put,
     rounded,
     transposed,
     unset,
@@ -72,7 +74,8 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     swaps, ipiv = zeros((math.prod(batch), min(m, n)), int64)
     for a, swapped in zip(work.arrays, ipiv, strict=True):
         if a.size:
-            swapped[:] = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)[1]
+            packed, swapped[:], _ = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)
+            put(a, packed)
     if first_not_finite(work.arrays) is not None:  # as it was, for no element of the copy is lost
         check_finite(op, "mat", as_array(x, computing_dtype(dt)), tuple(batch))
         check_result(op, work.arrays, dt)
@@ -125,7 +128,9 @@ def _cholesky_one_by_one(op: Operator, x: Tensor, dt: DType) -> Tensor:
     for i, a in enumerate(work.arrays):
         if not a.size:
             continue
-        _, minor = call(op, "potrf", work.tensor.dtype, a, lower=1, clean=0, overwrite_a=1)
+        make_diagonal_real(a)
+        factor, minor = call(op, "potrf", work.tensor.dtype, a, lower=1, clean=0, overwrite_a=1)
+        put(a, factor)
         # A NaN or an infinity, wherever it was, has reached the diagonal.
         bad = ~np.isfinite(on_diagonal(a))
         if minor or bad.any():
@@ -138,6 +143,7 @@ def _not_positive_definite(op: Operator, x: Tensor, i: int, minor: int) -> Inval
     import numpy as np
 
     lower = np.tril(to_numpy(_core.cast(matrix_at(x, i), complex128, False)))
+    make_diagonal_real(lower)
     if not np.isfinite(lower).all():
         return not_finite(op, "mat", x.shape[:-2], i)
     return InvalidArgument(
@@ -178,7 +184,8 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
     wide = work if height <= n else unset((*batch, m, m), compute)
     for i, a in enumerate(work.arrays):
         if a.size:
-            _, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * n, overwrite_a=1)
+            packed, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * n, overwrite_a=1)
+            put(a, packed)
             rows[i, :k] = a[:k]
             clear_below(rows[i])
             if mode == "r":
@@ -186,7 +193,8 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
             vectors = wide.arrays[i][:, :height]
             if wide is not work:
                 vectors[:, :n] = a
-            call(op, "orgqr", compute, vectors, tau, lwork=BLOCK * height, overwrite_a=1)
+            made = call(op, "orgqr", compute, vectors, tau, lwork=BLOCK * height, overwrite_a=1)
+            put(vectors, made[0])
     check_result(op, rows, dt)
     triangles = rounded(_shaped(r, (*batch, height, n)), dt)
     if mode == "r":

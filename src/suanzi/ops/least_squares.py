@@ -16,6 +16,7 @@ from suanzi.lapack import (
     BLOCK,
     Copies,
     as_array,
+    away_from_the_ends,
     call,
     check_finite,
     check_rank,
@@ -28,8 +29,10 @@ from suanzi.lapack import (
     epsilon,
     many_small,
     matrix_at,
+    put,
     rcond,
     rounded,
+    scale,
     transposed,
     unset,
     workspace,
@@ -95,17 +98,29 @@ def _lstsq_by_singular_values(op: Operator, a: Tensor, b: Tensor, dt: DType, cut
     matrices, sides = as_array(a, compute), as_array(b, compute)
     check_finite(op, "mat", matrices, a.shape[:-2])
     check_finite(op, "rhs", sides, b.shape[:-2])
+    matrices, down = _safe(matrices)
+    sides, up = _safe(sides)
     try:
         u, s, vh = np.linalg.svd(matrices, full_matrices=False)
     except np.linalg.LinAlgError as error:
         raise InvalidArgument(f"{op.title}: the singular values of mat: {error}.") from None
     with np.errstate(all="ignore"):
         keep = (s >= cut * s[..., :1]) & (s > 0)
-        reciprocals = np.where(keep, 1 / np.where(keep, s, 1), 0)
-        within = reciprocals[..., None] * (u.swapaxes(-1, -2).conj() @ sides)
-        x = vh.swapaxes(-1, -2).conj() @ within
+        within = u.swapaxes(-1, -2).conj() @ sides / np.where(keep, s, 1)[..., None]
+        x = vh.swapaxes(-1, -2).conj() @ np.where(keep[..., None], within, 0)
+    if down.any() or up.any():
+        scale(x, down - up)
     check_result(op, x, dt)
     return rounded(x, dt)
+
+
+def _safe(arrays: Array) -> tuple[Array, Array]:
+    """Return matrices of which no 2-norm overflows, and the powers of two that it took."""
+    powers = away_from_the_ends(arrays)
+    if powers.any():
+        arrays = arrays.copy()
+        scale(arrays, powers)
+    return arrays, powers
 
 
 def _lstsq_one_by_one(
@@ -120,6 +135,9 @@ def _lstsq_one_by_one(
     check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
     if not tall and compute.kind == "complex":
         np.conjugate(work.arrays, out=work.arrays)
+    down, up = (away_from_the_ends(copies.arrays) for copies in (work, sides))
+    scale(work.arrays, down)
+    scale(sides.arrays, up)
     x = unset((*batch, a.shape[-1], b.shape[-1]), compute)
     uses: list[list[tuple[int, int]]] = [[] for _ in work.arrays]
     pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
@@ -129,9 +147,13 @@ def _lstsq_one_by_one(
         solved = _by_reflections(op, array, compute, cut, tall)
         for i, side in uses[j]:
             y = sides.arrays[side]
-            x.arrays[i] = (
-                solved(y) if solved else _by_gelsd(op, matrix_at(a, j), y, compute, cut, work, j)
-            )
+            if solved:
+                x.arrays[i] = solved(y)
+            else:
+                again = columns(matrix_at(a, j), compute).arrays[0]
+                scale(again, down[j])
+                x.arrays[i] = _by_gelsd(op, again, y, compute, cut, work, j)
+            scale(x.arrays[i], down[j] - up[side])
     check_result(op, x.arrays, dt)
     return rounded(x.tensor, dt)
 
@@ -145,7 +167,8 @@ def _by_reflections(
     """
     import numpy as np
 
-    _, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * a.shape[1], overwrite_a=1)
+    packed, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * a.shape[1], overwrite_a=1)
+    put(a, packed)
     k = a.shape[1]
     r = np.array(a[:k], order="F")
     clear_below(r)
@@ -174,7 +197,7 @@ def _by_reflections(
 
 
 def _by_gelsd(
-    op: Operator, a: Tensor, y: Array, compute: DType, cut: float, work: Copies, j: int
+    op: Operator, a: Array, y: Array, compute: DType, cut: float, work: Copies, j: int
 ) -> Array:
     """Return the solution by the singular values of one matrix."""
     import numpy as np
@@ -182,10 +205,11 @@ def _by_gelsd(
     m, n = a.shape
     long = np.zeros((max(m, n), y.shape[1]), y.dtype, order="F")
     long[:m] = y
-    sizes = workspace(op, "gelsd", compute, m, n, y.shape[1], cut)
-    array = columns(a, compute).arrays[0]
+    # To gelsd, what is equal to the cut is zero, too.
+    below = cut * (1 - 2 * epsilon(compute))
+    sizes = workspace(op, "gelsd", compute, m, n, y.shape[1], below)
     x, _, _, info = call(
-        op, "gelsd", compute, array, long, *sizes, cond=cut, overwrite_a=1, overwrite_b=1
+        op, "gelsd", compute, a, long, *sizes, cond=below, overwrite_a=1, overwrite_b=1
     )
     if info:
         raise did_not_converge(op, work.batch, j)

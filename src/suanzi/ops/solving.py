@@ -17,6 +17,7 @@ from suanzi.lapack import (
     computing_dtype,
     converted,
     epsilon,
+    exponents,
     flag_argument,
     inverse_norm,
     many_small,
@@ -26,8 +27,10 @@ from suanzi.lapack import (
     place,
     pointer,
     promoted_dtype,
+    put,
     repeated_to,
     rounded,
+    scale,
     transposed,
     unset,
     workspace,
@@ -108,12 +111,13 @@ def _solve_one_by_one(
             lu, swaps, rows, cols = factors[matrix]
             if lying or adjoint:
                 rows, cols = cols, rows
-            y[...] = sides.arrays[side] if rows is None else sides.arrays[side] * rows[:, None]
+            y[...] = sides.arrays[side]
+            shift = 0 if rows is None else _scaled_with_room(y, rows)
             if y.size:
                 trans = 1 if lying else 2 if adjoint else 0
-                call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)
+                put(y, call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)[0])
             if cols is not None:
-                y *= cols[:, None]
+                scale(y, cols[:, None] - shift)
     check_result(op, x.arrays, dt)
     return rounded(x.tensor, dt)
 
@@ -149,7 +153,6 @@ def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
 
 
 def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
-    import numpy as np
 
     compute = computing_dtype(dt)
     # Of the transpose, whose columns are the rows, it is the transpose of the inverse.
@@ -159,15 +162,15 @@ def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
     for i, array in enumerate(work.arrays):
         lu, swaps, rows, cols = _factors(op, a, work, i, lying)
         found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
+        put(array, found)
         if rows is not None and cols is not None:
-            with np.errstate(over="ignore"):
-                array[...] = cols[:, None] * found * rows
+            scale(array, cols[:, None] + rows)
     check_result(op, work.arrays, dt)
     return rounded(transposed(work.tensor) if lying else work.tensor, dt)
 
 
 Factors = tuple[Any, Any, Any, Any]
-"""LU and row swaps of a matrix; the factors its rows and columns were scaled by, or None."""
+"""LU and row swaps of a matrix; the powers of two its rows and columns were scaled by, or None."""
 
 
 def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Factors:
@@ -206,22 +209,34 @@ def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Fact
 
 
 def _balanced(one: Copies) -> tuple[Array, Array, Array]:
-    """Return a matrix with rows and columns scaled by powers of two to about 1, and the factors."""
+    """Return a matrix with rows and columns scaled by powers of two to about 1, and the powers."""
+    array = one.arrays[0]
+    rows = -_powers(array, 1)
+    scale(array, rows[:, None])
+    cols = -_powers(array, 0)
+    scale(array, cols)
+    return array, rows, cols
+
+
+def _powers(array: Array, axis: int) -> Array:
     import numpy as np
 
-    array = one.arrays[0]
-    most = int(np.finfo(array.dtype).maxexp) - 2
+    found = exponents(array).max(axis=axis)
+    return np.where(found > -(10**6), found, 0)
 
-    def factors(axis: int) -> Array:
-        largest = np.maximum(np.abs(array.real), np.abs(array.imag)).max(axis=axis)
-        made: Array = np.ldexp(np.ones_like(largest), -np.frexp(largest)[1].clip(-most, most))
-        return made
 
-    rows = factors(1)
-    array *= rows[:, None]
-    cols = factors(0)
-    array *= cols
-    return array, rows, cols
+def _scaled_with_room(sides: Array, rows: Array) -> Array:
+    """Scale rows by powers of two, and columns so that nothing is lost; return what those were.
+
+    What solves the scaled equations may be far larger than the numbers at both ends.
+    """
+    import numpy as np
+
+    limits = np.finfo(sides.dtype)
+    room = int(limits.maxexp) - 2 * (int(limits.nmant) + 1)
+    shift: Array = room - (exponents(sides) + rows[:, None]).max(axis=0, initial=-(10**6))
+    scale(sides, rows[:, None] + shift)
+    return shift
 
 
 # ---- right-hand sides, also of least squares ----------------------------------------------------
