@@ -96,7 +96,8 @@ def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
 @pytest.mark.parametrize("name", ["float32", "float16", "int32", "float64"])
 def test_threads_share_a_long_line(name: str) -> None:
     rng = np.random.default_rng(4)
-    x = sz.cast(sz.tensor(rng.standard_normal(1_200_007) * 9), sz.dtype(name))
+    # Sums of 16**5 elements are complete, and many parts come after the first of them.
+    x = sz.cast(sz.tensor(rng.standard_normal(2_300_007) * 9), sz.dtype(name))
     made = []
     for count in (1, 2, 5):
         with threads(count):
