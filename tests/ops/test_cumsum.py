@@ -108,6 +108,18 @@ def test_threads_share_a_long_line(name: str) -> None:
         assert same_bits(made[0], np.cumsum(x.numpy(), dtype=np.int32))
 
 
+@pytest.mark.parametrize("width", [63, 65, 100, 129, 700])
+def test_wide_rows_in_several_planes(width: int) -> None:
+    """Lines side by side, more than are done at once, end with their plane."""
+    x = np.random.default_rng(width).integers(-99, 99, (3, 20, width))
+    for dtype in (np.int16, np.float32, np.complex64):
+        values = x.astype(dtype)
+        for count in (1, 3):
+            with threads(count):
+                found = sz.cumsum(sz.tensor(values), 1).numpy()
+            assert np.array_equal(found, np.cumsum(values, 1, dtype=dtype))
+
+
 def test_special_values() -> None:
     inf, nan = math.inf, math.nan
     x = sz.tensor([1.0] * 20 + [inf] + [1.0] * 300 + [-inf] + [1.0] * 20, sz.float32)
