@@ -96,7 +96,8 @@ def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
 @pytest.mark.parametrize("name", ["float32", "float16", "int32", "float64"])
 def test_threads_share_a_long_line(name: str) -> None:
     rng = np.random.default_rng(4)
-    x = sz.cast(sz.tensor(rng.standard_normal(1_200_007) * 9), sz.dtype(name))
+    # Sums of 16**5 elements are complete, and many parts come after the first of them.
+    x = sz.cast(sz.tensor(rng.standard_normal(2_300_007) * 9), sz.dtype(name))
     made = []
     for count in (1, 2, 5):
         with threads(count):
@@ -105,6 +106,18 @@ def test_threads_share_a_long_line(name: str) -> None:
     assert same_bits(made[0], made[2])
     if name == "int32":
         assert same_bits(made[0], np.cumsum(x.numpy(), dtype=np.int32))
+
+
+@pytest.mark.parametrize("width", [63, 65, 100, 129, 700])
+def test_wide_rows_in_several_planes(width: int) -> None:
+    """Lines side by side, more than are done at once, end with their plane."""
+    x = np.random.default_rng(width).integers(-99, 99, (3, 20, width))
+    for dtype in (np.int16, np.float32, np.complex64):
+        values = x.astype(dtype)
+        for count in (1, 3):
+            with threads(count):
+                found = sz.cumsum(sz.tensor(values), 1).numpy()
+            assert np.array_equal(found, np.cumsum(values, 1, dtype=dtype))
 
 
 def test_special_values() -> None:
