@@ -183,6 +183,24 @@ def test_rows_that_overlap(dt: sz.DType) -> None:
         check(other.T @ windows.T, _core.row_major_copy(other.T), _core.row_major_copy(dense.T), dt)
 
 
+@pytest.mark.parametrize("dt", [sz.float32, sz.int16], ids=str)
+def test_single_rows_that_lie_apart(dt: sz.DType) -> None:
+    """All are rows of one matrix, as far apart as the batches are."""
+    x, y = sample((6, 4, 3), dt)[:, :1], sample((3, 5), dt, 1)
+    check(x @ y, _core.row_major_copy(x), y, dt)
+    check(x[:, 0] @ y, _core.row_major_copy(x[:, 0]), y, dt)
+
+
+@pytest.mark.parametrize("k", [65536, 65537, 200000])
+def test_long_vectors_of_integers(k: int) -> None:
+    """They are added up in parts."""
+    x, y = np.arange(k) % 1013 - 500, np.arange(k) % 911 - 400
+    for dt in (sz.int16, sz.int64, sz.float64):
+        found = sz.dot(sz.cast(sz.tensor(x), dt), sz.cast(sz.tensor(y), dt)).item()
+        exact_sum = int((x * y).sum())
+        assert found == (exact_sum if dt.bits == 64 else wrapped(exact_sum, dt))
+
+
 def test_repeated_operands() -> None:
     """Views that repeat elements have strides of 0."""
     x = sz.expand(sz.tensor([[1.0, 2.0, 3.0]]), (70, 3))
