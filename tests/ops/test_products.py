@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
+from suanzi import _core
 from suanzi.registry import COMPLEX, FLOATS, INTEGERS, NUMBERS
 
 NARROW = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "complex32")
@@ -19,7 +20,8 @@ SHAPES = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3
           ((5, 1, 2, 3), (4, 3, 2)), ((1, 1), (1, 1)), ((2, 0), (0, 3)), ((0, 2), (2, 3)),
           ((0,), (0,)), ((2, 0, 3), (3, 1)), ((7, 1), (1, 9)), ((1, 9), (9, 1))]  # fmt: skip
 LARGE = [((70, 45), (45, 33)), ((3, 40, 41), (41, 42)), ((300, 20), (20, 600)), ((17, 300), (300,)),
-         ((300,), (300, 17)), ((9, 33, 40), (9, 40, 35)), ((1, 5000), (5000, 1))]  # fmt: skip
+         ((300,), (300, 17)), ((9, 33, 40), (9, 40, 35)), ((1, 5000), (5000, 1)),
+         ((33, 17), (17, 1041)), ((1041, 17), (17, 33))]  # fmt: skip
 
 
 def exact(x: Any) -> Any:
@@ -168,6 +170,35 @@ def test_columns_and_rows_whose_strides_are_both_one(dt: sz.DType) -> None:
     for found in (column @ other.T, sz.linear(column, other), (batch @ other.T)[0]):
         assert found.shape == (200, 300)
         assert found.numpy().tobytes() == expected
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64, sz.complex64, sz.int8], ids=str)
+def test_rows_that_overlap(dt: sz.DType) -> None:
+    """Windows of a signal are a matrix whose rows lie closer than they are long."""
+    x, other = sample((500,), dt), sample((50, 60), dt, 1)
+    for step in (1, 3):
+        windows = _core.view(x, 0, (40, 50), (step, 1))
+        dense = _core.row_major_copy(windows)
+        check(windows @ other, dense, other, dt)
+        check(other.T @ windows.T, _core.row_major_copy(other.T), _core.row_major_copy(dense.T), dt)
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.int16], ids=str)
+def test_single_rows_that_lie_apart(dt: sz.DType) -> None:
+    """All are rows of one matrix, as far apart as the batches are."""
+    x, y = sample((6, 4, 3), dt)[:, :1], sample((3, 5), dt, 1)
+    check(x @ y, _core.row_major_copy(x), y, dt)
+    check(x[:, 0] @ y, _core.row_major_copy(x[:, 0]), y, dt)
+
+
+@pytest.mark.parametrize("k", [65536, 65537, 200000])
+def test_long_vectors_of_integers(k: int) -> None:
+    """They are added up in parts."""
+    x, y = np.arange(k) % 1013 - 500, np.arange(k) % 911 - 400
+    for dt in (sz.int16, sz.int64, sz.float64):
+        found = sz.dot(sz.cast(sz.tensor(x), dt), sz.cast(sz.tensor(y), dt)).item()
+        exact_sum = int((x * y).sum())
+        assert found == (exact_sum if dt.bits == 64 else wrapped(exact_sum, dt))
 
 
 def test_repeated_operands() -> None:
@@ -396,6 +427,18 @@ def test_bilinear(leading: tuple[int, ...], dt: sz.DType) -> None:
         assert (found.dtype, found.shape) == (dt, wanted.shape)
         close = 2**-10 if dt is sz.float16 else 1e-5
         assert np.all(np.abs(found.numpy() - wanted) <= close * (1 + np.abs(wanted)))
+
+
+@pytest.mark.parametrize(
+    "dt", [sz.float16, sz.float32, sz.float64, sz.complex64, sz.int32], ids=str
+)
+@pytest.mark.parametrize("rows", [1, 5, 40])
+def test_the_bias_of_more_outputs_than_one_part_has(rows: int, dt: sz.DType) -> None:
+    rng = np.random.default_rng(rows)
+    x, weight = rng.integers(-4, 5, (rows, 3)), rng.integers(-4, 5, (1300, 3))
+    bias = np.arange(1300)
+    found = sz.linear(*(sz.cast(sz.tensor(one), dt) for one in (x, weight, bias)), dtype=dt)
+    assert np.array_equal(found.numpy(), (x[:, None] * weight).sum(axis=2) + bias)
 
 
 def test_bilinear_rounds_each_operand_to_the_promoted_dtype() -> None:

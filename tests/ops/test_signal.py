@@ -168,6 +168,8 @@ def test_long_ones(n: int, dtype: str) -> None:
     assert_close(back.numpy(), x, n, 0.5)
     both = sz.fft_c2c(sz.tensor(x.reshape(1, n, 1)), (0, 1), normalization="by_sqrt_n")
     assert_close(both.numpy(), truth.reshape(1, n, 1) / np.sqrt(np.longdouble(n)), n, 0.3)
+    alone = sz.fft_c2c(sz.tensor(x.reshape(1, n)), 0)  # along the axis of size 1, nothing changes
+    assert same_bits(alone.numpy(), x.reshape(1, n))
     strided = sz.tensor(np.repeat(x, 2))[::2]
     assert same_bits(sz.fft_c2c(strided).numpy(), found.numpy())
     with threads(3):

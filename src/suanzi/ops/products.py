@@ -73,10 +73,10 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
             )
     along = y.shape[-2] if y.ndim > 1 else y.shape[0]
     if x.shape[-1] != along:
-        place = "last but one" if y.ndim > 1 else "only"
+        place = "last size but one" if y.ndim > 1 else "only size"
         raise DimensionsMismatch(
             f"{op.title}: mat1 has shape {x.shape} and mat2 has shape {y.shape}; the last size of "
-            f"mat1 must be the {place} one of mat2. Transpose or reshape one of them."
+            f"mat1 must be the {place} of mat2. Transpose or reshape one of them."
         )
     batches = {"mat1": x.shape[:-2], "mat2": y.shape[:-2]}
     common_shape(op, {f"{name} without its last two axes": s for name, s in batches.items()})
@@ -121,10 +121,10 @@ def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -
 def dot_shape(op: Operator, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of an inner product of two shapes that have axes."""
     if first[-1] != (second[-2] if len(second) > 1 else second[0]):
-        place = "last but one" if len(second) > 1 else "only"
+        place = "last size but one" if len(second) > 1 else "only size"
         raise InvalidArgument(
             f"{op.title}: vec1 has shape {first} and vec2 has shape {second}; the last size of "
-            f"vec1 must be the {place} one of vec2. Transpose or reshape one of them."
+            f"vec1 must be the {place} of vec2. Transpose or reshape one of them."
         )
     shape = first[:-1] + second[:-2] + second[-1:] * (len(second) > 1)
     if len(shape) > MAX_NDIM:
