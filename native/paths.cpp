@@ -61,6 +61,9 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
 void bool_steps(Path& path, const Kernels& k, Dtype source) {
   const Layer& s = layer_of(source);
   int multiple = s.is_complex ? 2 : 1;
+  // Of integers in a part of a byte, the rest may be anything.
+  Convert fit = source == Dtype::boolean ? nullptr : fitting_step(k, source, false);
+  if (fit) add_step(path, fit, 1);
   if (s.is_narrow) add_step(path, k.widen[index(s.narrow)], 4 * multiple, multiple);
   add_step(path, k.nonzero[index(s.lane)], multiple, multiple);
   if (s.is_complex) add_step(path, k.either, 1);

@@ -170,6 +170,18 @@ def test_nonzero_of_any_bits_in_any_layout(data: st.DataObject) -> None:
         assert all(c.dtype is sz.int64 and c.ndim == 1 for c in columns)
 
 
+@pytest.mark.parametrize("dtype", [sz.int4, sz.uint4, sz.uint1])
+def test_the_rest_of_a_byte_has_no_say(dtype: sz.DType) -> None:
+    x = sz.tensor([0] * 256, dtype)
+    x.storage.memory[:] = bytes(range(256))
+    expected = [i for i in range(256) if x[i].item() != 0]
+    assert sz.nonzero(x)[0].tolist() == expected
+    truth = [i in expected for i in range(256)]
+    assert sz.logical_or(x, x).tolist() == truth
+    assert sz.logical_not(x).tolist() == [not one for one in truth]
+    assert sz.cast(x, sz.bool).tolist() == truth
+
+
 @pytest.mark.parametrize("share", [0.001, 0.5, 1.0])
 @pytest.mark.parametrize("shape", [(100003,), (317, 400), (5, 100, 301), (70000, 1), (3, 1, 40000)])
 def test_nonzero_of_many(shape: tuple[int, ...], share: float) -> None:
