@@ -10,6 +10,7 @@
 #include "operands.h"
 #include "operators.h"
 #include "paths.h"
+#include "status.h"
 
 namespace suanzi {
 
@@ -87,8 +88,7 @@ bool read_bias(PyObject* object, Product& p, Scratch& scratch) {
   return true;
 }
 
-// Null without an exception if shapes do not go together, or a tensor was destroyed; they are checked
-// before anything is made.
+// Null without an exception if shapes do not go together; they are checked before anything is made.
 PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool turned) {
   Product p;
   if (!read_shapes(*tensor_of(left), *tensor_of(right), turned, p)) return nullptr;
@@ -100,7 +100,11 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   nb::object a = rounded(left, promoted, p.way.operand), b = rounded(right, promoted, p.way.operand), c;
   if (bias) c = rounded(bias, promoted, p.way.sum);
   // Rounding and loading BLAS run Python, and with it other threads, which may destroy a tensor.
-  auto alive = [&] { return read_tensor(a.ptr()) && read_tensor(b.ptr()) && (!bias || read_tensor(c.ptr())); };
+  auto alive = [&] {
+    if (read_tensor(a.ptr()) && read_tensor(b.ptr()) && (!bias || read_tensor(c.ptr()))) return true;
+    set_status("UninitializedObject", "the tensor was destroyed.");
+    return false;
+  };
   if (!alive()) return nullptr;
   if (a.ptr() != left || b.ptr() != right) {
     read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), turned, p);
