@@ -68,11 +68,12 @@ bool with_type(Dtype dtype, Body&& body) {
 template <class Body>
 bool for_each(std::int64_t count, int n, Body&& body) {
   std::atomic<bool> good{true};
-  nb::gil_scoped_release others;
+  PyThreadState* state = PyEval_SaveThread();
   parallel_for(count, std::max(8, (1 << 14) / std::max(n * n * n, 1)), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end && good.load(std::memory_order_relaxed); ++i)
       if (!body(i)) good.store(false, std::memory_order_relaxed);
   });
+  PyEval_RestoreThread(state);
   return good;
 }
 

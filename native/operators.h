@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -64,35 +65,29 @@ class Kept {
   Storage* storage_;
 };
 
-// Keeps the memory of operands, and lets other Python threads run, which may destroy them.
-class Unlocked {
- public:
-  Unlocked(const Operand* operands, int count) noexcept {
-    for (int i = 0; i < count; ++i) {
-      kept_[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
-      if (kept_[i]) kept_[i]->retain();
-    }
-    state_ = PyEval_SaveThread();
-  }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-  ~Unlocked() {
-    PyEval_RestoreThread(state_);
-    for (Storage* one : kept_)
-      if (one) release_storage(one);
-  }
-
- private:
-  Storage* kept_[3] = {};
-  PyThreadState* state_;
-};
-
-// Runs a loop over operands, without the GIL if it is long.
+// Runs a loop over operands; a long one lets other Python threads run, which may destroy them.
 template <class F>
 unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
   if (size < 1 << 15) return body();
-  Unlocked others(operands, count);  // until the end, be it an exception
-  return body();
+  Storage* kept[3];
+  for (int i = 0; i < count; ++i) {
+    kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
+    if (kept[i]) kept[i]->retain();
+  }
+  PyThreadState* state = PyEval_SaveThread();
+  unsigned found = 0;
+  std::exception_ptr problem;
+  try {
+    found = body();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  // Where Python has ended meanwhile, this ends the thread: so it must not stand in a destructor.
+  PyEval_RestoreThread(state);
+  for (int i = 0; i < count; ++i)
+    if (kept[i]) release_storage(kept[i]);
+  if (problem) std::rethrow_exception(problem);
+  return found;
 }
 
 // Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
