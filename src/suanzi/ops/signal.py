@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 from suanzi import _core, fourier
@@ -281,9 +282,9 @@ def _mode(op: Operator, mode: Any) -> FFTNormMode:
     try:
         if isinstance(mode, str):
             return FFTNormMode[mode.lower()]
-        if isinstance(mode, int) and not isinstance(mode, bool):
-            return FFTNormMode(mode)
-    except (KeyError, ValueError):
+        if not isinstance(mode, bool):
+            return FFTNormMode(index(mode))
+    except (KeyError, ValueError, TypeError):
         pass
     hint = nearest(mode, FFTNormMode.__members__) if isinstance(mode, str) else ""
     raise InvalidArgument(
