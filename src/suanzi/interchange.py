@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +68,10 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
     import numpy as np
 
     dt = numpy_dtype(tensor.dtype)
-    if tensor.size * dt.itemsize >= 1 << 63:  # which NumPy refuses, also where elements repeat
+    # NumPy refuses these, also where elements repeat, or where another size is 0.
+    if math.prod(n for n in tensor.shape if n) * dt.itemsize >= 1 << 63:
         raise AllocFailed(
-            f"NumPy has no arrays of {tensor.size} elements of {tensor.dtype}; use fewer."
+            f"NumPy has no arrays of {tensor.dtype} with shape {tensor.shape}; use fewer elements."
         )
     array = np.asarray(_ArrayInterface(tensor, dt))
     return array.view(dt) if array.dtype != dt else array

@@ -144,3 +144,9 @@ print(float(sz.matmul(b, b)[0, 0].numpy()))
 def test_an_operand_destroyed_while_blas_is_loaded() -> None:
     ran = subprocess.run([sys.executable, "-c", DESTROYED], capture_output=True, text=True)
     assert ran.stdout.split() == ["refused", "64.0"], ran.stderr
+
+
+def test_sizes_that_numpy_has_no_arrays_of_beside_a_zero() -> None:
+    empty = _core.view(sz.tensor(1.0), 0, (0, 2**62, 2**62), (0, 0, 0))
+    with pytest.raises(sz.AllocFailed, match="NumPy has no arrays"):
+        empty.numpy()
