@@ -390,15 +390,15 @@ bool read_axes(PyObject* object, int ndim, std::uint64_t& mask) {
 
 PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const Tensor* t = count >= 1 ? read_tensor(args[0]) : nullptr;
-  if (!t || t->size == 0 || count > 3) return nullptr;
+  if (!t || t->size == 0 || count > 4 || (count == 4 && !PyBool_Check(args[3]))) return nullptr;
   PyObject *mode_object = count > 1 ? args[1] : nullptr, *axis = count > 2 ? args[2] : Py_None;
-  bool keep_dims = false;
+  bool keep_dims = count > 3 && args[3] == Py_True;
   for (Py_ssize_t i = 0, n = keywords ? PyTuple_GET_SIZE(keywords) : 0; i < n; ++i) {
     PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = args[count + i];
     auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
     if (is("axis") && count < 3) axis = value;
     else if (is("mode") && count < 2) mode_object = value;
-    else if (is("keep_dims") && PyBool_Check(value)) keep_dims = value == Py_True;
+    else if (is("keep_dims") && count < 4 && PyBool_Check(value)) keep_dims = value == Py_True;
     else return nullptr;
   }
   std::size_t mode = 0;

@@ -17,7 +17,7 @@ from suanzi.dtypes import DType, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.interchange import MAX_NDIM
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve import axis_argument, check_alive, integer_argument, is_several
+from suanzi.resolve import axis_argument, check_alive, is_several
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensor import Tensor
 
@@ -154,7 +154,7 @@ def check_mode(op: Operator, mode: ReduceMode, dt: DType) -> None:
     raise TypeMismatch(f"{op.title}: input is {dt}, which has no {mode.name}. {way}")
 
 
-def axes_argument(op: Operator, ndim: int, axis: Any, axis_len: Any = None) -> list[int]:
+def axes_argument(op: Operator, ndim: int, axis: Any) -> list[int]:
     """Return the axes in order, counted from the first; None and no axes at all are all."""
     given: list[Any] = []
     if axis is not None and is_several(op, "axis", axis) and not isinstance(axis, str | bytes):
@@ -162,10 +162,6 @@ def axes_argument(op: Operator, ndim: int, axis: Any, axis_len: Any = None) -> l
     elif axis is not None:
         given = [axis]
     axes = [axis_argument(op, "axis", one, ndim) for one in given]
-    if axis_len is not None and integer_argument(op, "axis_len", axis_len) != len(axes):
-        raise InvalidArgument(
-            f"{op.title}: axis_len is {shown(axis_len)}, but axis has {len(axes)}. Leave it out."
-        )
     if len(set(axes)) < len(axes):
         raise InvalidArgument(f"{op.title}: axis is {shown(axis)}, which names an axis twice.")
     return sorted(axes) or list(range(ndim))

@@ -6,9 +6,11 @@ import math
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interface_cases import VALID
 
 import suanzi as sz
 from suanzi import interface
@@ -73,6 +75,23 @@ def test_lengths_of_arrays_agree_or_are_left_out() -> None:
     assert interface.op_concat([x, x], 3, 0)[0] is S.INVALID_ARGUMENT
     assert interface.op_roll(x, 1, (1,), (0,))[0] is S.SUCCESS
     assert interface.op_roll(x, True, (1,), (0,))[0] is S.INVALID_ARGUMENT
+
+
+LENGTHS = [(f, p) for f in HERE for p in f.parameters if p.length_of is not None]
+
+
+@pytest.mark.parametrize(("facts", "parameter"), LENGTHS, ids=lambda x: x.name)
+def test_a_length_is_that_of_its_array(facts: Any, parameter: Any) -> None:
+    function, arguments = getattr(interface, facts.c_name), VALID[facts.name]()
+    array = arguments.get(parameter.length_of)
+    right = 0 if array is None else len(array)
+    for length in (right, np.int64(right), None):
+        found = function(**VALID[facts.name](), **{parameter.name: length})
+        assert found[0] is S.SUCCESS, interface.last_error()
+    for length in (right + 1, -1, 2**70, float(right), str(right), bool(right), object(), [right]):
+        found = function(**VALID[facts.name](), **{parameter.name: length})
+        assert found[0] is S.INVALID_ARGUMENT
+        assert parameter.name in str(interface.last_error())
 
 
 def test_domain_errors_have_a_status_here_and_are_nan_in_python() -> None:

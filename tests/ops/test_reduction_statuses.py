@@ -36,7 +36,8 @@ def test_the_short_cut_and_python_agree() -> None:
                 assert one.tolist() == other.tolist()
                 assert (one.shape, one.dtype) == (other.shape, other.dtype)
     assert sz.reduce(input=X, mode="max", axis=[0, -1], keep_dims=True).tolist() == [[6]]
-    assert sz.reduce(X, "SUM", [0, 1], 2).item() == 21
+    assert sz.reduce(X, "SUM", [0, 1], True).tolist() == [[21]]
+    assert slow(X, "SUM", [0, 1], True).tolist() == [[21]]
     assert sz.reduce(X, "SUM", np.array([0, 1])).item() == 21
     assert sz.reduce(X, axis=np.int64(1)).tolist() == [6, 15]
     assert sz.reduce(X, axis=sz.tensor(1)).tolist() == [6, 15]
@@ -73,8 +74,6 @@ def test_wrong_arguments(name: str) -> None:
         wrong(sz.InvalidArgument, mode, match="mode")
     for keep in (1, 0, None, "yes", np.bool_(True), sz.tensor(True)):
         wrong(sz.InvalidArgument, keep_dims=keep, match="keep_dims")
-    for length in (1, 0, 3, "2", 1.5, True):
-        wrong(sz.InvalidArgument, "SUM", [0, 1], length, match="axis_len")
     gone = destroyed()
     if name == "reduce":
         refused(sz.UninitializedObject, name, None)
@@ -212,6 +211,6 @@ def test_functions_that_return_what_they_must_not() -> None:
 def test_sparse_tensors_share_the_modes() -> None:
     x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, -7])
     assert sz.reduce(x, sz.ReduceMode.SUM, 1).to_dense().tolist() == [5, -7]
-    assert sz.reduce(x, "max", (1,), 1, True).to_dense().tolist() == [[5], [0]]
+    assert sz.reduce(x, "max", (1,), True).to_dense().tolist() == [[5], [0]]
     refused(sz.InvalidArgument, "reduce", x, sz.ReduceFunction(lambda a, b: a), match="sparse")
-    refused(sz.InvalidArgument, "reduce", x, "SUM", 1, 2, match="axis_len")
+    refused(sz.InvalidArgument, "reduce", x, "SUM", 1, 2, match="keep_dims")

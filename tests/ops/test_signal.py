@@ -85,13 +85,6 @@ def test_every_choice_of_axes(axes: Any) -> None:
             assert_close(real_found.numpy(), wide / by, n)
 
 
-def test_the_number_of_axes_may_be_said() -> None:
-    x = sz.tensor(numbers((2, 3), "complex64"))
-    expected = sz.fft_c2c(x, (0, 1)).numpy()
-    assert same_bits(sz.fft_c2c(x, (0, 1), 2).numpy(), expected)
-    assert same_bits(sz.fft_c2c(x, None, 0).numpy(), sz.fft_c2c(x).numpy())
-
-
 def test_modes_have_names_and_numbers() -> None:
     x = sz.tensor(numbers((6,), "complex64"))
     assert [m.name for m in sz.FFTNormMode] == MODES

@@ -142,7 +142,7 @@ def test_axes_and_modes() -> None:
     assert x.reduce("SUM", -1, True).shape == (2, 3, 1)
     call = x.__suanzi_operator__
     assert call("reduce", (), {"input": x}).item() == total
-    got = call("reduce", (x, "MAX", [2], 1, True), {})
+    got = call("reduce", (x, "MAX", [2], True), {})
     assert (
         got.to_dense().numpy().tolist()
         == np.maximum(dense.max(2, keepdims=True), -(2**31)).tolist()

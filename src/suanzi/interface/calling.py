@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from contextvars import ContextVar
 from functools import cache
+from operator import index
 from typing import Any, Final, TypeAlias
 
 from suanzi import domains
+from suanzi._hints import shown
 from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
 from suanzi.standard import Interface, interfaces
@@ -110,11 +112,12 @@ def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> 
     if length is None:
         return
     try:
-        found = 0 if array is None else 1 if isinstance(array, int) else len(array)
+        found = 0 if array is None else 1 if hasattr(array, "__index__") else len(array)
     except TypeError:
         return  # no array: the operator says so
-    if isinstance(length, bool) or length != found:
+    is_integer = hasattr(length, "__index__") and not isinstance(length, bool)
+    if not is_integer or index(length) != found:
         raise InvalidArgument(
-            f"{op.title}: {name} is {length!r}, and {of} has {found} elements; leave {name} out, "
-            "or give their number."
+            f"{op.title}: {name} is {shown(length)}, and {of} has {found} elements; leave {name} "
+            "out, or give their number."
         )

@@ -19,7 +19,7 @@ from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
 from suanzi.reducing import ReduceMode
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve import axes_argument, check_alive, integer_argument, real_argument
+from suanzi.resolve import axes_argument, check_alive, real_argument
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensor import Tensor, TensorLike, tensor
 
@@ -39,7 +39,6 @@ def norm(
     input: TensorLike,
     normtype: str | float = "inf",
     axis: Any = (),
-    axis_len: int | None = None,
     keep_dims: bool = False,
 ) -> Tensor:
     """Return the norms of vectors along one axis, of matrices along two, or that of all elements.
@@ -58,7 +57,7 @@ def norm(
     x = real_argument(op, "input", input)
     dt = promoted_dtype(op, {"input": x})
     p = _order(op, normtype)
-    axes = _axes(op, axis, axis_len, x.ndim)
+    axes = _axes(op, axis, x.ndim)
     if len(axes) == 2 and p not in ("fro", 1.0, math.inf):
         raise InvalidArgument(
             f'{op.title}: normtype is {shown(normtype)}, and matrices have "fro", "1" and "inf".'
@@ -131,16 +130,11 @@ def _order(op: Operator, normtype: Any) -> str | float:
     )
 
 
-def _axes(op: Operator, axis: Any, axis_len: Any, ndim: int) -> tuple[int, ...]:
+def _axes(op: Operator, axis: Any, ndim: int) -> tuple[int, ...]:
     found = () if axis is None else axes_argument(op, "axis", axis, ndim, InvalidArgument)
     if len(found) > 2:
         raise InvalidArgument(
             f"{op.title}: axis has {len(found)} axes; a vector has one and a matrix two, and none "
             "is all elements."
-        )
-    if axis_len is not None and integer_argument(op, "axis_len", axis_len) != len(found):
-        raise InvalidArgument(
-            f"{op.title}: axis_len is {shown(axis_len)}, and axis has {len(found)} axes; leave it "
-            "out, or give both alike."
         )
     return found

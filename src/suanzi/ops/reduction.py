@@ -44,7 +44,6 @@ def reduce(
     input: TensorLike,
     mode: ReduceMode | ReduceFunction | str = ReduceMode.SUM,
     axis: int | Sequence[int] | None = None,
-    axis_len: int | None = None,
     keep_dims: bool = False,
 ) -> Tensor:
     """Combine the elements along axes; without `axis`, along all.
@@ -69,7 +68,7 @@ def reduce(
     op = REGISTRY["reduce"]
     x = real_argument(op, "input", input)
     how = mode_argument(op, mode)
-    axes = axes_argument(op, x.ndim, axis, axis_len)
+    axes = axes_argument(op, x.ndim, axis)
     keeps = keep_dims_argument(op, keep_dims)
     check_dtype(op, {"input": x}, x.dtype)
     if isinstance(how, ReduceFunction):
@@ -145,7 +144,6 @@ def reduce_bwd(
     input: TensorLike | None = None,
     mode: ReduceMode | ReduceFunction | str = ReduceMode.SUM,
     axis: int | Sequence[int] | None = None,
-    axis_len: int | None = None,
     keep_dims: bool = False,
 ) -> Tensor:
     """Return the gradient of the input of `reduce`, in the dtype of `out_grad`.
@@ -169,7 +167,7 @@ def reduce_bwd(
         )
     x = real_argument(op, "input", input)
     how = mode_argument(op, mode)
-    axes = axes_argument(op, x.ndim, axis, axis_len)
+    axes = axes_argument(op, x.ndim, axis)
     keeps = keep_dims_argument(op, keep_dims)
     check_dtype(op, {"input": x}, x.dtype)
     if gradient.dtype not in NUMBERS:

@@ -39,7 +39,6 @@ _REAL = tuple(COMPLEX_OF)
 def fft_c2c(
     input: TensorLike,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
@@ -54,7 +53,7 @@ def fft_c2c(
     Tensor([1+0j, 0+2j, 3+0j, 4+0j], dtype=complex64)
     """
     op = REGISTRY["fft_c2c"]
-    return _c2c(op, "input", input, axes, axes_len, normalization, forward, flipped=False)
+    return _c2c(op, "input", input, axes, normalization, forward, flipped=False)
 
 
 ffft_c2c = fft_c2c
@@ -65,7 +64,6 @@ ffft_c2c = fft_c2c
 def fft_c2c_backward(
     grad_out: TensorLike,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
@@ -78,7 +76,7 @@ def fft_c2c_backward(
     Tensor([0.5+0j, 0.5+0j, 0.5+0j, 0.5+0j], dtype=complex64)
     """
     op = REGISTRY["fft_c2c_backward"]
-    return _c2c(op, "grad_out", grad_out, axes, axes_len, normalization, forward, flipped=True)
+    return _c2c(op, "grad_out", grad_out, axes, normalization, forward, flipped=True)
 
 
 def _c2c(
@@ -86,7 +84,6 @@ def _c2c(
     name: str,
     given: Any,
     axes: Any,
-    axes_len: Any,
     normalization: Any,
     forward: Any,
     *,
@@ -94,7 +91,7 @@ def _c2c(
 ) -> Tensor:
     x = tensor_argument(op, name, given)
     check_dtype(op, {name: x}, x.dtype)
-    along = _axes(op, axes, axes_len, name, x)
+    along = _axes(op, axes, name, x)
     mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
     return fourier.c2c(x, along, mode, ahead is not flipped, x.dtype)
 
@@ -103,7 +100,6 @@ def _c2c(
 def fft_r2c(
     input: TensorLike,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
     onesided: bool = True,
@@ -121,7 +117,7 @@ def fft_r2c(
     """
     op = REGISTRY["fft_r2c"]
     x, dt = _real(op, "input", input)
-    along = _axes(op, axes, axes_len, "input", x)
+    along = _axes(op, axes, "input", x)
     mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
     half = _flag(op, "onesided", onesided)
     x = _promoted(x, dt)
@@ -135,7 +131,6 @@ def fft_r2c_backward(
     grad_out: TensorLike,
     input: TensorLike,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
@@ -158,7 +153,7 @@ def fft_r2c_backward(
             f"{op.title}: grad_out is {gradient.dtype} and input {x.dtype}, whose transform is "
             f"{COMPLEX_OF[dt]}; cast grad_out to that."
         )
-    along = _axes(op, axes, axes_len, "input", x)
+    along = _axes(op, axes, "input", x)
     mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
     last, length = along[-1], x.shape[along[-1]]
     half = (*x.shape[:last], length // 2 + 1, *x.shape[last + 1 :])
@@ -181,7 +176,6 @@ def fft_c2r(
     input: TensorLike,
     last_dim_size: int,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
@@ -199,7 +193,7 @@ def fft_c2r(
     op = REGISTRY["fft_c2r"]
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"input": x}, x.dtype)
-    along = _axes(op, axes, axes_len, "input", x)
+    along = _axes(op, axes, "input", x)
     mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
     length, n = integer_argument(op, "last_dim_size", last_dim_size), x.shape[along[-1]]
     if length < 1 or length // 2 + 1 != n:
@@ -215,7 +209,6 @@ def fft_c2r(
 def fft_c2r_backward(
     grad_out: TensorLike,
     axes: Axes = None,
-    axes_len: int | None = None,
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
@@ -229,7 +222,7 @@ def fft_c2r_backward(
     """
     op = REGISTRY["fft_c2r_backward"]
     gradient, dt = _real(op, "grad_out", grad_out)
-    along = _axes(op, axes, axes_len, "grad_out", gradient)
+    along = _axes(op, axes, "grad_out", gradient)
     mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
     # An element with a mirror image had a say twice.
     return fourier.r2c(_promoted(gradient, dt), along, mode, not ahead, COMPLEX_OF[dt], 2)
@@ -249,7 +242,7 @@ def _promoted(x: Tensor, dt: DType) -> Tensor:
     return made
 
 
-def _axes(op: Operator, axes: Any, axes_len: Any, name: str, x: Tensor) -> tuple[int, ...]:
+def _axes(op: Operator, axes: Any, name: str, x: Tensor) -> tuple[int, ...]:
     """Return the axes to transform along, each of which has elements."""
     if axes is None:
         if x.ndim == 0:
@@ -257,19 +250,13 @@ def _axes(op: Operator, axes: Any, axes_len: Any, name: str, x: Tensor) -> tuple
                 f"{op.title}: {name} has rank 0, and so no axis to transform along. Reshape it."
             )
         found: tuple[int, ...] = (x.ndim - 1,)
-        count = 0
     else:
         found = axes_argument(op, "axes", axes, x.ndim, InvalidArgument)
-        count = len(found)
         if not found:
             raise InvalidArgument(
                 f"{op.title}: axes is empty; it must name one axis at least, or be None for the "
                 "last one."
             )
-    if axes_len is not None and integer_argument(op, "axes_len", axes_len) != count:
-        raise InvalidArgument(
-            f"{op.title}: axes_len is {shown(axes_len)}, and axes has {count}. Leave axes_len out."
-        )
     for axis in found:
         if x.shape[axis] == 0:
             raise InvalidArgument(

@@ -52,7 +52,6 @@ def reduce(
     input: SparseTensor,
     mode: Any = ReduceMode.SUM,
     axis: Any = None,
-    axis_len: Any = None,
     keep_dims: Any = False,
 ) -> SparseTensor:
     """Combine the elements along axes; the result is COO."""
@@ -62,7 +61,7 @@ def reduce(
             f"{op.title}: a mode of your own has no form for sparse tensors. Make the input dense "
             "first, with to_dense()."
         )
-    axes = axes_argument(op, input.ndim, axis, axis_len)
+    axes = axes_argument(op, input.ndim, axis)
     keeps = keep_dims_argument(op, keep_dims)
     check_mode(op, how, input.dtype)
     length = math.prod(input.shape[a] for a in axes)
