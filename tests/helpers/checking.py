@@ -16,7 +16,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from oracle import (
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.conformance.oracle import (
     FORMATS,
     PARTS,
     SUBBYTE,
@@ -30,9 +33,6 @@ from oracle import (
     two,
     unary,
 )
-
-import suanzi as sz
-from suanzi import _core
 
 # ---- values to try -------------------------------------------------------------------------------
 

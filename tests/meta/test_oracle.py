@@ -12,7 +12,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from checking import array, check, check_binary, check_near, check_unary, pack, samples, unpack
-from oracle import (
+
+import suanzi as sz
+from suanzi.conformance.oracle import (
     FLOATS,
     FORMATS,
     NAN,
@@ -32,8 +34,6 @@ from oracle import (
     sub,
     wrap,
 )
-
-import suanzi as sz
 
 
 def _float(x: Real) -> float:

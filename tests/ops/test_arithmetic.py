@@ -9,7 +9,10 @@ from random import Random
 
 import pytest
 from checking import check, check_binary, check_near, check_unary, level, pack, pairs, samples, show
-from oracle import (
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.conformance.oracle import (
     COMPLEX,
     FLOATS,
     INTEGERS,
@@ -29,9 +32,6 @@ from oracle import (
     store,
     wrap,
 )
-
-import suanzi as sz
-from suanzi import _core
 
 BINARY = ["add", "sub", "mul", "div", "floordiv", "mod", "max", "min"]
 DIVISIONS = ["div", "floordiv", "mod"]

@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 from checking import array, check, check_binary, check_unary, level, pack, pairs, samples
-from oracle import COMPLEX, FLOATS, INTEGERS, SIGNED, SUBBYTE, UNSIGNED, wrap
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.conformance.oracle import COMPLEX, FLOATS, INTEGERS, SIGNED, SUBBYTE, UNSIGNED, wrap
 
 BINARY = ["bitwise_and", "bitwise_or", "bitwise_xor"]
 SHIFTS = ["bitwise_left_shift", "bitwise_right_shift"]

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 from checking import check, check_binary, pack, pairs, samples
-from oracle import COMPLEX, FLOATS, INTEGERS, REALS, SUBBYTE, binary, real
 
 import suanzi as sz
+from suanzi.conformance.oracle import COMPLEX, FLOATS, INTEGERS, REALS, SUBBYTE, binary, real
 
 ORDER = ["greater", "greater_equal", "less", "less_equal"]
 EQUALITY = ["equal", "not_equal"]

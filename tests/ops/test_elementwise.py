@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from checking import array, check, level, pack, samples, show
-from oracle import COMPLEX, FLOATS, INTEGERS, REALS, Value, binary, convert, real
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.conformance.oracle import COMPLEX, FLOATS, INTEGERS, REALS, Value, binary, convert, real
 from suanzi.interchange import from_numpy
 
 NUMERIC = ["bool", *REALS, *COMPLEX]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from checking import check, check_binary, check_unary, pack, pairs, samples
-from oracle import COMPLEX, REALS, SUBBYTE, truth
 
 import suanzi as sz
+from suanzi.conformance.oracle import COMPLEX, REALS, SUBBYTE, truth
 
 BINARY = ["logical_and", "logical_or", "logical_xor"]
 DTYPES = ["bool", *SUBBYTE, *REALS, *COMPLEX]

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 from checking import check, check_unary, pack, samples
-from oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, encode, real
 
 import suanzi as sz
+from suanzi.conformance.oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, encode, real
 
 OPS = ["floor", "ceil", "trunc", "round"]
 MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}

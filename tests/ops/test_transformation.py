@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from checking import check, check_unary, level, pack, samples, show
-from oracle import (
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.conformance.oracle import (
     COMPLEX,
     FLOATS,
     FORMATS,
@@ -24,9 +27,6 @@ from oracle import (
     limits,
     real,
 )
-
-import suanzi as sz
-from suanzi import _core
 
 NUMERIC = ["bool", *SUBBYTE, *REALS, *COMPLEX]
 INF, NAN = float("inf"), float("nan")

@@ -1,0 +1,1 @@
+"""The conformance kit: any backend held against the standard."""

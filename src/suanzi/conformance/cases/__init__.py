@@ -1,0 +1,106 @@
+"""The cases of the kit, one file for each category of the standard, made from the registry.
+
+A file declares, with `cases_of`, what its interfaces are tried with and what is true of them. What
+follows from the standard's data alone is made here for all: statuses, promotion, worked examples.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from suanzi.conformance.model import GROUPS, Case
+from suanzi.standard import interface, interfaces
+from suanzi.status import InternalError
+
+Maker = Callable[[str, "Wanted"], Iterator[Case]]
+
+_MAKERS: dict[str, list[Maker]] = {}
+_CATEGORIES = (
+    "creation", "query", "transformation", "arithmetic", "comparison", "logical", "bitwise",
+    "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
+    "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
+)  # fmt: skip
+
+QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which cases are wanted; a maker may look, to leave out what would be thrown away."""
+
+    groups: frozenset[str] = frozenset(GROUPS)
+    dtypes: frozenset[str] | None = None
+    """Only cases of these; None for all."""
+    rules: str = "cann"
+    """The rule set of the promotion cases."""
+    seed: int = 0
+    """Of random values."""
+    quick: bool = False
+    """Whether fewer values and dtypes will do."""
+
+    def __contains__(self, case: Case) -> bool:
+        parts = case.dtype.split("-")
+        if self.dtypes is not None and not self.dtypes.intersection(parts):
+            return False
+        if self.quick and not QUICK_DTYPES.issuperset(parts):
+            return False
+        return case.group in self.groups
+
+    def wants(self, group: str, dtype: str) -> bool:
+        """Tell whether cases of a group and a dtype are wanted."""
+        return Case("", group, dtype, "", {}, lambda: ()) in self
+
+
+def cases_of(*names: str) -> Callable[[Maker], Maker]:
+    """Declare a function that makes cases of interfaces; it is called for each by name."""
+
+    def declare(maker: Maker) -> Maker:
+        for name in names:
+            _MAKERS.setdefault(name, []).append(maker)
+        return maker
+
+    return declare
+
+
+@cache
+def _loaded() -> None:
+    for category in _CATEGORIES:
+        importlib.import_module(f"suanzi.conformance.cases.{category}")
+
+
+def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
+    """Return the cases of an interface, in the order of the groups.
+
+    >>> found = cases("add")
+    >>> len(found) > 100, found[0].op
+    (True, 'add')
+    """
+    _loaded()
+    chosen = wanted or Wanted()
+    made = [c for maker in _MAKERS.get(interface(op).name, []) for c in maker(op, chosen)]
+    found = [c for c in made if c in chosen]
+    order = list(GROUPS)
+    found.sort(key=lambda c: order.index(c.group))
+    twice = {c.id for c in found}
+    if len(twice) != len(found):
+        seen: set[str] = set()
+        double = next(c.id for c in found if c.id in seen or seen.add(c.id))  # type: ignore[func-returns-value]
+        raise InternalError(f"two cases are called {double}.")
+    return found
+
+
+def operators(
+    names: Sequence[str] = (), categories: Sequence[str] = (), minimal: bool = False
+) -> list[str]:
+    """Return the interfaces that are wanted, in the standard's order."""
+    chosen = {interface(name).name for name in names}
+    return [
+        name
+        for name, facts in interfaces().items()
+        if (not chosen or name in chosen)
+        and (not categories or facts.category in categories)
+        and (not minimal or facts.minimal)
+    ]

@@ -1,0 +1,21 @@
+"""What must hold of outputs that can be more than one thing: factors of a matrix, random numbers.
+
+A check gets the arguments of the case, the outputs as data in the interface's order, and the facts
+that the case states; it returns what is wrong in words, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Checker = Callable[[Mapping[str, Any], Sequence[Any], Mapping[str, Any]], "str | None"]
+
+CHECKS: dict[str, Checker] = {}
+"""Every check by name."""
+
+
+def check(function: Checker) -> Checker:
+    """Make a function a check, by its own name."""
+    CHECKS[function.__name__] = function
+    return function

@@ -1,0 +1,114 @@
+"""suanzi itself as a subject: the standard's form of the embedded implementation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import suanzi as sz
+from suanzi import _core, interface
+from suanzi.conformance.subjects.wire import Data, Unsupported
+from suanzi.promote.context import set_promotion
+from suanzi.sparse.tensor import SparseTensor
+from suanzi.standard import interfaces
+
+
+class Adapter:
+    """The embedded implementation."""
+
+    name = "suanzi"
+    version = sz.__version__
+    rules = "cann"
+    statuses = True
+
+    def __init__(self, level: str | None = None) -> None:
+        self.mapping = {n: f"suanzi.interface.{f.c_name}" for n, f in interfaces().items()}
+        if level is not None:
+            _core.use_level(level)
+
+    def use_rules(self, rules: str) -> None:
+        """Compute under a rule set from now on."""
+        set_promotion(rules)
+
+    def create(self, data: Data) -> Any:
+        """Return a tensor that lies in memory as the data say."""
+        return create(data)
+
+    def read(self, x: Any) -> Data:
+        """Return a tensor as data."""
+        return read(x)
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """Call a function of the standard's form."""
+        status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
+        if status is not sz.Status.SUCCESS:
+            return status.name, str(interface.last_error())
+        return status.name, *outputs
+
+    def status(self, error: Exception) -> str:
+        """Return the status of an error; the standard's form raises for nothing a status can say."""
+        return sz.Status.INTERNAL_ERROR.name
+
+
+def create(data: Data) -> Any:
+    """Return a tensor that lies in memory as the data say."""
+    dtype = sz.dtype(data.dtype)
+    if data.sparse is not None:
+        dense = create(Data(data.dtype, data.shape, data.raw))
+        return SparseTensor.from_dense(dense)
+    if data.layout == "dense":
+        return _filled(dtype, data.shape, data)
+    if data.layout == "destroyed":
+        x = _filled(dtype, data.shape, data)
+        sz.destroy(x)
+        return x
+    if data.layout == "columns":
+        x = _core.empty(data.shape[::-1], dtype)
+        strides = x.strides[::-1]
+        start, base = 0, x
+    elif data.layout == "gaps":
+        base = _core.empty(tuple(2 * n for n in data.shape), dtype)
+        strides, start = tuple(2 * s for s in base.strides), 0
+    elif data.layout == "reversed":
+        base = _core.empty(data.shape, dtype)
+        strides = tuple(-s for s in base.strides)
+        start = sum((n - 1) * s for n, s in zip(data.shape, base.strides, strict=True) if n)
+        start = start if data.size else 0
+    elif data.layout == "offset":
+        base = _core.empty((data.size + 3,), dtype)
+        strides, start = _core.empty(data.shape, dtype).strides, 3
+    else:
+        raise Unsupported(f"suanzi's adapter has no layout {data.layout!r}")
+    base.storage.memory[:] = b"\1" * len(base.storage.memory)
+    x = _core.view(base, start, data.shape, strides)
+    if data.size:
+        _core.copy_into(x, _filled(dtype, data.shape, data))
+    return x
+
+
+def _filled(dtype: sz.DType, shape: tuple[int, ...], data: Data) -> Any:
+    x = _core.empty(shape, dtype)
+    x.storage.memory[: len(data.raw)] = data.raw
+    if data.scale is not None:
+        axis = 0 if len(data.scale) > 1 else -1
+        _core.set_quantization(x, list(data.scale), data.zero_point or 0, axis)
+    return x
+
+
+def read(x: Any) -> Data:
+    """Return a tensor as data."""
+    if isinstance(x, SparseTensor):
+        dense = read(x.to_dense())
+        return Data(dense.dtype, dense.shape, dense.raw, sparse=x.layout.type.name)
+    dtype, shape = x.dtype, tuple(x.shape)
+    plain = sz.duplicate(x)
+    strides = tuple(s * dtype.itemsize for s in plain.strides)
+    whole = np.ndarray(
+        (*shape, dtype.itemsize), np.uint8, plain.storage.memory,
+        plain.offset * dtype.itemsize, (*strides, 1),
+    ) if plain.size else np.empty(0, np.uint8)  # fmt: skip
+    return Data(
+        str(dtype), shape, np.ascontiguousarray(whole).tobytes(),
+        scale=None if x.scale is None else tuple(x.scale), zero_point=x.zero_point,
+    )  # fmt: skip

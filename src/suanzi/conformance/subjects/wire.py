@@ -1,0 +1,112 @@
+"""What a kit and its subject say to each other: tensors as bytes, arguments, one line of JSON each.
+
+This file is read by the kit and, alone, by the interpreter of a subject, which need not have
+suanzi nor a recent Python.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+# The bytes of one element; less than a byte takes one.
+ITEMSIZE = {
+    "bool": 1,
+    **{f"{sign}int{bits}": max(bits // 8, 1) for sign in ("", "u") for bits in (4, 8, 16, 32, 64)},
+    "uint1": 1,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex32": 4,
+    "complex64": 8,
+    "complex128": 16,
+    "char": 1,
+    **{f"QT_{kind}_INT{bits}": bits // 8 for kind in ("SYM", "CH_SYM", "ASYM") for bits in (8, 16)},
+    **{f"QT_ASYM_UINT{bits}": bits // 8 for bits in (8, 16)},
+}
+
+LAYOUTS = ("dense", "columns", "gaps", "reversed", "offset", "repeated", "destroyed")
+"""How a tensor is to lie in memory.
+
+dense      row-major, and nothing else
+columns    the first axis the fastest: gap-free, min2maj 0, 1, 2, ...
+gaps       every second element of a larger tensor, along every axis
+reversed   backwards along every axis
+offset     behind other elements of the same storage
+repeated   an axis of stride 0, where its elements are all the same
+destroyed  made, then destroyed: a handle to nothing
+"""
+
+
+class Unsupported(Exception):
+    """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """A tensor as data."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    raw: bytes = field(repr=False)
+    """The elements in row-major order, little-endian; less than a byte takes one."""
+    layout: str = "dense"
+    scale: tuple[float, ...] | None = None
+    zero_point: int | None = None
+    sparse: str | None = None
+    """The kind of a sparse layout, as in COO; the elements are all of them."""
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+
+def to_json(x: Any) -> Any:
+    """Return an argument or a result as JSON has it."""
+    if isinstance(x, bool) or x is None or isinstance(x, (str, int)):
+        return x
+    if isinstance(x, float):
+        return x if math.isfinite(x) else {"float": repr(x)}
+    if isinstance(x, complex):
+        return {"complex": [to_json(x.real), to_json(x.imag)]}
+    if isinstance(x, (list, tuple)):
+        return [to_json(v) for v in x]
+    if isinstance(x, dict):
+        return {"dict": {k: to_json(v) for k, v in x.items()}}
+    made = {
+        "dtype": x.dtype,
+        "shape": list(x.shape),
+        "raw": base64.b64encode(x.raw).decode(),
+        "layout": x.layout if x.layout != "dense" else None,
+        "scale": None if x.scale is None else list(x.scale),
+        "zero_point": x.zero_point,
+        "sparse": x.sparse,
+    }
+    return {"tensor": {k: v for k, v in made.items() if v is not None}}
+
+
+def from_json(x: Any) -> Any:
+    """Return what `to_json` was given; sequences come back as lists."""
+    if isinstance(x, list):
+        return [from_json(v) for v in x]
+    if not isinstance(x, dict):
+        return x
+    ((kind, value),) = x.items()
+    if kind == "float":
+        return float(value)
+    if kind == "complex":
+        return complex(from_json(value[0]), from_json(value[1]))
+    if kind == "dict":
+        return {k: from_json(v) for k, v in value.items()}
+    facts = dict(value)
+    facts["shape"] = tuple(facts["shape"])
+    facts["raw"] = base64.b64decode(facts["raw"])
+    if "scale" in facts:
+        facts["scale"] = tuple(facts["scale"])
+    return Data(**facts)
