@@ -88,6 +88,8 @@ class Case:
     expect: Callable[[], Expected]
     rules: str | None = None
     """The rule set under which it is made, if that matters."""
+    skip: str | None = None
+    """Why it cannot be tried; it is counted all the same."""
 
     @property
     def id(self) -> str:
