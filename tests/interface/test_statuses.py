@@ -41,13 +41,13 @@ def test_no_status_of_the_clause_is_without_a_case(facts: Any) -> None:
 def test_the_status(name: str, status: S) -> None:
     before = sz._core.pool_info()["storages"]
     arguments = made({**VALID[name](), **CHANGES[name, status]()})
-    made = sz._core.pool_info()["storages"]
+    after = sz._core.pool_info()["storages"]
     found, *outputs = getattr(interface, interfaces()[name].c_name)(**arguments)
     assert found is status, interface.last_error()
     assert outputs == [None] * len(outputs)
-    assert sz._core.pool_info()["storages"] == made, "what failed left memory behind"
+    assert sz._core.pool_info()["storages"] == after, "what failed left memory behind"
     assert str(interface.last_error()).startswith(REGISTRY[name].title)
-    assert made >= before
+    assert after >= before
 
 
 @pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
