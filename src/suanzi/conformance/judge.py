@@ -170,27 +170,29 @@ def _error(form: Format, found: Real, truth: Real) -> Fraction | None:
     """Return how far a result is from a finite truth; None where that is no number.
 
     An infinity counts as the first number that overflows: for a truth beyond that it is right, and
-    for one just below the threshold of overflow it is about half a unit off.
+    for one just below the threshold of overflow it is about half a unit off. So does a NaN of a
+    format that has nothing else for what overflows.
     """
-    if found.is_nan or truth.is_nan or truth.size is None:
+    if truth.is_nan or truth.size is None or (found.is_nan and form.infinity):
         return None
     end = _overflow(form)
-    if not form.infinity and truth.size >= end:
-        return None
-    value = found.value if found.size is not None else (-end if found.negative else end)
+    if found.is_nan:
+        value = -end if truth.negative else end
+    else:
+        value = found.value if found.size is not None else (-end if found.negative else end)
     exact = max(-end, min(end, truth.value))
     return abs(value - exact)
 
 
 def _same_kind(form: Format, found: Real, truth: Real, zero_sign: bool) -> bool:
-    if truth.is_nan or (truth.size is not None and not form.infinity):
-        return found.is_nan
-    if found.is_nan or truth.size is not None:
+    if truth.size is not None and not truth.is_nan:
         return False
     return _same(form, found, truth, False, zero_sign)
 
 
 def _sign_kept(found: Real, truth: Real) -> bool:
+    if found.is_nan:
+        return True
     return found.negative == truth.negative or (truth.is_zero and not found.is_zero)
 
 
