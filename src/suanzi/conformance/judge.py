@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from suanzi.conformance.model import Output
@@ -109,14 +110,16 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     form, exact = FORMATS[part], wanted.ulp is None and wanted.allowed is None
     narrow = part in NARROW
     wrong: list[int] = []
-    largest, total, most, counted = 0.0, Fraction(0), Fraction(0), 0
+    largest, total, most, counted = 0.0, 0.0, 0.0, 0
     for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True)):
-        unit = _unit_of(form, b)
+        unit = unit_of(form, b)
         for found, truth in zip(_parts(a), _parts(b), strict=True):
             off = _error(form, found, truth)
             if off is not None:
-                size = max(abs(truth.value), _SMALL)
-                total, most, counted = total + off / size, max(most, off / size), counted + 1
+                counted += 1
+            if off:
+                relative = _float(off / max(abs(truth.value), _SMALL))
+                total, most = total + relative, max(most, relative)
                 largest = max(largest, _float(off / unit))
             if exact:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
@@ -131,14 +134,14 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
             if not ok and i not in wrong[-1:]:
                 wrong.append(i)
     limit = CANN_THRESHOLDS.get(part)
-    mean, top = (_float(total / counted), _float(most)) if counted else (0.0, 0.0)
+    mean = total / counted if counted else 0.0
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
         largest,
         0.5 if exact else wanted.ulp,
         mean,
-        top,
-        None if limit is None else mean < limit and top < 10 * limit,
+        most,
+        None if limit is None else mean < limit and most < 10 * limit,
     )
 
 
@@ -148,7 +151,7 @@ def _parts(x: Value) -> tuple[Real, ...]:
     return (x if isinstance(x, Real) else real(x),)
 
 
-def _unit_of(form: Format, truth: Value) -> Fraction:
+def unit_of(form: Format, truth: Value) -> Fraction:
     """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
     sizes = [p.size for p in _parts(truth) if p.size is not None and not p.is_nan]
     size = max(sizes, default=Fraction(0))
@@ -161,9 +164,10 @@ def _unit_of(form: Format, truth: Value) -> Fraction:
     return two(exponent - form.mantissa)
 
 
+@cache
 def _overflow(form: Format) -> Fraction:
     """Return the first number past the largest, as an infinity counts."""
-    return decode(form, form.largest).value + _unit_of(form, decode(form, form.largest))
+    return decode(form, form.largest).value + unit_of(form, decode(form, form.largest))
 
 
 def _error(form: Format, found: Real, truth: Real) -> Fraction | None:
