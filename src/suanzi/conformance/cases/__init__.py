@@ -20,7 +20,8 @@ Maker = Callable[[str, "Wanted"], Iterator[Case]]
 _MAKERS: dict[str, list[Maker]] = {}
 _CATEGORIES = (
     "creation", "query", "transformation", "arithmetic", "comparison", "logical", "bitwise",
-    "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
+    "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction",
+    "reduction_gradients", "running_sums", "indexing",
     "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
 )  # fmt: skip
 
