@@ -59,6 +59,8 @@ def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Ver
         return Verdict(
             f"SUCCESS, not {wanted.status.name}" + (f": {_show(given)}" if given else "")
         )
+    if any(output is not None for output in answer.outputs):
+        return Verdict(f"{answer.status}, and an output all the same: {_show(answer.outputs)}")
     if statuses and answer.status != wanted.status.name:
         return Verdict(f"{answer.status}, not {wanted.status.name}: {answer.words}".rstrip(": "))
     return Verdict()

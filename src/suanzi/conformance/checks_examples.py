@@ -148,7 +148,9 @@ def _sizes(a: Matrix) -> Matrix:
     return [[complex(abs(x)) for x in row] for row in a]
 
 
-def _near(found: Sequence[Sequence[complex]], right: Sequence[Sequence[complex]], off: float) -> bool:
+def _near(
+    found: Sequence[Sequence[complex]], right: Sequence[Sequence[complex]], off: float
+) -> bool:
     if [len(row) for row in found] != [len(row) for row in right]:
         return False
     pairs = zip(found, right, strict=True)

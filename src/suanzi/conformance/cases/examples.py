@@ -56,9 +56,10 @@ def expected(example: Example) -> Expected:
     if example.status is not Status.SUCCESS:
         return Refused(example.status)
     if example.check in ("eigen", "qr", "svd"):
-        facts = {
-            name: _complex(value.values) for name, value in example.outputs.items()
-        } | {"dtypes": [_dtype(v) for v in example.outputs.values()], "off": example.tolerance}
+        facts = {name: _complex(value.values) for name, value in example.outputs.items()} | {
+            "dtypes": [_dtype(v) for v in example.outputs.values()],
+            "off": example.tolerance,
+        }
         return Check(f"example_{example.check}", facts)
     names = interfaces()[example.name].outputs
     return tuple(_output(example, example.outputs[name]) for name in names)
@@ -108,7 +109,9 @@ def _argument(value: Any) -> Any:
     dtype = _dtype(value)
     assert value.min2maj in (None, tuple(range(len(value.shape)))), value
     layout = "dense" if value.min2maj is None else "columns"
-    found: Data = tensor(dtype, [_value(dtype, x) for x in _flat(value.values)], value.shape, layout)
+    found: Data = tensor(
+        dtype, [_value(dtype, x) for x in _flat(value.values)], value.shape, layout
+    )
     return found
 
 
