@@ -101,7 +101,8 @@ def test_a_wrong_answer_is_found(entry: Example) -> None:
     status, *outputs = function(entry.name)(**given)
     wrong = Status.INTERNAL_ERROR
     assert "INTERNAL_ERROR, not" in (problem(entry, given, (wrong, *outputs)) or "")
-    assert "outputs" in (problem(entry, given, (status, *outputs, None)) or "")
+    if status is Status.SUCCESS:
+        assert "outputs" in (problem(entry, given, (status, *outputs, None)) or "")
     for at, output in enumerate(outputs):
         for other in spoilt(entry, output):
             answer = [*outputs[:at], other, *outputs[at + 1 :]]

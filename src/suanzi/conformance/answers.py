@@ -45,6 +45,8 @@ def verdict(
     if answer.status != "SUCCESS":
         came = answer.status or "refused"
         return Verdict(f"{came}, not SUCCESS: {answer.words}".rstrip(": "))
+    if len(answer.outputs) != len(case.interface.outputs):
+        return Verdict(f"{len(answer.outputs)} outputs, not {len(case.interface.outputs)}")
     if isinstance(wanted, Check):
         problem = CHECKS[wanted.name](case.arguments, answer.outputs, wanted.facts)
         return Verdict(problem)
