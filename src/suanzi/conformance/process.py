@@ -96,7 +96,7 @@ class Subject:
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         return Facts(**said["hello"])
 
-    def ask(self, case: Case, rules: str | None = None) -> Answer | Unanswered:
+    def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call, and start again if that ends the process."""
         if self._process is None:
             self._start()
@@ -106,7 +106,7 @@ class Subject:
         question = {
             "id": self._asked,
             "op": case.op,
-            "rules": case.rules or rules,
+            "rules": case.rules or self.facts.rules,
             "arguments": {"dict": {k: to_json(v) for k, v in case.arguments.items()}},
         }
         try:

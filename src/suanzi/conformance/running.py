@@ -63,13 +63,13 @@ def run_job(subject: Subject, job: Job) -> list[Result]:
     found = cases(job.op, job.wanted)
     if job.only is not None:
         found = [case for case in found if case.id in job.only]
-    return [run_case(subject, case, job.wanted.rules) for case in found]
+    return [run_case(subject, case) for case in found]
 
 
-def run_case(subject: Subject, case: Case, rules: str) -> Result:
+def run_case(subject: Subject, case: Case) -> Result:
     """Run one case and judge it."""
     missing = subject.facts.missing.get(case.op)
-    answer = Unanswered("unsupported", missing) if missing is not None else subject.ask(case, rules)
+    answer = Unanswered("unsupported", missing) if missing is not None else subject.ask(case)
     facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
              "extension": case.extension}  # fmt: skip
     if isinstance(answer, Unanswered):
@@ -89,13 +89,13 @@ def run_case(subject: Subject, case: Case, rules: str) -> Result:
     )
 
 
-def _ask(subject: Subject, case: Case, rules: str) -> Answer | Unanswered:
+def _ask(subject: Subject, case: Case) -> Answer | Unanswered:
     missing = subject.facts.missing.get(case.op)
     if missing is not None:
         return Unanswered("unsupported", missing)
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
-    return subject.ask(case, rules)
+    return subject.ask(case)
 
 
 def timed(started: float) -> float:
