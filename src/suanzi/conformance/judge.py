@@ -76,6 +76,10 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
         return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
+    for name in ("scale", "zero_point", "sparse"):
+        came, right = getattr(found, name), getattr(wanted, name)
+        if came != right:
+            return Judgement(f"{name} {came}, not {right}")
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")

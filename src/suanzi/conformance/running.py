@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from suanzi.conformance.answers import verdict
+from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model import Case
 from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
@@ -87,6 +87,15 @@ def run_case(subject: Subject, case: Case, rules: str) -> Result:
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
     )
+
+
+def _ask(subject: Subject, case: Case, rules: str) -> Answer | Unanswered:
+    missing = subject.facts.missing.get(case.op)
+    if missing is not None:
+        return Unanswered("unsupported", missing)
+    if case.skip is not None:
+        return Unanswered("skipped", case.skip)
+    return subject.ask(case, rules)
 
 
 def timed(started: float) -> float:

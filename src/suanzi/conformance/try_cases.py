@@ -21,7 +21,7 @@ def main(names: list[str]) -> int:
     wanted = Wanted(quick="--quick" in names)
     for op in (name for name in names if not name.startswith("--")):
         begun = time.perf_counter()
-        found = cases(op, wanted)
+        found = [case for case in cases(op, wanted) if case.skip is None]
         made = time.perf_counter()
         judging, worst = 0.0, 0.0
         for case in found:
