@@ -74,6 +74,10 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
         return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
+    if wanted.scale is not None and found.scale != wanted.scale:
+        return Judgement(f"scale {_short(found.scale)}, not {_short(wanted.scale)}")
+    if wanted.zero_point is not None and found.zero_point != wanted.zero_point:
+        return Judgement(f"zero point {found.zero_point}, not {wanted.zero_point}")
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")

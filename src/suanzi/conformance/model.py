@@ -49,6 +49,9 @@ class Output:
     """The largest error of each element, where it does not follow from its size, as in a sum."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
+    scale: tuple[float, ...] | None = None
+    """What a quantised tensor must have; `truth` is then what is stored."""
+    zero_point: int | None = None
 
 
 @dataclass(frozen=True)

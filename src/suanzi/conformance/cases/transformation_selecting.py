@@ -1,0 +1,1 @@
+"""transformation_selecting."""
