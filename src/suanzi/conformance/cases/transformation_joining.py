@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from math import prod
 from random import Random
@@ -176,7 +176,7 @@ def rolled(op: str, wanted: Wanted) -> Iterator[Case]:
 
 # ---- pad -----------------------------------------------------------------------------------------
 
-_FOLD = {
+_FOLD: dict[str, Callable[[int, int], int | None]] = {
     "PAD_CONST": lambda i, n: i if 0 <= i < n else None,
     "PAD_PERIOD": lambda i, n: i % n,
     "PAD_MIRROR": lambda i, n: i % (2 * n) if i % (2 * n) < n else 2 * n - 1 - i % (2 * n),

@@ -1,4 +1,4 @@
-"""7.2.3.2 to .6, .9, .10, .13, .15, .19 to .21, .24: other shapes and orders of the same elements."""
+"""7.2.3.2 to .6, .9, .10, .13, .15, .19 to .21, .24: other shapes of the same elements."""
 
 from __future__ import annotations
 
@@ -197,7 +197,9 @@ def _flip(shape: Shape, axis: Sequence[int]) -> Move:
     axes = {n % len(shape) for n in axis}
 
     def source(index: Shape) -> int:
-        turned = [n - 1 - i if d in axes else i for d, (i, n) in enumerate(zip(index, shape))]
+        turned = [
+            n - 1 - i if d in axes else i for d, (i, n) in enumerate(zip(index, shape, strict=True))
+        ]
         return place(turned, shape)
 
     return one(f"axes {text(axis)}", shape, result(shape, source), axis=list(axis))
