@@ -173,6 +173,11 @@ class Subject:
         self._errors.truncate()
         return code
 
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
