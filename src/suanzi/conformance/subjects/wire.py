@@ -47,6 +47,10 @@ class Unsupported(Exception):
     """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
 
 
+class NoKernel(Unsupported):
+    """A function that a subject has, but not for this dtype: a refusal where one is due."""
+
+
 @dataclass(frozen=True)
 class Data:
     """A tensor as data."""
