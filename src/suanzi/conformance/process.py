@@ -56,6 +56,8 @@ class Unanswered:
     outcome: str
     """unsupported, crashed, hung or broken."""
     words: str
+    refused: bool = False
+    """Whether it is unsupported for want of a kernel: right where the call must be refused."""
 
 
 class Subject:
@@ -194,7 +196,7 @@ class Subject:
 def _answer(said: dict[str, Any]) -> Answer | Unanswered:
     for outcome in ("unsupported", "broken"):
         if outcome in said:
-            return Unanswered(outcome, said[outcome])
+            return Unanswered(outcome, said[outcome], said.get("refused", False))
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
+from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
 from suanzi.conformance.results import Result
 from suanzi.status import InternalError
@@ -126,8 +126,7 @@ def run_job(subject: Subject, job: Job) -> list[Result]:
 
 def run_case(subject: Subject, case: Case) -> Result:
     """Run one case and judge it."""
-    missing = subject.facts.missing.get(case.op)
-    answer = Unanswered("unsupported", missing) if missing is not None else subject.ask(case)
+    answer = _ask(subject, case)
     facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
              "extension": case.extension}  # fmt: skip
     if isinstance(answer, Unanswered):
@@ -153,7 +152,10 @@ def _ask(subject: Subject, case: Case) -> Answer | Unanswered:
         return Unanswered("unsupported", missing)
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
-    return subject.ask(case)
+    answer = subject.ask(case)
+    if isinstance(answer, Unanswered) and answer.refused and isinstance(case.expect(), Refused):
+        return Answer(None, (), answer.words)
+    return answer
 
 
 def timed(started: float) -> float:
