@@ -43,7 +43,7 @@ class Judgement:
     problem: str | None
     """What is wrong, in words; None if nothing is."""
     ulp: float | None = None
-    """The largest error in units of the last place, of those that are finite."""
+    """The largest error in units of the last place; None where its bound is none of them."""
     bound: float | None = None
     mean_relative: float | None = None
     max_relative: float | None = None
@@ -140,7 +140,7 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     mean, top = (math.fsum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
-        largest,
+        largest if wanted.allowed is None else None,
         0.5 if exact else wanted.ulp,
         mean,
         top,

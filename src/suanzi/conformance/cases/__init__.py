@@ -42,6 +42,8 @@ class Wanted:
     """Of random values."""
     quick: bool = False
     """Whether fewer values and dtypes will do."""
+    folder: str | None = None
+    """Where frozen cases are, to be read instead of made."""
 
     def __contains__(self, case: Case) -> bool:
         parts = case.dtype.split("-")
@@ -82,7 +84,7 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     """
     _loaded()
     chosen = wanted or Wanted()
-    made = [c for maker in _MAKERS.get(interface(op).name, []) for c in maker(op, chosen)]
+    made = _made(interface(op).name, chosen)
     found = [c for c in made if c in chosen]
     order = list(GROUPS)
     found.sort(key=lambda c: order.index(c.group))
@@ -92,6 +94,14 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
         double = next(c.id for c in found if c.id in seen or seen.add(c.id))  # type: ignore[func-returns-value]
         raise InternalError(f"two cases are called {double}.")
     return found
+
+
+def _made(op: str, wanted: Wanted) -> list[Case]:
+    if wanted.folder is not None:
+        from suanzi.conformance import frozen
+
+        return frozen.read(wanted.folder, op)
+    return [case for maker in _MAKERS.get(op, []) for case in maker(op, wanted)]
 
 
 def operators(
