@@ -168,6 +168,11 @@ def _unit_exponent(form: Format, truth: Value) -> int:
     return min(max([least, *exponents]), most) - form.mantissa
 
 
+def unit_of(form: Format, truth: Value) -> Fraction:
+    """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
+    return two(_unit_exponent(form, truth))
+
+
 @cache
 def _overflow(form: Format) -> int:
     """Return the first number past the largest, as an infinity counts."""
