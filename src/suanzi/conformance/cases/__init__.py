@@ -19,8 +19,8 @@ Maker = Callable[[str, "Wanted"], Iterator[Case]]
 
 _MAKERS: dict[str, list[Maker]] = {}
 _CATEGORIES = (
-    "creation", "query", "transformation", "arithmetic", "comparison", "logical", "bitwise",
-    "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
+    "creation", "query", "transformation", "arithmetic", "traces", "comparison", "logical",
+    "bitwise", "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
     "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
 )  # fmt: skip
 
