@@ -23,9 +23,9 @@ from suanzi.conformance.oracle import (
     Real,
     Value,
     decode,
-    exponent_of,
     real,
     rounded,
+    spacing,
     two,
 )
 from suanzi.conformance.subjects.wire import Data
@@ -140,6 +140,7 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     mean, top = (math.fsum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
+        # Where terms cancel, the last place of what is left says nothing.
         largest if wanted.allowed is None else None,
         0.5 if exact else wanted.ulp,
         mean,
@@ -161,11 +162,9 @@ _Ratio = tuple[int, int]
 
 def _unit_exponent(form: Format, truth: Value) -> int:
     """Return the exponent of the distance of neighbours at a truth, or at its larger part."""
-    least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
-    exponents = [
-        exponent_of(*p.size.as_integer_ratio()) for p in _parts(truth) if p.size and not p.is_nan
-    ]
-    return min(max([least, *exponents]), most) - form.mantissa
+    return max(
+        spacing(form, Fraction(0) if p.size is None or p.is_nan else p.size) for p in _parts(truth)
+    )
 
 
 def unit_of(form: Format, truth: Value) -> Fraction:

@@ -7,6 +7,7 @@ follows from the standard's data alone is made here for all: statuses, promotion
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,14 +19,6 @@ from suanzi.status import InternalError
 Maker = Callable[[str, "Wanted"], Iterator[Case]]
 
 _MAKERS: dict[str, list[Maker]] = {}
-_CATEGORIES = (
-    "creation", "creation_numbers", "creation_random", "query", "transformation",
-    "transformation_views", "transformation_joining", "transformation_selecting",
-    "arithmetic", "comparison", "logical", "bitwise",
-    "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
-    "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
-)  # fmt: skip
-
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
 
 
@@ -71,8 +64,8 @@ def cases_of(*names: str) -> Callable[[Maker], Maker]:
 
 @cache
 def _loaded() -> None:
-    for category in _CATEGORIES:
-        importlib.import_module(f"suanzi.conformance.cases.{category}")
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
 
 
 def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
