@@ -158,8 +158,8 @@ def _edges(source: str, target: str) -> list[Value]:
     return list(inside)
 
 
-def _by_value(x: Real) -> Fraction:
-    return x.value
+def _by_value(x: Real) -> tuple[Fraction, bool]:
+    return x.value, not x.negative  # of zeros, the negative one first
 
 
 def _ends(target: str) -> list[Fraction]:
