@@ -233,6 +233,8 @@ def _same_kind(form: Format, found: Real, truth: Real, zero_sign: bool) -> bool:
 
 
 def _sign_kept(found: Real, truth: Real) -> bool:
+    if found.is_nan:  # which stands for an overflow of either sign
+        return True
     return found.negative == truth.negative or (truth.is_zero and not found.is_zero)
 
 

@@ -10,6 +10,7 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case
+from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import FORMATS, NARROW, PARTS, Real, Value, decode, real
 from suanzi.conformance.reducing import MODES, reduced, takes
 from suanzi.conformance.subjects.wire import Data
@@ -17,7 +18,6 @@ from suanzi.conformance.sums import nearly_tied, reals
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
 from suanzi.registry import REGISTRY
 
-LAYOUTS = ("columns", "gaps", "reversed", "offset")
 LENGTHS = (16, 1024)
 """Powers of two, so that the mean of numbers that are nearly tied is, too."""
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.reduction import LAYOUTS
 from suanzi.conformance.lines import lines, shape_left
 from suanzi.conformance.model import Case, Output
+from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import (
     FORMATS,
     NARROW,

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.reduction import LAYOUTS, long_row
+from suanzi.conformance.cases.reduction import long_row
 from suanzi.conformance.lines import lines
 from suanzi.conformance.model import Case, Output
+from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, add, decode, real, wrap
 from suanzi.conformance.sums import added_allowed, reals
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
