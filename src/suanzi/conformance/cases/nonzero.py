@@ -39,6 +39,7 @@ def coordinates(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("empty", dtype):
             yield _case("empty", dtype, "0", [], (0,), None)
             yield _case("empty", dtype, "2x0", [], (2, 0), False)
+            yield _without_axes(dtype)
         if wanted.wants("special", dtype):
             few = list(special(dtype))
             yield _case("special", dtype, "of every kind", few, (len(few),), None)
@@ -49,6 +50,13 @@ def coordinates(op: str, wanted: Wanted) -> Iterator[Case]:
             kept = sparse(dtype, 60, 0.5, wanted.seed)
             xs = [x if truth(k) else zero(dtype) for x, k in zip(some, kept, strict=True)]
             yield _case("random", dtype, "5x4x3", xs, (5, 4, 3), False)
+
+
+def _without_axes(dtype: str) -> Case:
+    """Return what has no coordinates."""
+    arguments = {"input": tensor(dtype, sparse(dtype, 1, 1), ())}
+    refused = Refused(Status.INVALID_ARGUMENT)
+    return Case("nonzero", "empty", dtype, "0-d", arguments, lambda: refused)
 
 
 def sparse(dtype: str, count: int, share: float, seed: object = 0) -> list[Value]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.lines import lines, shape_left
-from suanzi.conformance.model import Case, Output
+from suanzi.conformance.model import Case, Output, Refused
 from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import (
     FORMATS,
@@ -30,6 +30,7 @@ from suanzi.conformance.oracle import (
 from suanzi.conformance.sums import product, product_allowed, reals
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
 from suanzi.registry import REGISTRY
+from suanzi.status import Status
 
 SHAPE = (3, 4, 2)
 
@@ -42,6 +43,9 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
             yield from _of_mode(dtype, mode, wanted)
         if wanted.wants("special", dtype) and dtype in FORMATS:
             yield from _special(dtype)
+        if wanted.wants("status", dtype) and dtype == "int32":
+            for mode in ("LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR"):
+                yield _without_gradient(mode)
 
 
 def _modes(dtype: str) -> list[str]:
@@ -96,6 +100,17 @@ def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
         if dtype not in FORMATS and dtype not in PARTS:
             many = anything(dtype, 60, wanted.seed)
         yield _case("random", dtype, "along 1", mode, many, (4, 5, 3), [1], seed=wanted.seed)
+
+
+def _without_gradient(mode: str) -> Case:
+    arguments = {
+        "out_grad": tensor("int32", [1], ()),
+        "input": tensor("int32", [3, 5, 6]),
+        "mode": mode,
+    }
+    refused = Refused(Status.INVALID_ARGUMENT)
+    title = f"{mode} has no gradient"
+    return Case("reduce_bwd", "status", "int32", title, arguments, lambda: refused)
 
 
 def _special(dtype: str) -> Iterator[Case]:
