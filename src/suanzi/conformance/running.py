@@ -16,6 +16,7 @@ from types import ModuleType
 
 from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
 from suanzi.conformance.results import Result
@@ -133,7 +134,7 @@ def run_case(subject: Subject, case: Case) -> Result:
         outcome = "failed" if answer.outcome == "broken" else answer.outcome
         return Result(**facts, outcome=outcome, problem=answer.words)  # type: ignore[arg-type]
     found = verdict(case, answer, subject.facts.statuses)
-    worst = max(found.judgements, key=lambda j: j.ulp or 0.0, default=None)
+    worst = max(found.judgements, key=_strain, default=None)
     return Result(
         **facts,  # type: ignore[arg-type]
         outcome="passed" if found.passed else "failed",
@@ -144,6 +145,11 @@ def run_case(subject: Subject, case: Case) -> Result:
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
     )
+
+
+def _strain(one: Judgement) -> tuple[bool, float]:
+    """Return how near an output is to its bound, or past it."""
+    return one.problem is not None, (one.ulp or 0.0) / (one.bound or 1.0)
 
 
 def _ask(subject: Subject, case: Case) -> Answer | Unanswered:
