@@ -21,7 +21,8 @@ _MAKERS: dict[str, list[Maker]] = {}
 _CATEGORIES = (
     "creation", "query", "transformation", "arithmetic", "comparison", "logical", "bitwise",
     "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
-    "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
+    "complex", "signal", "products", "products_backward",
+    "interpolation", "statuses", "promotion", "examples",
 )  # fmt: skip
 
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
