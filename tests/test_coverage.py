@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interface_cases import CHANGES, NEVER, VALID
 from memory_cases import NOTHING_ALLOCATED, calls
 
 import suanzi as sz
 from suanzi import interface
+from suanzi.conformance.cases.statuses import CHANGES, NEVER, VALID
 from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interfaces
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from interface_cases import VALID
 
 import suanzi as sz
 from suanzi import interface
+from suanzi.conformance.cases.statuses import VALID
+from suanzi.conformance.subjects.suanzi_adapter import made
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 
@@ -82,14 +83,14 @@ LENGTHS = [(f, p) for f in HERE for p in f.parameters if p.length_of is not None
 
 @pytest.mark.parametrize(("facts", "parameter"), LENGTHS, ids=lambda x: x.name)
 def test_a_length_is_that_of_its_array(facts: Any, parameter: Any) -> None:
-    function, arguments = getattr(interface, facts.c_name), VALID[facts.name]()
+    function, arguments = getattr(interface, facts.c_name), made(VALID[facts.name]())
     array = arguments.get(parameter.length_of)
     right = 0 if array is None else len(array)
     for length in (right, np.int64(right), None):
-        found = function(**VALID[facts.name](), **{parameter.name: length})
+        found = function(**made(VALID[facts.name]()), **{parameter.name: length})
         assert found[0] is S.SUCCESS, interface.last_error()
     for length in (right + 1, -1, 2**70, float(right), str(right), bool(right), object(), [right]):
-        found = function(**VALID[facts.name](), **{parameter.name: length})
+        found = function(**made(VALID[facts.name]()), **{parameter.name: length})
         assert found[0] is S.INVALID_ARGUMENT
         assert parameter.name in str(interface.last_error())
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from interface_cases import CHANGES, NEVER, VALID
 
 import suanzi as sz
 from suanzi import interface
+from suanzi.conformance.cases.statuses import CHANGES, NEVER, VALID
+from suanzi.conformance.subjects.suanzi_adapter import made
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 
@@ -21,7 +22,7 @@ ELSEWHERE = {S.SUCCESS, S.UNINITIALIZED_OBJECT, S.ALLOC_FAILED, S.INTERNAL_ERROR
 
 @pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
 def test_a_call_that_succeeds(facts: Any) -> None:
-    status, *outputs = getattr(interface, facts.c_name)(**VALID[facts.name]())
+    status, *outputs = getattr(interface, facts.c_name)(**made(VALID[facts.name]()))
     assert status is S.SUCCESS, interface.last_error()
     assert all(output is not None for output in outputs)
 
@@ -39,22 +40,22 @@ def test_no_status_of_the_clause_is_without_a_case(facts: Any) -> None:
 )
 def test_the_status(name: str, status: S) -> None:
     before = sz._core.pool_info()["storages"]
-    arguments = {**VALID[name](), **CHANGES[name, status]()}
-    made = sz._core.pool_info()["storages"]
+    arguments = made({**VALID[name](), **CHANGES[name, status]()})
+    after = sz._core.pool_info()["storages"]
     found, *outputs = getattr(interface, interfaces()[name].c_name)(**arguments)
     assert found is status, interface.last_error()
     assert outputs == [None] * len(outputs)
-    assert sz._core.pool_info()["storages"] == made, "what failed left memory behind"
+    assert sz._core.pool_info()["storages"] == after, "what failed left memory behind"
     assert str(interface.last_error()).startswith(REGISTRY[name].title)
-    assert made >= before
+    assert after >= before
 
 
 @pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.name)
 def test_a_destroyed_tensor_is_uninitialized(facts: Any) -> None:
-    arguments = VALID[facts.name]()
+    arguments = made(VALID[facts.name]())
     names = [name for name, value in arguments.items() if isinstance(value, sz.Tensor)]
     for name in names:
-        arguments = VALID[facts.name]()
+        arguments = made(VALID[facts.name]())
         sz.destroy(arguments[name])
         found, *outputs = getattr(interface, facts.c_name)(**arguments)
         assert found is S.UNINITIALIZED_OBJECT, (name, interface.last_error())
@@ -90,7 +91,7 @@ def broken_device() -> Iterator[str]:
 )
 def test_a_failure_inside_is_an_internal_error(facts: Any, broken_device: str) -> None:
     """The core has none; a device may."""
-    arguments = VALID[facts.name]()
+    arguments = made(VALID[facts.name]())
     if facts.name in ("wrap_tensor", "create_sparse_tensor"):  # which are on the CPU only
         arguments["values"] = Broken()
     elif "device" in {p.name for p in facts.parameters}:

@@ -19,7 +19,9 @@ Maker = Callable[[str, "Wanted"], Iterator[Case]]
 
 _MAKERS: dict[str, list[Maker]] = {}
 _CATEGORIES = (
-    "creation", "query", "transformation", "arithmetic", "comparison", "logical", "bitwise",
+    "creation", "creation_numbers", "creation_random", "query", "transformation",
+    "transformation_views", "transformation_joining", "transformation_selecting",
+    "arithmetic", "comparison", "logical", "bitwise",
     "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
     "complex", "signal", "products", "products_backward",
     "interpolation", "statuses", "promotion", "examples",

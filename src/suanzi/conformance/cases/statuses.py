@@ -1,1 +1,395 @@
-"""statuses."""
+"""Every status of every clause: a call of each interface that succeeds, and what to change in it.
+
+The text is looked at as a table: name, then arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.checks import check
+from suanzi.conformance.model import Case, Check, Output, Refused
+from suanzi.conformance.oracle import NAN
+from suanzi.conformance.oracle import real as number
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.tensors import tensor
+from suanzi.registry import REGISTRY
+from suanzi.standard import interfaces
+from suanzi.status import Status
+
+Arguments = dict[str, Any]
+
+
+def real() -> Data:
+    """Return six numbers from 0 to 1."""
+    return tensor("float32", [0.5, 0.25, 1.0, 0.125, 0.75, 0.5], (2, 3))
+
+
+def whole() -> Data:
+    """Return six integers."""
+    return tensor("int32", [1, 2, 3, 4, 5, 6], (2, 3))
+
+
+def truth() -> Data:
+    """Return a mask."""
+    return tensor("bool", [1, 0, 1, 0, 1, 1], (2, 3))
+
+
+def square() -> Data:
+    """Return a matrix that is positive definite."""
+    return tensor("float32", [4.0, 1.0, 1.0, 3.0], (2, 2))
+
+
+def signal(columns: int = 3) -> Data:
+    """Return complex numbers."""
+    rows = [[1 + 2j, 0.5j, -1], [2, 1j, 3 - 1j]]
+    kept = [complex(x) for row in rows for x in row[:columns]]
+    return tensor("complex64", [(number(x.real), number(x.imag)) for x in kept], (2, columns))
+
+
+def ones(*shape: int) -> Data:
+    """Return ones."""
+    count = 1
+    for n in shape:
+        count *= n
+    return tensor("float32", [1.0] * count, shape)
+
+
+def floats(*values: float) -> Data:
+    """Return a row of numbers."""
+    return tensor("float32", list(values))
+
+
+def places(*values: int) -> Data:
+    """Return a row of indices."""
+    return tensor("int64", list(values))
+
+
+def text() -> Data:
+    """Return characters, which nothing computes with."""
+    return tensor("char", list(b"text"))
+
+
+_UNARY = """abs reciprocal logical_not sqrt rsqrt square floor ceil trunc round sin cos tan asin
+    acos atan sinh cosh tanh asinh atanh exp expm1 log log1p log10 log2""".split()
+_BINARY = """add sub mul div floordiv true_divide mod max min equal not_equal greater greater_equal
+    less less_equal allclose logical_and logical_or logical_xor""".split()
+_BITWISE = "bitwise_and bitwise_or bitwise_xor".split()
+
+VALID: dict[str, Callable[[], Arguments]] = {
+    "create_tensor": lambda: {"shape": (2,), "values": [1.0, 2.0]},
+    "wrap_tensor": lambda: {"shape": (2, 3), "values": real()},
+    "zeros": lambda: {"shape": (2,)},
+    "full": lambda: {"shape": (2,), "value": 3},
+    "empty": lambda: {"shape": (2,)},
+    "contiguous": lambda: {"input": real()},
+    "rand_uniform": lambda: {"shape": (2,), "min": 0, "max": 1},
+    "rand_normal": lambda: {"shape": (2,)},
+    "rand_bernoulli": lambda: {"input": real()},
+    "multinomial": lambda: {"input": real()},
+    "randperm": lambda: {"len": 4},
+    "range": lambda: {"start": 0, "limit": 3, "step": 1},
+    "linspace": lambda: {"start": 0, "stop": 1, "num": 3},
+    "create_sparse_tensor": lambda: {"shape": (2, 3), "indices": [[0, 1]], "values": [1.0]},
+    "create_quant_tensor": lambda: {"shape": (2,), "values": [1, 2], "scale": 0.5},
+    "duplicate": lambda: {"input": real()},
+    "diag": lambda: {"input": floats(0.5, 0.25, 1.0)},
+    "destroy": lambda: {"input": real()},
+    **dict.fromkeys(
+        "shape is_finite is_inf is_nan size rank is_contiguous sign".split(),
+        lambda: {"input": real()},
+    ),
+    "cast": lambda: {"input": real(), "type": "int8"},
+    "reshape": lambda: {"input": real(), "dims": (3, 2)},
+    "expand_dims": lambda: {"input": real(), "axis": 1},
+    "squeeze": lambda: {"input": ones(1, 3)},
+    "transpose": lambda: {"input": real(), "perm": (1, 0)},
+    "split": lambda: {"input": real(), "split_sizes": (1, 2), "axis": 1},
+    "concat": lambda: {"input_lists": [real(), real()], "axis": 0},
+    "stack": lambda: {"input_lists": [real(), real()], "axis": 0},
+    "unstack": lambda: {"input": real(), "axis": 0},
+    "slice": lambda: {"input": real(), "begin": (0, 0), "size": (1, 2), "step": (1, 1)},
+    "slice_backward": lambda: {
+        "grad_out": ones(1, 2), "input": real(), "begin": (0, 0), "size": (1, 2), "step": (1, 1)},
+    "tile": lambda: {"input": real(), "repeats": (2, 1)},
+    "pad": lambda: {"input": real(), "pad_width": (1, 0, 0, 1)},
+    "reverse": lambda: {"input": real(), "axis": (1,)},
+    "roll": lambda: {"input": real(), "shifts": (1,), "axis": (1,)},
+    "crop": lambda: {"input": real(), "shape": (1, 2), "offsets": (1, 0)},
+    "clip": lambda: {"input": real(), "low": 0.2, "high": 0.6},
+    "clip_backward": lambda: {"grad_out": real(), "low": 0.2, "high": 0.6, "input": real()},
+    "gather": lambda: {"input": real(), "index": places(1, 0)},
+    "scatter": lambda: {"input": real(), "index": places(1), "updates": ones(1, 3)},
+    "expand": lambda: {"input": real(), "shape": (4, 2, 3)},
+    "flatten": lambda: {"input": real(), "start_axis": 0, "stop_axis": 1},
+    "flip": lambda: {"input": real(), "axis": (0,)},
+    "where": lambda: {"condition": truth(), "x": real(), "y": real()},
+    "meshgrid": lambda: {"input": [ones(2), ones(3)]},
+    "masked_select": lambda: {"input": real(), "mask": truth()},
+    "muladd": lambda: {"x": real(), "y": real(), "a": real()},
+    "trace": lambda: {"x": real()},
+    "trace_backward": lambda: {"grad_y": ones(), "input_shape": (2, 3)},
+    **dict.fromkeys(_UNARY, lambda: {"x": real()}),
+    **dict.fromkeys(_BINARY, lambda: {"x": real(), "y": real()}),
+    **dict.fromkeys(_BITWISE, lambda: {"x": whole(), "y": whole()}),
+    **dict.fromkeys(
+        ("bitwise_not", "bitwise_left_shift", "bitwise_right_shift"), lambda: {"x": whole()}
+    ),
+    "pow": lambda: {"x": real(), "e": real()},
+    "rint": lambda: {"x": real(), "mode": "TONEAREST"},
+    "acosh": lambda: {"x": ones(3)},
+    "reduce": lambda: {"input": real(), "mode": "SUM", "axis": (0,)},
+    "reduce_bwd": lambda: {"out_grad": ones(3), "input": real(), "axis": (0,)},
+    "cumsum": lambda: {"input": real(), "axis": 1},
+    "cumsum_bwd": lambda: {"out_grad": real(), "axis": 1},
+    **dict.fromkeys(("argmax", "argmin", "argsort"), lambda: {"input": real()}),
+    "argsort_bwd": lambda: {
+        "out_grad": real(), "indices": tensor("int64", [0, 1, 2, 2, 1, 0], (2, 3))},
+    "topk": lambda: {"input": real(), "k": 2},
+    "nonzero": lambda: {"input": real()},
+    "complex": lambda: {"real": real(), "imag": real()},
+    **dict.fromkeys(("conj", "imag", "real"), lambda: {"input": signal()}),
+    "fft_c2c": lambda: {"input": signal()},
+    "fft_c2c_backward": lambda: {"grad_out": signal()},
+    "fft_r2c": lambda: {"input": real()},
+    "fft_r2c_backward": lambda: {"grad_out": signal(2), "input": real()},
+    "fft_c2r": lambda: {"input": signal(), "last_dim_size": 4},
+    "fft_c2r_backward": lambda: {"grad_out": real()},
+    "matmul": lambda: {"mat1": real(), "mat2": ones(3, 2)},
+    "dot": lambda: {"vec1": ones(3), "vec2": ones(3)},
+    **dict.fromkeys(
+        ("dot_bwd1", "dot_bwd2"),
+        lambda: {"out_grad": ones(), "vec1": ones(3), "vec2": ones(3)},
+    ),
+    **dict.fromkeys(("lu", "qr", "svd", "inverse", "eig"), lambda: {"mat": square()}),
+    "cholesky": lambda: {"upper": "L", "mat": square()},
+    "solve": lambda: {"mat": square(), "rhs": ones(2), "adjoint": False},
+    "lstsq": lambda: {"mat": square(), "rhs": ones(2)},
+    "norm": lambda: {"input": real()},
+    "linear": lambda: {"x": real(), "weight": ones(4, 3), "bias": ones(4)},
+    "linear_bwd_in": lambda: {"out_grad": ones(2, 4), "weight": ones(4, 3)},
+    "linear_bwd_weight": lambda: {"out_grad": ones(2, 4), "input": real()},
+    "bilinear": lambda: {"x": real(), "y": ones(2, 4), "weight": ones(5, 3, 4), "bias": ones(5)},
+    "bilinear_bwd_in1": lambda: {
+        "out_grad": ones(2, 5), "y": ones(2, 4), "weight": ones(5, 3, 4)},
+    "bilinear_bwd_in2": lambda: {"out_grad": ones(2, 5), "x": real(), "weight": ones(5, 3, 4)},
+    "bilinear_bwd_weight": lambda: {"out_grad": ones(2, 5), "x": real(), "y": ones(2, 4)},
+    "interpolate": lambda: {"input": ones(1, 1, 4), "size": (8,)},
+}  # fmt: skip
+
+_TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
+_OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT
+
+CHANGES: dict[tuple[str, Status], Callable[[], Arguments]] = {
+    ("create_tensor", _TM): lambda: {"values": tensor("int32", [1, 2])},
+    ("create_tensor", _DM): lambda: {"values": [1.0, 2.0, 3.0]},
+    **dict.fromkeys(
+        [(name, _IA) for name in
+         "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".split()],
+        lambda: {"shape": (-1,)},
+    ),
+    **dict.fromkeys(
+        [(name, _IA) for name in
+         "contiguous duplicate destroy shape is_finite is_inf is_nan size rank is_contiguous "
+         "sign expand_dims squeeze split unstack".split()],
+        lambda: {"input": "no tensor"},
+    ),
+    ("rand_bernoulli", _IA): lambda: {"input": floats(2.0)},
+    ("multinomial", _IA): lambda: {"num_samples": 0},
+    ("randperm", _IA): lambda: {"len": 0},
+    ("range", _IA): lambda: {"step": 0},
+    ("linspace", _IA): lambda: {"num": 0},
+    ("create_sparse_tensor", _IA): lambda: {"indices": [[0, 7]]},
+    ("create_quant_tensor", _DM): lambda: {"values": [1, 2, 3]},
+    ("create_quant_tensor", _IA): lambda: {"scale": -1},
+    ("diag", _IA): lambda: {"input": real()},
+    ("cast", _TM): lambda: {"input": text()},
+    ("cast", _IA): lambda: {"type": "no dtype"},
+    ("reshape", _DM): lambda: {"dims": (4, 2)},
+    ("reshape", _IA): lambda: {"dims": (-3, -2)},
+    ("transpose", _TM): lambda: {"input": "no tensor"},
+    ("transpose", _IA): lambda: {"perm": (0, 0)},
+    ("expand_dims", _OR): lambda: {"axis": 9},
+    ("squeeze", _OR): lambda: {"axis": (9,)},
+    ("split", _OR): lambda: {"axis": 9},
+    ("concat", _IA): lambda: {"input_lists": [real(), ones(3, 7)]},
+    ("concat", _OR): lambda: {"axis": 9},
+    ("stack", _IA): lambda: {"input_lists": [real(), ones(3, 7)]},
+    ("stack", _OR): lambda: {"axis": 9},
+    ("unstack", _OR): lambda: {"axis": 9},
+    ("slice", _IA): lambda: {"step": (0, 1)},
+    ("slice", _OR): lambda: {"begin": (9, 0)},
+    ("slice_backward", _IA): lambda: {"step": (0, 1)},
+    ("slice_backward", _OR): lambda: {"begin": (9, 0)},
+    ("tile", _IA): lambda: {"repeats": (-1, 1)},
+    ("pad", _IA): lambda: {"pad_mode": "no mode"},
+    ("reverse", _IA): lambda: {"axis": (0, 0)},
+    ("reverse", _OR): lambda: {"axis": (9,)},
+    ("roll", _IA): lambda: {"axis": (9,)},
+    ("crop", _IA): lambda: {"shape": (9, 2)},
+    ("clip", _IA): lambda: {"low": ones(7)},
+    ("clip_backward", _IA): lambda: {"grad_out": ones(7)},
+    ("gather", _IA): lambda: {"index": places(9)},
+    ("scatter", _IA): lambda: {"index": places(9)},
+    ("expand", _IA): lambda: {"shape": (7,)},
+    ("flatten", _IA): lambda: {"start_axis": "no axis"},
+    ("flatten", _AX): lambda: {"stop_axis": 9},
+    ("flip", _IA): lambda: {"axis": "no axis"},
+    ("flip", _AX): lambda: {"axis": (9,)},
+    ("where", _IA): lambda: {"x": ones(7)},
+    ("meshgrid", _IA): lambda: {"input": [real()]},
+    ("masked_select", _IA): lambda: {"mask": tensor("bool", [1] * 7)},
+    ("muladd", _TM): lambda: {"x": text()},
+    **dict.fromkeys(
+        [(name, _TM) for name in _BINARY + _BITWISE if name != "true_divide"],
+        lambda: {"x": text()},
+    ),
+    **dict.fromkeys(
+        [(name, _IA) for name in "div true_divide mod max min allclose".split()],
+        lambda: {"y": ones(7)},
+    ),
+    **dict.fromkeys(
+        [(name, _TM) for name in
+         [*_UNARY, "acosh", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "pow",
+          "rint"]],
+        lambda: {"x": text()},
+    ),
+    **dict.fromkeys(
+        [(name, _IA) for name in
+         "sqrt rsqrt acosh atanh log log1p log10 log2".split()],
+        lambda: {"x": floats(-7.0)},
+    ),
+    ("trace", _IA): lambda: {"dim0": 1},
+    ("trace_backward", _IA): lambda: {"input_shape": (3,)},
+    ("reduce", _TM): lambda: {"mode": "BAND"},
+    ("reduce", _IA): lambda: {"axis": (9,)},
+    ("reduce_bwd", _TM): lambda: {"input": text()},
+    ("reduce_bwd", _IA): lambda: {"mode": "LAND"},
+    ("cumsum", _TM): lambda: {"input": text(), "axis": 0},
+    ("cumsum", _IA): lambda: {"axis": "no axis"},
+    ("cumsum", _OR): lambda: {"axis": 9},
+    ("cumsum_bwd", _TM): lambda: {"out_grad": text()},
+    ("cumsum_bwd", _IA): lambda: {"axis": 9},
+    **dict.fromkeys(
+        [(name, _OR) for name in "argmax argmin argsort argsort_bwd".split()], lambda: {"axis": 9}
+    ),
+    ("topk", _IA): lambda: {"k": 9},
+    ("nonzero", _IA): lambda: {"input": ones()},
+    ("nonzero", _OR): lambda: {"input": floats(0.0, 0.0, 0.0)},
+    ("complex", _TM): lambda: {"real": whole()},
+    **dict.fromkeys([(name, _TM) for name in "conj imag real".split()], lambda: {"input": text()}),
+    ("fft_c2c", _TM): lambda: {"input": real()},
+    ("fft_c2c_backward", _TM): lambda: {"grad_out": real()},
+    ("fft_r2c", _TM): lambda: {"input": signal()},
+    ("fft_r2c_backward", _TM): lambda: {"grad_out": ones(2, 2)},
+    ("fft_c2r", _TM): lambda: {"input": real()},
+    ("fft_c2r_backward", _TM): lambda: {"grad_out": signal()},
+    **dict.fromkeys(
+        [(f"fft_{kind}{side}", _IA)
+         for kind in ("c2c", "r2c", "c2r") for side in ("", "_backward")],
+        lambda: {"axes": (9,)},
+    ),
+    ("matmul", _DM): lambda: {"mat2": ones(7)},
+    ("matmul", _IA): lambda: {"mat2": "no tensor"},
+    ("dot", _IA): lambda: {"vec2": ones(7)},
+    ("dot_bwd1", _IA): lambda: {"out_grad": ones(7)},
+    ("dot_bwd2", _IA): lambda: {"out_grad": ones(7)},
+    **dict.fromkeys([(name, _IA) for name in "lu qr svd eig".split()], lambda: {"mat": ones(7)}),
+    ("inverse", _TM): lambda: {"mat": text()},
+    ("inverse", _IA): lambda: {"mat": ones(2, 2)},
+    ("cholesky", _IA): lambda: {"upper": "X"},
+    ("solve", _IA): lambda: {"mat": ones(2, 2)},
+    ("lstsq", _IA): lambda: {"rhs": ones(7)},
+    ("norm", _TM): lambda: {"input": text()},
+    ("norm", _IA): lambda: {"normtype": "no norm"},
+    **dict.fromkeys(
+        [(name, _TM) for name in "linear linear_bwd_in bilinear_bwd_in1 bilinear_bwd_in2".split()],
+        lambda: {"weight": text()},
+    ),
+    ("linear_bwd_weight", _TM): lambda: {"out_grad": text()},
+    ("bilinear", _TM): lambda: {"x": text()},
+    ("bilinear_bwd_weight", _TM): lambda: {"out_grad": text()},
+    **dict.fromkeys(
+        [(name, _DM) for name in
+         "linear linear_bwd_in bilinear bilinear_bwd_in1 bilinear_bwd_in2".split()],
+        lambda: {"weight": ones(7)},
+    ),
+    ("linear_bwd_weight", _DM): lambda: {"out_grad": ones(7)},
+    ("bilinear_bwd_weight", _DM): lambda: {"out_grad": ones(7)},
+    ("interpolate", _TM): lambda: {"input": text()},
+    ("interpolate", _DM): lambda: {"mode": "bilinear"},
+}  # fmt: skip
+
+NEVER = {
+    ("abs", _IA): "it takes one tensor, and every number has a result",
+    ("reciprocal", _IA): "it takes one tensor, and every number has a result",
+    ("atan", _IA): "it takes one tensor, and every number has a result",
+}
+"""Statuses that a clause lists and nothing here can produce, and why."""
+
+_HUGE = 1 << 50
+"""More elements than any machine has memory for."""
+
+TOO_LARGE: dict[str, Callable[[], Arguments]] = {
+    **dict.fromkeys(
+        "zeros full empty rand_uniform rand_normal".split(), lambda: {"shape": (_HUGE,)}
+    ),
+    "create_quant_tensor": lambda: {"shape": (_HUGE,), "values": None},
+    "multinomial": lambda: {"num_samples": _HUGE},
+    "randperm": lambda: {"dtype": "int64", "len": _HUGE},
+    "range": lambda: {"dtype": "int64", "start": 0, "limit": _HUGE, "step": 1},
+    "linspace": lambda: {"num": _HUGE},
+    "tile": lambda: {"repeats": (_HUGE, 1)},
+    "pad": lambda: {"pad_width": (_HUGE, 0, 0, 0)},
+    "interpolate": lambda: {"size": (_HUGE,)},
+}
+"""What asks for more memory than there is."""
+
+_UNTRIED = {
+    Status.ALLOC_FAILED: "its output is as large as its input: it takes a limit of memory",
+    Status.INTERNAL_ERROR: "it takes a failure inside the subject, which no argument brings about",
+}
+
+
+@cases_of(*interfaces())
+def statuses(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give a call for each status of the clause; one that cannot be brought about is skipped."""
+    if not wanted.wants("status", "any"):
+        return
+    for status in interfaces()[op].statuses:
+        if status is Status.UNINITIALIZED_OBJECT:
+            continue  # below: every clause, whether it lists it or not
+        yield _case(op, status)
+    for name, value in VALID[op]().items():
+        if isinstance(value, Data):
+            given = {**VALID[op](), name: replace(value, layout="destroyed")}
+            yield Case(
+                op, "status", "any", f"UNINITIALIZED_OBJECT {name}", given,
+                lambda: Refused(Status.UNINITIALIZED_OBJECT),
+            )  # fmt: skip
+
+
+def _case(op: str, status: Status) -> Case:
+    changed = CHANGES.get((op, status))
+    if status is Status.ALLOC_FAILED:
+        changed = TOO_LARGE.get(op)
+    given = {**VALID[op](), **(changed() if changed else {})}
+    if status is Status.SUCCESS:
+        return Case(op, "status", "any", status.name, given, lambda: Check("succeeds", {}))
+    skip = None if changed else NEVER.get((op, status)) or _UNTRIED[status]
+    instead = None
+    if status is Status.INVALID_ARGUMENT and REGISTRY[op].domain is not None:
+        instead = (Output("float32", (1,), (NAN,)),)
+    return Case(
+        op, "status", "any", status.name, given, lambda: Refused(status, instead), skip=skip
+    )
+
+
+@check
+def succeeds(arguments: Mapping[str, Any], outputs: Sequence[Any], facts: object) -> str | None:
+    """Every output is there."""
+    missing = [i for i, output in enumerate(outputs) if output is None]
+    return f"output {missing[0]} is not there" if missing else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import suanzi as sz
 from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
 from suanzi.promote.context import set_promotion
+from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
 
@@ -56,7 +58,7 @@ def create(data: Data) -> Any:
     dtype = sz.dtype(data.dtype)
     if data.sparse is not None:
         dense = create(Data(data.dtype, data.shape, data.raw))
-        return SparseTensor.from_dense(dense)
+        return from_dense(dense)
     if data.layout == "dense":
         return _filled(dtype, data.shape, data)
     if data.layout == "destroyed":
@@ -85,6 +87,17 @@ def create(data: Data) -> Any:
     if data.size:
         _core.copy_into(x, _filled(dtype, data.shape, data))
     return x
+
+
+def made(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with every tensor made."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, Data):
+            return create(value)
+        return [one(v) for v in value] if isinstance(value, list) else value
+
+    return {name: one(value) for name, value in arguments.items()}
 
 
 def _filled(dtype: sz.DType, shape: tuple[int, ...], data: Data) -> Any:
