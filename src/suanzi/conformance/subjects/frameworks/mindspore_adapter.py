@@ -156,8 +156,8 @@ MAPPING = {
     "cholesky": "ops.cholesky(mat, {'U': True, 'L': False}[upper])",
     "qr": "qr(mat, mode)",
     "svd": "svd(mat, format)",
-    "solve": "ops.matrix_solve(mat, rhs, adjoint)",
-    "lstsq": "ops.lstsq(rhs, mat)",
+    "solve": "as_given(ops.matrix_solve(mat, as_columns(mat, rhs), adjoint), rhs)",
+    "lstsq": "as_given(ops.lstsq(as_columns(mat, rhs), mat), rhs)",
     "inverse": "ops.inverse(mat)",
     "eig": "tuple(ops.eig(mat))",
     "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
@@ -307,6 +307,16 @@ def svd(mat, reduced):
     sigma = ops.diag_embed(s)
     few = s.shape[-1]
     return u, ops.pad(sigma, [0, columns - few, 0, rows - few]), v
+
+
+def as_columns(mat, rhs):
+    """Return right-hand sides as a matrix: MindSpore has no single ones."""
+    return ops.expand_dims(rhs, -1) if rhs.ndim < mat.ndim else rhs
+
+
+def as_given(x, rhs):
+    """Return solutions as the right-hand sides were given."""
+    return ops.squeeze(x, -1) if rhs.ndim < x.ndim else x
 
 
 def norm(x, order, axis, keep):

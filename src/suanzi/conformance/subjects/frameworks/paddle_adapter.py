@@ -34,7 +34,7 @@ DTYPES = {
 BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 MAPPING = {
-    "create_tensor": "paddle.to_tensor(values, dtype).reshape(shape)",
+    "create_tensor": "filled(values, dtype, shape)",
     "wrap_tensor": "values.view(dtype).reshape(shape)",
     "zeros": "paddle.zeros(shape, dtype)",
     "full": "paddle.full(shape, value, dtype)",
@@ -128,7 +128,7 @@ MAPPING = {
     "'TONEAREST': paddle.round}[mode](x)",
     "reduce": "reduced(input, mode, axes(axis), keep_dims)",
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
-    "cumsum": "paddle.cumsum(input, None if axis == -1 else axis, dtype or input.dtype)",
+    "cumsum": "paddle.cumsum(input, None if axis == -1 else axis, dtype)",
     "cumsum_bwd": "gradient(lambda x: paddle.cumsum(x, None if axis == -1 else axis), out_grad, "
     "paddle.zeros(input_shape or out_grad.shape, out_grad.dtype))",
     "argmax": "paddle.argmax(input, axis, keepdim, dtype)",
@@ -161,7 +161,7 @@ MAPPING = {
     "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
-    "lstsq": "paddle.linalg.lstsq(mat, rhs, prec)[0]",
+    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
     "inverse": "paddle.linalg.inv(mat)",
     "eig": "tuple(paddle.linalg.eig(mat))",
     "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
@@ -186,6 +186,13 @@ MISSING = {
     "create_quant_tensor": "Paddle has no quantised tensors: scales are operands of its operators",
     "destroy": "Paddle frees a tensor when nobody has it any more",
 }
+
+
+def filled(values, dtype, shape):
+    """Return a tensor of values; of any, if none are given."""
+    if not len(values):
+        return paddle.empty(shape, dtype)
+    return paddle.to_tensor(values, dtype).reshape(shape)
 
 
 def gradient(function, grad_out, x):
@@ -320,6 +327,16 @@ def svd(mat, short):
     matrix = paddle.zeros(s.shape[:-1] + [rows, columns], s.dtype)
     matrix[..., range(few), range(few)] = s
     return u, matrix, adjoint_of(vh)
+
+
+def as_columns(mat, rhs):
+    """Return right-hand sides as a matrix: Paddle has no single ones."""
+    return rhs.unsqueeze(-1) if rhs.ndim < mat.ndim else rhs
+
+
+def as_given(x, rhs):
+    """Return solutions as the right-hand sides were given."""
+    return x.squeeze(-1) if rhs.ndim < x.ndim else x
 
 
 def adjoint_of(mat):
