@@ -1,37 +1,48 @@
-"""interpolate in fractions: along one axis after the other, nothing rounded."""
+"""Tensors of random numbers, made of random bits: many times faster than rounding fractions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from itertools import product
+import struct
+from collections.abc import Sequence
+from random import Random
+
+from suanzi.conformance.oracle import FORMATS, PARTS
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
+
+_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-def terms(mode: str, n: int, out: int, i: int) -> dict[int, Fraction]:
-    """Return the elements of n that element i of `out` is made of, and how much each counts.
+def sample(
+    dtype: str,
+    shape: Sequence[int],
+    seed: object,
+    exponents: tuple[int, int] = (-3, 0),
+    positive: bool = False,
+    layout: str = "dense",
+) -> Data:
+    """Return integers of the whole range, or floats of either sign between powers of two.
 
-    >>> terms("linear", 2, 4, 1)
-    {0: Fraction(3, 4), 1: Fraction(1, 4)}
+    The exponents are the least and the largest; -3 and 0 give sizes from 1/8 to 2.
+
+    >>> sample("float16", (2, 3), "seed") == sample("float16", (2, 3), "seed")
+    True
     """
-    if mode == "nearest":
-        return {math.floor(Fraction(i * n, out)): Fraction(1)}
-    if mode == "area":
-        window = range(math.floor(Fraction(i * n, out)), math.ceil(Fraction((i + 1) * n, out)))
-        return dict.fromkeys(window, Fraction(1, len(window)))
-    at = (i + Fraction(1, 2)) * Fraction(n, out) - Fraction(1, 2)
-    at = max(Fraction(0), min(Fraction(n - 1), at))
-    low = math.floor(at)
-    found = {low: 1 - (at - low), low + 1: at - low}
-    return {k: w for k, w in found.items() if w}
-
-
-def weights(
-    mode: str, shape: Sequence[int], sizes: Sequence[int], index: Sequence[int]
-) -> Mapping[tuple[int, ...], Fraction]:
-    """Return the elements of several axes that one of `sizes` is made of, and their weights."""
-    along = [terms(mode, n, out, i) for n, out, i in zip(shape, sizes, index, strict=True)]
-    return {
-        tuple(k for k, _ in chosen): math.prod((w for _, w in chosen), start=Fraction(1))
-        for chosen in product(*(each.items() for each in along))
-    }
+    random = Random(f"sample {dtype} {tuple(shape)} {seed}")
+    part = PARTS.get(dtype, dtype)
+    count = math.prod(shape) * (2 if dtype in PARTS else 1)
+    width = 8 * ITEMSIZE[part]
+    if part in FORMATS:
+        form = FORMATS[part]
+        low, high = (e + form.bias for e in exponents)
+        bits = [
+            (0 if positive else random.getrandbits(1)) << (width - 1)
+            | random.randint(low, high) << form.mantissa
+            | random.getrandbits(form.mantissa)
+            for _ in range(count)
+        ]
+    else:
+        bits = [random.getrandbits(width) for _ in range(count)]
+    return Data(
+        dtype, tuple(shape), struct.pack(f"<{count}{_CODES[width // 8]}", *bits), layout
+    )  # fmt: skip

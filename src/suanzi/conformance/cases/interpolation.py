@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.interpolating import weights
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.moving import LAYOUTS, Shape, by, indices, place
 from suanzi.conformance.oracle import FORMATS, Real, Value, add, decode, mul, real
-from suanzi.conformance.sampling import weights
 from suanzi.conformance.sums import reals, unit_roundoff, with_rounding
 from suanzi.conformance.tensors import ordinary, special, tensor
 from suanzi.registry import REGISTRY
