@@ -98,7 +98,7 @@ class Subject:
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         return Facts(**said["hello"])
 
-    def ask(self, case: Case, rules: str | None = None) -> Answer | Unanswered:
+    def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call, and start again if that ends the process."""
         if self._process is None:
             self._start()
@@ -108,7 +108,7 @@ class Subject:
         question = {
             "id": self._asked,
             "op": case.op,
-            "rules": case.rules or rules,
+            "rules": case.rules or self.facts.rules,
             "arguments": {"dict": {k: to_json(v) for k, v in case.arguments.items()}},
         }
         try:
@@ -174,6 +174,11 @@ class Subject:
         self._errors.seek(0)
         self._errors.truncate()
         return code
+
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
 
     def close(self) -> None:
         """End the process."""
