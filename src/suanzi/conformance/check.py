@@ -215,7 +215,8 @@ def _run(
 
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
-    return {"title": backend.title, "adapter": backend.adapter, **asdict(facts)}
+    said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    return {"title": backend.title, "adapter": backend.adapter, **said}
 
 
 def _deviations(given: Path | Sequence[Path | Deviation]) -> list[Deviation]:

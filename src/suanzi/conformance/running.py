@@ -19,7 +19,8 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
-from suanzi.conformance.results import Result
+from suanzi.conformance.reproduction import reproduction
+from suanzi.conformance.results import BAD, Result
 from suanzi.status import InternalError
 
 _subject: Subject | None = None
@@ -132,7 +133,8 @@ def run_case(subject: Subject, case: Case) -> Result:
              "extension": case.extension}  # fmt: skip
     if isinstance(answer, Unanswered):
         outcome = "failed" if answer.outcome == "broken" else answer.outcome
-        return Result(**facts, outcome=outcome, problem=answer.words)  # type: ignore[arg-type]
+        paste = _paste(subject, case) if outcome in BAD else None
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(
@@ -144,7 +146,12 @@ def run_case(subject: Subject, case: Case) -> Result:
         mean_relative=None if worst is None else worst.mean_relative,
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
+        reproduction=None if found.passed else _paste(subject, case),
     )
+
+
+def _paste(subject: Subject, case: Case) -> str:
+    return reproduction(case, subject.backend, subject.facts)
 
 
 def _strain(one: Judgement) -> tuple[bool, float]:

@@ -433,6 +433,8 @@ class Adapter(Framework):
         "float16 bfloat16 float32 float64 complex32 complex64 complex128").split(),
     )  # fmt: skip
     literal, spelled = "torch.tensor({values}, dtype={dtype})", "torch.{dtype}"
+    bits = "torch.frombuffer(bytearray.fromhex({hex}), dtype={dtype}).reshape({shape})"
+    by_bits = ("complex32", "uint64")
     no_kernel = (
         "not implemented for",
         "NotImplementedError",
