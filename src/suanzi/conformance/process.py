@@ -65,6 +65,7 @@ class Unanswered:
 class Asked(Protocol):
     """Whatever answers calls."""
 
+    backend: Backend
     facts: Facts
 
     def ask(self, case: Case) -> Answer | Unanswered:

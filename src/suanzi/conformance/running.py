@@ -149,7 +149,7 @@ def run_case(subject: Asked, case: Case) -> Result:
     )
 
 
-def _paste(subject: Subject, case: Case) -> str:
+def _paste(subject: Asked, case: Case) -> str:
     return reproduction(case, subject.backend, subject.facts)
 
 

@@ -219,7 +219,8 @@ def axes(axis):
 
 def inverse_order(perm):
     """Return which axis each one comes from: the standard says where each one goes."""
-    return [perm.index(i) for i in range(len(perm))] if perm else None
+    places = [p + len(perm) if p < 0 else p for p in perm]
+    return [places.index(i) for i in range(len(perm))] if perm else None
 
 
 def boxes(begin, size, step=None):
