@@ -19,7 +19,8 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
-from suanzi.conformance.results import Result
+from suanzi.conformance.reproduction import reproduction
+from suanzi.conformance.results import BAD, Result
 from suanzi.status import InternalError
 
 ENOUGH = 10
@@ -143,7 +144,8 @@ def run_case(subject: Asked, case: Case) -> Result:
     facts = _facts(case)
     if isinstance(answer, Unanswered):
         outcome = "failed" if answer.outcome == "broken" else answer.outcome
-        return Result(**facts, outcome=outcome, problem=answer.words)  # type: ignore[arg-type]
+        paste = _paste(subject, case) if outcome in BAD else None
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(
@@ -155,12 +157,17 @@ def run_case(subject: Asked, case: Case) -> Result:
         mean_relative=None if worst is None else worst.mean_relative,
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
+        reproduction=None if found.passed else _paste(subject, case),
     )
 
 
 def _facts(case: Case) -> dict[str, Any]:
     return {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
             "extension": case.extension}  # fmt: skip
+
+
+def _paste(subject: Asked, case: Case) -> str:
+    return reproduction(case, subject.backend, subject.facts)
 
 
 def _strain(one: Judgement) -> tuple[bool, float]:
