@@ -19,9 +19,10 @@ Maker = Callable[[str, "Wanted"], Iterator[Case]]
 
 _MAKERS: dict[str, list[Maker]] = {}
 _CATEGORIES = (
-    "creation", "query", "transformation", "arithmetic", "traces", "comparison", "logical",
-    "bitwise", "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
-    "complex", "signal", "linear_algebra", "interpolation", "statuses", "promotion", "examples",
+    "creation", "query", "transformation", "arithmetic", "traces", "comparison", "closeness",
+    "logical", "bitwise", "power", "rounding", "trigonometric", "hyperbolic", "exponential",
+    "reduction", "indexing", "complex", "signal", "linear_algebra", "interpolation", "statuses",
+    "promotion", "examples",
 )  # fmt: skip
 
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})

@@ -54,6 +54,10 @@ def _same_dtype(dtype: str) -> str:
     return dtype
 
 
+def _the_dtype(dtype: str, operand: int) -> str:
+    return dtype
+
+
 def _ordinary(dtype: str, count: int, seed: object, operand: int) -> list[Value]:
     return ordinary(dtype, count, (seed, operand))
 
@@ -77,6 +81,8 @@ class Elementwise:
     """The result of operands of a dtype, before it is rounded."""
     result: Callable[[str], str] = _same_dtype
     """The dtype of the result."""
+    dtype_of: Callable[[str, int], str] = _the_dtype
+    """The dtype of the operand of a number."""
     allowed: Callable[[str, Row, Value], Fraction] | None = None
     """The largest error, with the truth given, where that does not say it by its size."""
     defined: Callable[[str, Row], bool] = _always
@@ -169,8 +175,9 @@ def special_rows(facts: Elementwise, dtype: str) -> Iterator[tuple[str, list[Row
     if count == 1:
         yield "special values", [(x,) for x in few]
     elif dtype in PARTS:
-        # Each meets five others, by steps that differ.
-        pairs = [(x, few[(7 * i + 3 * k) % len(few)]) for i, x in enumerate(few) for k in range(5)]
+        # Each meets itself and five others.
+        pairs = [(x, x) for x in few]
+        pairs += [(x, few[(7 * i + 3 * k) % len(few)]) for i, x in enumerate(few) for k in range(5)]
         yield "special values", _with_third(pairs, few, count)
     elif dtype in FORMATS:
         for title, chosen in _by_kind(dtype, few).items():
@@ -249,10 +256,10 @@ def call(
 ) -> Case:
     """Return the case of a call with these operands."""
     arguments: dict[str, Any] = {
-        name: tensor(dtype, values, shape, layout)
-        for name, values, shape, layout in zip(
-            facts.operands, columns, shapes, layouts or ["dense"] * len(shapes), strict=True
+        name: tensor(
+            facts.dtype_of(dtype, i), columns[i], shapes[i], layouts[i] if layouts else "dense"
         )
+        for i, name in enumerate(facts.operands)
     }
 
     def expect() -> tuple[Output]:
