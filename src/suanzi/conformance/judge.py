@@ -125,10 +125,8 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
                 relative.append(_relative(off, truth))
                 if off[0]:
                     largest = max(largest, _in_units(off, unit))
-            if exact:
+            if exact or off is None:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
-            elif off is None:
-                ok = _same_kind(form, found, truth, wanted.zero_sign)
             elif wanted.allowed is not None:
                 ok = _within(off, wanted.allowed[i], 0)
             else:
@@ -220,11 +218,6 @@ def _quotient(a: int, b: int) -> float:
         return a / b
     except OverflowError:
         return math.inf
-
-
-def _same_kind(form: Format, found: Real, truth: Real, zero_sign: bool) -> bool:
-    """Tell whether a result is the NaN or the infinity that the truth is."""
-    return (truth.is_nan or truth.size is None) and _same(form, found, truth, False, zero_sign)
 
 
 def _sign_kept(found: Real, truth: Real) -> bool:
