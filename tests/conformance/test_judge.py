@@ -195,6 +195,9 @@ def test_nan_is_the_overflow_of_what_has_no_infinity() -> None:
         assert judged(dtype, [448.0], [INF], **bounds).problem is not None
     assert judged(dtype, [448.0], [Fraction(460)]).problem is None
     assert judged(dtype, [NAN], [Fraction(470)]).problem is None
+    # It counts as 480, the first number that overflows.
+    assert judged(dtype, [NAN], [Fraction(460)], ulp=1).problem is None
+    assert judged(dtype, [NAN], [Fraction(460)], ulp=0.5).problem is not None
 
 
 @pytest.mark.parametrize("bounds", [{}, {"ulp": 4}])
