@@ -50,8 +50,10 @@ class Output:
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
     scale: tuple[float, ...] | None = None
-    """What a quantised tensor must have; `truth` is then what is stored."""
+    """Of a quantised tensor, whose truth are the integers it stores."""
     zero_point: int | None = None
+    sparse: str | None = None
+    """The kind of layout of a sparse tensor, whose truth are all of its elements."""
 
 
 @dataclass(frozen=True)
