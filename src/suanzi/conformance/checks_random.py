@@ -1,4 +1,4 @@
-"""What must hold of numbers that nobody can foretell: random ones, and such as are not set.
+"""What must hold of random numbers.
 
 Each statistic of a right generator is beyond its limit less often than once in 3 * 10**13 times
 (``2 * exp(-32)``), so that one run, which looks at fewer than 3,000, is wrong about a right
@@ -18,6 +18,7 @@ from math import isqrt
 from typing import Any
 
 from suanzi.conformance.checks import check
+from suanzi.conformance.checks_examples import form
 from suanzi.conformance.judge import show
 from suanzi.conformance.oracle import FORMATS, PARTS, Format, real, two
 from suanzi.conformance.subjects.wire import Data
@@ -36,19 +37,6 @@ _ENOUGH = 100
 
 Arguments = Mapping[str, Any]
 Facts = Mapping[str, Any]
-
-
-@check
-def shape_and_dtype(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Look at `shape` and `dtype` alone."""
-    (found,) = outputs
-    if not isinstance(found, Data):
-        return f"{found!r} is no tensor"
-    if found.dtype != facts["dtype"]:
-        return f"dtype {found.dtype}, not {facts['dtype']}"
-    if found.shape != tuple(facts["shape"]):
-        return f"shape {list(found.shape)}, not {list(facts['shape'])}"
-    return None
 
 
 # ---- numbers as integers -------------------------------------------------------------------------
@@ -112,7 +100,7 @@ def _float(x: Fraction) -> str:
 @check
 def uniform(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Numbers from `low` to `high`, each a number for each part: floats stay below, E28."""
-    problem = shape_and_dtype(arguments, outputs, facts)
+    problem = form(outputs[0], facts)
     if problem:
         return problem
     taken = _parts(outputs[0])
@@ -232,7 +220,7 @@ def _linked(covariance: Fraction, grain: Fraction) -> str:
 @check
 def normal(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Numbers about `mean`, one for each part, of a deviation whose square is `variance`."""
-    problem = shape_and_dtype(arguments, outputs, facts)
+    problem = form(outputs[0], facts)
     if problem:
         return problem
     taken = _parts(outputs[0])
@@ -336,7 +324,7 @@ class _Bell:
 @check
 def bernoulli(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Rows of 0 and 1, where each row has its chance in `chances`."""
-    problem = shape_and_dtype(arguments, outputs, facts)
+    problem = form(outputs[0], facts)
     if problem:
         return problem
     found = [_whole(x) for x in values(outputs[0])]
@@ -370,7 +358,7 @@ def _whole(x: Any) -> int | None:
 @check
 def multinomial(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Rows of indices, each drawn by its own of `weights`; the first of each row if only once."""
-    problem = shape_and_dtype(arguments, outputs, facts)
+    problem = form(outputs[0], facts)
     if problem:
         return problem
     found = [x for x in values(outputs[0]) if isinstance(x, int)]
@@ -406,7 +394,7 @@ def _frequencies(drawn: Sequence[int], weights: Sequence[int]) -> str | None:
 @check
 def permutation(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Every number from 0 on once, and not in order."""
-    problem = shape_and_dtype(arguments, outputs, facts)
+    problem = form(outputs[0], facts)
     if problem:
         return problem
     found = [_whole(x) for x in values(outputs[0])]

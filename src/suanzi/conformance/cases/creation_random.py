@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from suanzi.conformance import checks_random  # noqa: F401 (its checks)
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case, Check
 from suanzi.conformance.moving import LAYOUTS, Shape, by, dtypes_of
