@@ -240,6 +240,8 @@ def _quotient(a: int, b: int) -> float:
 
 
 def _sign_kept(found: Real, truth: Real) -> bool:
+    if found.is_nan:  # which stands for an overflow of either sign
+        return True
     return found.negative == truth.negative or (truth.is_zero and not found.is_zero)
 
 
