@@ -205,7 +205,19 @@ def axes(axis):
 
 def inverse_order(perm):
     """Return which axis each one comes from: the standard says where each one goes."""
-    return [perm.index(i) for i in range(len(perm))] if perm else None
+    if not perm:
+        return None
+    places = [p % len(perm) for p in perm]
+    return [places.index(i) for i in range(len(perm))]
+
+
+def thinned(array):
+    """Return an array with one element in the place of equal ones, along each axis that has such."""
+    for axis in range(array.ndim):
+        rows = array.swapaxes(0, axis)
+        if len(rows) and all(row.tobytes() == rows[0].tobytes() for row in rows):
+            array = rows[:1].swapaxes(0, axis)
+    return array
 
 
 def boxes(begin, size, step=None):
