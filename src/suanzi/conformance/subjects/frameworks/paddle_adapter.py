@@ -365,7 +365,7 @@ class Adapter(Framework):
     name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
     dtypes, mapping, missing = DTYPES, MAPPING, MISSING
     names = vars(sys.modules[__name__])
-    literal = "paddle.to_tensor({values}, '{dtype}').reshape({shape})"
+    literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
     no_kernel = ("is not registered", "kernel_factory")
     notes = [
