@@ -359,6 +359,31 @@ def adjoint_of(mat):
     return paddle.conj(turned) if paddle.is_complex(turned) else turned
 
 
+def laid(x, layout):
+    """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    raw = x.numpy()
+    if layout == "columns":
+        return paddle.transpose(of_array(raw.T, x), list(range(raw.ndim))[::-1])
+    if layout == "gaps":
+        wide, every = np.ones([2 * n for n in raw.shape], raw.dtype), slice(None, None, 2)
+        wide[(every,) * raw.ndim] = raw
+        return of_array(wide, x)[(every,) * raw.ndim]
+    if layout == "reversed":
+        back = (slice(None, None, -1),) * raw.ndim
+        return of_array(raw[back], x)[back]
+    if layout == "offset":
+        wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
+        return of_array(wide, x)[3:].reshape(raw.shape)
+    if layout == "repeated":
+        return paddle.expand(of_array(thinned(raw), x), raw.shape)
+    raise Unsupported(f"Paddle's adapter has no layout {layout}")
+
+
+def of_array(array, x):
+    """Return an array as a tensor of the dtype of x; NumPy has some dtypes as integers only."""
+    return paddle.to_tensor(np.array(array, order="C")).view(x.dtype)
+
+
 class Adapter(Framework):
     """Paddle."""
 
@@ -374,32 +399,15 @@ class Adapter(Framework):
     ]
 
     def dense(self, data, dtype):
-        """Return a tensor that lies in memory as the data say: a view of a larger one."""
+        """Return a tensor."""
         raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)
-        if data.layout == "dense":
-            return tensor_of(raw, data.dtype)
-        if data.layout == "columns":
-            back = list(range(raw.ndim))[::-1]
-            return paddle.transpose(tensor_of(raw.T, data.dtype), back)
-        if data.layout == "gaps":
-            wide, every = np.ones([2 * n for n in data.shape], raw.dtype), slice(None, None, 2)
-            wide[(every,) * raw.ndim] = raw
-            return tensor_of(wide, data.dtype)[(every,) * raw.ndim]
-        if data.layout == "reversed":
-            back = (slice(None, None, -1),) * raw.ndim
-            return tensor_of(raw[back], data.dtype)[back]
-        if data.layout == "offset":
-            wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
-            return tensor_of(wide, data.dtype)[3:].reshape(data.shape)
-        if data.layout == "repeated":
-            return paddle.expand(tensor_of(thinned(raw), data.dtype), data.shape)
-        raise Unsupported(f"Paddle's adapter has no layout {data.layout}")
+        x = paddle.to_tensor(raw.copy()).view(dtype)
+        return x if data.layout == "dense" else laid(x, data.layout)
 
     def sparse(self, data):
         """Return a sparse tensor."""
-        raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)
-        dense = tensor_of(raw, data.dtype)
-        return dense.to_sparse_coo(len(data.shape))
+        plain = Data(data.dtype, data.shape, data.raw)
+        return self.dense(plain, self.dtype(data.dtype)).to_sparse_coo(len(data.shape))
 
     def read(self, x):
         """Return a tensor as data."""
@@ -409,9 +417,3 @@ class Adapter(Framework):
         name = str(x.dtype).rpartition(".")[2]
         found = Data(name, tuple(x.shape), np.ascontiguousarray(x.numpy()).tobytes(), sparse=kind)
         return found
-
-
-def tensor_of(raw, dtype):
-    """Return a dense tensor of these bytes."""
-    x = paddle.to_tensor(np.array(raw, order="C"))
-    return x.view(dtype) if dtype.startswith("float8") else x
