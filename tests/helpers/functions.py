@@ -1,4 +1,4 @@
-"""The functions of 7.2.8 and 7.2.10 to 7.2.12: their true values, where to try them, and how.
+"""The functions of 7.2.8 and 7.2.10 to 7.2.12: where to try them, and how.
 
 A million arguments are judged roughly, in twice the precision of the dtype; the worst of them, and
 some chosen by hand, by mpmath.
@@ -9,108 +9,45 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
-from ulp import FORMATS, Format, Truth, assert_within, mp
+from ulp import FORMATS, Format, assert_within
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.conformance.functions import FUNCTIONS, INF, NAN, Function
 from suanzi.interchange import from_numpy, numpy_dtype
 
 Array = np.ndarray[Any, Any]
-INF, NAN = math.inf, math.nan
 
 
-@dataclass(frozen=True)
-class Function:
-    """A function of one real number."""
-
-    exact: Callable[[mpmath.mpf], mpmath.mpf]
-    rough: Callable[[Array], Array]
-    special: dict[str, Truth]
-    """What IEEE 754 and C say at zeros, infinities and poles; keyed by repr, for the sign of 0."""
-    domain: tuple[float, float] = (-INF, INF)
-    """Outside, the result is NaN."""
-    near: tuple[float, ...] = ()
-    """Points around which it is delicate."""
-
-    def __call__(self, x: float) -> Truth:
-        """Return the true value."""
-        if math.isnan(x) or not self.domain[0] <= x <= self.domain[1]:
-            return NAN
-        return self.special[repr(x)] if repr(x) in self.special else self.exact(mp.mpf(x))
-
-
-def _bounded(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[mpmath.mpf], Any]:
-    """Stop where every format has long overflowed or underflowed; mpmath would go on for ever."""
-    return lambda x: function(max(min(x, mp.mpf(1100)), mp.mpf(-1100)))
-
-
-def _at(*pairs: tuple[float, Truth]) -> dict[str, Truth]:
-    return {repr(x): y for x, y in pairs}
-
-
-def _odd(infinite: Truth, *more: tuple[float, float]) -> dict[str, Truth]:
-    return _at((0.0, 0.0), (-0.0, -0.0), (INF, infinite), (-INF, -infinite), *more)
-
-
-def _even(at_zero: float, infinite: float) -> dict[str, Truth]:
-    return _at((0.0, at_zero), (-0.0, at_zero), (INF, infinite), (-INF, infinite))
-
-
-_PI = float(mp.pi)
-# Where float32 and float64 overflow, and where they underflow.
-_ENDS = (88.72, 709.78, -87.33, -103.97, -708.39, -745.13)
-_HALF_ENDS = (89.41, 710.47)
-_LOG = _at((0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF))
-
-FUNCTIONS: dict[str, Function] = {
-    "sqrt": Function(mp.sqrt, np.sqrt, _at((0.0, 0.0), (-0.0, -0.0), (INF, INF)), (0, INF)),
-    # IEEE 754's rSqrt keeps the sign of a zero in the infinity.
-    "rsqrt": Function(
-        lambda x: 1 / mp.sqrt(x),
-        lambda x: 1 / np.sqrt(x),
-        _at((0.0, INF), (-0.0, -INF), (INF, 0.0)),
-        (0, INF),
-    ),
-    "square": Function(lambda x: x * x, np.square, _even(0.0, INF)),
-    "sin": Function(mp.sin, np.sin, _odd(NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
-    "cos": Function(mp.cos, np.cos, _even(1.0, NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
-    "tan": Function(mp.tan, np.tan, _odd(NAN), near=(_PI / 4, _PI / 2, _PI, 70.67, 2.0**20)),
-    "asin": Function(mp.asin, np.arcsin, _odd(NAN), (-1, 1), (0.5, 1)),
-    "acos": Function(mp.acos, np.arccos, _at((1.0, 0.0)), (-1, 1), (0.5, 1)),
-    "atan": Function(mp.atan, np.arctan, _odd(mp.pi / 2), near=(0.4142, 1, 2.4142)),
-    "sinh": Function(_bounded(mp.sinh), np.sinh, _odd(INF), near=(1, *_HALF_ENDS)),
-    "cosh": Function(_bounded(mp.cosh), np.cosh, _even(1.0, INF), near=(1, *_HALF_ENDS)),
-    "tanh": Function(_bounded(mp.tanh), np.tanh, _odd(1.0), near=(0.625, 9, 19)),
-    "asinh": Function(mp.asinh, np.arcsinh, _odd(INF), near=(0.5, 2.0**13, 2.0**30, 2.0**60)),
-    "acosh": Function(mp.acosh, np.arccosh, _at((1.0, 0.0), (INF, INF)), (1, INF), (1, 2.0**28)),
-    "atanh": Function(mp.atanh, np.arctanh, _odd(NAN, (1.0, INF), (-1.0, -INF)), (-1, 1), (0.5, 1)),
-    "exp": Function(
-        _bounded(mp.exp), np.exp, _at((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)), near=_ENDS
-    ),
-    "expm1": Function(
-        _bounded(mp.expm1),
-        np.expm1,
-        _at((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0)),
-        near=(0.35, -16, -37, 40, 100, *_ENDS),
-    ),
-    "log": Function(mp.log, np.log, _LOG, (0, INF), (1,)),
-    "log1p": Function(
-        mp.log1p,
-        np.log1p,
-        _at((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF)),
-        (-1, INF),
-        (-1,),
-    ),
-    "log10": Function(mp.log10, np.log10, _LOG, (0, INF), (1,)),
-    "log2": Function(lambda x: mp.log(x) / mp.log(2), np.log2, _LOG, (0, INF), (1,)),
+# Functions of arrays, in twice the precision of the dtype that is judged.
+ROUGH: dict[str, Callable[[Array], Array]] = {
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "square": np.square,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "log10": np.log10,
+    "log2": np.log2,
 }
-
+_PI = math.pi
 _BITS = {sz.float32: np.uint32, sz.float64: np.uint64}
 _NUMPY = {sz.float32: np.float32, sz.float64: np.float64}
 # Doubles are judged in 80 bits where the machine has them; elsewhere mpmath sees random ones.
@@ -201,7 +138,7 @@ def check_accuracy(name: str, dtype: sz.DType, limit: float) -> float:
     truths = [function(float(x)) for x in picked]
     x = many(function, dtype, 80_000, seed=len(name))
     with np.errstate(all="ignore"):
-        truth = function.rough(x.astype(_WIDE[dtype]))
+        truth = ROUGH[name](x.astype(_WIDE[dtype]))
     worst = 0.0
     with each_level() as levels:
         for level in levels:
@@ -246,7 +183,7 @@ def check_narrow(name: str, dtype: sz.DType) -> None:
     if dtype is sz.float8_e4m3fn:
         return  # overflows to NaN, which no unit in the last place measures
     with np.errstate(all="ignore"):
-        truth = FUNCTIONS[name].rough(x.numpy().astype(np.float64))
+        truth = ROUGH[name](x.numpy().astype(np.float64))
         errors = rough_errors(found.numpy().astype(np.float64), truth, FORMATS[dtype])
     # 3 ULP of float32 and the rounding.
     assert errors.max() <= 0.5 + 3 * 2.0 ** (FORMATS[dtype].precision - 24), name

@@ -13,13 +13,7 @@ from dataclasses import dataclass
 import mpmath
 
 import suanzi as sz
-
-DIGITS = 60
-# Doubles hold 17 digits; pow multiplies a logarithm by up to 2^1024 and is cut off before that.
-mp = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.MPContext()
-mp.dps = DIGITS
-
-Truth = mpmath.mpf | float
+from suanzi.conformance.functions import Truth, mp
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -12,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from example_checks import arguments, in_order, numbers, problem
 
 import suanzi as sz
 from suanzi import interface
+from suanzi.conformance.answers import Answer, verdict
+from suanzi.conformance.cases.examples import case_of
+from suanzi.conformance.subjects.suanzi_adapter import made, read
 from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interfaces
 from suanzi.status import Status
@@ -38,6 +41,37 @@ def named(found: list[Example]) -> list[Any]:
 
 
 HERE = named([e for e in examples() if e.name in REGISTRY])
+
+
+def arguments(example: Example) -> dict[str, Any]:
+    """Return the arguments by name, tensors made anew."""
+    return made(case_of(example, "").arguments)
+
+
+def problem(example: Example, given: object, answer: tuple[Any, ...]) -> str | None:
+    """Return what the kit says is wrong with an answer of the standard's form."""
+    status, *outputs = answer
+    return verdict(case_of(example, ""), Answer(status.name, as_data(outputs)), True).problem
+
+
+def as_data(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return [as_data(v) for v in x]
+    return read(x) if hasattr(x, "dtype") and not isinstance(x, np.ndarray) else x
+
+
+def numbers(x: Any) -> Any:
+    if isinstance(x, sz.Tensor):
+        return np.array((x.int_repr() if x.scale is not None else x).numpy())
+    return np.array(x.to_dense().tolist())
+
+
+def in_order(function: Any, name: str, given: dict[str, Any]) -> list[Any]:
+    """Return the arguments in the standard's order; defaults stand for those in between."""
+    order = [p.name for p in interfaces()[name].parameters]
+    last = max(order.index(n) for n in given)
+    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items()}
+    return [given.get(n, defaults[n]) for n in order[: last + 1]]
 
 
 def function(name: str) -> Any:
@@ -66,8 +100,9 @@ def test_a_wrong_answer_is_found(entry: Example) -> None:
     given = arguments(entry)
     status, *outputs = function(entry.name)(**given)
     wrong = Status.INTERNAL_ERROR
-    assert "status" in (problem(entry, given, (wrong, *outputs)) or "")
-    assert "outputs" in (problem(entry, given, (status, *outputs, None)) or "")
+    assert "INTERNAL_ERROR, not" in (problem(entry, given, (wrong, *outputs)) or "")
+    if status is Status.SUCCESS:
+        assert "outputs" in (problem(entry, given, (status, *outputs, None)) or "")
     for at, output in enumerate(outputs):
         for other in spoilt(entry, output):
             answer = [*outputs[:at], other, *outputs[at + 1 :]]
@@ -117,10 +152,10 @@ def test_an_output_where_a_failure_is_due() -> None:
     assert problem(entry, {}, (Status.INVALID_ARGUMENT, None, sz.tensor([1]))) is not None
 
 
-def test_a_tensor_that_lives_on() -> None:
-    entry = one("destroy")
-    given = arguments(entry)
-    assert problem(entry, given, (Status.SUCCESS,)) == "input lives on"
+def test_destroy_destroys() -> None:
+    given = arguments(one("destroy"))
+    assert function("destroy")(**given) == (Status.SUCCESS,)
+    assert function("destroy")(**given) == (Status.UNINITIALIZED_OBJECT,)
 
 
 def random_answer(name: str, values: Any, dtype: sz.DType) -> str | None:
@@ -144,7 +179,7 @@ def test_sparse_and_quantised_answers() -> None:
     assert problem(sparse, {}, (Status.SUCCESS, made)) is None
     other = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, 8])
     assert "8" in (problem(sparse, {}, (Status.SUCCESS, other)) or "")
-    assert "no SparseTensor" in (problem(sparse, {}, (Status.SUCCESS, made.to_dense())) or "")
+    assert "sparse None, not COO" in (problem(sparse, {}, (Status.SUCCESS, made.to_dense())) or "")
     quantised = one("create_quant_tensor")
     stored = sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int8)
     answer = (Status.SUCCESS, sz.create_quant_tensor((2, 3), 0.25, sz.QT_SYM_INT8, "cpu", stored))
@@ -175,13 +210,13 @@ def test_factors_of_a_matrix() -> None:
     assert factors("qr", q, r) is None
     assert factors("qr", -q, -r) is None
     assert "Q R" in (factors("qr", q, -r) or "")
-    assert "R: " in (factors("qr", q, r.T) or "")
+    assert "R is " in (factors("qr", q, r.T) or "")
     u, s, v = np.array([[0, 1], [1, 0]]), np.diag([3, 2]), np.eye(2)
     assert factors("svd", u, s, v) is None
     assert factors("svd", -u, s, -v) is None
     assert "U S V^H" in (factors("svd", -u, s, v) or "")
     assert "S is" in (factors("svd", -u, -s, v) or "")
-    assert "U: " in (factors("svd", v, s, u) or "")
+    assert "U is " in (factors("svd", v, s, u) or "")
 
 
 # ---- the data ------------------------------------------------------------------------------------

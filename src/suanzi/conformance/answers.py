@@ -45,6 +45,8 @@ def verdict(
     if answer.status != "SUCCESS":
         came = answer.status or "refused"
         return Verdict(f"{came}, not SUCCESS: {answer.words}".rstrip(": "))
+    if len(answer.outputs) != len(case.interface.outputs):
+        return Verdict(f"{len(answer.outputs)} outputs, not {len(case.interface.outputs)}")
     if isinstance(wanted, Check):
         problem = CHECKS[wanted.name](case.arguments, answer.outputs, wanted.facts)
         return Verdict(problem)
@@ -59,6 +61,8 @@ def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Ver
         return Verdict(
             f"SUCCESS, not {wanted.status.name}" + (f": {_show(given)}" if given else "")
         )
+    if any(output is not None for output in answer.outputs):
+        return Verdict(f"{answer.status}, and an output all the same: {_show(answer.outputs)}")
     if statuses and answer.status != wanted.status.name:
         return Verdict(f"{answer.status}, not {wanted.status.name}: {answer.words}".rstrip(": "))
     return Verdict()

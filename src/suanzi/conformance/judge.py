@@ -1,4 +1,4 @@
-"""Whether an answer is right: to the bit, or within a bound against the truth, which is not rounded.
+"""Whether an answer is right: to the bit, or within a bound against the unrounded truth.
 
 An error counts in units of the last place of the truth (ULP), as a fraction: comparing with a
 rounded reference would make 0.5 and 1 the same. Beside it stand CANN's measures, the mean and the
@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from suanzi.conformance.model import Output
@@ -24,6 +25,7 @@ from suanzi.conformance.oracle import (
     decode,
     real,
     rounded,
+    spacing,
     two,
 )
 from suanzi.conformance.subjects.wire import Data
@@ -41,8 +43,9 @@ class Judgement:
     problem: str | None
     """What is wrong, in words; None if nothing is."""
     ulp: float | None = None
-    """The largest error in units of the last place, of those that are finite."""
+    """The largest error in units of the last place; None where its bound is none of them."""
     bound: float | None = None
+    """What is allowed, in the same units; where elements differ in that, of the nearest to it."""
     mean_relative: float | None = None
     max_relative: float | None = None
     cann: bool | None = None
@@ -74,6 +77,10 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
         return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
+    for name in ("scale", "zero_point", "sparse"):
+        came, right = getattr(found, name), getattr(wanted, name)
+        if came != right:
+            return Judgement(f"{name} {came}, not {right}")
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
@@ -96,42 +103,52 @@ def _integer_near(a: Value, b: Value, wanted: Output, i: int) -> bool:
     if wanted.allowed is None:
         return False
     assert isinstance(a, int)
-    exact = b.value if isinstance(b, Real) else b
-    assert not isinstance(exact, tuple)
+    assert isinstance(b, int | Real)
+    exact = b.value if isinstance(b, Real) else Fraction(b)
     return abs(a - exact) <= wanted.allowed[i]
 
 
 def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     form, exact = FORMATS[part], wanted.ulp is None and wanted.allowed is None
     narrow = part in NARROW
+    bound = Fraction(wanted.ulp or 0)
     wrong: list[int] = []
-    largest, total, most, counted = 0.0, Fraction(0), Fraction(0), 0
+    largest, allowed, relative = 0.0, wanted.ulp, []
+    nearest = 0.0
     for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True)):
-        unit = _unit_of(form, b)
+        unit = None
         for found, truth in zip(_parts(a), _parts(b), strict=True):
+            if _is(found, truth):
+                relative += [0.0] * (truth.size is not None)
+                continue
+            unit = _unit_exponent(form, b) if unit is None else unit
             off = _error(form, found, truth)
             if off is not None:
-                size = max(abs(truth.value), _SMALL)
-                total, most, counted = total + off / size, max(most, off / size), counted + 1
-                largest = max(largest, _float(off / unit))
+                relative.append(_relative(off, truth))
+                if off[0] and wanted.allowed is None:
+                    largest = max(largest, _in_units(off, unit))
+                elif off[0]:
+                    most = wanted.allowed[i] if wanted.allowed else Fraction(0)
+                    if (share := _share(off, most)) >= nearest:
+                        nearest, largest = share, _in_units(off, unit)
+                        allowed = _in_units(most.as_integer_ratio(), unit)
             if exact:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
             elif off is None:
                 ok = _same_kind(form, found, truth, wanted.zero_sign)
             elif wanted.allowed is not None:
-                ok = off <= wanted.allowed[i]
+                ok = _within(off, wanted.allowed[i], 0)
             else:
-                assert wanted.ulp is not None
-                ok = off <= Fraction(wanted.ulp) * unit
+                ok = _within(off, bound, unit)
                 ok = ok and (not wanted.zero_sign or _sign_kept(found, truth))
             if not ok and i not in wrong[-1:]:
                 wrong.append(i)
     limit = CANN_THRESHOLDS.get(part)
-    mean, top = (_float(total / counted), _float(most)) if counted else (0.0, 0.0)
+    mean, top = (math.fsum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
         largest,
-        0.5 if exact else wanted.ulp,
+        0.5 if exact else allowed,
         mean,
         top,
         None if limit is None else mean < limit and top < 10 * limit,
@@ -144,46 +161,87 @@ def _parts(x: Value) -> tuple[Real, ...]:
     return (x if isinstance(x, Real) else real(x),)
 
 
-def _unit_of(form: Format, truth: Value) -> Fraction:
+# Errors are ratios of integers that nothing reduces: a common divisor of numbers of a thousand bits
+# would take most of the time.
+_Ratio = tuple[int, int]
+
+
+def _unit_exponent(form: Format, truth: Value) -> int:
+    """Return the exponent of the distance of neighbours at a truth, or at its larger part."""
+    return max(
+        spacing(form, Fraction(0) if p.size is None or p.is_nan else p.size) for p in _parts(truth)
+    )
+
+
+def unit_of(form: Format, truth: Value) -> Fraction:
     """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
-    sizes = [p.size for p in _parts(truth) if p.size is not None and not p.is_nan]
-    size = max(sizes, default=Fraction(0))
-    exponent = 1 - form.bias
-    if size:
-        exponent = size.numerator.bit_length() - size.denominator.bit_length()
-        exponent = max(exponent - (two(exponent) > size), 1 - form.bias)
-        top = (form.largest >> form.mantissa) - form.bias
-        exponent = min(exponent, top)
-    return two(exponent - form.mantissa)
+    return two(_unit_exponent(form, truth))
 
 
-def _overflow(form: Format) -> Fraction:
+@cache
+def _overflow(form: Format) -> int:
     """Return the first number past the largest, as an infinity counts."""
-    return decode(form, form.largest).value + _unit_of(form, decode(form, form.largest))
+    largest = decode(form, form.largest)
+    return int(largest.value + two(_unit_exponent(form, largest)))
 
 
-def _error(form: Format, found: Real, truth: Real) -> Fraction | None:
+def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
     """Return how far a result is from a finite truth; None where that is no number.
 
     An infinity counts as the first number that overflows: for a truth beyond that it is right, and
-    for one just below the threshold of overflow it is about half a unit off.
+    for one just below the threshold of overflow it is about half a unit off. So does NaN in a
+    format that has nothing else to overflow to.
     """
-    if found.is_nan or truth.is_nan or truth.size is None:
+    if truth.is_nan or truth.size is None:
         return None
+    if found.is_nan:
+        if form.infinity:
+            return None
+        found = Real(truth.negative, None)
     end = _overflow(form)
-    if not form.infinity and truth.size >= end:
-        return None
-    value = found.value if found.size is not None else (-end if found.negative else end)
-    exact = max(-end, min(end, truth.value))
-    return abs(value - exact)
+    size, over = truth.size.as_integer_ratio()
+    if size >= end * over:
+        size, over = end, 1
+    value, under = (end, 1) if found.size is None else found.size.as_integer_ratio()
+    sign = 1 if found.negative == truth.negative else -1
+    return abs(value * over - sign * size * under), over * under
+
+
+def _in_units(off: _Ratio, exponent: int) -> float:
+    return _quotient(off[0] << max(-exponent, 0), off[1] << max(exponent, 0))
+
+
+def _share(off: _Ratio, allowed: Fraction) -> float:
+    """Return an error as a part of what is allowed; without end where nothing is."""
+    most, of = allowed.as_integer_ratio()
+    return _quotient(off[0] * of, off[1] * most) if most else math.inf
+
+
+def _within(off: _Ratio, bound: Fraction, exponent: int) -> bool:
+    """Tell whether an error is at most so many units."""
+    most, of = bound.as_integer_ratio()
+    return off[0] * of << max(-exponent, 0) <= off[1] * most << max(exponent, 0)
+
+
+def _relative(off: _Ratio, truth: Real) -> float:
+    """Return an error as a part of the truth; of next to nothing, as a part of 1e-7."""
+    assert truth.size is not None
+    if not off[0]:
+        return 0.0
+    size, over = max(truth.size, _SMALL).as_integer_ratio()
+    return _quotient(off[0] * over, off[1] * size)
+
+
+def _quotient(a: int, b: int) -> float:
+    try:
+        return a / b
+    except OverflowError:
+        return math.inf
 
 
 def _same_kind(form: Format, found: Real, truth: Real, zero_sign: bool) -> bool:
-    if truth.is_nan or (truth.size is not None and not form.infinity):
-        return found.is_nan
-    if found.is_nan or truth.size is not None:
-        return False
-    return _same(form, found, truth, False, zero_sign)
+    """Tell whether a result is the NaN or the infinity that the truth is."""
+    return (truth.is_nan or truth.size is None) and _same(form, found, truth, False, zero_sign)
 
 
 def _sign_kept(found: Real, truth: Real) -> bool:
@@ -195,6 +253,15 @@ def _same(form: Format, found: Real, truth: Real, narrow: bool, zero_sign: bool)
     once = rounded(form, truth)
     allowed = [once, rounded(form, rounded(FORMATS["float32"], truth))] if narrow else [once]
     return any(_equal(found, one, zero_sign) for one in allowed)
+
+
+def _is(found: Real, truth: Real) -> bool:
+    """Tell whether a number needs no measuring: it is the truth itself."""
+    if found.is_nan or truth.is_nan or found.negative != truth.negative:
+        return False
+    if found.size is None or truth.size is None:
+        return found.size is truth.size
+    return found.size.as_integer_ratio() == truth.size.as_integer_ratio()
 
 
 def _equal(a: Real, b: Real, zero_sign: bool) -> bool:
@@ -221,13 +288,6 @@ def _place(i: int, shape: Sequence[int]) -> list[int]:
         i, at = divmod(i, n)
         found.append(at)
     return found[::-1]
-
-
-def _float(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf
 
 
 def _short(x: Any) -> str:

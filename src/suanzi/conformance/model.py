@@ -49,6 +49,11 @@ class Output:
     """The largest error of each element, where it does not follow from its size, as in a sum."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
+    scale: tuple[float, ...] | None = None
+    """Of a quantised tensor, whose truth are the integers it stores."""
+    zero_point: int | None = None
+    sparse: str | None = None
+    """The kind of layout of a sparse tensor, whose truth are all of its elements."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property
 
 # ---- dtypes --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Format:
     """A floating-point format of one sign bit."""
 
@@ -23,26 +23,26 @@ class Format:
     mantissa: int
     infinity: bool = True
 
-    @property
+    @cached_property
     def bits(self) -> int:
         return 1 + self.exponent + self.mantissa
 
-    @property
+    @cached_property
     def bias(self) -> int:
-        return 2 ** (self.exponent - 1) - 1
+        return (1 << (self.exponent - 1)) - 1
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """The bits of the largest finite number."""
         if self.infinity:
-            return ((2**self.exponent - 1) << self.mantissa) - 1
-        return 2 ** (self.bits - 1) - 2  # the pattern above is NaN
+            return (((1 << self.exponent) - 1) << self.mantissa) - 1
+        return (1 << (self.bits - 1)) - 2  # the pattern above is NaN
 
-    @property
+    @cached_property
     def nan(self) -> int:
         if self.infinity:
-            return ((2**self.exponent - 1) << self.mantissa) | 1 << (self.mantissa - 1)
-        return 2 ** (self.bits - 1) - 1
+            return (((1 << self.exponent) - 1) << self.mantissa) | 1 << (self.mantissa - 1)
+        return (1 << (self.bits - 1)) - 1
 
 
 FORMATS = {
@@ -112,7 +112,7 @@ def real(x: int | float | Fraction) -> Real:
         if math.isnan(x):
             return NAN
         return Real(math.copysign(1, x) < 0, None if math.isinf(x) else Fraction(abs(x)))
-    return Real(x < 0, Fraction(abs(x)))
+    return Real(x < 0, abs(Fraction(x)))
 
 
 @cache
@@ -125,7 +125,11 @@ def decode(form: Format, bits: int) -> Real:
     field, fraction = magnitude >> form.mantissa, magnitude & (2**form.mantissa - 1)
     if field:
         fraction += 2**form.mantissa
-    return Real(negative, fraction * two(max(field, 1) - form.bias - form.mantissa))
+    exponent = max(field, 1) - form.bias - form.mantissa
+    if exponent >= 0 or not fraction:
+        return Real(negative, Fraction(fraction << max(exponent, 0)))
+    even = min(trailing_zeros(fraction), -exponent)
+    return Real(negative, Fraction(fraction >> even, 1 << (-exponent - even)))
 
 
 @cache
@@ -133,24 +137,52 @@ def two(exponent: int) -> Fraction:
     return Fraction(2) ** exponent
 
 
-@lru_cache(1 << 16)
+def trailing_zeros(x: int) -> int:
+    """How often two divides a number that is not zero."""
+    return (x & -x).bit_length() - 1
+
+
+def exponent_of(numerator: int, denominator: int) -> int:
+    """The exponent of the largest power of two that is not more than a quotient."""
+    exponent = numerator.bit_length() - denominator.bit_length()
+    if exponent >= 0:
+        return exponent - (numerator < denominator << exponent)
+    return exponent - (numerator << -exponent < denominator)
+
+
+def spacing(form: Format, size: Fraction) -> int:
+    """The exponent of the distance of neighbours of a format at a size: that of one unit."""
+    least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
+    exponent = exponent_of(*size.as_integer_ratio()) if size else least
+    return min(max(exponent, least), most) - form.mantissa
+
+
 def encode(form: Format, x: Real) -> int:
     """The bits of the nearest number, of two the even one; past the largest, infinity or NaN."""
-    sign = x.negative << (form.bits - 1)
+    sign = int(x.negative) << (form.bits - 1)
     if x.is_nan or (x.size is None and not form.infinity):
         return form.nan | sign
     if x.size is None:
         return (form.largest + 1) | sign
-    if x.size == 0:
+    # Ratios stay unreduced throughout: a common divisor would cost more than all the rest.
+    numerator, denominator = x.size.as_integer_ratio()
+    if not numerator:
         return sign
-    exponent = x.size.numerator.bit_length() - x.size.denominator.bit_length()
-    if two(exponent) > x.size:
-        exponent -= 1
-    exponent = max(exponent, 1 - form.bias)
-    scaled = x.size / two(exponent - form.mantissa)
-    whole = scaled.numerator // scaled.denominator
-    twice_rest = 2 * (scaled.numerator - whole * scaled.denominator)
-    if twice_rest > scaled.denominator or (twice_rest == scaled.denominator and whole % 2):
+    exponent = max(exponent_of(numerator, denominator), 1 - form.bias)
+    unit = exponent - form.mantissa
+    if denominator & (denominator - 1):
+        divisor = denominator << max(unit, 0)
+        whole, rest = divmod(numerator << max(-unit, 0), divisor)
+        halves = (2 * rest > divisor) + (2 * rest >= divisor)
+    else:
+        places = denominator.bit_length() - 1 + unit
+        if places <= 0:
+            whole, halves = numerator << -places, 0
+        else:
+            whole = numerator >> places
+            rest = numerator - (whole << places)
+            halves = (rest > 1 << (places - 1)) + (rest >= 1 << (places - 1))
+    if halves == 2 or (halves == 1 and whole % 2):
         whole += 1
     # A subnormal has no leading one; a carry out of the mantissa counts the exponent up by itself.
     magnitude = whole + ((exponent + form.bias - 1) << form.mantissa)
@@ -168,9 +200,9 @@ def wrap(name: str, x: int) -> int:
     if name == "bool":
         return int(x != 0)
     if name in UNSIGNED:
-        return x % 2 ** UNSIGNED[name]
-    bits = SIGNED[name]
-    return (x + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+        return x % (1 << UNSIGNED[name])
+    half = 1 << (SIGNED[name] - 1)
+    return (x + half) % (2 * half) - half
 
 
 def store(name: str, x: Value) -> Value:
@@ -307,8 +339,12 @@ def to_whole(a: Real, how: Callable[[Fraction], int]) -> Real:
     return Real(a.negative, Fraction(abs(how(a.value))))
 
 
-def half_even(x: Fraction) -> int:
-    return round(x)
+WHOLE: dict[str, Callable[[Fraction], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,  # ties to even
+}
 
 
 # ---- operators on values, with integers ----------------------------------------------------------
@@ -383,24 +419,30 @@ _LOGICAL: dict[str, Callable[[bool, bool], bool]] = {
 }
 
 
-def binary(op: str, name: str, a: Value, b: Value) -> Value:
-    """The result of an operator on two values of one dtype."""
+def exact_binary(op: str, name: str, a: Value, b: Value) -> Value:
+    """The result of an operator on two values of one dtype, before it is rounded."""
     if op in _COMPARISON:
         return int(_COMPARISON[op](a, b))
     if op in _LOGICAL:
         return int(_LOGICAL[op](truth(a), truth(b)))
     if isinstance(a, tuple) and isinstance(b, tuple):
         assert op in ("add", "sub")
-        return store(name, (_REAL[op](a[0], b[0]), _REAL[op](a[1], b[1])))
+        return (_REAL[op](a[0], b[0]), _REAL[op](a[1], b[1]))
     if isinstance(a, Real) and isinstance(b, Real):
-        return store(name, _REAL[op](a, b))
+        return _REAL[op](a, b)
     assert isinstance(a, int)
     assert isinstance(b, int)
     return wrap(name, _INTEGER[op](a, b))
 
 
-def unary(op: str, name: str, a: Value) -> Value:
-    """The result of an operator on one value."""
+def binary(op: str, name: str, a: Value, b: Value) -> Value:
+    """The result of an operator on two values of one dtype, as the dtype holds it."""
+    exact = exact_binary(op, name, a, b)
+    return exact if isinstance(exact, int) else store(name, exact)
+
+
+def exact_unary(op: str, name: str, a: Value) -> Value:
+    """The result of an operator on one value, before it is rounded."""
     if op == "logical_not":
         return int(not truth(a))
     if isinstance(a, int):
@@ -411,6 +453,11 @@ def unary(op: str, name: str, a: Value) -> Value:
     if op == "sign":
         return a if a.is_nan else ZERO if a.is_zero else Real(a.negative, Fraction(1))
     if op == "reciprocal":
-        return store(name, div(real(1), a))
-    how = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": half_even}[op]
-    return store(name, to_whole(a, how))
+        return div(real(1), a)
+    return to_whole(a, WHOLE[op])
+
+
+def unary(op: str, name: str, a: Value) -> Value:
+    """The result of an operator on one value, as the dtype holds it."""
+    exact = exact_unary(op, name, a)
+    return exact if isinstance(exact, int) else store(name, exact)

@@ -56,6 +56,8 @@ class Unanswered:
     outcome: str
     """unsupported, crashed, hung or broken."""
     words: str
+    refused: bool = False
+    """Whether it is unsupported for want of a kernel: right where the call must be refused."""
 
 
 class Subject:
@@ -96,7 +98,7 @@ class Subject:
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         return Facts(**said["hello"])
 
-    def ask(self, case: Case, rules: str | None = None) -> Answer | Unanswered:
+    def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call, and start again if that ends the process."""
         if self._process is None:
             self._start()
@@ -106,7 +108,7 @@ class Subject:
         question = {
             "id": self._asked,
             "op": case.op,
-            "rules": case.rules or rules,
+            "rules": case.rules or self.facts.rules,
             "arguments": {"dict": {k: to_json(v) for k, v in case.arguments.items()}},
         }
         try:
@@ -173,6 +175,11 @@ class Subject:
         self._errors.truncate()
         return code
 
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
@@ -189,7 +196,7 @@ class Subject:
 def _answer(said: dict[str, Any]) -> Answer | Unanswered:
     for outcome in ("unsupported", "broken"):
         if outcome in said:
-            return Unanswered(outcome, said[outcome])
+            return Unanswered(outcome, said[outcome], said.get("refused", False))
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))

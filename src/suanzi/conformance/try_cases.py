@@ -18,7 +18,8 @@ from suanzi.conformance.subjects.wire import from_json, to_json
 def main(names: list[str]) -> int:
     """Print what is wrong, and how long it took."""
     adapter, bad = Adapter(), 0
-    wanted = Wanted(quick="--quick" in names)
+    chosen = [name.removeprefix("--rules=") for name in names if name.startswith("--rules=")]
+    wanted = Wanted(quick="--quick" in names, rules=(chosen or ["cann"])[0])
     for op in (name for name in names if not name.startswith("--")):
         begun = time.perf_counter()
         found = [case for case in cases(op, wanted) if case.skip is None]
@@ -27,7 +28,7 @@ def main(names: list[str]) -> int:
         for case in found:
             arguments = {"dict": {k: to_json(v) for k, v in case.arguments.items()}}
             said = worker.answer(
-                adapter, {"op": op, "arguments": arguments, "rules": case.rules or wanted.rules}
+                adapter, {"op": op, "arguments": arguments, "rules": case.rules or adapter.rules}
             )
             if "status" not in said:
                 print(f"{case.id}: {said}")

@@ -146,7 +146,8 @@ VALID: dict[str, Callable[[], Arguments]] = {
     "cumsum": lambda: {"input": real(), "axis": 1},
     "cumsum_bwd": lambda: {"out_grad": real(), "axis": 1},
     **dict.fromkeys(("argmax", "argmin", "argsort"), lambda: {"input": real()}),
-    "argsort_bwd": lambda: {"out_grad": real(), "indices": tensor("int64", [0, 1, 2, 2, 1, 0], (2, 3))},
+    "argsort_bwd": lambda: {
+        "out_grad": real(), "indices": tensor("int64", [0, 1, 2, 2, 1, 0], (2, 3))},
     "topk": lambda: {"input": real(), "k": 2},
     "nonzero": lambda: {"input": real()},
     "complex": lambda: {"real": real(), "imag": real()},

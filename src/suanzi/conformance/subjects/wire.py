@@ -51,6 +51,10 @@ class Broken(Exception):
     """What no call may do, whatever it returns: change an input, give an output that is no tensor."""
 
 
+class NoKernel(Unsupported):
+    """A function that a subject has, but not for this dtype: a refusal where one is due."""
+
+
 @dataclass(frozen=True)
 class Data:
     """A tensor as data."""

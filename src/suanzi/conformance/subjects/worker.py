@@ -82,6 +82,8 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
         if question.get("rules") and hasattr(adapter, "use_rules"):
             adapter.use_rules(question["rules"])
         status, outputs = _called(adapter, question["op"], made)
+    except wire.NoKernel as error:
+        return {"unsupported": str(error), "refused": True}
     except wire.Unsupported as error:
         return {"unsupported": str(error)}
     except wire.Broken as error:
