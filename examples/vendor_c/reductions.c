@@ -152,8 +152,8 @@ Status op_reduce(const Tensor input, const ReduceMode mode, const int *axis, con
 Status op_matmul(const Tensor mat1, const Tensor mat2, Tensor *out) {
     if (mat1 == NULL || mat2 == NULL) return STATUS_UNINITIALIZED_OBJECT;
     Kind kind = vendor_kind(mat1->storage->dtype);
-    if (kind == VENDOR_NONE || kind == VENDOR_BOOL) return STATUS_INVALID_ARGUMENT;
     if (kind != vendor_kind(mat2->storage->dtype)) return STATUS_TYPE_MISMATCH;
+    if (kind == VENDOR_NONE || kind == VENDOR_BOOL) return STATUS_INVALID_ARGUMENT;
     /* Views with two axes at least: a row from the left, a column from the right. */
     struct TensorImpl a = *mat1, b = *mat2;
     int64_t da[VENDOR_MOST_AXES], db[VENDOR_MOST_AXES], sa[VENDOR_MOST_AXES], sb[VENDOR_MOST_AXES];

@@ -263,7 +263,7 @@ Status op_reshape(const Tensor input, const int64_t *dims, const int64_t ndim, T
 /* Axis i of the input becomes axis perm[i] of the output: a copy, whose layout tells that. */
 Status op_transpose(const Tensor input, const int *perm, const int perm_len, Tensor *output) {
     if (input == NULL) return STATUS_UNINITIALIZED_OBJECT;
-    int64_t ndim = input->shape.ndim, to[VENDOR_MOST_AXES], dims[VENDOR_MOST_AXES];
+    int64_t ndim = input->shape.ndim, to[VENDOR_MOST_AXES], dims[VENDOR_MOST_AXES] = {0};
     bool seen[VENDOR_MOST_AXES] = {false};
     if (perm_len != 0 && perm_len != ndim) return STATUS_INVALID_ARGUMENT;
     for (int64_t i = 0; i < ndim; i++) {
