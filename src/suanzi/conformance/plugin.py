@@ -120,9 +120,7 @@ def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.fixture(scope="session")
-def suanzi_deviations(
-    request: pytest.FixtureRequest, suanzi_subject: Subject
-) -> list[Deviation]:
+def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -> list[Deviation]:
     """Give the known deviations of the subject."""
     from suanzi.conformance import deviations
 

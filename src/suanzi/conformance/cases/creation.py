@@ -8,7 +8,6 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from suanzi.conformance import checks_random  # noqa: F401 (its checks)
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case, Check, Expected, Output
 from suanzi.conformance.moving import (
@@ -96,7 +95,7 @@ def _from_values(
 
 def _anything(dtype: str, shape: Shape) -> Any:
     facts = {"dtype": dtype, "shape": shape}
-    return lambda: Check("shape_and_dtype", facts)
+    return lambda: Check("has_shape", facts)
 
 
 # ---- of one value --------------------------------------------------------------------------------
@@ -267,7 +266,7 @@ def _sparse(
         for at, x in zip(map(tuple, places), stored, strict=True):
             found[at] = _sum(found[at], x) if at in found else x
         truth = tuple(found.get(index, zero(dtype)) for index in indices(shape))
-        return (Output(dtype, shape, truth, zero_sign=False),)
+        return (Output(dtype, shape, truth, zero_sign=False, sparse="COO"),)
 
     flat = [i for at in places for i in at]
     arguments = {

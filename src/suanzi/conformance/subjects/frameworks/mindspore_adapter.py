@@ -8,8 +8,19 @@ import mindspore as ms  # noqa: E402
 import mindspore.numpy as mnp  # noqa: E402
 import mindspore.scipy.linalg as linalg  # noqa: E402, F401
 import numpy as np  # noqa: E402
-from frameworks.common import Framework, axes, boxes, count, inverse_order, last  # noqa: E402, F401
-from frameworks.common import named, norm_name, offsets_of, pairs, target_sizes  # noqa: E402, F401
+from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
+    Framework,
+    axes,
+    boxes,
+    count,
+    inverse_order,
+    last,
+    named,
+    norm_name,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
 from mindspore import mint, nn, ops  # noqa: E402
 from wire import Data, Unsupported  # noqa: E402
 

@@ -10,8 +10,17 @@ os.environ.setdefault("OPENVINO_LOG_LEVEL", "0")
 
 import numpy as np  # noqa: E402
 import openvino as ov  # noqa: E402
-from frameworks.common import DEFAULTS, GRADIENTS, Framework, count, flattened  # noqa: E402
-from frameworks.common import inverse_order, offsets_of, pairs, target_sizes  # noqa: E402, F401
+from frameworks.common import (  # noqa: E402  # noqa: E402, F401
+    DEFAULTS,
+    GRADIENTS,
+    Framework,
+    count,
+    flattened,
+    inverse_order,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
 from openvino import opset16 as o  # noqa: E402
 from wire import Data, NoKernel, Unsupported  # noqa: E402
 

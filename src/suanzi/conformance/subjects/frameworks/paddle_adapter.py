@@ -368,7 +368,9 @@ class Adapter(Framework):
             back = list(range(x.ndim))[::-1]
             return paddle.transpose(paddle.transpose(x, back).contiguous(), back)
         if data.layout == "gaps":
-            wide = paddle.ones([2 * n for n in data.shape], "uint8" if x.dtype == paddle.bool else x.dtype)
+            wide = paddle.ones(
+                [2 * n for n in data.shape], "uint8" if x.dtype == paddle.bool else x.dtype
+            )
             wide = wide.astype(x.dtype)
             every = tuple(slice(None, None, 2) for _ in data.shape)
             wide[every] = x
