@@ -23,9 +23,9 @@ from suanzi.conformance.oracle import (
     Real,
     Value,
     decode,
-    exponent_of,
     real,
     rounded,
+    spacing,
     two,
 )
 from suanzi.conformance.subjects.wire import Data
@@ -43,7 +43,7 @@ class Judgement:
     problem: str | None
     """What is wrong, in words; None if nothing is."""
     ulp: float | None = None
-    """The largest error in units of the last place, of those that are finite."""
+    """The largest error in units of the last place; None where its bound is none of them."""
     bound: float | None = None
     """What is allowed, in the same units; where elements differ in that, of the nearest to it."""
     mean_relative: float | None = None
@@ -77,10 +77,12 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
         return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
-    for name in ("scale", "zero_point", "sparse"):
+    for name in ("scale", "zero_point"):
         came, right = getattr(found, name), getattr(wanted, name)
         if came != right:
             return Judgement(f"{name} {came}, not {right}")
+    if (found.sparse is None) != (wanted.sparse is None):  # which kind, 6.4 leaves open
+        return Judgement(f"sparse {found.sparse}, not {wanted.sparse}")
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
@@ -168,11 +170,14 @@ _Ratio = tuple[int, int]
 
 def _unit_exponent(form: Format, truth: Value) -> int:
     """Return the exponent of the distance of neighbours at a truth, or at its larger part."""
-    least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
-    exponents = [
-        exponent_of(*p.size.as_integer_ratio()) for p in _parts(truth) if p.size and not p.is_nan
-    ]
-    return min(max([least, *exponents]), most) - form.mantissa
+    return max(
+        spacing(form, Fraction(0) if p.size is None or p.is_nan else p.size) for p in _parts(truth)
+    )
+
+
+def unit_of(form: Format, truth: Value) -> Fraction:
+    """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
+    return two(_unit_exponent(form, truth))
 
 
 @cache

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -18,7 +17,7 @@ from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
-from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
+from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.results import Result
 from suanzi.status import InternalError
 
@@ -117,7 +116,7 @@ def _run_in_pool(job: Job) -> list[Result]:
     return run_job(_subject, job)
 
 
-def run_job(subject: Subject, job: Job) -> list[Result]:
+def run_job(subject: Asked, job: Job) -> list[Result]:
     """Run the cases of one operator."""
     found = cases(job.op, job.wanted)
     if job.only is not None:
@@ -125,7 +124,7 @@ def run_job(subject: Subject, job: Job) -> list[Result]:
     return [run_case(subject, case) for case in found]
 
 
-def run_case(subject: Subject, case: Case) -> Result:
+def run_case(subject: Asked, case: Case) -> Result:
     """Run one case and judge it."""
     answer = _ask(subject, case)
     facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
@@ -152,7 +151,7 @@ def _strain(one: Judgement) -> tuple[bool, float]:
     return one.problem is not None, (one.ulp or 0.0) / (one.bound or 1.0)
 
 
-def _ask(subject: Subject, case: Case) -> Answer | Unanswered:
+def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
     missing = subject.facts.missing.get(case.op)
     if missing is not None:
         return Unanswered("unsupported", missing)
@@ -162,8 +161,3 @@ def _ask(subject: Subject, case: Case) -> Answer | Unanswered:
     if isinstance(answer, Unanswered) and answer.refused and isinstance(case.expect(), Refused):
         return Answer(None, (), answer.words)
     return answer
-
-
-def timed(started: float) -> float:
-    """Return the seconds since a start."""
-    return time.monotonic() - started
