@@ -63,7 +63,7 @@ class Comparison:
     fixed: list[Change] = field(default_factory=list)
     """They did not pass, and do now."""
     changed: list[Change] = field(default_factory=list)
-    """They pass in neither, and go wrong in another way."""
+    """They pass in neither, for another reason."""
     worse: list[Change] = field(default_factory=list)
     """They pass in both, with a larger error."""
     better: list[Change] = field(default_factory=list)
@@ -193,6 +193,10 @@ def _circumstances(before: Run, after: Run) -> list[tuple[str, str, str]]:
     return found
 
 
+def _signed(n: int) -> str:
+    return f"{n:+}" if n else ""
+
+
 def _word(value: Any) -> str:
     if value is None:
         return "all"
@@ -204,7 +208,7 @@ def _word(value: Any) -> str:
 _SAID: dict[str, tuple[str, Style]] = {
     "broken": ("broken: passed before", "bad"),
     "fixed": ("fixed: passes now", "good"),
-    "changed": ("changed: goes wrong in another way", "warn"),
+    "changed": ("changed: still not passed, for another reason", "warn"),
     "worse": ("worse: a larger error", "warn"),
     "better": ("better: a smaller error", "good"),
     "new": ("new: not in the first report", ""),
@@ -226,4 +230,3 @@ def _listed(kind: str, changes: Sequence[Change], most: int | None) -> list[Part
     if len(shown) < len(changes):
         said.append(Line(f"and {len(changes) - len(shown)} more (--verbose shows all)", "dim", 2))
     return said
-
