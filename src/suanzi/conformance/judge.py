@@ -144,7 +144,7 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
             if not ok and i not in wrong[-1:]:
                 wrong.append(i)
     limit = CANN_THRESHOLDS.get(part)
-    mean, top = (math.fsum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
+    mean, top = (sum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
         largest,
