@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
@@ -55,8 +55,7 @@ class Facts:
 class Unanswered:
     """What became of a call that has no answer."""
 
-    outcome: str
-    """unsupported, crashed, hung or broken."""
+    outcome: Literal["unsupported", "crashed", "hung", "skipped", "broken"]
     words: str
     refused: bool = False
     """Whether it is unsupported for want of a kernel: right where the call must be refused."""
@@ -216,9 +215,10 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
     """Return what a subject said."""
-    for outcome in ("unsupported", "broken"):
-        if outcome in said:
-            return Unanswered(outcome, said[outcome], said.get("refused", False))
+    if "unsupported" in said:
+        return Unanswered("unsupported", said["unsupported"], said.get("refused", False))
+    if "broken" in said:
+        return Unanswered("broken", said["broken"])
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))
