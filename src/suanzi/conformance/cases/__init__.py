@@ -23,7 +23,8 @@ _CATEGORIES = (
     "transformation_views", "transformation_joining", "transformation_selecting",
     "arithmetic", "comparison", "logical", "bitwise",
     "power", "rounding", "trigonometric", "hyperbolic", "exponential", "reduction", "indexing",
-    "complex", "signal", "signal_backward", "products", "products_backward",
+    "complex", "signal", "signal_backward", "products", "products_backward", "decompositions",
+    "solving", "norms",
     "interpolation", "statuses", "promotion", "examples",
 )  # fmt: skip
 
