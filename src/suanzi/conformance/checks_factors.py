@@ -351,6 +351,6 @@ def _matched(
         left.remove(nearest)
         off = max(abs(nearest[0] - re), abs(nearest[1] - im))
         if off > 2 * error * condition:
-            return (f"w: the eigenvalue {float(re):.6g}{float(im):+.6g}i is missing; the nearest is "
-                    f"is off by {float(off):.3g}")  # fmt: skip
+            name = f"{float(re):.6g}{float(im):+.6g}i"
+            return f"w: the eigenvalue {name} is missing; the nearest is off by {float(off):.3g}"
     return None

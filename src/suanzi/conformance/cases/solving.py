@@ -309,11 +309,11 @@ def _low_rank(dtype: str) -> Iterator[Case]:
             right = exactly.matrix([[Fraction(values[k]) * h[j][k] / 2 for j in range(4)]
                                     for k in range(kept)])  # fmt: skip
             yield _truncated(dtype, f"cut at {cut}", both, left, right, cut)
-    thin = [[1.0, 2, 1], [2, 4, 2], [0, 1, 1], [1, 3, 2]]  # the third is the difference
+    thin: Rows = [[1.0, 2, 1], [2, 4, 2], [0, 1, 1], [1, 3, 2]]  # the third is the difference
     left = exactly.matrix([[1, 2], [2, 4], [0, 1], [1, 3]])
     right = exactly.matrix([[1, 0, -1], [0, 1, 1]])
     yield _truncated(dtype, "rank 2 of 3", thin, left, right, 0.05)
-    diagonal = [[1.0, 0], [0, 0.5]]
+    diagonal: Rows = [[1.0, 0], [0, 0.5]]
     left = exactly.matrix([[1, 0], [0, Fraction(1, 2)]])
     yield _truncated(dtype, "a singular value at the cut", diagonal, left, exactly.identity(2), 0.5)
     zero = {"mat": from_rows(dtype, [[0.0, 0]] * 3), "rhs": from_rows(dtype, [[1.0], [2], [3]])}
