@@ -1,4 +1,4 @@
-"""What holds of the examples whose values may be others."""
+"""What holds of outputs whose values may be others: statuses, examples."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ def form(found: Any, facts: Facts) -> str | None:
     if found.shape != tuple(facts["shape"]):
         return f"shape {list(found.shape)}, not {list(facts['shape'])}"
     return None
+
+
+@check
+def succeeds(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """Every output is there."""
+    missing = [i for i, output in enumerate(outputs) if output is None]
+    return f"output {missing[0]} is not there" if missing else None
 
 
 @check

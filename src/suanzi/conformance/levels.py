@@ -6,6 +6,7 @@ it; what a subject does with others is counted apart. What was not tested is nev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,11 +27,14 @@ Verdict = Literal[
 
 conforms          every required case passed
 known deviations  every required case passed, or failed for a reason that is written down
-partly            nothing is wrong, and some required cases are unsupported or were skipped
+partly            nothing is wrong, and some required cases are unsupported
 fails             a required case failed, crashed or hung
 not supported     no required case is supported
 extension only    it was tried with no dtype of the standard
 not tested        it was not tried
+
+Required are the cases with the dtypes of clause 6.2. What the kit has no way to bring about is
+skipped, for every subject alike: it neither helps nor hurts.
 """
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
@@ -122,20 +126,22 @@ def _verdict(
         return "not tested", "no case was run"
     if not required:
         return "extension only", "no case with a dtype of the standard was run"
+    tried = [r for r in required if r.outcome != "skipped"]
+    if not tried:
+        return "not tested", f"all of its {_required(len(required))} were skipped"
     wrong = [r for r in required if r.bad and r.known is None]
     if wrong:
         ways = counts(wrong)
         said = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
-        return "fails", f"{_listed(said)} of {_required(len(required))}"
-    absent = [r for r in required if r.outcome == "unsupported"]
-    if len(absent) == len(required):
+        return "fails", f"{_listed(said)} of {_required(len(tried))}"
+    absent = [r for r in tried if r.outcome == "unsupported"]
+    if len(absent) == len(tried):
         return "not supported", _reasons(absent)
-    if absent or found["skipped"]:
-        said = [f"{found[o]} {o}" for o in ("unsupported", "skipped") if found[o]]
-        where = f" ({_reasons(absent)})" if absent else ""
-        return "partly", f"{_listed(said)} of {_required(len(required))}{where}"
+    if absent:
+        some = f"{len(absent)} of {_required(len(tried))} unsupported"
+        return "partly", f"{some} ({_reasons(absent)})"
     if found["known"]:
-        return "known deviations", f"{found['known']} of {_required(len(required))} deviate"
+        return "known deviations", f"{found['known']} of {_required(len(tried))} deviate"
     return "conforms", ""
 
 
@@ -169,46 +175,42 @@ def _level(name: str, title: str, members: Mapping[str, Standing], partial: bool
     conforming, known = verdicts.count("conforms"), verdicts.count("known deviations")
     untested = [s for s in members.values() if s.verdict in ("not tested", "extension only")]
     lacking = [s for s in members.values() if s.verdict in ("fails", "not supported", "partly")]
-    # A skipped case is not the subject's fault; whatever else is lacking is.
-    to_blame = [s for s in lacking if s.verdict != "partly" or s.counts["unsupported"]]
-    answer: Answer
-    if to_blame:
-        answer = "not reached"
-    elif partial or untested or lacking:
-        answer = "not tested in full"
-    else:
-        answer = "reached with known deviations" if known else "reached"
     return Level(
         name, title, "interfaces", len(members), conforming, known, len(members) - len(untested),
-        answer, tuple(f"{s.op} {_in_words(s)}" for s in lacking),
+        _answer(bool(lacking), partial or bool(untested), bool(known)),
+        tuple(f"{s.op} {_in_words(s)}" for s in lacking),
     )  # fmt: skip
+
+
+def _answer(lacking: bool, partial: bool, known: bool) -> Answer:
+    """Return what to say of a level; what is wrong is wrong, however little was tested."""
+    if lacking:
+        return "not reached"
+    if partial:
+        return "not tested in full"
+    return "reached with known deviations" if known else "reached"
 
 
 def _promotion(run: Run) -> Level:
     """Return the level of the rule set: the cells of its table, whichever interface they are of."""
     rules = str(run.settings.get("rules", ""))
-    some = [r for r in run.results if r.group == "promotion" and not r.extension]
-    found = counts(some)
-    wrong = [r for r in some if r.bad and r.known is None]
-    known = [r for r in some if r.bad and r.known is not None]
+    some = [
+        r
+        for r in run.results
+        if r.group == "promotion" and not r.extension and r.outcome != "skipped"
+    ]
+    known = sum(r.bad and r.known is not None for r in some)
+    in_the_way: Counter[str] = Counter(
+        r.op for r in some if r.outcome != "passed" and r.known is None
+    )
     groups = run.settings.get("groups") or ["promotion"]
     filters = (*_OPERATOR_FILTERS, *(f for f in _CASE_FILTERS if f != "groups"))
     partial = any(run.settings.get(f) for f in filters) or "promotion" not in groups
-    answer: Answer
-    if wrong or found["unsupported"]:
-        answer = "not reached"
-    elif partial or run.unfinished or not some or found["skipped"]:
-        answer = "not tested in full"
-    else:
-        answer = "reached with known deviations" if known else "reached"
-    by_operator: dict[str, int] = {}
-    for r in some:
-        if r.outcome != "passed" and r.known is None:
-            by_operator[r.op] = by_operator.get(r.op, 0) + 1
     return Level(
         "promotion", f"promotion by {rules}" if rules else "promotion", "cases", len(some),
-        found["passed"], len(known), len(some) - found["skipped"], answer,
-        tuple(f"{op} ({n} cases)" for op, n in by_operator.items()),
+        counts(some)["passed"], known, len(some),
+        _answer(bool(in_the_way), partial or bool(run.unfinished) or not some, bool(known)),
+        tuple(f"{op} ({n} case{'s' * (n != 1)})" for op, n in in_the_way.items()),
     )  # fmt: skip
 
 

@@ -150,6 +150,13 @@ def exponent_of(numerator: int, denominator: int) -> int:
     return exponent - (numerator << -exponent < denominator)
 
 
+def spacing(form: Format, size: Fraction) -> int:
+    """The exponent of the distance of neighbours of a format at a size: that of one unit."""
+    least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
+    exponent = exponent_of(*size.as_integer_ratio()) if size else least
+    return min(max(exponent, least), most) - form.mantissa
+
+
 def encode(form: Format, x: Real) -> int:
     """The bits of the nearest number, of two the even one; past the largest, infinity or NaN."""
     sign = int(x.negative) << (form.bits - 1)
@@ -412,24 +419,30 @@ _LOGICAL: dict[str, Callable[[bool, bool], bool]] = {
 }
 
 
-def binary(op: str, name: str, a: Value, b: Value) -> Value:
-    """The result of an operator on two values of one dtype."""
+def exact_binary(op: str, name: str, a: Value, b: Value) -> Value:
+    """The result of an operator on two values of one dtype, before it is rounded."""
     if op in _COMPARISON:
         return int(_COMPARISON[op](a, b))
     if op in _LOGICAL:
         return int(_LOGICAL[op](truth(a), truth(b)))
     if isinstance(a, tuple) and isinstance(b, tuple):
         assert op in ("add", "sub")
-        return store(name, (_REAL[op](a[0], b[0]), _REAL[op](a[1], b[1])))
+        return (_REAL[op](a[0], b[0]), _REAL[op](a[1], b[1]))
     if isinstance(a, Real) and isinstance(b, Real):
-        return store(name, _REAL[op](a, b))
+        return _REAL[op](a, b)
     assert isinstance(a, int)
     assert isinstance(b, int)
     return wrap(name, _INTEGER[op](a, b))
 
 
-def unary(op: str, name: str, a: Value) -> Value:
-    """The result of an operator on one value."""
+def binary(op: str, name: str, a: Value, b: Value) -> Value:
+    """The result of an operator on two values of one dtype, as the dtype holds it."""
+    exact = exact_binary(op, name, a, b)
+    return exact if isinstance(exact, int) else store(name, exact)
+
+
+def exact_unary(op: str, name: str, a: Value) -> Value:
+    """The result of an operator on one value, before it is rounded."""
     if op == "logical_not":
         return int(not truth(a))
     if isinstance(a, int):
@@ -440,5 +453,11 @@ def unary(op: str, name: str, a: Value) -> Value:
     if op == "sign":
         return a if a.is_nan else ZERO if a.is_zero else Real(a.negative, Fraction(1))
     if op == "reciprocal":
-        return store(name, div(real(1), a))
-    return store(name, to_whole(a, WHOLE[op]))
+        return div(real(1), a)
+    return to_whole(a, WHOLE[op])
+
+
+def unary(op: str, name: str, a: Value) -> Value:
+    """The result of an operator on one value, as the dtype holds it."""
+    exact = exact_unary(op, name, a)
+    return exact if isinstance(exact, int) else store(name, exact)

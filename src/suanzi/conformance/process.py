@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
@@ -47,6 +47,8 @@ class Facts:
     missing: dict[str, str]
     notes: list[str]
     python: str
+    literals: dict[str, str] = field(default_factory=dict)
+    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,19 @@ class Unanswered:
     """Whether it is unsupported for want of a kernel: right where the call must be refused."""
 
 
+class Asked(Protocol):
+    """Whatever answers calls."""
+
+    backend: Backend
+    facts: Facts
+
+    def ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call."""
+        ...
+
+
 class Subject:
-    """A subject that answers calls."""
+    """A subject that answers calls, in a process of its own."""
 
     def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
         self.backend, self.timeout = backend, timeout
@@ -69,7 +82,11 @@ class Subject:
         self._errors = tempfile.TemporaryFile()
         self._asked = 0
         self._rest = b""
-        self.facts = self._start()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self._errors.close()
+            raise
 
     def _start(self) -> Facts:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]
@@ -105,12 +122,7 @@ class Subject:
         assert self._process is not None
         assert self._process.stdin is not None
         self._asked += 1
-        question = {
-            "id": self._asked,
-            "op": case.op,
-            "rules": case.rules or self.facts.rules,
-            "arguments": {"dict": {k: to_json(v) for k, v in case.arguments.items()}},
-        }
+        question = {"id": self._asked, **question_of(case, self.facts.rules)}
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
@@ -122,7 +134,7 @@ class Subject:
             return Unanswered("hung", f"no answer within {self.timeout:g} seconds")
         if not line:
             return Unanswered("crashed", self._death())
-        return _answer(json.loads(line))
+        return read_answer(json.loads(line))
 
     def _line(self, seconds: float) -> bytes | None:
         """Return the next line of an answer; empty at the end of the process, None if it is late."""
@@ -193,7 +205,17 @@ class Subject:
         self.close()
 
 
-def _answer(said: dict[str, Any]) -> Answer | Unanswered:
+def question_of(case: Case, rules: str) -> dict[str, Any]:
+    """Return a call as it is said to a subject, under its own rule set if none is asked for."""
+    return {
+        "op": case.op,
+        "rules": case.rules or rules,
+        "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
+    }
+
+
+def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
+    """Return what a subject said."""
     for outcome in ("unsupported", "broken"):
         if outcome in said:
             return Unanswered(outcome, said[outcome], said.get("refused", False))

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from suanzi.conformance import checks_examples
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 from suanzi.conformance.oracle import FORMATS, PARTS, Value, real
@@ -18,8 +17,6 @@ from suanzi.dtypes import dtype as dtype_named
 from suanzi.standard import examples, interfaces
 from suanzi.status import Status
 from suanzi.worked_examples import Example, ExampleTensor
-
-assert checks_examples.__doc__  # imported for the checks it declares
 
 
 @cache
