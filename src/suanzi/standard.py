@@ -66,11 +66,12 @@ class Interface:
 @cache
 def interfaces() -> MappingProxyType[str, Interface]:
     """Return every interface of the standard, by name, in its order."""
-    entries = _read("standard.toml")["interface"]
+    entries = read_spec("standard.toml")["interface"]
     return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_spec(name: str) -> dict[str, Any]:
+    """Return the data of a file of ``spec/``."""
     import tomllib
 
     with open(os.path.join(os.path.dirname(__file__), "spec", name), "rb") as text:
@@ -131,7 +132,7 @@ def examples() -> tuple[Example, ...]:
     # Not above: `import suanzi` reads this file, and needs no examples.
     from suanzi.worked_examples import example
 
-    return tuple(example(entry) for entry in _read("examples.toml")["example"])
+    return tuple(example(entry) for entry in read_spec("examples.toml")["example"])
 
 
 @cache

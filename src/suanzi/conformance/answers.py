@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from suanzi.conformance.checks import CHECKS
+from suanzi.conformance.checks import find
 from suanzi.conformance.judge import Judgement, judge
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 
@@ -48,7 +48,7 @@ def verdict(
     if len(answer.outputs) != len(case.interface.outputs):
         return Verdict(f"{len(answer.outputs)} outputs, not {len(case.interface.outputs)}")
     if isinstance(wanted, Check):
-        problem = CHECKS[wanted.name](case.arguments, answer.outputs, wanted.facts)
+        problem = find(wanted.name)(case.arguments, answer.outputs, wanted.facts)
         return Verdict(problem)
     return _outputs(case, wanted, answer.outputs)
 
@@ -84,7 +84,7 @@ def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str
         judgements.append(judge(found, right))
         return judgements[-1].problem
     if isinstance(right, Check):
-        return CHECKS[right.name](case.arguments, [found], right.facts)
+        return find(right.name)(case.arguments, [found], right.facts)
     if isinstance(right, list | tuple):
         if not isinstance(found, list | tuple) or len(found) != len(right):
             return f"{_show(found)} is not a sequence of {len(right)}"

@@ -6,7 +6,10 @@ that the case states; it returns what is wrong in words, or None.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 Checker = Callable[[Mapping[str, Any], Sequence[Any], Mapping[str, Any]], "str | None"]
@@ -19,3 +22,18 @@ def check(function: Checker) -> Checker:
     """Make a function a check, by its own name."""
     CHECKS[function.__name__] = function
     return function
+
+
+def find(name: str) -> Checker:
+    """Return a check by its name, from any file ``checks_*.py`` beside this one."""
+    _load()
+    return CHECKS[name]
+
+
+@cache
+def _load() -> None:
+    import suanzi.conformance as here
+
+    for module in pkgutil.iter_modules(here.__path__):
+        if module.name.startswith("checks_"):
+            importlib.import_module(f"{here.__name__}.{module.name}")

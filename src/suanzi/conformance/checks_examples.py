@@ -1,4 +1,4 @@
-"""What holds of the examples whose values may be others."""
+"""What holds of outputs whose values may be others: statuses, examples."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ def form(found: Any, facts: Facts) -> str | None:
     if found.shape != tuple(facts["shape"]):
         return f"shape {list(found.shape)}, not {list(facts['shape'])}"
     return None
+
+
+@check
+def succeeds(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """Every output is there."""
+    missing = [i for i, output in enumerate(outputs) if output is None]
+    return f"output {missing[0]} is not there" if missing else None
 
 
 @check
@@ -65,7 +72,7 @@ def in_any_order(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str 
 @check
 def example_eigen(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     """mat v = v w, columns of length 1, and the eigenvalues in any order."""
-    problem = _dtypes(outputs, facts)
+    problem = _forms(arguments, outputs, facts)
     if problem is not None:
         return problem
     a, w, v = matrix(arguments["mat"]), numbers(outputs[0]), matrix(outputs[1])
@@ -83,7 +90,7 @@ def example_eigen(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str
 @check
 def example_qr(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Q R = mat, and Q and R are those of the example up to signs."""
-    problem = _dtypes(outputs, facts)
+    problem = _forms(arguments, outputs, facts)
     if problem is not None:
         return problem
     q, r = matrix(outputs[0]), matrix(outputs[1])
@@ -98,7 +105,7 @@ def example_qr(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | 
 @check
 def example_svd(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     """U S V^H = mat, S is that of the example, and U and V are up to signs."""
-    problem = _dtypes(outputs, facts)
+    problem = _forms(arguments, outputs, facts)
     if problem is not None:
         return problem
     u, s, v = (matrix(output) for output in outputs)
@@ -133,10 +140,14 @@ def _number(x: Value) -> complex:
     return complex(-size if x.negative else size)
 
 
-def _dtypes(outputs: Sequence[Any], facts: Facts) -> str | None:
+def _forms(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     for output, dtype in zip(outputs, facts["dtypes"], strict=True):
         if not isinstance(output, Data) or output.dtype != dtype:
             return f"dtype {getattr(output, 'dtype', output)}, not {dtype}"
+    n = arguments["mat"].shape[0]
+    for output, ndim in zip(outputs, facts["ndim"], strict=True):
+        if output.shape != (n,) * ndim:
+            return f"shape {list(output.shape)}, not {[n] * ndim}"
     return None
 
 

@@ -43,8 +43,9 @@ class Judgement:
     problem: str | None
     """What is wrong, in words; None if nothing is."""
     ulp: float | None = None
-    """The largest error in units of the last place, of those that are finite."""
+    """The largest error in units of the last place; None where its bound is none of them."""
     bound: float | None = None
+    """What is allowed, in the same units; where elements differ in that, of the nearest to it."""
     mean_relative: float | None = None
     max_relative: float | None = None
     cann: bool | None = None
@@ -76,10 +77,12 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
         return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
-    for name in ("scale", "zero_point", "sparse"):
+    for name in ("scale", "zero_point"):
         came, right = getattr(found, name), getattr(wanted, name)
         if came != right:
             return Judgement(f"{name} {came}, not {right}")
+    if (found.sparse is None) != (wanted.sparse is None):  # which kind, 6.4 leaves open
+        return Judgement(f"sparse {found.sparse}, not {wanted.sparse}")
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
@@ -112,7 +115,8 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     narrow = part in NARROW
     bound = Fraction(wanted.ulp or 0)
     wrong: list[int] = []
-    largest, relative = 0.0, []
+    largest, allowed, relative = 0.0, wanted.ulp, []
+    nearest = 0.0
     for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True)):
         unit = None
         for found, truth in zip(_parts(a), _parts(b), strict=True):
@@ -123,8 +127,13 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
             off = _error(form, found, truth)
             if off is not None:
                 relative.append(_relative(off, truth))
-                if off[0]:
+                if off[0] and wanted.allowed is None:
                     largest = max(largest, _in_units(off, unit))
+                elif off[0]:
+                    most = wanted.allowed[i] if wanted.allowed else Fraction(0)
+                    if (share := _share(off, most)) >= nearest:
+                        nearest, largest = share, _in_units(off, unit)
+                        allowed = _in_units(most.as_integer_ratio(), unit)
             if exact or off is None:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
             elif wanted.allowed is not None:
@@ -138,9 +147,8 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     mean, top = (math.fsum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
-        # Where terms cancel, the last place of what is left says nothing.
-        largest if wanted.allowed is None else None,
-        0.5 if exact else wanted.ulp,
+        largest,
+        0.5 if exact else allowed,
         mean,
         top,
         None if limit is None else mean < limit and top < 10 * limit,
@@ -163,6 +171,11 @@ def _unit_exponent(form: Format, truth: Value) -> int:
     return max(
         spacing(form, Fraction(0) if p.size is None or p.is_nan else p.size) for p in _parts(truth)
     )
+
+
+def unit_of(form: Format, truth: Value) -> Fraction:
+    """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
+    return two(_unit_exponent(form, truth))
 
 
 @cache
@@ -196,6 +209,12 @@ def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
 
 def _in_units(off: _Ratio, exponent: int) -> float:
     return _quotient(off[0] << max(-exponent, 0), off[1] << max(exponent, 0))
+
+
+def _share(off: _Ratio, allowed: Fraction) -> float:
+    """Return an error as a part of what is allowed; without end where nothing is."""
+    most, of = allowed.as_integer_ratio()
+    return _quotient(off[0] * of, off[1] * most) if most else math.inf
 
 
 def _within(off: _Ratio, bound: Fraction, exponent: int) -> bool:

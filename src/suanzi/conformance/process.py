@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
@@ -47,6 +47,8 @@ class Facts:
     missing: dict[str, str]
     notes: list[str]
     python: str
+    literals: dict[str, str] = field(default_factory=dict)
+    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,23 @@ class Unanswered:
     outcome: str
     """unsupported, crashed, hung or broken."""
     words: str
+    refused: bool = False
+    """Whether it is unsupported for want of a kernel: right where the call must be refused."""
+
+
+class Asked(Protocol):
+    """Whatever answers calls."""
+
+    backend: Backend
+    facts: Facts
+
+    def ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call."""
+        ...
 
 
 class Subject:
-    """A subject that answers calls."""
+    """A subject that answers calls, in a process of its own."""
 
     def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
         self.backend, self.timeout = backend, timeout
@@ -67,7 +82,11 @@ class Subject:
         self._errors = tempfile.TemporaryFile()
         self._asked = 0
         self._rest = b""
-        self.facts = self._start()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self._errors.close()
+            raise
 
     def _start(self) -> Facts:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]
@@ -96,19 +115,14 @@ class Subject:
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         return Facts(**said["hello"])
 
-    def ask(self, case: Case, rules: str | None = None) -> Answer | Unanswered:
+    def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call, and start again if that ends the process."""
         if self._process is None:
             self._start()
         assert self._process is not None
         assert self._process.stdin is not None
         self._asked += 1
-        question = {
-            "id": self._asked,
-            "op": case.op,
-            "rules": case.rules or rules,
-            "arguments": {"dict": {k: to_json(v) for k, v in case.arguments.items()}},
-        }
+        question = {"id": self._asked, **question_of(case, self.facts.rules)}
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
@@ -120,7 +134,7 @@ class Subject:
             return Unanswered("hung", f"no answer within {self.timeout:g} seconds")
         if not line:
             return Unanswered("crashed", self._death())
-        return _answer(json.loads(line))
+        return read_answer(json.loads(line))
 
     def _line(self, seconds: float) -> bytes | None:
         """Return the next line of an answer; empty at the end of the process, None if it is late."""
@@ -173,6 +187,11 @@ class Subject:
         self._errors.truncate()
         return code
 
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
@@ -186,10 +205,20 @@ class Subject:
         self.close()
 
 
-def _answer(said: dict[str, Any]) -> Answer | Unanswered:
+def question_of(case: Case, rules: str) -> dict[str, Any]:
+    """Return a call as it is said to a subject, under its own rule set if none is asked for."""
+    return {
+        "op": case.op,
+        "rules": case.rules or rules,
+        "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
+    }
+
+
+def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
+    """Return what a subject said."""
     for outcome in ("unsupported", "broken"):
         if outcome in said:
-            return Unanswered(outcome, said[outcome])
+            return Unanswered(outcome, said[outcome], said.get("refused", False))
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))

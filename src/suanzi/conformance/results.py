@@ -1,16 +1,23 @@
-"""What became of every case, and what that says of a subject: counts, levels, deviations."""
+"""What became of every case: a result each, and a run of them, as it is written and read again."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
 
 from suanzi.standard import interfaces
+from suanzi.status import InvalidArgument
 
 Outcome = Literal["passed", "failed", "unsupported", "crashed", "hung", "skipped"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "unsupported", "crashed", "hung", "skipped")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+BAD: frozenset[str] = frozenset({"failed", "crashed", "hung"})
+"""The outcomes of which something is wrong with the subject."""
+
+SCHEMA = "suanzi-conformance/1"
+"""The form of a report as data; another number is another form."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,40 @@ class Result:
     cann: bool | None = None
     known: str | None = None
     """Why a failure is known, from the file of deviations."""
+    issue: str | None = None
+    """Where a known failure is discussed."""
     unexpected: bool = False
     """Whether it passed, and a deviation says that it fails."""
     reproduction: str | None = None
     """Something to paste, for what did not pass."""
 
+    @property
+    def bad(self) -> bool:
+        """Whether something is wrong: a wrong answer, a crash or a hang, known or not."""
+        return self.outcome in BAD
+
+    @property
+    def title(self) -> str:
+        """What is tried, with words joined by hyphens: the last part of its id."""
+        return self.id.split("/", 3)[-1]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return what there is to say."""
-        return {k: v for k, v in asdict(self).items() if v not in (None, False) or k == "cann"}
+        """Return what there is to say; numbers that JSON does not have are strings."""
+        return {
+            name: _to_json(value)
+            for name, value in asdict(self).items()
+            if value is not None and (value is not False or name == "cann")
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Result:
+        """Return a result from what `to_dict` gave; what it does not know is left out."""
+        known = {f.name for f in fields(cls)}
+        facts = {name: value for name, value in data.items() if name in known}
+        for name in ("ulp", "bound", "mean_relative", "max_relative"):
+            if isinstance(facts.get(name), str):
+                facts[name] = float(facts[name])
+        return cls(**facts)
 
 
 @dataclass(frozen=True)
@@ -55,28 +88,102 @@ class Run:
     seconds: float = 0.0
     unused: list[str] = field(default_factory=list)
     """Deviations that no case met."""
+    unfinished: list[str] = field(default_factory=list)
+    """Interfaces that were not done when the run was interrupted."""
 
-    def counts(self, results: Sequence[Result] | None = None) -> dict[str, int]:
-        """Return how many cases there are, and of each outcome; known failures apart."""
-        some = self.results if results is None else results
-        found = Counter(r.outcome for r in some)
-        return {
-            "cases": len(some),
-            **{outcome: found[outcome] for outcome in OUTCOMES},
-            "known": sum(r.known is not None for r in some),
-            "unexpected": sum(r.unexpected for r in some),
-        }
+    def counts(self, results: Iterable[Result] | None = None) -> dict[str, int]:
+        """Return how many cases there are, and of each outcome; known failures apart.
+
+        The outcomes add up to the cases. Known failures are among the failed, crashed and hung, and
+        unexpected passes among the passed.
+        """
+        return counts(self.results if results is None else results)
 
     @property
     def conforms(self) -> bool:
-        """Whether nothing failed, crashed or hung but what is known."""
-        return not any(
-            r.outcome in ("failed", "crashed", "hung") and not r.known for r in self.results
+        """Whether something passed, and nothing failed, crashed or hung but what is known."""
+        return any(r.outcome == "passed" for r in self.results) and not any(
+            r.bad and r.known is None for r in self.results
         )
 
     def by_operator(self) -> dict[str, list[Result]]:
         """Return the results of each interface, in the standard's order."""
         found: dict[str, list[Result]] = {name: [] for name in interfaces()}
         for result in self.results:
-            found[result.op].append(result)
+            # A report of another version may have an interface that this one has not.
+            found.setdefault(result.op, []).append(result)
         return {name: some for name, some in found.items() if some}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as data: all that `from_dict` needs."""
+        return {
+            "schema": SCHEMA,
+            "subject": self.subject,
+            "settings": self.settings,
+            "seconds": round(self.seconds, 3),
+            "unused": self.unused,
+            "unfinished": self.unfinished,
+            "results": [r.to_dict() for r in self.results],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Run:
+        """Return a run from what `to_dict` gave."""
+        schema = data.get("schema") if isinstance(data, Mapping) else None
+        if schema != SCHEMA:
+            raise InvalidArgument(
+                f"a report of the schema {schema!r} cannot be read; this version reads {SCHEMA!r}."
+            )
+        try:
+            return cls(
+                subject=dict(data["subject"]),
+                settings=dict(data["settings"]),
+                results=[Result.from_dict(one) for one in data["results"]],
+                seconds=float(data.get("seconds", 0.0)),
+                unused=list(data.get("unused", ())),
+                unfinished=list(data.get("unfinished", ())),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidArgument(
+                f"the report is not what {SCHEMA!r} says: {type(error).__name__}: {error}."
+            ) from None
+
+
+def counts(results: Iterable[Result]) -> dict[str, int]:
+    """Return how many results there are, and of each outcome; known failures apart.
+
+    >>> counts([Result("a", "add", "plain", "int8", "failed", known="an old chip")])["known"]
+    1
+    """
+    some = list(results)
+    found = Counter(r.outcome for r in some)
+    return {
+        "cases": len(some),
+        **{outcome: found[outcome] for outcome in OUTCOMES},
+        "known": sum(r.known is not None for r in some),
+        "unexpected": sum(r.unexpected for r in some),
+    }
+
+
+def worst(results: Iterable[Result]) -> Result | None:
+    """Return the result that is nearest to its bound, or furthest past it; None without bounds.
+
+    >>> some = [Result("a", "exp", "plain", "float32", "passed", ulp=0.4, bound=0.5),
+    ...         Result("b", "exp", "plain", "float64", "passed", ulp=1.0, bound=3.0)]
+    >>> worst(some).id
+    'a'
+    """
+    measured = [r for r in results if r.ulp is not None]
+    return max(measured, key=_strain, default=None)
+
+
+def _strain(result: Result) -> tuple[bool, float, float]:
+    assert result.ulp is not None
+    share = result.ulp / result.bound if result.bound else 0.0
+    return result.bad, share, result.ulp
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value

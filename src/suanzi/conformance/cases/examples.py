@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from suanzi.conformance import checks_examples
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 from suanzi.conformance.oracle import FORMATS, PARTS, Value, real
@@ -18,8 +17,6 @@ from suanzi.dtypes import dtype as dtype_named
 from suanzi.standard import examples, interfaces
 from suanzi.status import Status
 from suanzi.worked_examples import Example, ExampleTensor
-
-assert checks_examples.__doc__  # imported for the checks it declares
 
 
 @cache
@@ -56,10 +53,10 @@ def expected(example: Example) -> Expected:
     if example.status is not Status.SUCCESS:
         return Refused(example.status)
     if example.check in ("eigen", "qr", "svd"):
-        facts = {name: _complex(value.values) for name, value in example.outputs.items()} | {
-            "dtypes": [_dtype(v) for v in example.outputs.values()],
-            "off": example.tolerance,
-        }
+        facts: dict[str, Any] = {n: _complex(v.values) for n, v in example.outputs.items()}
+        facts["dtypes"] = [_dtype(v) for v in example.outputs.values()]
+        facts["ndim"] = [len(v.shape) for v in example.outputs.values()]
+        facts["off"] = example.tolerance
         return Check(f"example_{example.check}", facts)
     names = interfaces()[example.name].outputs
     return tuple(_output(example, example.outputs[name]) for name in names)
@@ -70,18 +67,18 @@ def _output(example: Example, wanted: Any) -> Any:
         return [_output(example, one) for one in wanted]
     if not isinstance(wanted, ExampleTensor):
         return wanted
-    facts = {"dtype": _dtype(wanted), "shape": wanted.shape}
+    form = {"dtype": _dtype(wanted), "shape": wanted.shape}
     match example.check:
         case None:
             return _tensor_output(example, wanted)
         case "shape":
-            return Check("has_shape", facts)
+            return Check("has_shape", form)
         case "range":
-            return Check("in_range", facts | {"low": wanted.low, "high": wanted.high})
+            return Check("in_range", form | {"low": wanted.low, "high": wanted.high})
         case "allowed":
-            return Check("one_of", facts | {"allowed": wanted.allowed})
+            return Check("one_of", form | {"allowed": wanted.allowed})
         case "permutation":
-            return Check("in_any_order", facts | {"values": sorted(_flat(wanted.values))})
+            return Check("in_any_order", form | {"values": sorted(_flat(wanted.values))})
     raise ValueError(f"there is no check {example.check!r}")
 
 
@@ -126,7 +123,7 @@ def _flat(values: Any) -> list[Any]:
 
 
 def _value(dtype: str, x: complex) -> Value:
-    """Return a number of the file as the oracle has it; a decimal fraction is the nearest float64."""
+    """Return a number of the file as the oracle has it; decimals are the nearest float64."""
     if dtype in PARTS:
         number = complex(x)
         return real(number.real), real(number.imag)

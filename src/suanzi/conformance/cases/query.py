@@ -1,1 +1,135 @@
-"""7.2.2, query."""
+"""7.2.2: what a tensor is, and which of its elements are numbers of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.model import Case, Output
+from suanzi.conformance.moving import LAYOUTS, Shape, by, distinct, dtypes_of
+from suanzi.conformance.oracle import Real, Value
+from suanzi.conformance.tensors import anything, special, tensor
+
+_SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1, 3), (2, 3, 1, 2, 1))
+_EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
+
+
+# ---- of the tensor -------------------------------------------------------------------------------
+
+
+def _dims(shape: Shape) -> Output:
+    return Output("int32", (len(shape),), shape)
+
+
+_FACTS: dict[str, Callable[[Shape], Any]] = {"shape": _dims, "size": prod, "rank": len}
+
+
+@cases_of("shape", "size", "rank")
+def facts(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give shapes, int32 as printed, E43, and numbers of elements and of axes, E44."""
+    for dtype in dtypes_of(op):
+        for group, shapes in (("plain", _SHAPES), ("empty", _EMPTY)):
+            if wanted.wants(group, dtype):
+                for shape in shapes:
+                    yield _fact(op, group, dtype, by(shape), shape)
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                yield _fact(op, "strided", dtype, layout, (2, 3, 4), layout)
+
+
+def _fact(op: str, group: str, dtype: str, title: str, shape: Shape, layout: str = "dense") -> Case:
+    data = tensor(dtype, distinct(dtype, prod(shape)), shape, layout)
+    return Case(op, group, dtype, title, {"input": data}, lambda: (_FACTS[op](shape),))
+
+
+@cases_of("is_contiguous")
+def contiguity(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give tensors that are row-major or not; axes of size 1 do not count, E21."""
+    layouts: list[tuple[str, Shape, bool]] = [
+        ("columns", (2, 3), False),
+        ("columns", (2, 3, 4), False),
+        ("columns", (7,), True),
+        ("columns", (1, 5), True),
+        ("columns", (1, 4, 1), True),
+        ("gaps", (2, 3), False),
+        ("gaps", (4,), False),
+        ("gaps", (1, 1), True),
+        ("reversed", (2, 3), False),
+        ("reversed", (5,), False),
+        ("reversed", (1,), True),
+        ("offset", (2, 3), True),
+        ("offset", (5,), True),
+    ]
+    for dtype in dtypes_of(op):
+        for group, shapes in (("plain", _SHAPES), ("empty", _EMPTY)):
+            if wanted.wants(group, dtype):
+                for shape in shapes:
+                    yield _contiguous(op, group, dtype, shape, "dense", True)
+        if wanted.wants("strided", dtype):
+            for layout, shape, answer in layouts:
+                yield _contiguous(op, "strided", dtype, shape, layout, answer)
+
+
+def _contiguous(op: str, group: str, dtype: str, shape: Shape, layout: str, answer: bool) -> Case:
+    data = tensor(dtype, distinct(dtype, prod(shape)), shape, layout)
+    title = f"{layout} {by(shape)}"
+    return Case(op, group, dtype, title, {"input": data}, lambda: (answer,))
+
+
+# ---- of the elements -----------------------------------------------------------------------------
+
+
+def _parts(x: Value) -> list[Real]:
+    """Return the floats of an element; an integer has none, and is finite."""
+    return list(x) if isinstance(x, tuple) else [x] if isinstance(x, Real) else []
+
+
+_KINDS: dict[str, Callable[[Value], bool]] = {
+    "is_finite": lambda x: all(p.size is not None and not p.is_nan for p in _parts(x)),
+    "is_inf": lambda x: any(p.is_infinite for p in _parts(x)),
+    "is_nan": lambda x: any(p.is_nan for p in _parts(x)),
+}
+
+
+@cases_of("is_finite", "is_inf", "is_nan")
+def kinds(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give, for each element, whether it is finite, infinite or no number, E41 and E42.
+
+    A complex number is finite if both its parts are, and the others if one of them is.
+    """
+    for dtype in dtypes_of(op):
+        if wanted.wants("plain", dtype):
+            for shape in _SHAPES[:2]:
+                elements = distinct(dtype, prod(shape))
+                yield _kind(op, "plain", dtype, by(shape), elements, shape)
+        few = special(dtype)
+        if wanted.wants("special", dtype):
+            yield _kind(op, "special", dtype, "each", few, (len(few),))
+        if wanted.wants("strided", dtype):
+            mixed = [few[i % len(few)] for i in range(60)]
+            for layout in LAYOUTS:
+                yield _kind(op, "strided", dtype, layout, mixed, (3, 4, 5), layout)
+        if wanted.wants("empty", dtype):
+            for shape in _EMPTY:
+                elements = distinct(dtype, prod(shape))
+                yield _kind(op, "empty", dtype, by(shape), elements, shape)
+        if wanted.wants("random", dtype):
+            elements = anything(dtype, 100, (wanted.seed, op))
+            yield _kind(op, "random", dtype, "100 elements", elements, (100,))
+
+
+def _kind(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    elements: Sequence[Value],
+    shape: Shape,
+    layout: str = "dense",
+) -> Case:
+    def expect() -> tuple[Output]:
+        return (Output("bool", shape, tuple(int(_KINDS[op](x)) for x in elements)),)
+
+    return Case(op, group, dtype, title, {"input": tensor(dtype, elements, shape, layout)}, expect)

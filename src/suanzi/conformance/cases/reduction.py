@@ -1,1 +1,262 @@
-"""7.2.13, reduction."""
+"""7.2.13.1, reduce: exact for integers, within the bound of any order of addition for floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from random import Random
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.model import Case
+from suanzi.conformance.oracle import FORMATS, NARROW, PARTS, Real, Value, decode, real
+from suanzi.conformance.reducing import MODES, reduced, takes
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.sums import nearly_tied, reals
+from suanzi.conformance.tensors import anything, ordinary, special, tensor
+from suanzi.registry import REGISTRY
+
+LAYOUTS = ("columns", "gaps", "reversed", "offset")
+LENGTHS = (16, 1024)
+"""Powers of two, so that the mean of numbers that are nearly tied is, too."""
+
+
+@cases_of("reduce")
+def reductions(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give every mode, axes in every form, and sums that are hard."""
+    for dtype in (d.name for d in REGISTRY[op].dtypes):
+        for mode in (m for m in MODES if takes(m, dtype)):
+            yield from _of_mode(dtype, mode, wanted)
+        if wanted.wants("plain", dtype):
+            yield from _axes(dtype, wanted)
+        if dtype in FORMATS or dtype in PARTS:
+            yield from _sums(dtype, wanted)
+
+
+def _case(
+    group: str,
+    dtype: str,
+    title: str,
+    mode: str,
+    xs: Sequence[Value],
+    shape: Sequence[int],
+    axis: Sequence[int] | None = None,
+    *,
+    keep: bool = False,
+    layout: str = "dense",
+    leave_out: Sequence[str] = (),
+    made: Data | None = None,
+) -> Case:
+    axes = [a % len(shape) for a in axis or ()] or list(range(len(shape)))
+    arguments = {"input": made or tensor(dtype, xs, shape, layout), "mode": mode}
+    if axis is not None:
+        arguments["axis"] = list(axis)
+    if keep:
+        arguments["keep_dims"] = True
+    return Case(
+        "reduce",
+        group,
+        dtype,
+        f"{mode} {title}",
+        {name: x for name, x in arguments.items() if name not in leave_out},
+        lambda: reduced(mode, dtype, xs, shape, axes, keep),
+    )
+
+
+def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
+    if wanted.wants("plain", dtype):
+        shape = (7, 9)
+        yield _case("plain", dtype, "of rows", mode, _values(mode, dtype, shape), shape, [1])
+        yield _case("plain", dtype, "of columns", mode, _values(mode, dtype, shape), shape, [0])
+    chosen = dtype in ("bool", "int32", "uint8", "float32", "complex64") and not wanted.quick
+    if wanted.wants("strided", dtype) and (chosen or mode in ("SUM", "MAX")):
+        for layout in LAYOUTS[1:3] if wanted.quick else LAYOUTS:
+            values = _values(mode, dtype, (3, 2, 5))
+            title = f"{layout}, axes 0 and 2"
+            yield _case("strided", dtype, title, mode, values, (3, 2, 5), [0, 2], layout=layout)
+    if wanted.wants("empty", dtype):
+        yield _case("empty", dtype, "of no elements", mode, [], (0,))
+        if chosen or mode in ("SUM", "MAX"):
+            yield _case("empty", dtype, "of no axes", mode, ordinary(dtype, 1), ())
+        if chosen and (mode in ("SUM", "MAX", "MEAN", "LAND") or dtype == "int32"):
+            for axis in ([0], [1], [2], [0, 1]):
+                title = f"of shape 2 0 3 along {' '.join(map(str, axis))}"
+                yield _case("empty", dtype, title, mode, [], (2, 0, 3), axis)
+            kept = "of shape 2 0 3 along 1 kept"
+            yield _case("empty", dtype, kept, mode, [], (2, 0, 3), [1], keep=True)
+    if wanted.wants("special", dtype):
+        yield from _special(dtype, mode, wanted)
+    if wanted.wants("random", dtype):
+        yield from _random(dtype, mode, wanted)
+
+
+def _values(mode: str, dtype: str, shape: Sequence[int]) -> list[Value]:
+    """Return elements that a mode tells apart: products of moderate size, truth that varies."""
+    count = math.prod(shape)
+    if mode == "PROD" and (dtype in FORMATS or dtype in PARTS):
+        random = Random(f"signs {dtype} {count}")
+        sizes = ordinary(dtype, count, "sizes", 0.6, 1.6)
+        if dtype in PARTS:
+            return sizes
+        return [-x if random.random() < 0.5 else x for x in sizes if isinstance(x, Real)]
+    found = ordinary(dtype, count, mode)
+    if mode[0] == "L":
+        zero = ordinary(dtype, 1, 0, 0, 0)[0]
+        few, many = Random("few"), Random("many")
+        other: Value = (real(1), real(0)) if dtype in PARTS else real(1) if dtype in FORMATS else 1
+        # Rows of ones, rows of zeros, and mixed ones.
+        for i in range(count):
+            row = i // shape[-1] % 4
+            chance = (few if row < 2 else many).random()
+            found[i] = other if (row == 0 or chance < 0.1 + 0.2 * row) and row != 1 else zero
+    return found
+
+
+def _axes(dtype: str, wanted: Wanted) -> Iterator[Case]:
+    """Give axes in every form: none, some, all, negative ones, in any order; kept and not."""
+    shape = (3, 1, 4, 2)
+    modes = {"int32": ["SUM", "MAX", "MEAN"], "float32": ["SUM", "PROD"], "bool": ["LOR"]}.get(
+        dtype, ["MIN" if dtype in FORMATS else "SUM"]
+    )
+    if dtype not in ("bool", "int32", "int64", "float16", "float32", "complex64"):
+        return
+    if wanted.quick:
+        modes = modes[:1] if dtype in ("int32", "float32") else []
+    for mode, keep in product(modes, (False, True)):
+        xs = ordinary(dtype, math.prod(shape), "axes")
+        for axis in (None, [], [0], [1], [3], [-1], [-3], [0, 2], [2, 0], [-1, 0], [0, 1, 2, 3]):
+            named = "not given" if axis is None else " ".join(map(str, axis)) or "empty"
+            title = f"axis {named}{' kept' if keep else ''}"
+            yield _case("plain", dtype, title, mode, xs, shape, axis, keep=keep)
+    yield _case(
+        "plain", dtype, "is the default", "SUM", ordinary(dtype, 5), (5,), leave_out=["mode"]
+    )
+
+
+# ---- sums of floats ------------------------------------------------------------------------------
+
+
+def _sums(dtype: str, wanted: Wanted) -> Iterator[Case]:
+    if wanted.wants("plain", dtype):
+        for count in LENGTHS[: 1 if wanted.quick else None]:
+            xs = [x for i in range(4) for x in long_row(dtype, count, i)]
+            made = tensor(dtype, xs, (4, count))
+            for mode in ("SUM", "MEAN"):
+                title = f"of {count} of one sign"
+                yield _case("plain", dtype, title, mode, xs, (4, count), [1], made=made)
+        across = [xs[i * count + j] for j in range(count) for i in range(2)]
+        title = f"of {count} of one sign in columns"
+        yield _case("plain", dtype, title, "SUM", across, (count, 2), [0])
+    if wanted.wants("special", dtype):
+        xs = [x for i in range(6) for x in _cancelling(dtype, 40, i)]
+        made = tensor(dtype, xs, (6, 40))
+        for mode in ("SUM", "MEAN"):
+            title = "where most cancels"
+            yield _case("special", dtype, title, mode, xs, (6, 40), [1], made=made)
+
+
+@lru_cache(64)
+def long_row(dtype: str, count: int, i: int) -> list[Value]:
+    """Return a row whose sum shows a thousandth more, and one element less."""
+    if dtype in PARTS:
+        first, second = (reals(long_row(PARTS[dtype], count, k)) for k in (i, 3 - i))
+        return list(zip(first, second, strict=True))
+    if dtype in NARROW:
+        return nearly_tied(dtype, count, i % 2 == 0, i)
+    return ordinary(dtype, count, i, 0.25, 1)
+
+
+def _cancelling(dtype: str, count: int, seed: object) -> list[Value]:
+    """Return numbers that nearly all have their negative among them, in a mixed order."""
+    half: list[Value] = ordinary(dtype, count // 2 - 1, seed)
+    rest = ordinary(dtype, count - 2 * len(half), seed, -0.5, 0.5)
+    found = [*half, *(_negative(x) for x in half), *rest]
+    Random(f"mixed {seed}").shuffle(found)
+    return found
+
+
+def _negative(x: Value) -> Value:
+    return (-x[0], -x[1]) if isinstance(x, tuple) else -x
+
+
+# ---- special values ------------------------------------------------------------------------------
+
+
+def _special(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
+    few = special(dtype)
+    if dtype in PARTS:
+        if mode in ("SUM", "LAND", "LOR", "LXOR"):
+            pairs = list(zip(few, few[1:] + few[:1], strict=True))
+            yield _rows_case(dtype, "of pairs", mode, pairs)
+        return
+    if mode[0] == "L":
+        yield _rows_case(dtype, "of pairs", mode, list(zip(few, few[1:] + few[:1], strict=True)))
+    elif mode != "MEAN":
+        chief = _chief(dtype) if dtype in FORMATS else few
+        yield _rows_case(dtype, "of pairs", mode, list(product(chief, chief)))
+    if dtype not in FORMATS:
+        if dtype != "bool":
+            rows = [few, few[::-1], [few[-1]] * len(few)]
+            yield _rows_case(dtype, "of extremes", mode, rows)
+        return
+    form = FORMATS[dtype]
+    one, nan = decode(form, form.bias << form.mantissa), decode(form, form.nan)
+    inf = decode(form, form.largest + form.infinity)
+    tiny, large = decode(form, 1), decode(form, form.largest)
+    plain = ordinary(dtype, 5, "beside", 0.5, 2)
+    rows = [[*plain[:i], x, *plain[i:]] for i in (0, 3, 5) for x in (nan, inf, -inf)]
+    yield _rows_case(dtype, "beside a NaN and infinities", mode, rows)
+    if mode in ("SUM", "MEAN"):
+        both = [[inf, one, -inf], [one, -inf, inf], [inf, inf, one], [-inf, tiny, -inf]]
+        yield _rows_case(dtype, "of infinities of both signs", mode, both)
+        yield _rows_case(dtype, "of subnormal numbers", mode, [[tiny] * 9, [tiny, -tiny, tiny] * 3])
+    if mode == "SUM":
+        yield _rows_case(dtype, "that overflows", mode, [[large] * 3, [-large] * 3])
+        if dtype in NARROW and dtype != "bfloat16":
+            # The partial sum is beyond the dtype, and not beyond float32, in which it is added.
+            rows = [[large, large, -large, -large], [large, -large, -large, large, one]]
+            yield _rows_case(dtype, "that overflows on the way", mode, rows[:1])
+            yield _rows_case(dtype, "that is large on the way", mode, rows[1:])
+    if mode == "PROD":
+        zero = real(0)
+        rows = [[zero, *plain], [*plain, -zero], [large, large, one], [-large, large, large]]
+        yield _rows_case(dtype, "with zeros", mode, rows[:2])
+        yield _rows_case(dtype, "that overflows", mode, rows[2:])
+        small = decode(form, 1 << form.mantissa)
+        rows = [[small, small, small], [-tiny, small, one], [small, one, one]]
+        yield _rows_case(dtype, "that vanishes", mode, rows)
+
+
+def _chief(dtype: str) -> list[Value]:
+    """Return the numbers of each kind, of both signs."""
+    form = FORMATS[dtype]
+    sizes = [0, 1, 1 << form.mantissa, form.bias << form.mantissa, form.largest]
+    sizes += [form.largest + 1] if form.infinity else []
+    found = [decode(form, size) for size in sizes]
+    return [*found, *(-x for x in found), decode(form, form.nan)]
+
+
+def _rows_case(dtype: str, title: str, mode: str, rows: Sequence[Sequence[Value]]) -> Case:
+    xs = [x for row in rows for x in row]
+    return _case("special", dtype, title, mode, xs, (len(rows), len(rows[0])), [1])
+
+
+# ---- random values -------------------------------------------------------------------------------
+
+
+def _random(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
+    shape = (4, 6, 5)
+    count = math.prod(shape)
+    axis = [[0], [1], [2], [0, 2], [1, 2]][Random(f"axis {mode} {dtype}").randrange(5)]
+    title = f"along {' '.join(map(str, axis))}"
+    rounds = mode in ("SUM", "PROD", "MEAN") and (dtype in FORMATS or dtype in PARTS)
+    if not rounds:
+        xs = anything(dtype, count, (wanted.seed, mode))
+        yield _case("random", dtype, title, mode, xs, shape, axis)
+    elif mode == "PROD":
+        xs = ordinary(dtype, count, (wanted.seed, mode), 0.5, 1.5)
+        yield _case("random", dtype, title, mode, xs, shape, axis)
+    else:
+        xs = ordinary(dtype, count, (wanted.seed, mode), -100, 100)
+        yield _case("random", dtype, title, mode, xs, shape, axis)

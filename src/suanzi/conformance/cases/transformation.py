@@ -1,1 +1,486 @@
-"""7.2.3, transformation."""
+"""7.2.3.1, .16, .22, .23: cast, clip, sign and where, which look at the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from random import Random
+from typing import Any
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.model import Case, Output
+from suanzi.conformance.moving import (
+    LAYOUTS,
+    SCALE,
+    Move,
+    Shape,
+    by,
+    distinct,
+    dtypes_of,
+    indices,
+    laid_out,
+    move_cases,
+    place,
+    quantised,
+    result,
+    zero,
+    zero_point_of,
+)
+from suanzi.conformance.oracle import (
+    FORMATS,
+    INFINITY,
+    PARTS,
+    Real,
+    Value,
+    convert,
+    decode,
+    less,
+    limits,
+    real,
+    rounded,
+    two,
+    unary,
+)
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.tensors import anything, ordinary, special, tensor
+
+# ---- cast ----------------------------------------------------------------------------------------
+
+
+@cases_of("cast")
+def casts(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give every dtype in every other: one rounding, saturation, two's complement, as O8 says."""
+    names = dtypes_of(op)
+    for source, target in product(names, names):
+        pair = f"{source}-{target}"
+        if wanted.wants("plain", pair) and not wanted.quick:
+            yield _cast(op, "plain", pair, "12 elements", distinct(source, 12))
+        if wanted.wants("special", pair):
+            yield _cast(op, "special", pair, "what breaks", special(source))
+            edges = _edges(source, target)
+            if edges:
+                yield _cast(op, "special", pair, "ends and ties of the target", edges)
+        if wanted.wants("random", pair):
+            elements = anything(source, 20 if wanted.quick else 40, (wanted.seed, target))
+            yield _cast(op, "random", pair, f"{len(elements)} elements", elements)
+
+
+@cases_of("cast")
+def casts_of_layouts(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give casts of tensors of any layout, of none, and without a type, which is float32."""
+    names = dtypes_of(op)
+    for i, source in enumerate(names):
+        target = names[(i + 7) % len(names)]
+        pair = f"{source}-{target}"
+        if wanted.wants("strided", pair):
+            for layout in LAYOUTS:
+                elements = distinct(source, 24)
+                yield _cast(op, "strided", pair, layout, elements, (2, 3, 4), layout)
+        if wanted.wants("empty", pair):
+            for shape in ((), (0,), (2, 0, 3)):
+                elements = distinct(source, prod(shape))
+                yield _cast(op, "empty", pair, by(shape), elements, shape)
+        if wanted.wants("plain", source):
+            elements = distinct(source, 12)
+            made = _cast(op, "plain", f"{source}-float32", "", elements)
+            arguments = {"input": made.arguments["input"]}
+            yield Case(op, "plain", source, "without type", arguments, made.expect)
+
+
+@cases_of("cast")
+def casts_of_quantised(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give the real numbers that quantised ones stand for."""
+    for source in (n for n in dtypes_of(op, True) if quantised(n)):
+        for target in ("float32", "float64"):
+            pair = f"{source}-{target}"
+            if wanted.wants("plain", pair):
+                stored = distinct(source, 12)
+                data = tensor(source, stored)
+                data = Data(
+                    source, (12,), data.raw, scale=(SCALE,), zero_point=zero_point_of(source)
+                )
+                truth = tuple(
+                    real((x - zero_point_of(source)) * Fraction(SCALE))
+                    for x in stored
+                    if isinstance(x, int)
+                )
+                yield Case(
+                    op,
+                    "plain",
+                    pair,
+                    "12 elements",
+                    {"input": data, "type": target},
+                    lambda target=target, truth=truth: (Output(target, (12,), truth),),  # type: ignore[misc]
+                )
+
+
+def _cast(
+    op: str,
+    group: str,
+    pair: str,
+    title: str,
+    elements: Sequence[Value],
+    shape: Shape | None = None,
+    layout: str = "dense",
+) -> Case:
+    source, target = pair.split("-")
+    dims = (len(elements),) if shape is None else shape
+
+    def expect() -> tuple[Output]:
+        # Rounded here: a cast to a narrow float must not go through float32.
+        return (Output(target, dims, tuple(convert(x, target) for x in elements)),)
+
+    data = tensor(source, elements, dims, layout)
+    return Case(op, group, pair, title, {"input": data, "type": target}, expect)
+
+
+def _edges(source: str, target: str) -> list[Value]:
+    """Return values of a dtype around where another ends, and where two of its numbers tie."""
+    if source in PARTS:
+        edges = _edges(PARTS[source], PARTS.get(target, target))
+        parts = [x for x in edges if isinstance(x, Real)]
+        return list(zip(parts, parts[::-1], strict=True))
+    part = PARTS.get(target, target)
+    exact = _ends(part) if part not in FORMATS else _ties(part)
+    if source in FORMATS:
+        form = FORMATS[source]
+        near = {rounded(form, real(x * k)) for x in exact for k in (1, 1 + two(-form.mantissa))}
+        finite = sorted((x for x in near if x.size is not None), key=_by_value)
+        return list(finite)
+    if source in ("bool", "uint1"):
+        return []
+    low, high = limits(source)
+    whole = {int(x) + d for x in exact for d in (-1, 0, 1)}
+    inside = sorted(x for x in whole if low <= x <= high)
+    return list(inside)
+
+
+def _by_value(x: Real) -> tuple[Fraction, bool]:
+    return x.value, not x.negative  # of zeros, the negative one first
+
+
+def _ends(target: str) -> list[Fraction]:
+    if target == "bool":
+        return [Fraction(x) for x in (0, 1, -1)]
+    low, high = limits(target)
+    near = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(-1, 2), Fraction(-1))
+    return [Fraction(end) + d for end in (low, high) for d in near]
+
+
+def _ties(target: str) -> list[Fraction]:
+    """Return halves between neighbours: small ones, large ones, and where the largest ends."""
+    form = FORMATS[target]
+    one, top = form.bias << form.mantissa, form.largest
+    found = []
+    for bits in (0, 1, 2, one, one + 1, top - 1):
+        found.append((decode(form, bits).value + decode(form, bits + 1).value) / 2)
+    step = decode(form, top).value - decode(form, top - 1).value
+    found.append(decode(form, top).value + step / 2)
+    whole = Fraction(2 ** (form.mantissa + 1))  # from here on, integers tie
+    found += [whole + 1, whole + 3, 2 * whole + 2, 2 * whole + 6]
+    return [sign * x for x in found for sign in (1, -1)]
+
+
+# ---- sign ----------------------------------------------------------------------------------------
+
+
+@cases_of("sign")
+def signs(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give 1, 0 and -1, and NaN of NaN; the sign of a zero is left open."""
+    for dtype in dtypes_of(op):
+        low = 0 if dtype.startswith("u") else -8
+        if wanted.wants("plain", dtype):
+            elements = ordinary(dtype, 24, op, low)
+            yield _sign(op, "plain", dtype, "2x3x4", elements, (2, 3, 4))
+        if wanted.wants("special", dtype):
+            few = special(dtype)
+            yield _sign(op, "special", dtype, "each", few, (len(few),))
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                elements = distinct(dtype, 24)
+                yield _sign(op, "strided", dtype, layout, elements, (2, 3, 4), layout)
+        if wanted.wants("empty", dtype):
+            for shape in ((), (0,), (2, 0, 3)):
+                yield _sign(op, "empty", dtype, by(shape), distinct(dtype, prod(shape)), shape)
+        if wanted.wants("random", dtype):
+            elements = anything(dtype, 50, (wanted.seed, op))
+            yield _sign(op, "random", dtype, "50 elements", elements, (50,))
+
+
+def _sign(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    elements: Sequence[Value],
+    shape: Shape,
+    layout: str = "dense",
+) -> Case:
+    def expect() -> tuple[Output]:
+        truth = tuple(unary("sign", dtype, x) for x in elements)
+        return (Output(dtype, shape, truth, zero_sign=False),)
+
+    return Case(op, group, dtype, title, {"input": tensor(dtype, elements, shape, layout)}, expect)
+
+
+# ---- clip ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A tensor of bounds."""
+
+    shape: Shape
+    elements: Sequence[Value]
+
+
+Bound = Spread | Value | None
+"""A tensor, a number, or nothing."""
+
+
+@cases_of("clip")
+def clips(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give elements within bounds: numbers, tensors, none; NaN stays, low above high gives high."""
+    for dtype in dtypes_of(op):
+        low, high, top = _bounds(dtype)
+        many = distinct(dtype, 24)
+        bounds: list[tuple[str, Bound, Bound]] = [
+            ("between", low, high),
+            ("above", low, None),
+            ("below", None, high),
+            ("without bounds", None, None),
+            ("low above high", high, low),
+            ("between equal bounds", high, high),
+        ]
+        if wanted.wants("plain", dtype):
+            for title, a, b in bounds[: 3 if wanted.quick else None]:
+                yield _clip(op, "plain", dtype, title, many, (2, 3, 4), a, b)
+        if wanted.wants("broadcast", dtype):
+            rows = Spread((3, 1), [low, high, low])
+            columns = Spread((4,), [high, top, top, low])
+            yield _clip(op, "broadcast", dtype, "tensors", many, (2, 3, 4), rows, columns)
+            yield _clip(
+                op, "broadcast", dtype, "one tensor", many, (2, 3, 4), Spread((), [low]), None
+            )
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                lows, highs = (Spread((2, 3, 4), distinct(dtype, 24, k)) for k in (50, 90))
+                yield _clip(op, "strided", dtype, layout, many, (2, 3, 4), lows, highs, layout)
+        if wanted.wants("empty", dtype):
+            for shape in ((), (0,), (2, 0, 3)):
+                elements = distinct(dtype, prod(shape))
+                yield _clip(op, "empty", dtype, by(shape), elements, shape, low, high)
+        if wanted.wants("special", dtype):
+            few = special(dtype)
+            yield _clip(op, "special", dtype, "between", few, (len(few),), low, high)
+            yield _clip(op, "special", dtype, "without bounds", few, (len(few),), None, None)
+            if dtype in FORMATS and FORMATS[dtype].infinity:
+                ends: tuple[Bound, Bound] = (-INFINITY, INFINITY)
+                yield _clip(op, "special", dtype, "infinite bounds", few, (len(few),), *ends)
+        if wanted.wants("random", dtype):
+            drawn = [
+                [x for x in anything(dtype, 60, (wanted.seed, op, k)) if not _is_nan(x)][:40]
+                for k in range(2)
+            ]
+            count = min(map(len, drawn))
+            elements = anything(dtype, count, (wanted.seed, op))
+            lows, highs = (Spread((count,), d[:count]) for d in drawn)
+            yield _clip(op, "random", dtype, "by tensors", elements, (count,), lows, highs)
+
+
+def _is_nan(x: Value) -> bool:
+    return isinstance(x, Real) and x.is_nan
+
+
+def _bounds(dtype: str) -> tuple[Value, Value, Value]:
+    """Return three numbers of a dtype, the smallest first."""
+    if dtype in FORMATS:
+        return real(-1), real(1), real(Fraction(3, 2))
+    low, high = limits(dtype)
+    if high - low < 4:
+        return 0, 1, 1
+    return low // 2 if low else high // 4, high // 2, high - 1
+
+
+def _clip(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    elements: Sequence[Value],
+    shape: Shape,
+    low: Bound,
+    high: Bound,
+    layout: str = "dense",
+) -> Case:
+    arguments: dict[str, Any] = {"input": tensor(dtype, elements, shape)}
+    for name, bound in (("low", low), ("high", high)):
+        if bound is not None:
+            arguments[name] = _argument(dtype, bound)
+
+    def expect() -> tuple[Output]:
+        found = []
+        for x, index in zip(elements, indices(shape), strict=True):
+            a, b = _at(low, index), _at(high, index)
+            kept = a if a is not None and _below(x, a) else x
+            found.append(b if b is not None and _below(b, kept) else kept)
+        return (Output(dtype, shape, tuple(found), zero_sign=False),)
+
+    laid = {name: laid_out(value, layout) for name, value in arguments.items()}
+    return Case(op, group, dtype, title, laid, expect)
+
+
+def _argument(dtype: str, bound: Bound) -> Any:
+    if isinstance(bound, Spread):
+        return tensor(dtype, bound.elements, bound.shape)
+    if isinstance(bound, Real):
+        if bound.size is None:
+            return float("-inf" if bound.negative else "inf")
+        return float(bound.value)
+    return bound
+
+
+def _at(bound: Bound, index: Shape) -> Value | None:
+    if not isinstance(bound, Spread):
+        return bound
+    last = index[len(index) - len(bound.shape) :]
+    at = [0 if n == 1 else i for i, n in zip(last, bound.shape, strict=True)]
+    return bound.elements[place(at, bound.shape)]
+
+
+def _below(a: Value, b: Value) -> bool:
+    if isinstance(a, Real) and isinstance(b, Real):
+        return less(a, b)
+    assert isinstance(a, int)
+    assert isinstance(b, int)
+    return a < b
+
+
+# ---- clip_backward -------------------------------------------------------------------------------
+
+
+@cases_of("clip_backward")
+def clip_gradients(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give gradients where the input is within the bounds, which are within, and zero elsewhere."""
+    for dtype in dtypes_of(op):
+        inner = PARTS.get(dtype, dtype)  # the input of clip is real
+        low, high, _ = _bounds(inner)
+        around = special(inner)
+        size = len(around)
+        if wanted.wants("plain", dtype):
+            elements = [low, high, *distinct(inner, 22)]
+            random = Random(dtype)
+            random.shuffle(elements)
+            yield _clip_backward(op, "plain", dtype, "between", (2, 3, 4), elements, low, high)
+        if wanted.wants("special", dtype):
+            yield _clip_backward(op, "special", dtype, "each", (size,), around, low, high)
+        if wanted.wants("broadcast", dtype):
+            elements = distinct(inner, 12)
+            rows, columns = Spread((3, 1), [low, high, low]), Spread((4,), [high] * 4)
+            yield _clip_backward(op, "broadcast", dtype, "tensors", (3, 4), elements, rows, columns)
+        if wanted.wants("strided", dtype):
+            elements = distinct(inner, 24)
+            for layout in LAYOUTS:
+                yield _clip_backward(
+                    op, "strided", dtype, layout, (2, 3, 4), elements, low, high, layout
+                )
+        if wanted.wants("empty", dtype):
+            for shape in ((), (0,), (2, 0, 3)):
+                elements = distinct(inner, prod(shape))
+                yield _clip_backward(op, "empty", dtype, by(shape), shape, elements, low, high)
+        if wanted.wants("random", dtype):
+            elements = anything(inner, 40, (wanted.seed, op))
+            yield _clip_backward(op, "random", dtype, "40 elements", (40,), elements, low, high)
+
+
+def _clip_backward(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    shape: Shape,
+    elements: Sequence[Value],
+    low: Bound,
+    high: Bound,
+    layout: str = "dense",
+) -> Case:
+    inner = PARTS.get(dtype, dtype)
+    gradient = distinct(dtype, len(elements), 7)
+
+    def expect() -> tuple[Output]:
+        found = []
+        for x, g, index in zip(elements, gradient, indices(shape), strict=True):
+            a, b = _at(low, index), _at(high, index)
+            assert a is not None
+            assert b is not None
+            inside = not (_is_nan(x) or _below(x, a) or _below(b, x))
+            found.append(g if inside else zero(dtype))
+        return (Output(dtype, shape, tuple(found), zero_sign=False),)
+
+    arguments = {
+        "grad_out": tensor(dtype, gradient, shape),
+        "low": _argument(inner, low),
+        "high": _argument(inner, high),
+        "input": tensor(inner, elements, shape),
+    }
+    laid = {name: laid_out(value, layout) for name, value in arguments.items()}
+    return Case(op, group, dtype, title, laid, expect)
+
+
+# ---- where ---------------------------------------------------------------------------------------
+
+
+def _where(x: Shape, y: Shape, condition: Shape, chosen: Sequence[int]) -> Move:
+    shapes = (condition, x, y)
+    ndim = max(map(len, shapes))
+    full = [(1,) * (ndim - len(s)) + s for s in shapes]
+    out = [next((n for n in sizes if n != 1), 1) for sizes in zip(*full, strict=True)]
+
+    def at(index: Shape, shape: Shape) -> int:
+        return place([0 if n == 1 else i for i, n in zip(index, shape, strict=True)], shape)
+
+    def source(index: Shape) -> int:
+        if chosen[at(index, full[0])]:
+            return at(index, full[1])
+        return prod(x) + at(index, full[2])
+
+    title = f"{by(condition)} of {by(x)} and {by(y)}"
+    return Move(
+        title,
+        {"x": x, "y": y},
+        result(out, source),
+        {"condition": tensor("bool", list(chosen), condition)},
+    )
+
+
+def _pattern(shape: Shape) -> list[int]:
+    random = Random(f"where {shape}")
+    return [random.randint(0, 1) for _ in range(prod(shape))]
+
+
+@cases_of("where")
+def choices(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give elements of the one or the other; all three are stretched, E68."""
+
+    def drawn(random: Random) -> Move:
+        out = tuple(random.randint(1, 4) for _ in range(random.randint(1, 4)))
+        some = [tuple(1 if random.random() < 0.3 else n for n in out) for _ in range(3)]
+        x, y, condition = (s[random.randint(0, len(out)) :] for s in some)
+        return _where(x, y, condition, [random.randint(0, 1) for _ in range(prod(condition))])
+
+    def move(x: Shape, y: Shape, condition: Shape) -> Move:
+        return _where(x, y, condition, _pattern(condition))
+
+    plain = [move((2, 3, 4), (2, 3, 4), (2, 3, 4)), move((7,), (7,), (7,))]
+    broadcast = [
+        move((3, 4), (3, 4), (4,)),
+        move((), (3, 4), (3, 4)),
+        move((3, 1), (4,), (2, 1, 1)),
+        move((3, 4), (3, 4), ()),
+        move((1, 4), (3, 1), (3, 4)),
+    ]
+    empty = [move((), (), ()), move((0,), (0,), (0,)), move((2, 0), (1, 1), (2, 0))]
+    yield from move_cases(op, wanted, plain, empty, broadcast, drawn, quantised_too=False)

@@ -47,6 +47,14 @@ class Unsupported(Exception):
     """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
 
 
+class Broken(Exception):
+    """What no call may do, whatever it returns: change an input, give an output that is no tensor."""
+
+
+class NoKernel(Unsupported):
+    """A function that a subject has, but not for this dtype: a refusal where one is due."""
+
+
 @dataclass(frozen=True)
 class Data:
     """A tensor as data."""

@@ -66,6 +66,7 @@ def facts(adapter: Any) -> dict[str, Any]:
         "missing": dict(getattr(adapter, "missing", {})),
         "notes": list(getattr(adapter, "notes", [])),
         "python": sys.version.split()[0],
+        "literals": dict(getattr(adapter, "literals", {})),
     }
 
 
@@ -82,8 +83,12 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
         if question.get("rules") and hasattr(adapter, "use_rules"):
             adapter.use_rules(question["rules"])
         status, outputs = _called(adapter, question["op"], made)
+    except wire.NoKernel as error:
+        return {"unsupported": str(error), "refused": True}
     except wire.Unsupported as error:
         return {"unsupported": str(error)}
+    except wire.Broken as error:
+        return {"broken": str(error)}
     try:
         if status != "SUCCESS":
             return {"status": status, "error": str(outputs)}
@@ -98,7 +103,7 @@ def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, An
     """Return the status and the outputs; or what `status` makes of an error, and its words."""
     try:
         found = adapter.call(op, made)
-    except wire.Unsupported:
+    except (wire.Unsupported, wire.Broken):
         raise
     except Exception as error:
         return adapter.status(error), f"{type(error).__name__}: {error}"

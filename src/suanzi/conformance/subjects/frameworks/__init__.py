@@ -1,1 +1,1 @@
-"""Adapters of frameworks, each of which runs in an interpreter that has the framework, without suanzi."""
+"""Adapters of frameworks; each runs in an interpreter that has the framework, without suanzi."""

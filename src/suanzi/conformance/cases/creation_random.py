@@ -1,0 +1,1 @@
+"""creation_random."""

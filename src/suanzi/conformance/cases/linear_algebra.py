@@ -1,1 +1,0 @@
-"""7.2.17, linear algebra."""

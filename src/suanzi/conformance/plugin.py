@@ -1,0 +1,128 @@
+"""The pytest plugin: the kit's cases as tests of a vendor's own suite, one test for each case.
+
+One line in a test file is enough::
+
+    from suanzi.conformance.suite import test_conformance
+
+with ``--suanzi-backend package.module:Adapter`` on the command line, or in the settings of pytest::
+
+    [tool.pytest.ini_options]
+    suanzi_backend = "package.module:Adapter"
+
+or, with no file at all, ``pytest --pyargs suanzi.conformance.suite --suanzi-backend torch``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from suanzi.conformance.deviations import Deviation
+    from suanzi.conformance.model import Case
+    from suanzi.conformance.process import Backend, Subject
+
+_OPTIONS = {
+    "backend": "the subject: suanzi, numpy, torch, ..., a C library, or package.module:Adapter",
+    "python": "the interpreter that has the subject, if not this one",
+    "op": "only these interfaces, by name, separated by commas",
+    "category": "only these categories, separated by commas",
+    "dtype": "only these dtypes, separated by commas",
+    "group": "only these groups of cases, separated by commas",
+    "rules": "the rule set of the promotion cases, if not the subject's own",
+    "seed": "the seed of random values (0)",
+    "timeout": "the seconds a call may take (10)",
+    "deviations": "a file of known deviations, with reasons",
+    "cases": "a folder of frozen cases, from suanzi check --export",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, which can stand in the settings, too: suanzi_backend and the like."""
+    group = parser.getgroup("suanzi", "conformance with T/AI 131.1-2025")
+    for name, text in _OPTIONS.items():
+        group.addoption(f"--suanzi-{name}", dest=f"suanzi_{name}", default=None, help=text)
+        parser.addini(f"suanzi_{name}", text, default="")
+    group.addoption(
+        "--suanzi-quick", dest="suanzi_quick", action="store_true", default=None,
+        help="fewer values and dtypes",
+    )  # fmt: skip
+    group.addoption(
+        "--suanzi-minimal", dest="suanzi_minimal", action="store_true", default=None,
+        help="only the interfaces of the minimal set",
+    )  # fmt: skip
+    for name in ("quick", "minimal"):
+        parser.addini(f"suanzi_{name}", name, type="bool", default=False)
+
+
+def _setting(config: pytest.Config, name: str) -> Any:
+    given = config.getoption(f"suanzi_{name}")
+    return given if given is not None else config.getini(f"suanzi_{name}")
+
+
+def _listed(config: pytest.Config, name: str) -> list[str]:
+    return [one.strip() for one in str(_setting(config, name)).split(",") if one.strip()]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give every test that takes a `suanzi_case` the cases that are wanted."""
+    if "suanzi_case" not in metafunc.fixturenames:
+        return
+    found = _cases(metafunc.config)
+    metafunc.parametrize("suanzi_case", found, ids=[case.id for case in found])
+
+
+def _cases(config: pytest.Config) -> list[Case]:
+    from suanzi.conformance.cases import Wanted, cases, operators
+    from suanzi.conformance.check import category, wanted_cases
+    from suanzi.conformance.running import facts_of
+
+    settings = {
+        "dtypes": _listed(config, "dtype") or None,
+        "groups": _listed(config, "group") or None,
+        "quick": bool(_setting(config, "quick")),
+        "seed": int(_setting(config, "seed") or 0),
+        "folder": _setting(config, "cases") or None,
+    }
+    rules = _setting(config, "rules") or facts_of(_backend(config)).rules
+    wanted: Wanted = wanted_cases(settings, rules)
+    names = operators(
+        _listed(config, "op"),
+        [category(name) for name in _listed(config, "category")],
+        bool(_setting(config, "minimal")),
+    )
+    return [case for op in names for case in cases(op, wanted)]
+
+
+def _backend(config: pytest.Config) -> Backend:
+    from suanzi.conformance.backends import backend
+
+    title = _setting(config, "backend")
+    if not title:
+        raise pytest.UsageError(
+            "suanzi: say which subject to hold against the standard: --suanzi-backend torch, "
+            "./libvendor.so or package.module:Adapter, or suanzi_backend in the settings."
+        )
+    return backend(title, _setting(config, "python") or None)
+
+
+@pytest.fixture(scope="session")
+def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    """Give the subject, in a process of its own that is started again where it ends."""
+    from suanzi.conformance.process import Subject
+
+    timeout = float(_setting(request.config, "timeout") or 10)
+    with Subject(_backend(request.config), timeout) as subject:
+        yield subject
+
+
+@pytest.fixture(scope="session")
+def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -> list[Deviation]:
+    """Give the known deviations of the subject."""
+    from suanzi.conformance import deviations
+
+    own = _setting(request.config, "deviations")
+    return [*deviations.packaged(suanzi_subject.facts.name), *(deviations.read(own) if own else [])]

@@ -1,0 +1,99 @@
+"""The C prototypes of Appendix A, from ``spec/prototypes.toml``.
+
+>>> prototype("reduce").parameters[2]
+Item(name='axis', base='int', pointer=True, const=True)
+>>> str(prototype("add"))
+'Status op_add(const Tensor x, const Tensor y, Tensor *z)'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from suanzi.standard import Interface, interface, interfaces, read_spec
+from suanzi.status import InternalError
+
+
+@dataclass(frozen=True)
+class Item:
+    """A parameter of a C function."""
+
+    name: str
+    base: str
+    """The type without const and pointer."""
+    pointer: bool
+    const: bool
+
+    def __str__(self) -> str:
+        star = "*" if self.pointer else ""
+        return f"{'const ' if self.const else ''}{self.base} {star}{self.name}"
+
+
+@dataclass(frozen=True)
+class Prototype:
+    """A C function of Appendix A."""
+
+    interface: Interface
+    items: tuple[Item, ...]
+    """In the order of C."""
+    elements: MappingProxyType[str, str]
+    """How many elements arrays have whose length is no parameter, in words."""
+
+    @property
+    def outputs(self) -> tuple[Item, ...]:
+        """What the function fills."""
+        return tuple(item for item in self.items if item.name in self.interface.outputs)
+
+    @property
+    def parameters(self) -> tuple[Item, ...]:
+        """What it is given."""
+        return tuple(item for item in self.items if item.name not in self.interface.outputs)
+
+    @property
+    def lengths(self) -> dict[str, str]:
+        """The arrays by the parameters that have their lengths."""
+        found = {p.name: p.length_of for p in self.interface.parameters if p.length_of}
+        known = {p.name for p in self.interface.parameters}
+        for item in self.parameters:
+            if item.name not in known:  # a length that only C has: its array is the pointer
+                arrays = [i.name for i in self.parameters if i.pointer]
+                found[item.name] = arrays[0]
+        return found
+
+    def __str__(self) -> str:
+        return f"Status {self.interface.c_name}({', '.join(map(str, self.items))})"
+
+
+@cache
+def _spec() -> dict[str, Any]:
+    return read_spec("prototypes.toml")
+
+
+@cache
+def prototype(name: str) -> Prototype:
+    """Return the C function of an interface."""
+    facts = interface(name)
+    items = tuple(_item(text) for text in _spec()["prototype"][facts.name].split(", "))
+    elements = _spec()["elements"].get(facts.name, {})
+    return Prototype(facts, items, MappingProxyType(elements))
+
+
+def prototypes() -> tuple[Prototype, ...]:
+    """Return every C function, in the standard's order."""
+    return tuple(prototype(name) for name in interfaces())
+
+
+def enumerations() -> dict[str, list[str]]:
+    """Return the members of each enumeration of a parameter, in the order of their numbers."""
+    return dict(_spec()["enumeration"])
+
+
+def _item(text: str) -> Item:
+    *words, name = text.split()
+    const = words[0] == "const"
+    if len(words) != 1 + const:
+        raise InternalError(f"prototypes.toml: {text!r} is no parameter.")
+    return Item(name.removeprefix("*"), words[-1], name.startswith("*"), const)

@@ -1,0 +1,194 @@
+"""A C library as a subject: a shared object that exports functions of Appendix A.
+
+The header is that of :mod:`suanzi.conformance.header`. Tensors are built in memory of this process
+and lent to the library; what it returns is read, and given back to its `op_destroy`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from suanzi.conformance.prototypes import Prototype, prototype, prototypes
+from suanzi.conformance.subjects.c_arguments import Arguments, c_type
+from suanzi.conformance.subjects.c_memory import (
+    DataType,
+    TensorImpl,
+    c_dtype,
+    check_layout,
+    read_tensor,
+)
+from suanzi.conformance.subjects.wire import Broken, Data, Unsupported
+from suanzi.status import Status, StatusError
+
+
+class Adapter:
+    """A C library.
+
+    `rules` is the rule set it promotes dtypes by: the standard's own words, "strict", promote none.
+    """
+
+    statuses = True
+
+    def __init__(self, path: str, rules: str = "strict") -> None:
+        self.rules = rules
+        self.name = os.path.basename(path)
+        # Without a directory, the loader would look elsewhere.
+        self._library = ctypes.CDLL(os.path.abspath(path))
+        self.version = self._version()
+        self._has = self._function("op_library_has", [ctypes.c_char_p, DataType], ctypes.c_int)
+        self._functions: dict[str, Any] = {}
+        self.mapping: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
+        self.notes: list[str] = []
+        for function in prototypes():
+            self._find(function)
+        self._destroy = self._functions.get("destroy")
+
+    def _version(self) -> str:
+        found = self._function("op_library_version", [], ctypes.c_char_p)
+        return (found() or b"").decode(errors="replace") if found is not None else ""
+
+    def _function(self, name: str, takes: list[Any], gives: Any) -> Any:
+        found = getattr(self._library, name, None)
+        if found is not None:
+            found.argtypes, found.restype = takes, gives
+        return found
+
+    def _find(self, function: Prototype) -> None:
+        """Find a function, by its name or as Appendix A misprints it."""
+        facts = function.interface
+        takes = [c_type(item) for item in function.items]
+        for name in (facts.c_name, *facts.printed):
+            found = self._function(name, takes, ctypes.c_int)
+            if found is None:
+                continue
+            if name != facts.c_name:
+                self.notes.append(f"{facts.c_name} is exported as {name}, a misprint")
+            self._functions[facts.name] = found
+            self.mapping[facts.name] = str(function)
+            return
+        self.missing[facts.name] = f"the library does not export {facts.c_name}"
+
+    def create(self, data: Data) -> Data:
+        """Return the data; they become a tensor in the memory of the call."""
+        check_layout(data)
+        return data
+
+    def read(self, x: Any) -> Any:
+        """Return an output; a call has read it already."""
+        return x
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """Call a function, and return its status and what it gave."""
+        if op not in self._functions:
+            raise Unsupported(self.missing[op])
+        self._check_dtypes(op, arguments)
+        if op == "destroy":
+            return self._destroyed(arguments)
+        made = Arguments(prototype(op), arguments)
+        code = self._functions[op](*made.c)
+        made.memory.check()
+        status = _status(code)
+        if status != "SUCCESS":
+            return (status,)
+        return status, *self._outputs(made)
+
+    def status(self, error: Exception) -> str:
+        """Return the status of an error: one of this adapter, which is none of the library's."""
+        raise Broken(f"{type(error).__name__}: {error}")
+
+    def _check_dtypes(self, op: str, arguments: dict[str, Any]) -> None:
+        """Raise Unsupported if the library says that it has not an interface for a dtype."""
+        if self._has is None:
+            return
+        for dtype in _dtypes(arguments):
+            name = prototype(op).interface.c_name
+            if not self._has(name.encode(), c_dtype(dtype)):
+                raise Unsupported(f"the library says that it has no {name} for {dtype}")
+
+    def _outputs(self, made: Arguments) -> Iterator[Any]:
+        """Give the outputs, and give their tensors back to the library."""
+        handles: list[int] = []
+        facts = made.function.interface
+        for item in made.function.outputs:
+            at, count = made.cells[item.name]
+            if item.base == "bool":
+                yield _bool(item.name, at)
+            elif item.base == "int":
+                yield ctypes.c_int.from_address(at).value
+            elif count is not None:
+                some = list((ctypes.c_void_p * count).from_address(at))
+                yield [read_tensor(f"{item.name}[{i}]", h) for i, h in enumerate(some)]
+                handles += [h for h in some if h is not None]
+            else:
+                handle = ctypes.c_void_p.from_address(at).value
+                if handle is None and (facts.name, item.name) == ("qr", "Q"):
+                    # In mode "r", which does not compute it.
+                    yield None
+                    continue
+                yield read_tensor(item.name, handle)
+                handles += [handle] if handle is not None else []
+        self._give_back(made, handles)
+
+    def _give_back(self, made: Arguments, handles: list[int]) -> None:
+        """Destroy tensors of the library; those on memory of ours stay."""
+        if self._destroy is None:
+            return
+        for handle in dict.fromkeys(handles):
+            if made.memory.owns(handle):
+                continue
+            if made.memory.owns(TensorImpl.from_address(handle).storage):
+                continue
+            cell = ctypes.c_void_p(handle)
+            self._destroy(ctypes.addressof(cell))
+
+    def _destroyed(self, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """Destroy a tensor of the library's own: ours it could not free."""
+        given = arguments.get("input")
+        handle: int | None = None
+        if isinstance(given, Data) and given.layout != "destroyed":
+            if "create_tensor" not in self._functions:
+                raise Unsupported("op_destroy takes a tensor that op_create_tensor made")
+            shape = {"dtype": given.dtype, "shape": list(given.shape)}
+            values = Data(given.dtype, given.shape, given.raw)
+            own = Arguments(prototype("create_tensor"), {**shape, "values": values})
+            code = self._functions["create_tensor"](*own.c)
+            if _status(code) != "SUCCESS":
+                raise Broken(f"op_create_tensor for op_destroy: {_status(code)}")
+            handle = ctypes.c_void_p.from_address(own.cells["output"][0]).value
+        elif given is not None and not isinstance(given, Data):
+            raise Unsupported("in C, input is a tensor")
+        assert self._destroy is not None
+        cell = ctypes.c_void_p(handle)
+        return (_status(self._destroy(ctypes.addressof(cell))),)
+
+
+def _status(code: int) -> str:
+    try:
+        return Status(code).name
+    except ValueError:
+        return f"status {code}"
+
+
+def _bool(name: str, at: int) -> bool:
+    found = ctypes.c_uint8.from_address(at).value
+    if found > 1:
+        raise Broken(f"{name} is {found}, no bool")
+    return found == 1
+
+
+def _dtypes(arguments: dict[str, Any]) -> Iterator[str]:
+    """Give the dtypes of the arguments, and those they name."""
+    for name, value in arguments.items():
+        for x in value if isinstance(value, list) else [value]:
+            if isinstance(x, Data):
+                yield x.dtype
+        if name in ("dtype", "type") and isinstance(value, str):
+            try:
+                c_dtype(value)
+            except StatusError:
+                continue  # no dtype at all: for the library to say
+            yield value

@@ -1,0 +1,335 @@
+"""The arguments of a case as those of a C function.
+
+What C cannot say is Unsupported: a string for a tensor, an array of another length than the one
+that is implied, a number that its type does not hold.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from suanzi import dtypes
+from suanzi.conformance.header import defaults
+from suanzi.conformance.oracle import FORMATS, PARTS, Real, limits, real
+from suanzi.conformance.prototypes import Item, Prototype, enumerations
+from suanzi.conformance.subjects.c_memory import (
+    DataType,
+    Device,
+    Memory,
+    Shape,
+    c_dtype,
+    check_layout,
+)
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsupported
+from suanzi.conformance.tensors import tensor, values
+from suanzi.device import Device as KnownDevice
+from suanzi.status import StatusError
+
+_SCALARS: dict[str, Any] = {
+    "bool": ctypes.c_bool,
+    "char": ctypes.c_char,
+    "int": ctypes.c_int,
+    "int32_t": ctypes.c_int32,
+    "int64_t": ctypes.c_int64,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+    "DataType": DataType,
+    "Device": Device,
+    "Shape": Shape,
+}
+_ARRAYS = {"int": "int32", "int64_t": "int64", "float": "float32"}
+_NO_MEMBER = 99
+"""What stands for a mode that there is not."""
+
+
+def c_type(item: Item) -> Any:
+    """Return the type of a parameter for ctypes."""
+    if item.pointer or item.base == "Tensor":
+        return ctypes.c_void_p
+    return ctypes.c_int if item.base in enumerations() else _SCALARS[item.base]
+
+
+class Arguments:
+    """The arguments of one call, and the memory they lie in."""
+
+    def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
+        self.function, self.given, self.memory = function, given, Memory()
+        self._counts: dict[str, int] = {}
+        self._tensors = [x for x in _flat(list(given.values())) if isinstance(x, Data)]
+        made: dict[str, Any] = {}
+        lengths = function.lengths
+        derived = {p.name for p in function.interface.parameters if p.derived} - set(lengths)
+        for item in function.parameters:
+            if item.name not in lengths and item.name not in derived:
+                made[item.name] = self._argument(item)
+        for item in function.parameters:
+            if item.name in lengths:
+                made[item.name] = self._length(item.name, lengths[item.name])
+            elif item.name in derived:
+                made[item.name] = self._derived(item.name)
+        self.cells = {item.name: self._cell(item, made) for item in function.outputs}
+        both = {**made, **{name: at for name, (at, _) in self.cells.items()}}
+        self.c = [both[item.name] for item in function.items]
+
+    def _argument(self, item: Item) -> Any:
+        name, given = item.name, item.name in self.given
+        if not given and name not in defaults(self.function.interface.name):
+            raise Unsupported(f"C cannot leave out {name}")
+        value = self.given[name] if given else defaults(self.function.interface.name)[name]
+        if item.base == "Tensor":
+            if not given:
+                return None
+            return self._list(name, value) if item.pointer else self._tensor(name, value)
+        if item.base == "char":
+            return self._text(item, value)
+        if item.pointer:
+            # A pointer that is left out is NULL; an empty array that is given is not.
+            return None if value is None or not given else self._pointed(item, value)
+        return self._scalar(item, value)
+
+    def _tensor(self, name: str, value: Any) -> int | None:
+        if value is None:
+            return None
+        if isinstance(value, int) and name == "shift":
+            value = tensor(self._dtype_of_first(), [_exact(value, self._dtype_of_first())], ())
+        if not isinstance(value, Data):
+            raise Unsupported(f"in C, {name} is a tensor")
+        check_layout(value)
+        if value.layout != "destroyed":
+            return self.memory.tensor(name, value)
+        if name in defaults(self.function.interface.name):
+            raise Unsupported(f"a destroyed tensor is NULL, which leaves {name} out")
+        return None
+
+    def _list(self, name: str, value: Any) -> int | None:
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise Unsupported(f"in C, {name} is an array of tensors")
+        handles = [self._tensor(f"{name}[{i}]", x) or 0 for i, x in enumerate(value)]
+        self._counts[name] = len(handles)
+        return self.memory.place(name, np.array(handles, np.uintp).tobytes())
+
+    def _text(self, item: Item, value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.isascii():
+            raise Unsupported(f"in C, {item.name} is a string")
+        if item.pointer:
+            return self.memory.place(item.name, value.encode() + b"\0")
+        if len(value) != 1:
+            raise Unsupported(f"in C, {item.name} is one character")
+        return value.encode()
+
+    def _pointed(self, item: Item, value: Any) -> int:
+        if item.base == "void":
+            return self._values(value) if item.name == "values" else self._generic(item, value)
+        if item.base in ("DataType", "Shape"):
+            return self.memory.place(item.name, bytes(self._scalar(item, value)))
+        if item.name == "channel_axis":
+            return self.memory.place(item.name, self._array(item, [value]))
+        return self.memory.place(item.name, self._array(item, value))
+
+    def _array(self, item: Item, value: Any) -> bytes:
+        wanted = self._implied(item.name)
+        if isinstance(value, int | float):
+            value = [value] * (wanted if wanted is not None else 1)
+        found = _flat(_plain(value))
+        if wanted is not None and len(found) != wanted:
+            raise Unsupported(f"in C, {item.name} has no length: it is {wanted}")
+        self._counts[item.name] = len(found)
+        kind = _ARRAYS[item.base]
+        for x in found:
+            if kind == "float32":
+                fits = isinstance(x, int | float) and not isinstance(x, bool)
+            else:
+                low, high = limits(kind)
+                fits = isinstance(x, int) and not isinstance(x, bool) and low <= x <= high
+            if not fits:
+                raise Unsupported(f"in C, {item.name} has elements of the type {item.base}")
+        return np.array(found, kind).tobytes()
+
+    def _implied(self, name: str) -> int | None:
+        """Return how many elements an array has that has no length of its own."""
+        words = self.function.elements.get(name)
+        if words is None or (not self._tensors and "ndim" in words):
+            return None
+        ndim = len(self._tensors[0].shape) if self._tensors else 0
+        known = {"ndim": ndim, "2 * ndim": 2 * ndim, "ndim - 2": max(ndim - 2, 0),
+                 "shifts_len": self._counts.get("shifts")}  # fmt: skip
+        if name == "indices" and words.startswith("nnzs"):
+            return self._nnzs() * len(_plain(self.given["shape"]))
+        return known.get(words)
+
+    def _values(self, value: Any) -> int:
+        """Return the address of elements in the dtype of the tensor to be made."""
+        kind = self._dtype()
+        count = math.prod(_plain(self.given["shape"]))
+        if self.function.interface.name == "create_sparse_tensor":
+            count = self._nnzs()
+        if isinstance(value, Data):
+            if (value.dtype, value.size) != (kind, count) or value.layout != "dense":
+                raise Unsupported("in C, values are bytes: they have neither dtype nor shape")
+            raw = value.raw
+        else:
+            found = _flat(_plain(value))
+            if len(found) != count and found:
+                raise Unsupported("in C, values are bytes: they have no shape")
+            raw = tensor(kind, [_exact(x, kind) for x in found]).raw
+        self._counts["values"] = len(raw)
+        return self.memory.place("values", raw)
+
+    def _generic(self, item: Item, value: Any) -> int:
+        """Return the address of one element of the dtype of the tensor."""
+        made = "dtype" in {p.name for p in self.function.parameters}
+        kind = self._dtype() if made else self._dtype_of_first()
+        if isinstance(value, Data):
+            if value.dtype != kind or value.size != 1:
+                raise Unsupported(f"in C, {item.name} is one {kind}")
+            return self.memory.place(item.name, value.raw)
+        return self.memory.place(item.name, tensor(kind, [_exact(value, kind)]).raw)
+
+    def _scalar(self, item: Item, value: Any) -> Any:
+        if item.base == "DataType":
+            return _c_dtype(value)
+        if item.base == "Device":
+            try:
+                device = KnownDevice(value)
+            except StatusError as error:
+                raise Unsupported(str(error)) from None
+            return Device(device.type, device.id)
+        if item.base == "Shape":
+            dims = (value,) if isinstance(value, int) else tuple(_flat(_plain(value)))
+            self._check_integers(item, dims, ctypes.c_int64)
+            return self.memory.shape(item.name, dims)
+        if item.base in enumerations():
+            members = enumerations()[item.base]
+            return members.index(value) if value in members else _NO_MEMBER
+        if item.base == "bool":
+            if not isinstance(value, bool):
+                raise Unsupported(f"in C, {item.name} is a bool")
+            return value
+        if item.base in ("float", "double"):
+            return self._float(item, value)
+        self._check_integers(item, (value,), _SCALARS[item.base])
+        return value
+
+    def _float(self, item: Item, value: Any) -> float:
+        if value is None:  # the precision of lstsq
+            return float(dtypes.finfo(dtypes.dtype(self._dtype_of_first())).eps)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Unsupported(f"in C, {item.name} is a {item.base}")
+        return float(value)
+
+    def _check_integers(self, item: Item, found: tuple[Any, ...], kind: Any) -> None:
+        limit = 1 << (8 * ctypes.sizeof(kind) - 1)
+        for x in found:
+            if isinstance(x, bool) or not isinstance(x, int) or not -limit <= x < limit:
+                raise Unsupported(f"in C, {item.name} is of the type {item.base}")
+
+    def _length(self, name: str, array: str) -> int:
+        count = self._counts.get(array, 0)
+        if self.given.get(name, count) != count:
+            raise Unsupported(f"in C, {array} would be read past its end: {name} is not {count}")
+        return count
+
+    def _derived(self, name: str) -> int:
+        """Return a number that Python takes from another argument."""
+        given = self.given.get(name)
+        if name == "n_bytes":
+            count = self._counts.get("values", 0)
+            if given is not None and not 0 <= given <= count:
+                raise Unsupported("in C, values would be read past their end")
+            return count if given is None else int(given)
+        if given is not None:
+            self._check_integers(Item(name, "int", False, True), (given,), ctypes.c_int)
+            return int(given)
+        if name == "nnzs":
+            return self._nnzs()
+        if name == "nsplit":
+            return self._counts.get("split_sizes", 0)
+        shape = self._tensors[0].shape if self._tensors else ()
+        axis = self.given.get("axis", 0)
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+            axis = 0
+        return shape[axis] if shape else 0
+
+    def _nnzs(self) -> int:
+        found = self.given.get("values")
+        return found.size if isinstance(found, Data) else len(_flat(_plain(found)))
+
+    def _cell(self, item: Item, made: Mapping[str, Any]) -> tuple[int, int | None]:
+        """Return where an output goes, and how many there are if it is an array."""
+        words = self.function.elements.get(item.name)
+        count: int | None = None
+        if words is not None:
+            if words.startswith("ndim"):
+                rank = len(self._tensors[0].shape) if self._tensors else 0
+                count = rank if made["as_tuple"] else None
+            else:
+                count = max(made[words], 0)
+        return self.memory.place(item.name, bytes(8 * max(count or 1, 1)), writable=True), count
+
+    def _dtype(self) -> str:
+        given = self.given.get("dtype", defaults(self.function.interface.name)["dtype"])
+        try:
+            return dtypes.dtype(given).name
+        except StatusError as error:
+            raise Unsupported(str(error)) from None
+
+    def _dtype_of_first(self) -> str:
+        if not self._tensors:
+            raise Unsupported("in C, a scalar has the dtype of a tensor, and there is none")
+        return self._tensors[0].dtype
+
+
+def _c_dtype(value: Any) -> DataType:
+    try:
+        return c_dtype(value)
+    except StatusError:
+        return DataType(_NO_MEMBER, 0)
+
+
+def _plain(value: Any) -> list[Any]:
+    """Return what may be a tensor, a number or nothing as a list."""
+    if isinstance(value, Data):
+        return [float(x.value) if isinstance(x, Real) else x for x in values(value)]
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _flat(value: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for x in value:
+        found += _flat(list(x)) if isinstance(x, list | tuple) else [x]
+    return found
+
+
+def _exact(x: Any, dtype: str) -> Any:
+    """Return a number as the oracle has it, where C could write it down in a dtype."""
+    if isinstance(x, complex) and dtype in PARTS:
+        return real(x.real), real(x.imag)
+    if isinstance(x, bool | int | float):
+        if dtype in PARTS:
+            return real(x), real(0)
+        if dtype in FORMATS:
+            return real(x)
+        low, high = _limits(dtype)
+        if x == x // 1 and low <= x <= high:
+            return int(x)
+    raise Unsupported(f"{x!r} is no {dtype} in C")
+
+
+def _limits(dtype: str) -> tuple[int, int]:
+    if dtype == "bool":
+        return 0, 1
+    if dtype.startswith("QT") or dtype == "char":
+        bits, signed = 8 * ITEMSIZE[dtype], "_INT" in dtype
+        return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return limits(dtype)

@@ -1,0 +1,233 @@
+"""The structures of A.1 in memory that a C library is lent, and that is looked after.
+
+Each piece of memory stands between guards. After a call, a piece that the library had to leave
+alone must be what it was, and every guard, too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+
+from suanzi import dtypes
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+from suanzi.layout import LayoutType
+
+_GUARD = 64
+_PATTERN = b"\xa5"
+_BEFORE = 3
+"""How many elements stand in a storage before a tensor with an offset."""
+
+
+class DataType(ctypes.Structure):
+    """What the elements are."""
+
+    _fields_ = (("code", ctypes.c_int), ("size", ctypes.c_uint8))
+
+
+class Device(ctypes.Structure):
+    """Where they are."""
+
+    _fields_ = (("type", ctypes.c_int), ("id", ctypes.c_int))
+
+
+class Layout(ctypes.Structure):
+    """In which order."""
+
+    _fields_ = (("type", ctypes.c_int), ("min2maj", ctypes.c_void_p))
+
+
+class Shape(ctypes.Structure):
+    """How many along each axis."""
+
+    _fields_ = (("ndim", ctypes.c_int64), ("dims", ctypes.c_void_p), ("layout", Layout))
+
+
+class StorageImpl(ctypes.Structure):
+    """Memory of tensors."""
+
+    _fields_ = (
+        ("dtype", DataType),
+        ("device", Device),
+        ("size", ctypes.c_int64),
+        ("data", ctypes.c_void_p),
+    )
+
+
+class TensorImpl(ctypes.Structure):
+    """A tensor."""
+
+    _fields_ = (
+        ("size", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("shape", Shape),
+        ("scale", ctypes.c_void_p),
+        ("zero_point", ctypes.c_int32),
+        ("storage", ctypes.c_void_p),
+    )
+
+
+def c_dtype(name: str) -> DataType:
+    """Return a dtype as the library has it."""
+    found = dtypes.dtype(name)
+    return DataType(int(found.code), found.size)
+
+
+class Memory:
+    """Memory lent for one call."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[str, Any, int, bytes, bool]] = []
+
+    def place(self, label: str, content: bytes, *, writable: bool = False) -> int:
+        """Return the address of a copy; the library may change it only if it is `writable`."""
+        buffer = ctypes.create_string_buffer(_PATTERN * (3 * _GUARD + len(content)))
+        # Vector instructions want more than malloc gives.
+        start = _GUARD + -(ctypes.addressof(buffer) + _GUARD) % _GUARD
+        ctypes.memmove(ctypes.addressof(buffer) + start, content, len(content))
+        self._pieces.append((label, buffer, start, content, writable))
+        return ctypes.addressof(buffer) + start
+
+    def owns(self, address: int) -> bool:
+        """Tell whether a piece begins at an address."""
+        return any(ctypes.addressof(b) + start == address for _, b, start, _, _ in self._pieces)
+
+    def check(self) -> None:
+        """Raise Broken if anything is not as it was."""
+        for label, buffer, start, content, writable in self._pieces:
+            now, end = buffer.raw, start + len(content)
+            if not writable and now[start:end] != content:
+                raise Broken(f"{label} was changed")
+            if now[:start].strip(_PATTERN) or now[end:-1].strip(_PATTERN):
+                raise Broken(f"memory around {label} was written to")
+
+    def integers(self, label: str, values: tuple[int, ...]) -> int:
+        """Return the address of an array of int64_t."""
+        return self.place(label, np.array(values, np.int64).tobytes())
+
+    def shape(self, label: str, dims: tuple[int, ...], columns: bool = False) -> Shape:
+        """Return a shape, row-major or with the first axis the fastest."""
+        axes = range(len(dims))
+        order = tuple(axes if columns else reversed(axes))
+        layout = Layout(LayoutType.DENSE, self.integers(f"the layout of {label}", order))
+        return Shape(len(dims), self.integers(f"the dims of {label}", dims), layout)
+
+    def tensor(self, label: str, data: Data) -> int:
+        """Return the address of a tensor."""
+        raw, offset = data.raw, 0
+        if data.layout == "columns":
+            raw = _reordered(data, tuple(range(len(data.shape)))[::-1])
+        elif data.layout == "offset":
+            offset, before = _BEFORE, b"\1" * ITEMSIZE[data.dtype] * _BEFORE
+            raw = before + raw
+        scale = None
+        if data.scale is not None:
+            scale = self.place(f"the scale of {label}", np.array(data.scale, np.float32).tobytes())
+        storage = StorageImpl(
+            c_dtype(data.dtype), Device(0, 0), len(raw) // ITEMSIZE[data.dtype],
+            self.place(f"the input {label}", raw),
+        )  # fmt: skip
+        at = self.place(f"the storage of {label}", bytes(storage))
+        columns = data.layout == "columns"
+        made = TensorImpl(
+            data.size, offset, self.shape(label, data.shape, columns), scale,
+            data.zero_point or 0, at,
+        )  # fmt: skip
+        return self.place(f"the tensor {label}", bytes(made))
+
+
+LAYOUTS = frozenset({"dense", "columns", "offset", "destroyed"})
+"""What A.1 can say of a tensor in memory: it has no strides."""
+
+
+def check_layout(data: Data) -> None:
+    """Raise Unsupported if A.1 has no words for a tensor."""
+    if data.sparse is not None:
+        raise Unsupported("A.1 has no place for the indices of a sparse tensor")
+    if data.layout not in LAYOUTS:
+        raise Unsupported(f"A.1 has no strides: no tensor of the layout {data.layout!r}")
+
+
+def _reordered(data: Data, axes: tuple[int, ...]) -> bytes:
+    """Return the elements with the axes in another order."""
+    size = ITEMSIZE[data.dtype]
+    return np.frombuffer(data.raw, f"V{size}").reshape(data.shape).transpose(axes).tobytes()
+
+
+_MOST_AXES = 64
+_MOST_BYTES = 1 << 32
+_FIRST_PAGE = 4096
+
+
+def read_tensor(label: str, address: int | None) -> Data:
+    """Return a tensor of the library as data; raise Broken if it cannot be one."""
+    impl: TensorImpl = _at(TensorImpl, f"the handle {label}", address)
+    storage: StorageImpl = _at(StorageImpl, f"the storage of {label}", impl.storage)
+    name = _dtype_name(label, storage.dtype)
+    if impl.shape.layout.type != LayoutType.DENSE:
+        raise Unsupported("A.1 has no place for the indices of a sparse tensor")
+    ndim = impl.shape.ndim
+    if not 0 <= ndim <= _MOST_AXES:
+        raise Broken(f"{label} has {ndim} axes")
+    dims = _integers(f"the dims of {label}", impl.shape.dims, ndim)
+    size = math.prod(dims)
+    if min(dims, default=0) < 0 or size * ITEMSIZE[name] > _MOST_BYTES:
+        raise Broken(f"{label} has the dims {list(dims)}")
+    if impl.size != size:
+        raise Broken(f"{label} has the dims {list(dims)} and the size {impl.size}")
+    if not 0 <= impl.offset <= storage.size - size:
+        raise Broken(
+            f"{label} has {size} elements from {impl.offset} of a storage of {storage.size}"
+        )
+    order = tuple(range(ndim))[::-1]
+    if impl.shape.layout.min2maj is not None:
+        order = _integers(f"the layout of {label}", impl.shape.layout.min2maj, ndim)
+        if sorted(order) != list(range(ndim)):
+            raise Broken(f"{label} has the layout {list(order)}, no order of its axes")
+    raw = b""
+    if size:
+        begin = _pointer(f"the data of {label}", storage.data)
+        raw = ctypes.string_at(begin + impl.offset * ITEMSIZE[name], size * ITEMSIZE[name])
+        slow_first = order[::-1]
+        stored = Data(name, tuple(dims[axis] for axis in slow_first), raw)
+        raw = _reordered(stored, tuple(slow_first.index(axis) for axis in range(ndim)))
+    scale = None
+    if impl.scale is not None and name.startswith("QT"):
+        count = dims[min(1, ndim - 1)] if "_CH_" in name and ndim else 1
+        floats = (ctypes.c_float * count).from_address(
+            _pointer(f"the scale of {label}", impl.scale)
+        )
+        scale = tuple(floats)
+    return Data(name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point)
+
+
+def _dtype_name(label: str, dtype: DataType) -> str:
+    for known in dtypes.DTYPES:
+        bits = {known.size, 1} if known is dtypes.bool else {known.size}
+        if int(known.code) == dtype.code and dtype.size in bits:
+            return known.name
+    raise Broken(f"{label} has the dtype {{{dtype.code}, {dtype.size}}}, which there is not")
+
+
+def _pointer(label: str, address: int | None) -> int:
+    if address is None:
+        raise Broken(f"{label} is NULL")
+    if address < _FIRST_PAGE:
+        raise Broken(f"{label} is the pointer {address}")
+    return address
+
+
+def _at(structure: Any, label: str, address: int | None) -> Any:
+    found = _pointer(label, address)
+    if found % ctypes.alignment(structure):
+        raise Broken(f"{label} is a pointer to no structure: {found:#x}")
+    return structure.from_address(found)
+
+
+def _integers(label: str, address: int | None, count: int) -> tuple[int, ...]:
+    if count == 0:
+        return ()
+    return tuple((ctypes.c_int64 * count).from_address(_pointer(label, address)))

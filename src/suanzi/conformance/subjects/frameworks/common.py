@@ -1,0 +1,283 @@
+"""What the adapters of frameworks share: tables of expressions, the standard's defaults.
+
+An adapter is a table with one expression for each interface, in terms of the standard's parameter
+names. The expression is at once the documentation of the mapping, the call, and what a reader can
+paste. It calls what a user of the framework would call, adapts conventions (the order of axes, the
+names of modes, where a length stands), and never mends a value, a dtype or an error.
+
+The files here run in the interpreter of a framework: they import the framework, NumPy, and nothing
+of suanzi; any Python from 3.9 on will do. A function that an expression uses stands at the top
+level of the adapter or of this file and needs nothing but what stands there: so a reproduction can
+carry its text along.
+"""
+
+import math
+
+from wire import Data, NoKernel, Unsupported
+
+DEFAULTS = {
+    "create_tensor": {"dtype": "float32", "device": "cpu", "n_bytes": None},
+    "wrap_tensor": {"dtype": "float32", "device": "cpu", "values": []},
+    "zeros": {"dtype": "float32", "device": "cpu"},
+    "full": {"dtype": "float32", "device": "cpu", "shape": [], "value": 0},
+    "empty": {"dtype": "float32", "device": "cpu"},
+    "rand_uniform": {"dtype": "float32", "device": "cpu", "min": None, "max": None, "seed": 0},
+    "rand_normal": {"dtype": "float32", "device": "cpu", "mean": 0, "std": 1, "seed": 0},
+    "rand_bernoulli": {"seed": 0},
+    "multinomial": {"num_samples": 1, "replacement": True, "seed": 0},
+    "randperm": {"dtype": "float32", "device": "cpu", "seed": 0},
+    "range": {"dtype": "float32", "device": "cpu"},
+    "linspace": {"dtype": "float32", "device": "cpu"},
+    "create_sparse_tensor": {"dtype": "float32", "device": "cpu", "nnzs": None},
+    "create_quant_tensor": {
+        "dtype": "QT_SYM_INT16", "device": "cpu", "values": [], "n_bytes": None, "zero_point": 0,
+        "channel_axis": None,
+    },
+    "cast": {"type": "float32"},
+    "reshape": {"ndim": None},
+    "expand_dims": {"axis": 0},
+    "squeeze": {"axis": [], "num_axis": None},
+    "transpose": {"perm": [], "perm_len": None},
+    "split": {"nsplit": None, "axis": 0},
+    "concat": {"len": None},
+    "stack": {"len": None},
+    "unstack": {"axis": 0, "num": None},
+    "slice_backward": {"input": None, "begin": None, "size": None, "step": None},
+    "pad": {"pad_value": 0, "pad_mode": "PAD_CONST"},
+    "reverse": {"axis_len": None},
+    "roll": {"shifts_len": None, "axis": []},
+    "crop": {"offsets": 0},
+    "clip": {"low": None, "high": None},
+    "scatter": {"override": True},
+    "trace": {"offset": 0, "dim0": 0, "dim1": 1},
+    "trace_backward": {"offset": 0, "dim0": 0, "dim1": 1},
+    "allclose": {"rtol": 1e-05, "atol": 1e-08, "equal_nan": False},
+    "bitwise_left_shift": {"shift": 1},
+    "bitwise_right_shift": {"shift": 1},
+    "reduce": {"mode": "SUM", "axis": None, "axis_len": None, "keep_dims": False},
+    "reduce_bwd": {
+        "input": None, "mode": "SUM", "axis": None, "axis_len": None, "keep_dims": False,
+    },
+    "cumsum": {"axis": -1, "dtype": None},
+    "cumsum_bwd": {"axis": -1, "input_shape": None},
+    "argmax": {"axis": -1, "keepdim": False, "dtype": "int64"},
+    "argmin": {"axis": -1, "keepdim": False, "dtype": "int64"},
+    "argsort": {"axis": -1, "descending": True},
+    "argsort_bwd": {"axis": -1},
+    "topk": {"axis": -1, "largest": True, "sorted": True},
+    "nonzero": {"as_tuple": True},
+    "fft_c2c": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
+    "fft_c2c_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
+    "fft_r2c": {
+        "axes": None, "axes_len": None, "normalization": "none", "forward": True, "onesided": True,
+    },
+    "fft_r2c_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
+    "fft_c2r": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
+    "fft_c2r_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
+    "qr": {"mode": "reduced"},
+    "svd": {"format": True},
+    "lstsq": {"prec": None},
+    "norm": {"normtype": "inf", "axis": [], "axis_len": None, "keep_dims": False},
+    "linear": {"bias": None},
+    "bilinear": {"bias": None},
+    "interpolate": {"size": None, "scale_factor": None, "mode": "nearest"},
+}  # fmt: skip
+"""What a parameter is that a call leaves out, by interface."""
+
+GRADIENTS = (
+    "slice_backward", "clip_backward", "trace_backward", "reduce_bwd", "cumsum_bwd", "argsort_bwd",
+    "fft_c2c_backward", "fft_r2c_backward", "fft_c2r_backward", "dot_bwd1", "dot_bwd2",
+    "linear_bwd_in", "linear_bwd_weight", "bilinear_bwd_in1", "bilinear_bwd_in2",
+    "bilinear_bwd_weight",
+)  # fmt: skip
+"""The backward interfaces."""
+
+
+class Framework:
+    """An adapter that is a table; a framework's own gives what is unlike in each.
+
+    name, version, rules, mapping, missing, notes: what it says of itself
+    title     its name as it writes it
+    dtypes    its dtypes, by the standard's names
+    literal   how its users write a tensor, with {values}, {dtype} as below, and {shape}
+    spelled   how they write a dtype, with {dtype} for its name; `spellings` has those that differ
+    bits      how they write one of bytes, with {hex}, {dtype} and {shape}, for the dtypes of
+              `by_bits`, which no literal can give
+    names     what the expressions can use: the globals of the adapter
+    no_kernel words of errors by which the framework says that it has not written this function for
+              this dtype, which is no refusal
+    """
+
+    statuses = False
+    name = title = version = rules = literal = spelled = bits = ""
+    by_bits: tuple = ()
+    dtypes: dict = {}
+    spellings: dict = {}
+    mapping: dict = {}
+    missing: dict = {}
+    notes: list = []
+    names: dict = {}
+    no_kernel: tuple = ()
+
+    def __init__(self):
+        self._code = {op: compile(text, f"<{op}>", "eval") for op, text in self.mapping.items()}
+
+    @property
+    def literals(self):
+        """Return how a reproduction writes tensors: a template for each dtype."""
+        found = {}
+        for name in self.dtypes:
+            dtype = self.spellings.get(name, self.spelled.replace("{dtype}", name))
+            form = self.bits if name in self.by_bits else self.literal
+            found[name] = form.replace("{dtype}", dtype)
+            found[f"dtype {name}"] = dtype
+        return found
+
+    def dtype(self, name):
+        """Return the framework's dtype of a name; a name that the standard has not, as it is."""
+        known = name if name.startswith("QT_") else name.lower()
+        if known in self.dtypes:
+            return self.dtypes[known]
+        if known in STANDARD_NAMES:
+            raise Unsupported(f"{self.title} has no {known}")
+        return name
+
+    def create(self, data: Data):
+        """Return a tensor that lies in memory as the data say."""
+        if data.layout == "destroyed":
+            raise Unsupported(f"{self.title} has no destroyed tensors: it frees them by itself")
+        if data.sparse is not None:
+            return self.sparse(data)
+        if data.scale is not None:
+            return self.quantized(data)
+        return self.dense(data, self.dtype(data.dtype))
+
+    def sparse(self, data):
+        """Return a sparse tensor."""
+        raise Unsupported(f"{self.title} has no sparse tensors")
+
+    def quantized(self, data):
+        """Return a quantised tensor."""
+        raise Unsupported(f"{self.title} has no quantised tensors")
+
+    def dense(self, data, dtype):
+        """Return a tensor of a dtype that the framework has."""
+        raise NotImplementedError
+
+    def read(self, x) -> Data:
+        """Return a tensor as data."""
+        raise NotImplementedError
+
+    def call(self, op, arguments):
+        """Evaluate the expression of an interface."""
+        if op not in self._code:
+            raise Unsupported(self.missing.get(op, f"{self.title} has no {op}"))
+        bound = {**DEFAULTS.get(op, {}), **arguments}
+        for name in ("dtype", "type"):
+            if isinstance(bound.get(name), str):
+                bound[name] = self.dtype(bound[name])
+        try:
+            found = eval(self._code[op], {**self.names, **bound})
+            return self.settled(found)
+        except Unsupported:
+            raise
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            if any(part in words for part in self.no_kernel):
+                raise NoKernel(words.splitlines()[0][:200]) from None
+            raise
+
+    def settled(self, found):
+        """Return outputs as the worker takes them, all of them computed."""
+        return found
+
+    def status(self, error):
+        """Frameworks have no status codes: an error is a refusal, and no more."""
+        return None
+
+
+STANDARD_NAMES = frozenset(
+    "bool int4 uint4 uint1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn "
+    "float8_e5m2 float16 bfloat16 float32 float64 complex32 complex64 complex128 char "
+    "QT_SYM_INT8 QT_SYM_INT16 QT_CH_SYM_INT8 QT_CH_SYM_INT16 QT_ASYM_INT8 QT_ASYM_INT16 "
+    "QT_ASYM_UINT8 QT_ASYM_UINT16".split()
+)
+
+
+def named(values, *names):
+    """Return a framework's dtypes by the standard's names, of those names that it has."""
+    return {name: getattr(values, name) for name in names if hasattr(values, name)}
+
+
+# Conventions of the standard in those of all frameworks.
+
+
+def axes(axis):
+    """Return axes as a tuple; None, for all of them, if there are none."""
+    return tuple(axis) if axis else None
+
+
+def inverse_order(perm):
+    """Return which axis each one comes from: the standard says where each one goes."""
+    places = [p + len(perm) if p < 0 else p for p in perm]
+    return [places.index(i) for i in range(len(perm))] if perm else None
+
+
+def boxes(begin, size, step=None):
+    """Return slices: the size is what is cut out, before steps."""
+    steps = [1] * len(begin) if step is None else step
+    return tuple(slice(b, b + n, s) for b, n, s in zip(begin, size, steps))
+
+
+def offsets_of(offsets, shape):
+    """Return one offset for each axis."""
+    return list(offsets) if isinstance(offsets, (list, tuple)) else [offsets] * len(shape)
+
+
+def pairs(pad_width):
+    """Return widths as pairs; the standard also has them in one row."""
+    if pad_width and isinstance(pad_width[0], (list, tuple)):
+        return [tuple(pair) for pair in pad_width]
+    return list(zip(pad_width[::2], pad_width[1::2]))
+
+
+def flattened(shape, start, stop):
+    """Return the shape after the axes from start to stop, that one too, became one."""
+    n, shape = len(shape), tuple(shape)
+    shape[start], shape[stop]
+    first, last = start % n, stop % n
+    if first > last:
+        raise IndexError(f"axis {start} comes after axis {stop}")
+    return shape[:first] + (math.prod(shape[first : last + 1]),) + shape[last + 1 :]
+
+
+def count(start, limit, step, eps):
+    """Return how many numbers there are from a start to a limit, that one too."""
+    steps = (limit - start) / step
+    if steps < 0:
+        raise ValueError("the step leads away from the limit")
+    return math.floor(steps + eps * max(1.0, abs(steps))) + 1
+
+
+def last(axes):
+    """Return the axes of a Fourier transform: the last one if none are said."""
+    return [-1] if axes is None else list(axes)
+
+
+def norm_name(normalization, forward):
+    """Return NumPy's name of a scaling, which says in which direction it scales."""
+    scaled = {"none": False, "by_n": True}.get(normalization)
+    if scaled is None:
+        return {"by_sqrt_n": "ortho"}[normalization]
+    return "forward" if scaled == forward else "backward"
+
+
+def target_sizes(shape, size, scale_factor):
+    """Return the sizes of the axes behind the first two after an interpolation."""
+    if size:
+        return list(size)
+    inner = shape[2:]
+    factors = (
+        scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * len(inner)
+    )
+    return [math.floor(n * f) for n, f in zip(inner, factors)]

@@ -1,0 +1,412 @@
+"""MindSpore as a subject: on the CPU, one operator at a time, so that an error names its own."""
+
+import os
+
+os.environ.setdefault("GLOG_v", "4")
+
+import mindspore as ms  # noqa: E402
+import mindspore.numpy as mnp  # noqa: E402
+import mindspore.scipy.linalg as linalg  # noqa: E402, F401
+import numpy as np  # noqa: E402
+from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
+    Framework,
+    axes,
+    boxes,
+    count,
+    inverse_order,
+    last,
+    named,
+    norm_name,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
+from mindspore import mint, nn, ops  # noqa: E402
+from wire import Data, Unsupported  # noqa: E402
+
+ms.set_context(mode=ms.PYNATIVE_MODE)
+ms.set_device("CPU")
+ms.runtime.launch_blocking()
+
+MAPPING = {
+    # 7.2.1 creation
+    "create_tensor": "filled(values, dtype, shape)",
+    "wrap_tensor": "ms.Tensor(values, dtype).reshape(shape)",
+    "zeros": "ops.zeros(tuple(shape), dtype)",
+    "full": "ops.full(tuple(shape), value, dtype=dtype)",
+    "empty": "mint.empty(tuple(shape), dtype=dtype, device=device.upper())",
+    "contiguous": "input.contiguous()",
+    "rand_uniform": "uniform(dtype, tuple(shape), min, max, seed or None)",
+    "rand_normal": "ops.randn(*shape, dtype=dtype, seed=seed or None) * std + mean",
+    "rand_bernoulli": "ops.bernoulli(input, input, seed or None)",
+    "multinomial": "ops.multinomial(input, num_samples, replacement, seed or None)",
+    "randperm": "ops.randperm(len, seed or -1, dtype=dtype)",
+    "range": "ops.arange(start, behind(start, limit, step, dtype), step, dtype=dtype)",
+    "linspace": "ops.linspace(ms.Tensor(start, dtype), ms.Tensor(stop, dtype), num)",
+    "create_sparse_tensor": "ms.COOTensor(ms.Tensor(indices), ms.Tensor(values, dtype), tuple(shape))",
+    "duplicate": "input.copy()",
+    "diag": "ops.diag(input)",
+    # 7.2.2 query
+    "shape": "ops.dyn_shape(input)",
+    "is_finite": "ops.isfinite(input)",
+    "is_inf": "ops.isinf(input)",
+    "is_nan": "ops.isnan(input)",
+    "size": "ops.size(input)",
+    "rank": "ops.rank(input)",
+    "is_contiguous": "input.is_contiguous()",
+    # 7.2.3 transformation
+    "cast": "ops.cast(input, type)",
+    "reshape": "ops.reshape(input, tuple(dims))",
+    "expand_dims": "ops.expand_dims(input, axis)",
+    "squeeze": "ops.squeeze(input, axes(axis))",
+    "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim - 1, -1, -1)))",
+    "split": "list(ops.split(input, split_sizes or input.shape[axis] // nsplit, axis))",
+    "concat": "ops.concat(input_lists, axis)",
+    "stack": "ops.stack(input_lists, axis)",
+    "unstack": "list(ops.unstack(input, axis))",
+    "slice": "input[boxes(begin, size, step)]",
+    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], grad_out, input)",
+    "tile": "ops.tile(input, tuple(repeats))",
+    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "reverse": "ops.flip(input, tuple(axis))",
+    "roll": "mnp.roll(input, tuple(shifts) if axis else shifts[0], axes(axis))",
+    "crop": "ops.slice(input, tuple(offsets_of(offsets, shape)), tuple(shape))",
+    "clip": "ops.clamp(input, low, high)",
+    "clip_backward": "gradient(lambda x: ops.clamp(x, low, high), grad_out, input)",
+    "gather": "ops.gather(input, index, 0) if index.ndim == 1 else ops.gather_nd(input, index)",
+    "scatter": "(ops.tensor_scatter_update if override else ops.tensor_scatter_add)"
+    "(input, index.expand_dims(1) if index.ndim == 1 else index, updates)",
+    "expand": "ops.broadcast_to(input, tuple(shape))",
+    "flatten": "ops.flatten(input, start_dim=start_axis, end_dim=stop_axis)",
+    "flip": "ops.flip(input, tuple(axis))",
+    "sign": "ops.sign(input)",
+    "where": "ops.where(condition, x, y)",
+    "meshgrid": "list(ops.meshgrid(*input, indexing='ij'))",
+    "masked_select": "ops.masked_select(input, mask)",
+    # 7.2.4 arithmetic
+    "add": "ops.add(x, y)",
+    "sub": "ops.sub(x, y)",
+    "mul": "ops.mul(x, y)",
+    "muladd": "ops.add(ops.mul(x, y), a)",
+    "div": "ops.div(x, y, rounding_mode='trunc' if integers(x, y) else None)",
+    "floordiv": "ops.floor_divide(x, y)",
+    "true_divide": "ops.true_divide(x, y)",
+    "mod": "ops.remainder(x, y)",
+    "max": "ops.maximum(x, y)",
+    "min": "ops.minimum(x, y)",
+    "abs": "ops.abs(x)",
+    "reciprocal": "ops.reciprocal(x)",
+    "trace": "mnp.trace(x, offset, dim0, dim1)",
+    "trace_backward": "gradient(lambda x: mnp.trace(x, offset, dim0, dim1), grad_y, "
+    "ops.zeros(tuple(input_shape), grad_y.dtype))",
+    # 7.2.5 comparison
+    "equal": "ops.equal(x, y)",
+    "not_equal": "ops.not_equal(x, y)",
+    "greater": "ops.greater(x, y)",
+    "greater_equal": "ops.greater_equal(x, y)",
+    "less": "ops.less(x, y)",
+    "less_equal": "ops.less_equal(x, y)",
+    "allclose": "ms.Tensor([mint.allclose(x, y, rtol, atol, equal_nan)])",
+    # 7.2.6 logical
+    "logical_and": "ops.logical_and(x, y)",
+    "logical_or": "ops.logical_or(x, y)",
+    "logical_not": "ops.logical_not(x)",
+    "logical_xor": "ops.logical_xor(x, y)",
+    # 7.2.7 bitwise
+    "bitwise_and": "ops.bitwise_and(x, y)",
+    "bitwise_or": "ops.bitwise_or(x, y)",
+    "bitwise_xor": "ops.bitwise_xor(x, y)",
+    "bitwise_not": "ops.invert(x)",
+    "bitwise_left_shift": "ops.bitwise_left_shift(x, shift)",
+    "bitwise_right_shift": "ops.bitwise_right_shift(x, shift)",
+    # 7.2.8 power to 7.2.12 exponential
+    "pow": "ops.pow(x, e)",
+    **{
+        name: f"ops.{name}(x)"
+        for name in (
+            "sqrt rsqrt square floor ceil trunc round sin cos tan asin acos atan sinh cosh tanh "
+            "asinh acosh atanh exp expm1 log log1p log10 log2"
+        ).split()
+    },
+    "rint": "ROUNDINGS[mode](x)",
+    # 7.2.13 reduction
+    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
+    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
+    "cumsum": "running(input, axis, dtype)",
+    "cumsum_bwd": "gradient(lambda x: running(x, axis, None), out_grad, "
+    "ops.zeros(tuple(input_shape or out_grad.shape), out_grad.dtype))",
+    # 7.2.14 indexing
+    "argmax": "ops.cast(ops.argmax(input, axis, keepdim), dtype)",
+    "argmin": "ops.cast(ops.argmin(input, axis, keepdim), dtype)",
+    "argsort": "tuple(ops.sort(input, axis, descending))",
+    "argsort_bwd": "gradient(lambda x: ops.gather_d(x, axis, indices), out_grad, "
+    "ops.zeros_like(out_grad))",
+    "topk": "tuple(ops.topk(input, k, axis, largest, sorted))",
+    "nonzero": "columns(ops.nonzero(input)) if as_tuple else ops.nonzero(input)",
+    # 7.2.15 complex
+    "complex": "ops.Complex()(real, imag)",
+    "conj": "ops.conj(input)",
+    "imag": "ops.imag(input)",
+    "real": "ops.real(input)",
+    # 7.2.16 signal
+    "fft_c2c": "c2c(input, last(axes), normalization, forward)",
+    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), normalization, forward), grad_out, "
+    "ops.zeros_like(grad_out))",
+    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
+    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), grad_out, input)",
+    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
+    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]]), grad_out, half_spectrum(grad_out, last(axes)[-1]))",
+    # 7.2.17 linear algebra
+    "matmul": "ops.matmul(mat1, mat2)",
+    "dot": "mnp.dot(vec1, vec2)",
+    "dot_bwd1": "gradient(lambda v: mnp.dot(v, vec2), out_grad, vec1)",
+    "dot_bwd2": "gradient(lambda v: mnp.dot(vec1, v), out_grad, vec2)",
+    "lu": "tuple(linalg.lu_factor(mat))",
+    "cholesky": "ops.cholesky(mat, {'U': True, 'L': False}[upper])",
+    "qr": "qr(mat, mode)",
+    "svd": "svd(mat, format)",
+    "solve": "as_given(ops.matrix_solve(mat, as_columns(mat, rhs), adjoint), rhs)",
+    "lstsq": "as_given(ops.lstsq(as_columns(mat, rhs), mat), rhs)",
+    "inverse": "ops.inverse(mat)",
+    "eig": "tuple(ops.eig(mat))",
+    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
+    "linear": "ops.dense(x, weight, bias)",
+    "linear_bwd_in": "gradient(lambda x: ops.dense(x, weight), out_grad, "
+    "ops.zeros((*out_grad.shape[:-1], weight.shape[1]), out_grad.dtype))",
+    "linear_bwd_weight": "gradient(lambda w: ops.dense(input, w), out_grad, "
+    "ops.zeros((out_grad.shape[-1], input.shape[-1]), out_grad.dtype))",
+    "bilinear": "ops.bidense(x, y, weight, bias)",
+    "bilinear_bwd_in1": "gradient(lambda x: ops.bidense(x, y, weight), out_grad, "
+    "ops.zeros((*y.shape[:-1], weight.shape[1]), y.dtype))",
+    "bilinear_bwd_in2": "gradient(lambda y: ops.bidense(x, y, weight), out_grad, "
+    "ops.zeros((*x.shape[:-1], weight.shape[2]), x.dtype))",
+    "bilinear_bwd_weight": "gradient(lambda w: ops.bidense(x, y, w), out_grad, "
+    "ops.zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x.dtype))",
+    # 7.2.18 interpolation
+    "interpolate": "ops.interpolate(input, tuple(target_sizes(input.shape, size, scale_factor)), "
+    "mode=mode)",
+}
+"""The standard's interfaces in MindSpore."""
+
+MISSING = {
+    "create_quant_tensor": "MindSpore has no quantised tensors: scales are operands of operators",
+    "destroy": "MindSpore frees tensors by itself",
+}
+"""What MindSpore does not have, and why."""
+
+ROUNDINGS = {
+    "DOWNWARD": ops.floor, "UPWARD": ops.ceil, "TOWARDZERO": ops.trunc, "TONEAREST": ops.round,
+}  # fmt: skip
+
+INTEGERS = (
+    ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8, ms.uint16, ms.uint32, ms.uint64,
+)  # fmt: skip
+
+
+def filled(values, dtype, shape):
+    """Return a tensor of values; of any, if none are given."""
+    if not len(values):
+        return mint.empty(tuple(shape), dtype=dtype)
+    return ms.Tensor(values, dtype).reshape(tuple(shape))
+
+
+def gradient(function, grad_out, x):
+    """Return the gradient of a function at x."""
+    _, backward = ms.vjp(function, x)
+    return backward(grad_out)[0]
+
+
+def uniform(dtype, shape, low, high, seed):
+    """Return uniform numbers, by default of the whole range of the dtype; integers to the limit."""
+    kind = np.dtype(str(dtype).lower())
+    limits = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
+    low, high = limits.min if low is None else low, limits.max if high is None else high
+    if kind.kind in "iu":
+        return ops.randint(int(low), int(high) + 1, shape, seed, dtype=dtype)
+    return ops.uniform(shape, ms.Tensor(low, dtype), ms.Tensor(high, dtype), seed, dtype)
+
+
+def behind(start, limit, step, dtype):
+    """Return an end for arange, which leaves it out, so that the limit is there."""
+    n = count(start, limit, step, 0.0 if dtype in INTEGERS else 1e-6)
+    final = start + step * (n - 1)
+    return final + (1 if step > 0 else -1) if dtype in INTEGERS else final + step / 2
+
+
+def integers(x, y):
+    """Tell whether both are integers."""
+    return x.dtype in INTEGERS and y.dtype in INTEGERS
+
+
+def padded(x, widths, value, mode):
+    """Return a tensor with more around it; MindSpore's pad begins with the last axis."""
+    backwards = [n for pair in widths[::-1] for n in pair]
+    if mode == "PAD_CONST":
+        return ops.pad(x, backwards, "constant", value)
+    if mode == "PAD_MIRROR":
+        return nn.Pad(tuple(widths), "SYMMETRIC")(x)
+    if x.ndim > 3:
+        raise Unsupported("MindSpore pads periodically along three axes at most")
+    found = ops.pad(x.reshape((1, 1, *x.shape)), backwards, "circular")
+    return found.reshape(found.shape[2:])
+
+
+def reduced(x, mode, axis, keep):
+    """Reduce by one of the modes that MindSpore has."""
+    if mode == "SUM":
+        return ops.sum(x, axis, keep)
+    if mode == "PROD":
+        return ops.prod(x, axis, keep)
+    if mode in ("MAX", "MIN"):
+        return (ops.amax if mode == "MAX" else ops.amin)(x, axis, keep)
+    if mode == "MEAN":
+        return ops.mean(x, axis, keep)
+    if mode in ("LAND", "LOR"):
+        return (ops.all if mode == "LAND" else ops.any)(x, axis, keep)
+    raise Unsupported(f"MindSpore has no reduction by {mode}")
+
+
+def running(x, axis, dtype):
+    """Return running sums; -1 is along all elements in a row."""
+    return ops.cumsum(x.reshape(-1), 0, dtype) if axis == -1 else ops.cumsum(x, axis, dtype)
+
+
+def columns(found):
+    """Return the columns of a matrix, one tensor each."""
+    return [found[:, i] for i in range(found.shape[1])]
+
+
+def c2c(x, axes, normalization, forward):
+    """Return a complex Fourier transform."""
+    return (ops.fftn if forward else ops.ifftn)(x, None, axes, norm_name(normalization, forward))
+
+
+def r2c(x, axes, normalization, forward, onesided):
+    """Return a Fourier transform of real numbers; backwards it is ihfftn."""
+    if onesided:
+        transform = ops.rfftn if forward else ops.ihfftn
+    else:
+        transform = ops.fftn if forward else ops.ifftn
+    return transform(x, None, axes, norm_name(normalization, forward))
+
+
+def c2r(x, axes, normalization, forward, size):
+    """Return a Fourier transform to real numbers; forwards it is hfftn."""
+    sizes = [x.shape[a] for a in axes[:-1]] + [size]
+    return (ops.hfftn if forward else ops.irfftn)(x, sizes, axes, norm_name(normalization, forward))
+
+
+def half_spectrum(x, axis):
+    """Return zeros of the shape of half a spectrum."""
+    shape = list(x.shape)
+    shape[axis] = shape[axis] // 2 + 1
+    return ops.zeros(tuple(shape), ms.complex128 if x.dtype == ms.float64 else ms.complex64)
+
+
+def qr(mat, mode):
+    """Return Q and R; MindSpore has no mode without Q."""
+    q, r = ops.qr(mat, "reduced" if mode == "r" else mode)
+    return (None, r) if mode == "r" else (q, r)
+
+
+def svd(mat, reduced):
+    """Return U, S as a matrix, and V; MindSpore has S as a row of numbers."""
+    s, u, v = ops.svd(mat, full_matrices=not reduced)
+    rows, columns = u.shape[-1], v.shape[-1]
+    sigma = ops.diag_embed(s)
+    few = s.shape[-1]
+    return u, ops.pad(sigma, [0, columns - few, 0, rows - few]), v
+
+
+def as_columns(mat, rhs):
+    """Return right-hand sides as a matrix: MindSpore has no single ones."""
+    return ops.expand_dims(rhs, -1) if rhs.ndim < mat.ndim else rhs
+
+
+def as_given(x, rhs):
+    """Return solutions as the right-hand sides were given."""
+    return ops.squeeze(x, -1) if rhs.ndim < x.ndim else x
+
+
+def norm(x, order, axis, keep):
+    """Return a norm: of two axes, one of matrices."""
+    if axis and len(axis) > 1:
+        return ops.matrix_norm(x, order, tuple(axis), keep)
+    return ops.vector_norm(x, order, axes(axis), keep)
+
+
+class Adapter(Framework):
+    """MindSpore."""
+
+    name, title, version, rules = "mindspore", "MindSpore", ms.__version__, "mindspore"
+    mapping, missing, names = MAPPING, MISSING, globals()
+    dtypes = {
+        "bool": ms.bool_,
+        **named(ms, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        **named(ms, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+    }
+    literal = "ms.Tensor(np.array({values}).reshape({shape})).astype({dtype})"
+    spelled, spellings = "ms.{dtype}", {"bool": "ms.bool_"}
+    no_kernel = (
+        "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
+        "Unsupported op", "not support", "does not support",
+    )  # fmt: skip
+    notes = [
+        "MindSpore has no status codes: whatever it raises counts as a refusal.",
+        "It runs on the CPU in PYNATIVE mode with launch_blocking, one operator at a time.",
+        "The functions are those of mindspore.ops: most of mindspore.mint has no kernels for the CPU.",
+        "float8_e4m3fn and float8_e5m2 are there, but no operator for the CPU takes them.",
+    ]
+
+    def dense(self, data, dtype):
+        """Return a tensor."""
+        if data.dtype == "bfloat16":
+            x = ms.Tensor(np.frombuffer(data.raw, "int16").reshape(data.shape)).view(dtype)
+        else:
+            x = ms.Tensor(np.frombuffer(data.raw, data.dtype).reshape(data.shape).copy())
+        return x if data.layout == "dense" else laid(x, data)
+
+    def sparse(self, data):
+        """Return a sparse tensor."""
+        dense = np.frombuffer(data.raw, data.dtype).reshape(data.shape)
+        where = np.argwhere(dense)
+        return ms.COOTensor(ms.Tensor(where), ms.Tensor(dense[tuple(where.T)]), data.shape)
+
+    def read(self, x):
+        """Return a tensor as data."""
+        kind = None
+        if isinstance(x, ms.COOTensor):
+            x, kind = x.to_dense(), "COO"
+        shape, values = tuple(x.shape), np.ascontiguousarray(x.asnumpy())
+        return Data(str(x.dtype).lower(), shape, values.tobytes(), sparse=kind)
+
+    def settled(self, found):
+        """Wait for the outputs, so that an error belongs to this call."""
+        for x in found if type(found) in (list, tuple) else (found,):
+            if isinstance(x, ms.Tensor):
+                x.asnumpy()
+        return found
+
+
+def laid(x, data):
+    """Return a tensor with the same elements that lies otherwise in memory, and is a view."""
+    if data.layout == "columns":
+        back = tuple(range(x.ndim))[::-1]
+        return ops.transpose(ops.transpose(x, back).contiguous(), back)
+    if data.layout == "gaps":
+        wide = x
+        for axis in range(x.ndim):
+            wide = ops.repeat_interleave(wide, 2, axis)
+        return wide[tuple(slice(None, None, 2) for _ in data.shape)]
+    if data.layout == "offset":
+        flat = x.reshape(-1)
+        return ops.concat([flat[:1]] * 3 + [flat])[3:].reshape(data.shape)
+    if data.layout == "repeated":
+        thin = x
+        for axis, n in enumerate(data.shape):
+            same = n > 0 and np.ptp(x.asnumpy().view(np.uint8)) == 0
+            thin = thin.narrow(axis, 0, 1) if same else thin
+        return mint.broadcast_to(thin, data.shape)
+    raise Unsupported(f"MindSpore has no {data.layout} tensors: a stride is never negative")

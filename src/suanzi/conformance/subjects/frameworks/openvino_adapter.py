@@ -1,0 +1,483 @@
+"""OpenVINO as a subject: every call is a graph of its own, compiled for the CPU, and run once.
+
+An expression builds the graph: in it a tensor is a parameter of the graph. What it gives are the
+outputs, which are computed after it.
+"""
+
+import os
+
+os.environ.setdefault("OPENVINO_LOG_LEVEL", "0")
+
+import numpy as np  # noqa: E402
+import openvino as ov  # noqa: E402
+from frameworks.common import (  # noqa: E402  # noqa: E402, F401
+    DEFAULTS,
+    GRADIENTS,
+    Framework,
+    count,
+    flattened,
+    inverse_order,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
+from openvino import opset16 as o  # noqa: E402
+from wire import Data, NoKernel, Unsupported  # noqa: E402
+
+MAPPING = {
+    # 7.2.1 creation
+    "create_tensor": "constant(values, dtype, shape)",
+    "wrap_tensor": "constant(values, dtype, shape)",
+    "zeros": "o.broadcast(number(0, dtype), row(shape))",
+    "full": "o.broadcast(number(value, dtype), row(shape))",
+    "empty": "ov.Tensor(dtype, ov.Shape(shape))",
+    "rand_uniform": "uniform(dtype, shape, min, max, seed)",
+    "multinomial": "o.multinomial(input, row([num_samples]), 'i64', replacement, False, seed)",
+    "range": "o.range(number(start, dtype), number(behind(start, limit, step, dtype), dtype), "
+    "number(step, dtype), dtype.to_string())",
+    "duplicate": "o.identity(input)",
+    # 7.2.2 query
+    "shape": "o.shape_of(input, 'i32')",
+    "is_finite": "o.is_finite(input)",
+    "is_inf": "o.is_inf(input)",
+    "is_nan": "o.is_nan(input)",
+    "size": "Number(o.reduce_prod(o.shape_of(input), row([0])))",
+    "rank": "Number(o.shape_of(o.shape_of(input)))",
+    # 7.2.3 transformation
+    "cast": "o.convert(input, type)",
+    "reshape": "o.reshape(input, row(dims), False)",
+    "expand_dims": "o.unsqueeze(input, axis)",
+    "squeeze": "o.squeeze(input, row(axis)) if axis else o.squeeze(input)",
+    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input) - 1, -1, -1)))",
+    "split": "(o.variadic_split(input, axis, row(split_sizes)) if split_sizes else "
+    "o.split(input, axis, nsplit)).outputs()",
+    "concat": "o.concat(input_lists, axis)",
+    "stack": "o.concat([o.unsqueeze(x, axis) for x in input_lists], axis)",
+    "unstack": "[o.squeeze(x, row([axis])) for x in "
+    "o.split(input, axis, num or shape_of(input)[axis]).outputs()]",
+    "slice": "cut(input, begin, size, step)",
+    "tile": "o.tile(input, row(repeats))",
+    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "reverse": "flipped(input, axis)",
+    "roll": "o.roll(input, row(shifts), row(axis)) if axis else o.reshape("
+    "o.roll(o.reshape(input, row([-1]), False), row(shifts), row([0])), row(shape_of(input)), False)",
+    "crop": "cut(input, offsets_of(offsets, shape), shape, [1] * len(shape))",
+    "clip": "clipped(input, low, high)",
+    "gather": "o.gather(input, index, 0) if rank(index) == 1 else o.gather_nd(input, index)",
+    "scatter": "o.scatter_nd_update(input, o.unsqueeze(index, 1) if rank(index) == 1 else index, "
+    "updates, 'none' if override else 'sum')",
+    "expand": "o.broadcast(input, row(shape))",
+    "flatten": "o.reshape(input, row(flattened(shape_of(input), start_axis, stop_axis)), False)",
+    "flip": "flipped(input, axis)",
+    "sign": "o.sign(input)",
+    "where": "o.select(condition, *promoted(x, y))",
+    "masked_select": "o.gather_nd(input, o.transpose("
+    "o.non_zero(o.broadcast(mask, row(shape_of(input)))), row([1, 0])))",
+    # 7.2.4 arithmetic
+    "add": "o.add(*promoted(x, y))",
+    "sub": "o.subtract(*promoted(x, y))",
+    "mul": "o.multiply(*promoted(x, y))",
+    "muladd": "o.add(*promoted(o.multiply(*promoted(x, y)), a))",
+    "div": "o.divide(*promoted(x, y))",
+    "floordiv": "o.floor(o.divide(*promoted(x, y)))",
+    "true_divide": "o.divide(*promoted(x, y))",
+    "mod": "o.floor_mod(*promoted(x, y))",
+    "max": "o.maximum(*promoted(x, y))",
+    "min": "o.minimum(*promoted(x, y))",
+    "abs": "o.absolute(x)",
+    "reciprocal": "o.divide(like(1, x), x)",
+    # 7.2.5 comparison
+    "equal": "o.equal(*promoted(x, y))",
+    "not_equal": "o.not_equal(*promoted(x, y))",
+    "greater": "o.greater(*promoted(x, y))",
+    "greater_equal": "o.greater_equal(*promoted(x, y))",
+    "less": "o.less(*promoted(x, y))",
+    "less_equal": "o.less_equal(*promoted(x, y))",
+    # 7.2.6 logical
+    "logical_and": "o.logical_and(x, y)",
+    "logical_or": "o.logical_or(x, y)",
+    "logical_not": "o.logical_not(x)",
+    "logical_xor": "o.logical_xor(x, y)",
+    # 7.2.7 bitwise
+    "bitwise_and": "o.bitwise_and(*promoted(x, y))",
+    "bitwise_or": "o.bitwise_or(*promoted(x, y))",
+    "bitwise_xor": "o.bitwise_xor(*promoted(x, y))",
+    "bitwise_not": "o.bitwise_not(x)",
+    "bitwise_left_shift": "o.bitwise_left_shift(x, like(shift, x))",
+    "bitwise_right_shift": "o.bitwise_right_shift(x, like(shift, x))",
+    # 7.2.8 power
+    "pow": "o.power(*promoted(x, like(e, x)))",
+    "sqrt": "o.sqrt(x)",
+    "rsqrt": "o.divide(like(1, x), o.sqrt(x))",
+    "square": "o.multiply(x, x)",
+    # 7.2.9 rounding
+    "floor": "o.floor(x)",
+    "ceil": "o.ceiling(x)",
+    "round": "o.round(x, 'half_to_even')",
+    "rint": "rounded(x, mode)",
+    # 7.2.10 trigonometric to 7.2.12 exponential
+    **{
+        name: f"o.{name}(x)"
+        for name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log".split()
+    },
+    # 7.2.13 reduction
+    "reduce": "reduced(input, mode, all_or(axis, input), keep_dims)",
+    "cumsum": "o.cum_sum(o.reshape(input, row([-1]), False) if axis == -1 else input, "
+    "0 if axis == -1 else axis)",
+    # 7.2.14 indexing
+    "argmax": "extreme(input, axis, keepdim, dtype, 'max')",
+    "argmin": "extreme(input, axis, keepdim, dtype, 'min')",
+    "argsort": "tuple(o.topk(input, shape_of(input)[axis], axis, 'max' if descending else 'min', "
+    "'value', 'i64', stable=True).outputs())",
+    "topk": "tuple(o.topk(input, k, axis, 'max' if largest else 'min', "
+    "'value' if sorted else 'none', 'i64', stable=sorted).outputs())",
+    "nonzero": "nonzeros(input, as_tuple)",
+    # 7.2.17 linear algebra
+    "matmul": "o.matmul(*promoted(mat1, mat2), False, False)",
+    "dot": "dot(*promoted(vec1, vec2))",
+    "inverse": "o.inverse(mat)",
+    "norm": "norm(input, normtype, list(axis or range(rank(input))), bool(axis), keep_dims)",
+    "linear": "plus(o.matmul(x, weight, False, True), bias)",
+    "bilinear": "plus(o.einsum([x, weight, y], 'bi,oij,bj->bo'), bias)",
+    # 7.2.18 interpolation
+    "interpolate": "interpolated(input, target_sizes(shape_of(input), size, scale_factor), mode)",
+}
+"""The standard's interfaces in OpenVINO."""
+
+_NO_COMPLEX = "OpenVINO has no complex numbers: its DFT takes an axis of real and imaginary parts"
+MISSING = {
+    **{name: "OpenVINO computes no gradients" for name in GRADIENTS},
+    "create_sparse_tensor": "OpenVINO has no sparse tensors",
+    "create_quant_tensor": "OpenVINO has no quantised tensors: FakeQuantize has scales as inputs",
+    "destroy": "OpenVINO frees tensors by itself",
+    "contiguous": "the tensors of an OpenVINO graph are row-major: there is nothing to do",
+    "is_contiguous": "the tensors of an OpenVINO graph are row-major: there is nothing to ask",
+    "rand_normal": "OpenVINO has no normal random numbers",
+    "rand_bernoulli": "OpenVINO has no Bernoulli distribution",
+    "randperm": "OpenVINO has no random permutation",
+    "linspace": "OpenVINO has no linspace",
+    "diag": "OpenVINO has no diagonal matrix of a vector",
+    "meshgrid": "OpenVINO has no meshgrid",
+    "trace": "OpenVINO has no trace; its Einsum refuses an index twice in one operand",
+    "allclose": "OpenVINO has no allclose",
+    "trunc": "OpenVINO has no truncation of floats",
+    "expm1": "OpenVINO has no expm1; exp(x) - 1 loses small x",
+    "log1p": "OpenVINO has no log1p; log(1 + x) loses small x",
+    "log10": "OpenVINO has the natural logarithm only",
+    "log2": "OpenVINO has the natural logarithm only",
+    **{name: _NO_COMPLEX for name in "complex conj imag real fft_c2c fft_r2c fft_c2r".split()},
+    **{
+        name: "of linear algebra, OpenVINO has products, inverse and norms"
+        for name in "lu cholesky qr svd solve lstsq eig".split()
+    },
+}
+"""What OpenVINO does not have, and why."""
+
+ATTRIBUTES = {}
+"""Those of ConvertPromoteTypes-14, after the rule set that is asked for."""
+CORE = ov.Core()
+SETTINGS = {"INFERENCE_PRECISION_HINT": ov.Type.dynamic, "EXECUTION_MODE_HINT": "ACCURACY"}
+# NumPy's dtype of the same bytes, for those that it does not have.
+BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+
+
+class Number:
+    """An output that the standard has as a Python number."""
+
+    def __init__(self, node):
+        self.node = node
+
+
+def promoted(x, y):
+    """Return operands of one dtype: the same ones, or by ConvertPromoteTypes-14."""
+    if x.get_output_element_type(0) == y.get_output_element_type(0):
+        return x, y
+    return o.convert_promote_types(x, y, **ATTRIBUTES).outputs()
+
+
+def shape_of(x):
+    """Return the shape of a node."""
+    return list(x.output(0).shape)
+
+
+def rank(x):
+    """Return the number of axes of a node."""
+    return len(x.output(0).shape)
+
+
+def row(numbers):
+    """Return numbers as OpenVINO takes shapes and axes; a list without any would be float64."""
+    return o.constant(np.array(list(numbers), np.int64))
+
+
+def number(value, dtype):
+    """Return a constant without axes."""
+    return o.constant(value, dtype)
+
+
+def like(value, x):
+    """Return a number as a constant of the dtype of x; a tensor, as it is."""
+    return value if isinstance(value, ov.Node) else o.constant(value, x.get_output_element_type(0))
+
+
+def constant(values, dtype, shape):
+    """Return values as a constant, or as a parameter of another dtype and shape."""
+    if not isinstance(values, ov.Node):
+        return o.reshape(o.constant(np.array(values), dtype), row(shape), False)
+    return o.reshape(o.convert(values, dtype), row(shape), False)
+
+
+def uniform(dtype, shape, low, high, seed):
+    """Return uniform numbers, by default of the whole range of the dtype."""
+    kind = dtype.to_dtype()
+    limits = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
+    low, high = limits.min if low is None else low, limits.max if high is None else high
+    if kind.kind in "iu" and high < limits.max:
+        high += 1  # the upper limit is not among the numbers
+    return o.random_uniform(
+        row(shape), number(low, dtype), number(high, dtype), dtype.to_string(), seed
+    )
+
+
+def behind(start, limit, step, dtype):
+    """Return an end for range, which leaves it out, so that the limit is there."""
+    n = count(start, limit, step, 1e-6 if dtype.is_real() else 0.0)
+    final = start + step * (n - 1)
+    return final + step / 2 if dtype.is_real() else final + (1 if step > 0 else -1)
+
+
+def cut(x, begin, size, step):
+    """Return a part: the size is what is cut out, before steps."""
+    end = [b + n for b, n in zip(begin, size)]
+    return o.slice(x, row(begin), row(end), row(step)) if begin else o.identity(x)
+
+
+def flipped(x, axis):
+    """Return a tensor backwards along some axes: a slice with negative steps."""
+    ends = [-(2**31)] * len(axis)
+    return o.slice(x, row([-1] * len(axis)), row(ends), row([-1] * len(axis)), row(axis))
+
+
+def padded(x, widths, value, mode):
+    """Return a tensor with more around it."""
+    if mode == "PAD_PERIOD":
+        raise Unsupported("OpenVINO pads by a constant, the edge, reflect and symmetric")
+    before, after = row(w[0] for w in widths), row(w[1] for w in widths)
+    if mode == "PAD_MIRROR":
+        return o.pad(x, before, after, "symmetric")
+    return o.pad(x, before, after, "constant", like(value, x))
+
+
+def clipped(x, low, high):
+    """Return a tensor between two bounds; with one bound only, OpenVINO's clamp will not do."""
+    if low is not None and high is not None:
+        return o.clamp(x, low, high)
+    if low is not None:
+        return o.maximum(x, like(low, x))
+    if high is not None:
+        return o.minimum(x, like(high, x))
+    return o.identity(x)
+
+
+def rounded(x, mode):
+    """Return integers, rounded one way."""
+    if mode == "TOWARDZERO":
+        raise Unsupported(MISSING["trunc"])
+    return {"DOWNWARD": o.floor, "UPWARD": o.ceiling, "TONEAREST": o.round}[mode](x)
+
+
+def all_or(axis, x):
+    """Return axes; all of them if none are said."""
+    return list(axis) if axis else list(range(rank(x)))
+
+
+def reduced(x, mode, axis, keep):
+    """Reduce by one of the modes that OpenVINO has."""
+    by = {
+        "SUM": o.reduce_sum, "PROD": o.reduce_prod, "MAX": o.reduce_max, "MIN": o.reduce_min,
+        "MEAN": o.reduce_mean, "LAND": o.reduce_logical_and, "LOR": o.reduce_logical_or,
+    }  # fmt: skip
+    if mode in ("LXOR", "BAND", "BOR", "BXOR"):
+        raise Unsupported(f"OpenVINO has no reduction by {mode}")
+    return by[mode](x, row(axis), keep)
+
+
+def extreme(x, axis, keep, dtype, mode):
+    """Return the places of the largest or the smallest elements: the indices of TopK for k = 1."""
+    found = o.topk(x, 1, axis, mode, "value", dtype.to_string(), stable=True).output(1)
+    return found if keep else o.squeeze(found, row([axis]))
+
+
+def nonzeros(x, as_tuple):
+    """Return indices as a list of rows, or as one tensor with a row for each element."""
+    found = o.non_zero(x)
+    if not as_tuple:
+        return o.transpose(found, row([1, 0]))
+    return [o.gather(found, i, 0) for i in range(rank(x))]
+
+
+def dot(x, y):
+    """Multiply along the last axis of x and the last but one of y."""
+    if rank(x) == 0 or rank(y) == 0:
+        return o.multiply(x, y)
+    if rank(x) <= 2 and rank(y) <= 2:
+        return o.matmul(x, y, False, False)
+    left, right = "abcdefg"[: rank(x) - 1], "hijklm"[: max(rank(y) - 1, 0)]
+    second = right[:-1] + "z" + right[-1:]
+    return o.einsum([x, y], f"{left}z,{second}->{left}{right}")
+
+
+def norm(x, kind, axis, given, keep):
+    """Return a norm: of two axes, one of matrices."""
+    if given and len(axis) == 2 and kind in ("1", "inf"):
+        inner, outer = axis if kind == "1" else axis[::-1]
+        sums = o.reduce_l1(x, row([inner]), True)
+        largest = o.reduce_max(sums, row([outer]), True)
+        return largest if keep else o.squeeze(largest, row(axis))
+    if kind == "inf":
+        return o.reduce_max(o.absolute(x), row(axis), keep)
+    if kind in ("1", "2", "fro") and (kind == "fro") == (given and len(axis) == 2):
+        return (o.reduce_l1 if kind == "1" else o.reduce_l2)(x, row(axis), keep)
+    raise Unsupported(f"OpenVINO has no norm {kind} of {len(axis)} axes")
+
+
+def plus(x, bias):
+    """Return a sum, if there is something to add."""
+    return x if bias is None else o.add(x, bias)
+
+
+def interpolated(x, sizes, mode):
+    """Return a tensor of other sizes."""
+    if mode == "area":
+        raise Unsupported("OpenVINO does not interpolate by areas")
+    where = row(range(2, rank(x)))
+    if mode == "nearest":
+        return o.interpolate(
+            x, row(sizes), "nearest", "sizes", coordinate_transformation_mode="asymmetric",
+            nearest_mode="floor", axes=where,
+        )  # fmt: skip
+    if {"linear": 3, "bilinear": 4, "trilinear": 5}[mode] != rank(x):
+        raise Unsupported(f"OpenVINO interpolates along all axes: {mode} is a matter of the rank")
+    return o.interpolate(x, row(sizes), "linear_onnx", "sizes", axes=where)
+
+
+def outputs_of(found):
+    """Return the outputs of an expression, in the order in which they are computed."""
+    if type(found) in (list, tuple):
+        return [x for part in found for x in outputs_of(part)]
+    if isinstance(found, Number):
+        return [found.node]
+    return [found] if isinstance(found, (ov.Node, ov.Output)) else []
+
+
+def filled_in(found, values):
+    """Return what an expression gave, with what was computed in the place of its nodes."""
+    if type(found) in (list, tuple):
+        return type(found)(filled_in(x, values) for x in found)
+    if isinstance(found, Number):
+        return int(next(values).data.reshape(-1)[0])
+    return next(values) if isinstance(found, (ov.Node, ov.Output)) else found
+
+
+class Adapter(Framework):
+    """OpenVINO."""
+
+    name, title, version, rules = "openvino", "OpenVINO", ov.__version__, "openvino"
+    mapping, missing, names = MAPPING, MISSING, globals()
+    dtypes = {
+        "bool": ov.Type.boolean, "int8": ov.Type.i8, "int16": ov.Type.i16, "int32": ov.Type.i32,
+        "int64": ov.Type.i64, "uint8": ov.Type.u8, "uint16": ov.Type.u16, "uint32": ov.Type.u32,
+        "uint64": ov.Type.u64, "float8_e4m3fn": ov.Type.f8e4m3, "float8_e5m2": ov.Type.f8e5m2,
+        "float16": ov.Type.f16, "bfloat16": ov.Type.bf16, "float32": ov.Type.f32,
+        "float64": ov.Type.f64,
+    }  # fmt: skip
+    literal = "o.parameter({shape}, {dtype})"
+    spelled = "ov.Type.{dtype}"
+    spellings = {name: f"ov.Type.{kind.to_string()}" for name, kind in dtypes.items()}
+    no_kernel = (
+        "does not support inputs with element type", "is not supported", "not supported yet",
+        "unsupported src_prc", "Unsupported", "unsupported", "Not Implemented", "is unsupported",
+        "not implemented",
+    )  # fmt: skip
+    notes = [
+        "OpenVINO has no status codes: whatever it raises counts as a refusal.",
+        "Each call is a graph of one operator or a few (opset16), compiled for the CPU.",
+        "INFERENCE_PRECISION_HINT is dynamic and EXECUTION_MODE_HINT ACCURACY: by default the CPU "
+        "computes float32 as bfloat16 where the machine has instructions for it.",
+        "Operands of two dtypes go through ConvertPromoteTypes-14, as the rules say.",
+    ]
+
+    def use_rules(self, rules):
+        """Set the attributes of ConvertPromoteTypes-14 after the name of a rule set."""
+        ATTRIBUTES.clear()
+        if rules.startswith("openvino"):
+            parts = rules.split("+")
+            ATTRIBUTES["promote_unsafe"] = "unsafe" in parts
+            ATTRIBUTES["pytorch_scalar_promotion"] = "scalar" in parts
+            ATTRIBUTES["u64_integer_promotion_target"] = "i64" if "u64=i64" in parts else "f32"
+
+    def dense(self, data, dtype):
+        """Return a tensor; OpenVINO takes them row-major."""
+        kind = BYTES.get(data.dtype, data.dtype)
+        raw = np.frombuffer(data.raw, kind)
+        if data.layout == "offset":
+            raw = np.concatenate([np.ones(3, kind), raw])[3:]
+        elif data.layout != "dense":
+            raise Unsupported("OpenVINO takes tensors that are row-major")
+        else:
+            raw = raw.copy()
+        return ov.Tensor(raw, ov.Shape(data.shape), dtype)
+
+    def call(self, op, arguments):
+        """Build the graph of an interface, compile it, and run it."""
+        if op not in self._code:
+            raise Unsupported(self.missing.get(op, f"OpenVINO has no {op}"))
+        parameters, given = [], []
+        bound = {**DEFAULTS.get(op, {}), **arguments}
+        for name, value in bound.items():
+            bound[name] = self._bound(name, value, parameters, given)
+        try:
+            found = eval(self._code[op], {**self.names, **bound})
+            return filled_in(found, iter(computed(outputs_of(found), parameters, given)))
+        except Unsupported:
+            raise
+        except Exception as error:
+            words = said(error)
+            if any(part in words for part in self.no_kernel):
+                raise NoKernel(words) from None
+            raise RuntimeError(words) from None
+
+    def _bound(self, name, value, parameters, given):
+        """Return an argument as an expression sees it: tensors are parameters of the graph."""
+        if isinstance(value, ov.Tensor):
+            parameters.append(o.parameter(list(value.shape), value.element_type))
+            given.append(value)
+            return parameters[-1]
+        if isinstance(value, list):
+            return [self._bound("", v, parameters, given) for v in value]
+        return self.dtype(value) if name in ("dtype", "type") and isinstance(value, str) else value
+
+    def read(self, x):
+        """Return a tensor as data."""
+        kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}
+        name = kinds[x.element_type.to_string()]
+        return Data(name, tuple(x.shape), np.ascontiguousarray(x.data).tobytes())
+
+
+def computed(outputs, parameters, given):
+    """Return what a graph gives, as tensors."""
+    if not outputs:
+        return []
+    model = ov.Model([o.result(x) for x in outputs], parameters, "call")
+    request = CORE.compile_model(model, "CPU", SETTINGS).create_infer_request()
+    for i, tensor in enumerate(given):
+        request.set_input_tensor(i, tensor)
+    request.infer()
+    return [request.get_output_tensor(i) for i in range(len(outputs))]
+
+
+def said(error):
+    """Return the words of an error without the places in OpenVINO's sources."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("Exception from", "Check '"))]
+    return f"{type(error).__name__}: {' '.join(kept)}"[:400]

@@ -1,0 +1,408 @@
+"""Paddle, on the CPU, one operator at a time."""
+
+import os
+import sys
+import warnings
+
+os.environ.setdefault("GLOG_minloglevel", "3")
+warnings.simplefilter("ignore")
+
+import numpy as np  # noqa: E402
+import paddle  # noqa: E402
+import paddle.nn.functional as F  # noqa: E402
+from frameworks.common import (  # noqa: E402, F401
+    Framework,
+    axes,
+    boxes,
+    inverse_order,
+    last,
+    norm_name,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
+from wire import Data, Unsupported  # noqa: E402
+
+DTYPES = {
+    "bool": paddle.bool, "int8": paddle.int8, "int16": paddle.int16, "int32": paddle.int32,
+    "int64": paddle.int64, "uint8": paddle.uint8, "float8_e4m3fn": paddle.float8_e4m3fn,
+    "float8_e5m2": paddle.float8_e5m2, "float16": paddle.float16, "bfloat16": paddle.bfloat16,
+    "float32": paddle.float32, "float64": paddle.float64, "complex64": paddle.complex64,
+    "complex128": paddle.complex128,
+}  # fmt: skip
+# NumPy's dtype of the same bytes, for those that it does not have.
+BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+
+MAPPING = {
+    "create_tensor": "filled(values, dtype, shape)",
+    "wrap_tensor": "values.view(dtype).reshape(shape)",
+    "zeros": "paddle.zeros(shape, dtype)",
+    "full": "paddle.full(shape, value, dtype)",
+    "empty": "paddle.empty(shape, dtype)",
+    "contiguous": "input.contiguous()",
+    "rand_uniform": "uniform(dtype, shape, min, max, seed)",
+    "rand_normal": "seeded(seed) or paddle.randn(shape, dtype) * std + mean",
+    "rand_bernoulli": "seeded(seed) or paddle.bernoulli(input)",
+    "multinomial": "seeded(seed) or paddle.multinomial(input, num_samples, replacement)",
+    "randperm": "seeded(seed) or paddle.randperm(len, dtype)",
+    "range": "paddle.range(start, limit, step, dtype)",
+    "linspace": "paddle.linspace(start, stop, num, dtype)",
+    "create_sparse_tensor": "paddle.sparse.sparse_coo_tensor(transposed(indices), values, shape, dtype)",
+    "duplicate": "paddle.clone(input)",
+    "diag": "paddle.diag(input)",
+    "shape": "paddle.shape(input)",
+    "is_finite": "paddle.isfinite(input)",
+    "is_inf": "paddle.isinf(input)",
+    "is_nan": "paddle.isnan(input)",
+    "size": "int(input.size)",
+    "rank": "int(input.ndim)",
+    "is_contiguous": "input.is_contiguous()",
+    "cast": "paddle.cast(input, type)",
+    "reshape": "paddle.reshape(input, dims)",
+    "expand_dims": "paddle.unsqueeze(input, axis)",
+    "squeeze": "paddle.squeeze(input, axis)",
+    "transpose": "paddle.transpose(input, inverse_order(perm) or list(range(input.ndim))[::-1])",
+    "split": "paddle.split(input, split_sizes or nsplit, axis)",
+    "concat": "paddle.concat(input_lists, axis)",
+    "stack": "paddle.stack(input_lists, axis)",
+    "unstack": "paddle.unstack(input, axis, num)",
+    "slice": "input[boxes(begin, size, step)]",
+    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], grad_out, input)",
+    "tile": "paddle.tile(input, repeats)",
+    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "reverse": "paddle.flip(input, axis)",
+    "roll": "paddle.roll(input, shifts, axes(axis))",
+    "crop": "paddle.crop(input, shape, offsets_of(offsets, shape))",
+    "clip": "paddle.clip(input, low, high)",
+    "clip_backward": "gradient(lambda x: paddle.clip(x, low, high), grad_out, input)",
+    "gather": "paddle.gather(input, index) if index.ndim == 1 else paddle.gather_nd(input, index)",
+    "scatter": "scattered(input, index, updates, override)",
+    "expand": "paddle.expand(input, shape)",
+    "flatten": "paddle.flatten(input, start_axis, stop_axis)",
+    "flip": "paddle.flip(input, axis)",
+    "sign": "paddle.sign(input)",
+    "where": "paddle.where(condition, x, y)",
+    "meshgrid": "paddle.meshgrid(input)",
+    "masked_select": "paddle.masked_select(input, mask)",
+    "add": "paddle.add(x, y)",
+    "sub": "paddle.subtract(x, y)",
+    "mul": "paddle.multiply(x, y)",
+    "muladd": "paddle.add(paddle.multiply(x, y), a)",
+    "div": "paddle.divide(x, y, rounding_mode='trunc' if integers(x, y) else None)",
+    "floordiv": "paddle.floor_divide(x, y)",
+    "true_divide": "paddle.divide(x, y)",
+    "mod": "paddle.mod(x, y)",
+    "max": "paddle.maximum(x, y)",
+    "min": "paddle.minimum(x, y)",
+    "abs": "paddle.abs(x)",
+    "reciprocal": "paddle.reciprocal(x)",
+    "trace": "paddle.trace(x, offset, dim0, dim1)",
+    "trace_backward": "gradient(lambda x: paddle.trace(x, offset, dim0, dim1), grad_y, "
+    "paddle.zeros(input_shape, grad_y.dtype))",
+    "equal": "paddle.equal(x, y)",
+    "not_equal": "paddle.not_equal(x, y)",
+    "greater": "paddle.greater_than(x, y)",
+    "greater_equal": "paddle.greater_equal(x, y)",
+    "less": "paddle.less_than(x, y)",
+    "less_equal": "paddle.less_equal(x, y)",
+    "allclose": "paddle.allclose(x, y, rtol, atol, equal_nan).reshape([1])",
+    "logical_and": "paddle.logical_and(x, y)",
+    "logical_or": "paddle.logical_or(x, y)",
+    "logical_not": "paddle.logical_not(x)",
+    "logical_xor": "paddle.logical_xor(x, y)",
+    "bitwise_and": "paddle.bitwise_and(x, y)",
+    "bitwise_or": "paddle.bitwise_or(x, y)",
+    "bitwise_xor": "paddle.bitwise_xor(x, y)",
+    "bitwise_not": "paddle.bitwise_not(x)",
+    "bitwise_left_shift": "paddle.bitwise_left_shift(x, amount(shift, x))",
+    "bitwise_right_shift": "paddle.bitwise_right_shift(x, amount(shift, x))",
+    "pow": "paddle.pow(x, e)",
+    **{
+        name: f"paddle.{name}(x)"
+        for name in (
+            "sqrt rsqrt square floor ceil trunc round sin cos tan asin acos atan sinh cosh tanh "
+            "asinh acosh atanh exp expm1 log log1p log10 log2"
+        ).split()
+    },
+    "rint": "{'DOWNWARD': paddle.floor, 'UPWARD': paddle.ceil, 'TOWARDZERO': paddle.trunc, "
+    "'TONEAREST': paddle.round}[mode](x)",
+    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
+    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
+    "cumsum": "paddle.cumsum(input, None if axis == -1 else axis, dtype)",
+    "cumsum_bwd": "gradient(lambda x: paddle.cumsum(x, None if axis == -1 else axis), out_grad, "
+    "paddle.zeros(input_shape or out_grad.shape, out_grad.dtype))",
+    "argmax": "paddle.argmax(input, axis, keepdim, dtype)",
+    "argmin": "paddle.argmin(input, axis, keepdim, dtype)",
+    "argsort": "(paddle.sort(input, axis, descending, stable=True), "
+    "paddle.argsort(input, axis, descending, stable=True))",
+    "argsort_bwd": "gradient(lambda x: paddle.take_along_axis(x, indices, axis), out_grad, "
+    "paddle.zeros_like(out_grad))",
+    "topk": "tuple(paddle.topk(input, k, axis, largest, sorted))",
+    "nonzero": "nonzeros(input, as_tuple)",
+    "complex": "paddle.complex(real, imag)",
+    "conj": "paddle.conj(input)",
+    "imag": "paddle.imag(input)",
+    "real": "paddle.real(input)",
+    "fft_c2c": "c2c(input, last(axes), normalization, forward)",
+    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), normalization, forward), grad_out, "
+    "paddle.zeros_like(grad_out))",
+    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
+    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), grad_out, input)",
+    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
+    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]]), grad_out, half_spectrum(grad_out, last(axes)[-1]))",
+    "matmul": "paddle.matmul(mat1, mat2)",
+    "dot": "dot(vec1, vec2)",
+    "dot_bwd1": "gradient(lambda v: dot(v, vec2), out_grad, vec1)",
+    "dot_bwd2": "gradient(lambda v: dot(vec1, v), out_grad, vec2)",
+    "lu": "lu(mat)",
+    "cholesky": "paddle.linalg.cholesky(mat, upper == 'U')",
+    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else tuple(paddle.linalg.qr(mat, mode))",
+    "svd": "svd(mat, format)",
+    "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
+    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
+    "inverse": "paddle.linalg.inv(mat)",
+    "eig": "tuple(paddle.linalg.eig(mat))",
+    "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
+    "axes(axis), keep_dims)",
+    "linear": "F.linear(x, weight.T, bias)",
+    "linear_bwd_in": "gradient(lambda x: F.linear(x, weight.T), out_grad, "
+    "paddle.zeros(out_grad.shape[:-1] + weight.shape[1:], out_grad.dtype))",
+    "linear_bwd_weight": "gradient(lambda w: F.linear(input, w.T), out_grad, "
+    "paddle.zeros([out_grad.shape[-1], input.shape[-1]], out_grad.dtype))",
+    "bilinear": "F.bilinear(x, y, weight, None if bias is None else bias.reshape([1, -1]))",
+    "bilinear_bwd_in1": "gradient(lambda x: F.bilinear(x, y, weight), out_grad, "
+    "paddle.zeros(y.shape[:-1] + [weight.shape[1]], y.dtype))",
+    "bilinear_bwd_in2": "gradient(lambda y: F.bilinear(x, y, weight), out_grad, "
+    "paddle.zeros(x.shape[:-1] + [weight.shape[2]], x.dtype))",
+    "bilinear_bwd_weight": "gradient(lambda w: F.bilinear(x, y, w), out_grad, "
+    "paddle.zeros([out_grad.shape[-1], x.shape[-1], y.shape[-1]], x.dtype))",
+    "interpolate": "F.interpolate(input, target_sizes(input.shape, size, scale_factor), mode=mode, "
+    "align_corners=False, data_format={3: 'NCW', 4: 'NCHW', 5: 'NCDHW'}[input.ndim])",
+}
+
+MISSING = {
+    "create_quant_tensor": "Paddle has no quantised tensors: scales are operands of its operators",
+    "destroy": "Paddle frees a tensor when nobody has it any more",
+}
+
+
+def filled(values, dtype, shape):
+    """Return a tensor of values; of any, if none are given."""
+    if not len(values):
+        return paddle.empty(shape, dtype)
+    return paddle.to_tensor(values, dtype).reshape(shape)
+
+
+def gradient(function, grad_out, x):
+    """Return the gradient of a function at x."""
+    x = x.detach()
+    x.stop_gradient = False
+    return paddle.grad(function(x), x, grad_out)[0]
+
+
+def seeded(seed):
+    """Set the seed; 0 leaves it to the system."""
+    if seed:
+        paddle.seed(seed)
+
+
+def uniform(dtype, shape, low, high, seed):
+    """Return random numbers, by default of the whole range of the dtype; integers with the limit."""
+    seeded(seed)
+    if dtype in (paddle.int8, paddle.int16, paddle.int32, paddle.int64, paddle.uint8):
+        info = paddle.iinfo(dtype)
+        least = info.min if low is None else low
+        return paddle.randint(least, (info.max if high is None else high) + 1, shape, dtype)
+    info = paddle.finfo(dtype)
+    return paddle.uniform(
+        shape, dtype, info.min if low is None else low, info.max if high is None else high, seed
+    )
+
+
+def transposed(indices):
+    """Return indices as Paddle has them: a row for each axis."""
+    return paddle.transpose(paddle.to_tensor(indices), [1, 0])
+
+
+def integers(x, y):
+    """Tell whether both are integers."""
+    return paddle.is_integer(x) and paddle.is_integer(y)
+
+
+def amount(shift, x):
+    """Return how far to shift, as a tensor of the dtype of x."""
+    return shift if isinstance(shift, paddle.Tensor) else paddle.full([], shift, x.dtype)
+
+
+def padded(x, widths, value, mode):
+    """Pad; periodically, Paddle pads what has one axis for batches and one for channels."""
+    flat = [n for pair in widths for n in pair]
+    if mode == "PAD_CONST":
+        return F.pad(x, flat, "constant", value)
+    if mode == "PAD_MIRROR":
+        raise Unsupported("Paddle mirrors without the edge ('reflect') only")
+    if x.ndim > 3:
+        raise Unsupported("Paddle pads periodically along three axes at most")
+    backwards = [n for pair in widths[::-1] for n in pair]
+    layout = {1: "NCL", 2: "NCHW", 3: "NCDHW"}[x.ndim]
+    found = F.pad(x.reshape([1, 1] + list(x.shape)), backwards, "circular", data_format=layout)
+    return found.reshape(found.shape[2:])
+
+
+def scattered(x, index, updates, override):
+    """Scatter rows by a list of indices, or by coordinates, where Paddle adds only."""
+    if index.ndim == 1:
+        return paddle.scatter(x, index, updates, overwrite=override)
+    if override:
+        raise Unsupported("Paddle has no scatter by coordinates that overwrites")
+    return paddle.scatter_nd_add(x, index, updates)
+
+
+def reduced(x, mode, axis, keepdim):
+    """Reduce by one of the modes that Paddle has."""
+    by = {"SUM": paddle.sum, "PROD": paddle.prod, "MAX": paddle.amax, "MIN": paddle.amin,
+          "MEAN": paddle.mean, "LAND": paddle.all, "LOR": paddle.any}  # fmt: skip
+    if mode in ("LXOR", "BAND", "BOR", "BXOR"):
+        raise Unsupported(f"Paddle has no reduction by {mode}")
+    return by[mode](x, axis=axis, keepdim=keepdim)
+
+
+def nonzeros(x, as_tuple):
+    """Return indices as a list of rows, or as one tensor."""
+    found = paddle.nonzero(x, as_tuple=as_tuple)
+    return [one.reshape([-1]) for one in found] if as_tuple else found
+
+
+def c2c(x, axes, normalization, forward):
+    """Transform complex numbers."""
+    transform = paddle.fft.fftn if forward else paddle.fft.ifftn
+    return transform(x, axes=axes, norm=norm_name(normalization, forward))
+
+
+def r2c(x, axes, normalization, forward, onesided):
+    """Transform real numbers; backwards it is ihfftn."""
+    norm = norm_name(normalization, forward)
+    if onesided:
+        return (paddle.fft.rfftn if forward else paddle.fft.ihfftn)(x, axes=axes, norm=norm)
+    return (paddle.fft.fftn if forward else paddle.fft.ifftn)(x, axes=axes, norm=norm)
+
+
+def c2r(x, axes, normalization, forward, last_dim_size):
+    """Transform half a spectrum to real numbers; forwards it is hfftn."""
+    sizes = [x.shape[axis] for axis in axes[:-1]] + [last_dim_size]
+    transform = paddle.fft.hfftn if forward else paddle.fft.irfftn
+    return transform(x, s=sizes, axes=axes, norm=norm_name(normalization, forward))
+
+
+def half_spectrum(grad_out, axis):
+    """Return zeros of the shape of half a spectrum."""
+    shape = list(grad_out.shape)
+    shape[axis] = shape[axis] // 2 + 1
+    kind = paddle.complex128 if grad_out.dtype == paddle.float64 else paddle.complex64
+    return paddle.zeros(shape, kind)
+
+
+def dot(x, y):
+    """Multiply along the last axis of x and the last but one of y; two vectors with paddle.dot."""
+    if x.ndim == 0 or y.ndim == 0:
+        return paddle.multiply(x, y)
+    if x.ndim == 1 and y.ndim == 1:
+        return paddle.dot(x, y)
+    return paddle.tensordot(x, y, axes=[[x.ndim - 1], [max(y.ndim - 2, 0)]])
+
+
+def lu(mat):
+    """Factor; Paddle counts the rows from 1."""
+    packed, pivots = paddle.linalg.lu(mat)
+    return packed, pivots - 1
+
+
+def svd(mat, short):
+    """Return U, the matrix of singular values, and V, where Paddle has a vector and V^H."""
+    u, s, vh = paddle.linalg.svd(mat, full_matrices=not short)
+    rows, columns = u.shape[-1], vh.shape[-2]
+    few = min(rows, columns)
+    matrix = paddle.zeros(s.shape[:-1] + [rows, columns], s.dtype)
+    matrix[..., range(few), range(few)] = s
+    return u, matrix, adjoint_of(vh)
+
+
+def as_columns(mat, rhs):
+    """Return right-hand sides as a matrix: Paddle has no single ones."""
+    return rhs.unsqueeze(-1) if rhs.ndim < mat.ndim else rhs
+
+
+def as_given(x, rhs):
+    """Return solutions as the right-hand sides were given."""
+    return x.squeeze(-1) if rhs.ndim < x.ndim else x
+
+
+def adjoint_of(mat):
+    """Return the conjugate of the transposed matrix."""
+    order = list(range(mat.ndim))
+    order[-2:] = order[:-3:-1]
+    turned = paddle.transpose(mat, order)
+    return paddle.conj(turned) if paddle.is_complex(turned) else turned
+
+
+class Adapter(Framework):
+    """Paddle."""
+
+    name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
+    dtypes, mapping, missing = DTYPES, MAPPING, MISSING
+    names = vars(sys.modules[__name__])
+    literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
+    spelled = "'{dtype}'"
+    no_kernel = ("is not registered", "kernel_factory")
+    notes = [
+        "runs on the CPU, in dynamic mode",
+        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62)",
+    ]
+
+    def dense(self, data, dtype):
+        """Return a tensor that lies in memory as the data say."""
+        x = tensor_of(data)
+        if data.layout == "columns":
+            back = list(range(x.ndim))[::-1]
+            return paddle.transpose(paddle.transpose(x, back).contiguous(), back)
+        if data.layout == "gaps":
+            wide = paddle.ones(
+                [2 * n for n in data.shape], "uint8" if x.dtype == paddle.bool else x.dtype
+            )
+            wide = wide.astype(x.dtype)
+            every = tuple(slice(None, None, 2) for _ in data.shape)
+            wide[every] = x
+            return wide[every]
+        if data.layout == "reversed":
+            back = tuple(slice(None, None, -1) for _ in data.shape)
+            return x[back].contiguous()[back]
+        if data.layout == "offset":
+            flat = paddle.concat([x.reshape([-1])[:1]] * 3 + [x.reshape([-1])])
+            return flat[3:].reshape(data.shape)
+        if data.layout == "repeated":
+            thin = x[tuple(slice(0, 1) for _ in data.shape)]
+            return paddle.expand(thin, data.shape)
+        return x
+
+    def sparse(self, data):
+        """Return a sparse tensor."""
+        dense = tensor_of(Data(data.dtype, data.shape, data.raw))
+        return dense.to_sparse_coo(len(data.shape))
+
+    def read(self, x):
+        """Return a tensor as data."""
+        kind = None
+        if x.is_sparse():
+            x, kind = x.to_dense(), "COO"
+        name = str(x.dtype).rpartition(".")[2]
+        found = Data(name, tuple(x.shape), np.ascontiguousarray(x.numpy()).tobytes(), sparse=kind)
+        return found
+
+
+def tensor_of(data):
+    """Return a dense tensor of these bytes."""
+    raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)
+    x = paddle.to_tensor(raw.copy())
+    return x.view(data.dtype) if data.dtype.startswith("float8") else x

@@ -1,0 +1,33 @@
+"""The one test of the kit: a case, put to the subject. See :mod:`suanzi.conformance.plugin`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from suanzi.conformance.deviations import Deviation
+    from suanzi.conformance.model import Case
+    from suanzi.conformance.process import Subject
+
+
+def test_conformance(
+    suanzi_case: Case, suanzi_subject: Subject, suanzi_deviations: list[Deviation]
+) -> None:
+    """Fail with what is wrong and something to paste; skip what the subject does not have."""
+    from suanzi.conformance import deviations
+    from suanzi.conformance.running import run_case
+
+    __tracebackhide__ = True
+    found = run_case(suanzi_subject, suanzi_case)
+    ((result,), _) = deviations.apply([found], suanzi_deviations, suanzi_subject.facts.version)
+    if result.outcome in ("unsupported", "skipped"):
+        pytest.skip(f"{result.outcome}: {result.problem}")
+    if result.unexpected:
+        pytest.fail(f"{result.id} passes, and a deviation says that it fails", pytrace=False)
+    if result.known is not None:
+        pytest.xfail(f"{result.known} ({result.problem})")
+    if result.outcome != "passed":
+        paste = f"\n\n{result.reproduction}" if result.reproduction else ""
+        pytest.fail(f"{result.id}: {result.outcome}: {result.problem}{paste}", pytrace=False)
