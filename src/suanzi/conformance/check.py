@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from suanzi._hints import nearest
 from suanzi.conformance import deviations as known
-from suanzi.conformance.backends import backend as named
 from suanzi.conformance import frozen
+from suanzi.conformance.backends import backend as named
 from suanzi.conformance.cases import Wanted, cases, operators
 from suanzi.conformance.deviations import Deviation
 from suanzi.conformance.model import GROUPS, Case

@@ -145,11 +145,11 @@ def run_case(subject: Asked, case: Case) -> Result:
     if isinstance(answer, Unanswered):
         outcome = "failed" if answer.outcome == "broken" else answer.outcome
         paste = _paste(subject, case) if outcome in BAD else None
-        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(
-        **facts,  # type: ignore[arg-type]
+        **facts,
         outcome="passed" if found.passed else "failed",
         problem=found.problem,
         ulp=None if worst is None else worst.ulp,
