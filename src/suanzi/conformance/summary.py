@@ -240,7 +240,7 @@ def _conclusion(run: Run, count: dict[str, int], wrong: int) -> tuple[str, Style
         return "Does not conform: nothing passed.", "bad"
     absent = count["unsupported"] + count["skipped"]
     but = f"; {absent} of {count['cases']} have no answer" if absent else ""
-    known = ", but what is known" if count["known"] else ""
+    known = " but what is known" if count["known"] else ""
     return f"Nothing went wrong{known}{but}.", "good"
 
 
