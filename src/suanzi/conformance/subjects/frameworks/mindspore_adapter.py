@@ -4,11 +4,11 @@ import os
 
 os.environ.setdefault("GLOG_v", "4")
 
-import mindspore as ms  # noqa: E402
-import mindspore.numpy as mnp  # noqa: E402
-import mindspore.scipy.linalg as linalg  # noqa: E402, F401
-import numpy as np  # noqa: E402
-from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
+import mindspore as ms
+import mindspore.numpy as mnp
+import mindspore.scipy.linalg as linalg
+import numpy as np
+from frameworks.common import (
     Framework,
     axes,
     boxes,
@@ -20,9 +20,10 @@ from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
     offsets_of,
     pairs,
     target_sizes,
+    thinned,
 )
-from mindspore import mint, nn, ops  # noqa: E402
-from wire import Data, Unsupported  # noqa: E402
+from mindspore import mint, nn, ops
+from wire import Data, Unsupported
 
 ms.set_context(mode=ms.PYNATIVE_MODE)
 ms.set_device("CPU")
@@ -43,7 +44,8 @@ MAPPING = {
     "randperm": "ops.randperm(len, seed or -1, dtype=dtype)",
     "range": "ops.arange(start, behind(start, limit, step, dtype), step, dtype=dtype)",
     "linspace": "ops.linspace(ms.Tensor(start, dtype), ms.Tensor(stop, dtype), num)",
-    "create_sparse_tensor": "ms.COOTensor(ms.Tensor(indices), ms.Tensor(values, dtype), tuple(shape))",
+    "create_sparse_tensor": "ms.COOTensor(ms.Tensor(indices), ms.Tensor(values, dtype), "
+    "tuple(shape))",
     "duplicate": "input.copy()",
     "diag": "ops.diag(input)",
     # 7.2.2 query
@@ -59,7 +61,7 @@ MAPPING = {
     "reshape": "ops.reshape(input, tuple(dims))",
     "expand_dims": "ops.expand_dims(input, axis)",
     "squeeze": "ops.squeeze(input, axes(axis))",
-    "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim - 1, -1, -1)))",
+    "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim)[::-1]))",
     "split": "list(ops.split(input, split_sizes or input.shape[axis] // nsplit, axis))",
     "concat": "ops.concat(input_lists, axis)",
     "stack": "ops.stack(input_lists, axis)",
@@ -374,7 +376,7 @@ class Adapter(Framework):
     notes = [
         "MindSpore has no status codes: whatever it raises counts as a refusal.",
         "It runs on the CPU in PYNATIVE mode with launch_blocking, one operator at a time.",
-        "The functions are those of mindspore.ops: most of mindspore.mint has no kernels for the CPU.",
+        "The functions are those of mindspore.ops: much of mindspore.mint has no kernels for the CPU.",
         "float8_e4m3fn and float8_e5m2 are there, but no operator for the CPU takes them.",
     ]
 
