@@ -65,6 +65,7 @@ class Unanswered:
 class Asked(Protocol):
     """Whatever answers calls."""
 
+    backend: Backend
     facts: Facts
 
     def ask(self, case: Case) -> Answer | Unanswered:
@@ -81,7 +82,11 @@ class Subject:
         self._errors = tempfile.TemporaryFile()
         self._asked = 0
         self._rest = b""
-        self.facts = self._start()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self._errors.close()
+            raise
 
     def _start(self) -> Facts:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]

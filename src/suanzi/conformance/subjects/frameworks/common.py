@@ -219,10 +219,8 @@ def axes(axis):
 
 def inverse_order(perm):
     """Return which axis each one comes from: the standard says where each one goes."""
-    if not perm:
-        return None
-    places = [p % len(perm) for p in perm]
-    return [places.index(i) for i in range(len(perm))]
+    places = [p + len(perm) if p < 0 else p for p in perm]
+    return [places.index(i) for i in range(len(perm))] if perm else None
 
 
 def thinned(array):

@@ -30,7 +30,7 @@ jax.config.update("jax_enable_x64", True)
 MAPPING = {
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, on(device))",
-    "wrap_tensor": "jnp.reshape(jnp.asarray(values, dtype, device=on(device)), shape)",
+    "wrap_tensor": "filled(values, dtype, shape, on(device))",
     "zeros": "jnp.zeros(shape, dtype, device=on(device))",
     "full": "jnp.full(shape, value, dtype, device=on(device))",
     "empty": "jnp.empty(shape, dtype, device=on(device))",
@@ -39,7 +39,7 @@ MAPPING = {
     "rand_bernoulli": "jax.random.bernoulli(key(seed), input).astype(input.dtype)",
     "multinomial": "draws(key(seed), input, num_samples, replacement)",
     "randperm": "jax.random.permutation(key(seed), len).astype(dtype)",
-    "range": "(start + step * jnp.arange(count(start, limit, step, eps(dtype)))).astype(dtype)",
+    "range": "numbers(start, limit, step, dtype)",
     "linspace": "jnp.linspace(start, stop, num, dtype=dtype, device=on(device))",
     "create_sparse_tensor": (
         "sparse.BCOO((jnp.asarray(values, dtype), jnp.asarray(indices)), shape=tuple(shape))"
@@ -172,7 +172,7 @@ MAPPING = {
     "topk": "top(input, k, axis, largest)",
     "nonzero": "list(jnp.nonzero(input)) if as_tuple else jnp.argwhere(input)",
     # 7.2.15 complex
-    "complex": "jax.lax.complex(real, imag)",
+    "complex": "jax.lax.complex(no_half(real), no_half(imag))",
     "conj": "jnp.conj(input)",
     "imag": "jnp.imag(input)",
     "real": "jnp.real(input)",
@@ -182,7 +182,7 @@ MAPPING = {
         "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), forward), "
         "zeros(grad_out.shape, grad_out), grad_out)"
     ),
-    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
+    "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
     "fft_r2c_backward": (
         "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
         "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)"
@@ -276,9 +276,23 @@ def key(seed):
 
 def filled(values, dtype, shape, device):
     """Return an array of values; of any, if none are given."""
-    if not np.size(values):
+    if values is None or not np.size(values):
         return jnp.empty(shape, dtype, device=device)
     return jnp.array(values, dtype, device=device).reshape(shape)
+
+
+def numbers(start, limit, step, dtype):
+    """Return numbers up to a limit, that one too, which JAX leaves out."""
+    if isinstance(start, int) and isinstance(limit, int) and isinstance(step, int):
+        return jnp.arange(start, limit + (1 if step > 0 else -1), step, dtype)
+    return (start + step * jnp.arange(count(start, limit, step, eps(dtype)))).astype(dtype)
+
+
+def no_half(x):
+    """Return an array, of which the complex dtype exists."""
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX has no complex32")
+    return x
 
 
 def uniform(key, dtype, shape, low, high):

@@ -23,7 +23,7 @@ torch.use_deterministic_algorithms(True, warn_only=True)
 MAPPING = {
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
-    "wrap_tensor": "torch.asarray(values, dtype=dtype, device=device.lower()).reshape(shape)",
+    "wrap_tensor": "filled(values, dtype, shape, device, copy=None)",
     "zeros": "torch.zeros(shape, dtype=dtype, device=device.lower())",
     "full": "torch.full(shape, value, dtype=dtype, device=device.lower())",
     "empty": "torch.empty(shape, dtype=dtype, device=device.lower())",
@@ -273,9 +273,11 @@ def generator(seed):
     return random
 
 
-def filled(values, dtype, shape, device):
+def filled(values, dtype, shape, device, copy=True):
     """Return a tensor of values; of any, if none are given."""
-    values = torch.asarray(values, dtype=dtype, device=device.lower(), copy=True)
+    if values is None:
+        return torch.empty(shape, dtype=dtype, device=device.lower())
+    values = torch.asarray(values, dtype=dtype, device=device.lower(), copy=copy)
     return values.reshape(shape) if values.numel() else torch.empty(shape, dtype=dtype)
 
 
