@@ -83,22 +83,16 @@ GRAPHS = {
     "min": "o.minimum(*promoted(x, y))",
     "abs": "o.absolute(x)",
     "reciprocal": "o.divide(like(1, x), x)",
-    # 7.2.5 comparison
-    "equal": "o.equal(*promoted(x, y))",
-    "not_equal": "o.not_equal(*promoted(x, y))",
-    "greater": "o.greater(*promoted(x, y))",
-    "greater_equal": "o.greater_equal(*promoted(x, y))",
-    "less": "o.less(*promoted(x, y))",
-    "less_equal": "o.less_equal(*promoted(x, y))",
-    # 7.2.6 logical
-    "logical_and": "o.logical_and(x, y)",
-    "logical_or": "o.logical_or(x, y)",
+    # 7.2.5 comparison to 7.2.7 bitwise
+    **{
+        name: f"o.{name}(*promoted(x, y))"
+        for name in (
+            "equal not_equal greater greater_equal less less_equal bitwise_and bitwise_or "
+            "bitwise_xor"
+        ).split()
+    },
+    **{name: f"o.{name}(x, y)" for name in "logical_and logical_or logical_xor".split()},
     "logical_not": "o.logical_not(x)",
-    "logical_xor": "o.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "o.bitwise_and(*promoted(x, y))",
-    "bitwise_or": "o.bitwise_or(*promoted(x, y))",
-    "bitwise_xor": "o.bitwise_xor(*promoted(x, y))",
     "bitwise_not": "o.bitwise_not(x)",
     "bitwise_left_shift": "o.bitwise_left_shift(x, like(shift, x))",
     "bitwise_right_shift": "o.bitwise_right_shift(x, like(shift, x))",
@@ -143,8 +137,8 @@ GRAPHS = {
 MAPPING = {
     **{op: f"run({graph})" for op, graph in GRAPHS.items()},
     "empty": "ov.Tensor(dtype, ov.Shape(shape))",
-    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))).data)",
-    "rank": "int(run(o.shape_of(o.shape_of(input))).data[0])",
+    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))))",
+    "rank": "int(run(o.shape_of(o.shape_of(input)))[0])",
 }
 """The standard's interfaces in OpenVINO."""
 
@@ -221,7 +215,14 @@ def run(found):
     for i, one in enumerate(parameters):
         request.set_input_tensor(i, GIVEN[one.get_friendly_name()])
     request.infer()
-    return filled_in(found, iter([request.get_output_tensor(i) for i in range(len(nodes))]))
+    values = [array_of(request.get_output_tensor(i)) for i in range(len(nodes))]
+    return filled_in(found, iter(values))
+
+
+def array_of(tensor):
+    """Return a tensor as an array, unless NumPy does not have its dtype."""
+    strange = tensor.element_type in (ov.Type.bf16, ov.Type.f8e4m3, ov.Type.f8e5m2)
+    return tensor if strange else tensor.data.copy()
 
 
 def outputs_of(found):
@@ -484,10 +485,12 @@ class Adapter(Framework):
             GIVEN.clear()
 
     def read(self, x):
-        """Return a tensor as data."""
+        """Return an array, or a tensor of a dtype that NumPy does not have, as data."""
+        if isinstance(x, np.ndarray):
+            return Data(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes())
         kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}
-        name = kinds[x.element_type.to_string()]
-        return Data(name, tuple(x.shape), np.ascontiguousarray(x.data).tobytes())
+        raw = np.ascontiguousarray(x.data).tobytes()
+        return Data(kinds[x.element_type.to_string()], tuple(x.shape), raw)
 
 
 def said(error):
