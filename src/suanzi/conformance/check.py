@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -28,6 +29,9 @@ from suanzi.status import InvalidArgument
 
 _Given = TypeVar("_Given")
 Path = str | PathLike[str]
+
+_LIBRARY = re.compile(r"\.(so|dylib|dll)(\.[0-9.]+)?$")
+"""How the name of a shared library ends."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +125,13 @@ def backend_of(title: str, python: str | None = None) -> Backend:
     interpreter = python or sys.executable
     if title == "suanzi":
         return Backend("suanzi", "suanzi_adapter:Adapter", interpreter)
+    if _LIBRARY.search(title):
+        adapter = "suanzi.conformance.subjects.c_adapter:Adapter"
+        return Backend(title, adapter, interpreter, {"path": os.path.abspath(title)})
     if ":" not in title:
         raise InvalidArgument(
-            f"check: {title!r} is no subject; it takes suanzi or package.module:Adapter."
+            f"check: {title!r} is no subject; it takes suanzi, package.module:Adapter or the path "
+            "of a C library."
         )
     return Backend(title, title, interpreter)
 

@@ -81,6 +81,8 @@ class Arguments:
         if not given and name not in defaults(self.function.interface.name):
             raise Unsupported(f"C cannot leave out {name}")
         value = self.given[name] if given else defaults(self.function.interface.name)[name]
+        if given and value in ([], ()) and self._empty_is_null(name):
+            given, value = False, None
         if item.base == "Tensor":
             if not given:
                 return None
@@ -91,6 +93,10 @@ class Arguments:
             # A pointer that is left out is NULL; an empty array that is given is not.
             return None if value is None or not given else self._pointed(item, value)
         return self._scalar(item, value)
+
+    def _empty_is_null(self, name: str) -> bool:
+        """Tell whether the standard's "empty" leaves a parameter out; others may have none."""
+        return name == "split_sizes" or defaults(self.function.interface.name).get(name) == ()
 
     def _tensor(self, name: str, value: Any) -> int | None:
         if value is None:
@@ -173,7 +179,9 @@ class Arguments:
         if self.function.interface.name == "create_sparse_tensor":
             count = self._nnzs()
         if isinstance(value, Data):
-            if (value.dtype, value.size) != (kind, count) or value.layout != "dense":
+            stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
+            same = value.dtype in (kind, stored) and value.size == count
+            if not same or value.layout != "dense":
                 raise Unsupported("in C, values are bytes: they have neither dtype nor shape")
             raw = value.raw
         else:
