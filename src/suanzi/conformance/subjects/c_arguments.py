@@ -96,7 +96,8 @@ class Arguments:
 
     def _empty_is_null(self, name: str) -> bool:
         """Tell whether the standard's "empty" leaves a parameter out; others may have none."""
-        return name == "split_sizes" or defaults(self.function.interface.name).get(name) == ()
+        required = ("split_sizes", "values")
+        return name in required or defaults(self.function.interface.name).get(name) == ()
 
     def _tensor(self, name: str, value: Any) -> int | None:
         if value is None:
@@ -195,7 +196,7 @@ class Arguments:
     def _generic(self, item: Item, value: Any) -> int:
         """Return the address of one element of the dtype of the tensor."""
         made = "dtype" in {p.name for p in self.function.parameters}
-        kind = self._dtype() if made else self._dtype_of_first()
+        kind = self._dtype() if made else self._dtype_of_input()
         if isinstance(value, Data):
             if value.dtype != kind or value.size != 1:
                 raise Unsupported(f"in C, {item.name} is one {kind}")
@@ -291,6 +292,10 @@ class Arguments:
             return dtypes.dtype(given).name
         except StatusError as error:
             raise Unsupported(str(error)) from None
+
+    def _dtype_of_input(self) -> str:
+        found = self.given.get("input")
+        return found.dtype if isinstance(found, Data) else self._dtype_of_first()
 
     def _dtype_of_first(self) -> str:
         if not self._tensors:
