@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import made_runs
-from hypothesis import given
+from hypothesis import given, settings
 from made_runs import SUBJECT, of_all, result, run
 
 from suanzi.conformance import report_html
@@ -69,6 +69,7 @@ def counted(found: Page) -> dict[str, int]:
     }
 
 
+@settings(max_examples=15)
 @given(made_runs.results())
 def test_everything_is_in_it(results: list[Result]) -> None:
     one = run(*results)

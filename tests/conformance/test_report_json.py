@@ -7,7 +7,7 @@ from pathlib import Path
 
 import made_runs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from made_runs import of_all, result, run
 
@@ -22,6 +22,7 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(report_json.schema())
 
 
+@settings(max_examples=15)
 @given(made_runs.results())
 def test_a_report_is_what_the_schema_says(results: list[Result]) -> None:
     one = run(*results, unused=["a"])

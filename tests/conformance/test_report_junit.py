@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 
 import made_runs
-from hypothesis import given
+from hypothesis import given, settings
 from made_runs import result, run
 
 from suanzi.conformance import report_junit
@@ -17,6 +17,7 @@ def read(one: Run) -> xml.Element:
     return xml.fromstring(report_junit.to_xml(one))
 
 
+@settings(max_examples=40)
 @given(made_runs.results())
 def test_counts_agree(results: list[Result]) -> None:
     root = read(run(*results))

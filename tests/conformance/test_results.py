@@ -7,7 +7,7 @@ import math
 
 import made_runs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from made_runs import result, run
 
 from suanzi import InvalidArgument
@@ -16,6 +16,7 @@ from suanzi.conformance.results import OUTCOMES, Result, Run, counts, worst
 from suanzi.conformance.summary import share
 
 
+@settings(max_examples=40)
 @given(made_runs.results())
 def test_numbers_add_up(results: list[Result]) -> None:
     one = run(*results)
@@ -29,6 +30,7 @@ def test_numbers_add_up(results: list[Result]) -> None:
     assert {n: sum(s.counts[n] + s.extensions[n] for s in stand) for n in count} == count
 
 
+@settings(max_examples=40)
 @given(made_runs.results())
 def test_levels_are_never_over_the_whole(results: list[Result]) -> None:
     for level in levels(run(*results)):
@@ -40,6 +42,7 @@ def test_levels_are_never_over_the_whole(results: list[Result]) -> None:
             assert level.known
 
 
+@settings(max_examples=40)
 @given(made_runs.results())
 def test_a_run_is_read_back(results: list[Result]) -> None:
     one = run(*results, seconds=1.5, unused=["a"], unfinished=["exp"])
