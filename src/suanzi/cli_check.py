@@ -199,11 +199,12 @@ def _without_a_run(
     asked: dict[str, Any], backend: str, python: str | None, rules: str | None, folder: str | None
 ) -> int:
     """List the cases, or write them to a folder."""
-    from suanzi.conformance.check import backend_of, cases_of_each, export, filters
+    from suanzi.conformance.backends import backend as named
+    from suanzi.conformance.check import cases_of_each, export, filters
     from suanzi.conformance.running import facts_of
 
     settings = filters(**asked)
-    rules = rules or settings["rules"] or facts_of(backend_of(backend, python)).rules
+    rules = rules or settings["rules"] or facts_of(named(backend, python)).rules
     if folder is None:
         for _, found in cases_of_each(settings, rules):
             print("\n".join(case.id for case in found))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 from suanzi._hints import nearest
 from suanzi.conformance import deviations as known
 from suanzi.conformance import frozen
+from suanzi.conformance.backends import backend as named
 from suanzi.conformance.cases import Wanted, cases, operators
 from suanzi.conformance.deviations import Deviation
 from suanzi.conformance.model import GROUPS, Case
@@ -97,7 +97,7 @@ def check(
     if rules is not None:
         rules = rule_set(rules).name
     listed = _deviations(deviations)
-    subject = backend if isinstance(backend, Backend) else backend_of(backend, python)
+    subject = backend if isinstance(backend, Backend) else named(backend, python)
     facts = facts_of(subject)
     wanted = wanted_cases(settings, settings["rules"] or rules or facts.rules)
     if rules is not None and wanted.rules != rules:
@@ -124,18 +124,6 @@ def check(
         unused=[] if filtered or unfinished else [str(d) for d in unused],
         unfinished=unfinished,
     )
-
-
-def backend_of(title: str, python: str | None = None) -> Backend:
-    """Return the subject that a title names."""
-    interpreter = python or sys.executable
-    if title == "suanzi":
-        return Backend("suanzi", "suanzi_adapter:Adapter", interpreter)
-    if ":" not in title:
-        raise InvalidArgument(
-            f"check: {title!r} is no subject; it takes suanzi or package.module:Adapter."
-        )
-    return Backend(title, title, interpreter)
 
 
 def cores() -> int:
@@ -300,7 +288,8 @@ def _run(
 
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
-    return {"title": backend.title, "adapter": backend.adapter, **asdict(facts)}
+    said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    return {"title": backend.title, "adapter": backend.adapter, **said}
 
 
 def _deviations(given: Path | Sequence[Path | Deviation]) -> list[Deviation]:

@@ -20,6 +20,7 @@ CHECKS: dict[str, Checker] = {}
 
 def check(function: Checker) -> Checker:
     """Make a function a check, by its own name."""
+    assert function.__name__ not in CHECKS, function.__name__
     CHECKS[function.__name__] = function
     return function
 

@@ -134,10 +134,8 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
                     if (share := _share(off, most)) >= nearest:
                         nearest, largest = share, _in_units(off, unit)
                         allowed = _in_units(most.as_integer_ratio(), unit)
-            if exact:
+            if exact or off is None:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
-            elif off is None:
-                ok = _same_kind(form, found, truth, wanted.zero_sign)
             elif wanted.allowed is not None:
                 ok = _within(off, wanted.allowed[i], 0)
             else:
@@ -241,12 +239,9 @@ def _quotient(a: int, b: int) -> float:
         return math.inf
 
 
-def _same_kind(form: Format, found: Real, truth: Real, zero_sign: bool) -> bool:
-    """Tell whether a result is the NaN or the infinity that the truth is."""
-    return (truth.is_nan or truth.size is None) and _same(form, found, truth, False, zero_sign)
-
-
 def _sign_kept(found: Real, truth: Real) -> bool:
+    if found.is_nan:  # which stands for an overflow of either sign
+        return True
     return found.negative == truth.negative or (truth.is_zero and not found.is_zero)
 
 

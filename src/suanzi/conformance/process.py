@@ -47,6 +47,8 @@ class Facts:
     missing: dict[str, str]
     notes: list[str]
     python: str
+    literals: dict[str, str] = field(default_factory=dict)
+    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Unanswered:
 class Asked(Protocol):
     """Whatever answers calls."""
 
+    backend: Backend
     facts: Facts
 
     def ask(self, case: Case) -> Answer | Unanswered:
@@ -79,7 +82,11 @@ class Subject:
         self._errors = tempfile.TemporaryFile()
         self._asked = 0
         self._rest = b""
-        self.facts = self._start()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self._errors.close()
+            raise
 
     def _start(self) -> Facts:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]

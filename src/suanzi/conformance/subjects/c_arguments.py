@@ -248,6 +248,8 @@ class Arguments:
             return count if given is None else int(given)
         if given is not None:
             self._check_integers(Item(name, "int", False, True), (given,), ctypes.c_int)
+            if name == "nsplit" and self._counts.get("split_sizes", given) != given:
+                raise Unsupported("in C, split_sizes has nsplit elements")
             return int(given)
         if name == "nnzs":
             return self._nnzs()

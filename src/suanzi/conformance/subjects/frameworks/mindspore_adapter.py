@@ -337,6 +337,24 @@ def norm(x, order, axis, keep):
     return ops.vector_norm(x, order, axes(axis), keep)
 
 
+def laid(x, layout):
+    """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    if layout == "columns":
+        back = tuple(range(x.ndim))[::-1]
+        return ops.transpose(ops.transpose(x, back).contiguous(), back)
+    if layout == "gaps":
+        wide = x
+        for axis in range(x.ndim):
+            wide = ops.repeat_interleave(wide, 2, axis)
+        return wide[(slice(None, None, 2),) * x.ndim]
+    if layout == "offset":
+        flat = x.reshape(-1)
+        return ops.concat([flat[:1]] * 3 + [flat])[3:].reshape(x.shape)
+    if layout == "repeated":
+        return mint.broadcast_to(ms.Tensor(thinned(x.asnumpy())), x.shape)
+    raise Unsupported(f"MindSpore has no {layout} tensors: a stride is never negative")
+
+
 class Adapter(Framework):
     """MindSpore."""
 
@@ -347,7 +365,7 @@ class Adapter(Framework):
         **named(ms, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
         **named(ms, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
     }
-    literal = "ms.Tensor(np.array({values}).reshape({shape})).astype({dtype})"
+    literal = "ms.Tensor({values}, {dtype}).reshape({shape})"
     spelled, spellings = "ms.{dtype}", {"bool": "ms.bool_"}
     no_kernel = (
         "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
@@ -366,7 +384,7 @@ class Adapter(Framework):
             x = ms.Tensor(np.frombuffer(data.raw, "int16").reshape(data.shape)).view(dtype)
         else:
             x = ms.Tensor(np.frombuffer(data.raw, data.dtype).reshape(data.shape).copy())
-        return x if data.layout == "dense" else laid(x, data)
+        return x if data.layout == "dense" else laid(x, data.layout)
 
     def sparse(self, data):
         """Return a sparse tensor."""
@@ -388,25 +406,3 @@ class Adapter(Framework):
             if isinstance(x, ms.Tensor):
                 x.asnumpy()
         return found
-
-
-def laid(x, data):
-    """Return a tensor with the same elements that lies otherwise in memory, and is a view."""
-    if data.layout == "columns":
-        back = tuple(range(x.ndim))[::-1]
-        return ops.transpose(ops.transpose(x, back).contiguous(), back)
-    if data.layout == "gaps":
-        wide = x
-        for axis in range(x.ndim):
-            wide = ops.repeat_interleave(wide, 2, axis)
-        return wide[tuple(slice(None, None, 2) for _ in data.shape)]
-    if data.layout == "offset":
-        flat = x.reshape(-1)
-        return ops.concat([flat[:1]] * 3 + [flat])[3:].reshape(data.shape)
-    if data.layout == "repeated":
-        thin = x
-        for axis, n in enumerate(data.shape):
-            same = n > 0 and np.ptp(x.asnumpy().view(np.uint8)) == 0
-            thin = thin.narrow(axis, 0, 1) if same else thin
-        return mint.broadcast_to(thin, data.shape)
-    raise Unsupported(f"MindSpore has no {data.layout} tensors: a stride is never negative")
