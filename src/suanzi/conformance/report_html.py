@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,9 @@ from suanzi.standard import interfaces
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def to_html(run: Run) -> str:
-    """Return a run as HTML."""
-    environment = Environment(
+@cache
+def _environment() -> Environment:
+    return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -47,7 +48,11 @@ def to_html(run: Run) -> str:
         lstrip_blocks=True,
         finalize=_speakable,
     )
-    return environment.get_template("report.html.j2").render(_facts(run))
+
+
+def to_html(run: Run) -> str:
+    """Return a run as HTML."""
+    return _environment().get_template("report.html.j2").render(_facts(run))
 
 
 def write(run: Run, path: str | PathLike[str]) -> None:
