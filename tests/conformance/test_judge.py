@@ -283,6 +283,14 @@ def test_relative_errors() -> None:
     assert fine.cann is True
 
 
+def test_relative_errors_whose_sum_is_too_large_for_a_float() -> None:
+    found = judged("float64", [1.7e308, 1.7e308, 1.0], [1e-7, 1e-7, 1.0], ulp=1)
+    assert found.problem is not None
+    assert found.max_relative == math.inf
+    large = judged("float64", [1.5e308, 1.5e308, 1.5e308], [1.0, 1.0, 1.0], ulp=1)
+    assert large.mean_relative == pytest.approx(1.5e308)
+
+
 def test_the_largest_relative_error_has_a_limit_of_its_own() -> None:
     truth = [1.0] * 100
     assert judged("float32", [1 + 2.0**-9, *truth[1:]], truth, ulp=2**20).cann is False

@@ -20,7 +20,7 @@ from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.results import BAD, Result
+from suanzi.conformance.results import BAD, Outcome, Result
 from suanzi.status import InternalError
 
 ENOUGH = 10
@@ -143,13 +143,13 @@ def run_case(subject: Asked, case: Case) -> Result:
     answer = _ask(subject, case)
     facts = _facts(case)
     if isinstance(answer, Unanswered):
-        outcome = "failed" if answer.outcome == "broken" else answer.outcome
+        outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         paste = _paste(subject, case) if outcome in BAD else None
-        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(
-        **facts,  # type: ignore[arg-type]
+        **facts,
         outcome="passed" if found.passed else "failed",
         problem=found.problem,
         ulp=None if worst is None else worst.ulp,

@@ -48,7 +48,7 @@ class Unsupported(Exception):
 
 
 class Broken(Exception):
-    """What no call may do, whatever it returns: change an input, give an output that is no tensor."""
+    """What no call may do, whatever it returns: change an input, give what is no tensor."""
 
 
 class NoKernel(Unsupported):

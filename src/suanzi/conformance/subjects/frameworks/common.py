@@ -223,6 +223,15 @@ def inverse_order(perm):
     return [places.index(i) for i in range(len(perm))] if perm else None
 
 
+def thinned(array):
+    """Return an array with one element in the place of equal ones, along every axis of such."""
+    for axis in range(array.ndim):
+        rows = array.swapaxes(0, axis)
+        if len(rows) and all(row.tobytes() == rows[0].tobytes() for row in rows):
+            array = rows[:1].swapaxes(0, axis)
+    return array
+
+
 def boxes(begin, size, step=None):
     """Return slices: the size is what is cut out, before steps."""
     steps = [1] * len(begin) if step is None else step

@@ -1,0 +1,99 @@
+"""The sample library in C: what is right in it passes, and every fault in it is found."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from c_compiler import HEADER, compiler
+
+from suanzi.conformance.cases import Wanted
+from suanzi.conformance.header import write
+from suanzi.conformance.process import Backend
+from suanzi.conformance.running import Job, facts_of, run
+
+VENDOR = Path(__file__).parent.parent.parent / "examples" / "vendor_c"
+
+RIGHT = """create_tensor empty zeros full destroy duplicate is_contiguous contiguous shape size
+    reshape transpose add equal not_equal greater greater_equal less less_equal floor sqrt is_nan
+    is_finite reduce matmul""".split()
+
+WRONG = {
+    "mul": ("failed", "float32", r"z: \d+ of"),
+    "sub": ("failed", "int8", r"z: \d+ of"),
+    "max": ("failed", "any", "DIMENSIONS_MISMATCH, not INVALID_ARGUMENT"),
+    "min": ("failed", "float32", "not nan"),
+    "exp": ("failed", "float32", r"y: \d+ of"),
+    "tanh": ("failed", "float64", r"y: \d+ of"),
+    "ceil": ("crashed", "float32", "SIGABRT"),
+    "trunc": ("hung", "float32", "no answer within"),
+    "square": ("failed", "float32", "nan, not"),
+    "abs": ("failed", "float32", r"y: \d+ of"),
+    "round": ("failed", "float32", "the input x was changed"),
+    "is_inf": ("failed", "float32", "dtype uint8, not bool"),
+    "logical_not": ("failed", "float32", "the handle y is NULL"),
+    "rank": ("failed", "float32", "not"),
+}
+"""How each is found: the outcome of one case at least, its dtype, and the words."""
+
+
+@pytest.fixture(scope="module")
+def vendor(tmp_path_factory):
+    cc = compiler("cc", "gcc", "clang")
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    folder = tmp_path_factory.mktemp("vendor")
+    write(folder / HEADER)
+    settings = [f"CC={cc}", f"BUILD={folder}", "CFLAGS=-O1 -Werror"]
+    done = subprocess.run(
+        ["make", "-C", str(VENDOR), *settings], capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr
+    adapter = "suanzi.conformance.subjects.c_adapter:Adapter"
+    return Backend("vendor", adapter, options={"path": str(folder / "libvendor.so")})
+
+
+@pytest.fixture(scope="module")
+def results(vendor):
+    # The quick cases have no float64, which only tanh needs. A hang takes the time limit.
+    few = Wanted(dtypes=frozenset({"any", "bool", "int8", "float32"}), rules="strict", quick=True)
+    jobs = [Job(op, few) for op in [*RIGHT, *WRONG] if op != "tanh"]
+    jobs.append(Job("tanh", Wanted(dtypes=frozenset({"float64"}))))
+    found = list(run(vendor, jobs, timeout=0.5))
+    return {some[0].op: some for some in found}
+
+
+def test_every_function_of_the_library_is_judged(vendor):
+    facts = facts_of(vendor)
+    assert set(facts.mapping) == {*RIGHT, *WRONG}
+    assert (facts.name, facts.version, facts.rules) == ("libvendor.so", "1.0", "strict")
+    assert len(facts.missing) == 151 - len(facts.mapping)
+
+
+@pytest.mark.parametrize("op", RIGHT)
+def test_what_is_right_passes(results, op):
+    bad = [r for r in results[op] if r.outcome in ("failed", "crashed", "hung")]
+    assert not bad, [(r.id, r.outcome, r.problem) for r in bad[:5]]
+    assert sum(r.outcome == "passed" for r in results[op]) >= 3
+
+
+@pytest.mark.parametrize("op", WRONG)
+def test_what_is_wrong_is_found(results, op):
+    outcome, dtype, words = WRONG[op]
+    found = [(r.outcome, r.dtype, r.problem) for r in results[op] if r.outcome != "passed"]
+    assert any(o == outcome and d == dtype and re.search(words, p) for o, d, p in found), found
+
+
+def test_the_run_goes_on_after_a_crash_and_a_hang(results):
+    for op in ("ceil", "trunc"):
+        outcomes = [r.outcome for r in results[op]]
+        first = next(i for i, one in enumerate(outcomes) if one in ("crashed", "hung"))
+        assert "passed" in outcomes[first + 1 :]
+
+
+def test_the_faults_are_said_in_the_source():
+    text = (VENDOR / "wrong.c").read_text("utf-8")
+    assert len(re.findall(r"^/\* Wrong:", text, re.M)) == len(WRONG)
+    assert set(re.findall(r"^Status op_(\w+)\(", text, re.M)) == set(WRONG)
