@@ -51,6 +51,8 @@ Status op_create_tensor(const DataType dtype, const Device device, const Shape s
 Status op_create_quant_tensor(const DataType dtype, const Device device, const Shape shape,
                               const void *values, const int64_t n_bytes, const float *scale,
                               const int32_t zero_point, Tensor *output, const int *channel_axis) {
+    if (dtype.code == kChannelSymmetricInt)
+        OK(scale[0] == 0.25f && scale[2] == 0.25f && channel_axis == NULL && values == NULL);
     OK(dtype.code == kAsymmetricInt && *scale == 0.5f && zero_point == -3 && n_bytes == 2 &&
        *channel_axis == 0);
 }
@@ -58,6 +60,10 @@ Status op_create_sparse_tensor(const DataType dtype, const Device device, const 
                                const int *indices, const void *values, const int64_t nnzs,
                                Tensor *output) {
     OK(nnzs == 2 && indices[3] == 2 && ((const float *)values)[1] == 2.5f);
+}
+Status op_range(const DataType dtype, const Device device, const void *start, const void *limit,
+                const void *step, Tensor *output) {
+    OK(*(const float *)start == 0.5f);
 }
 Status op_expand(const Tensor input, const int *shape, Tensor *output, const int shape_len) {
     OK(shape_len == 3 && shape[0] == 4);
@@ -227,10 +233,13 @@ CALLS = {
         {"dtype": "QT_ASYM_INT8", "shape": [2], "values": [1, 2], "scale": 0.5, "zero_point": -3,
          "channel_axis": 0},
     ),
+    "a scale for all channels": (
+        "create_quant_tensor", {"dtype": "QT_CH_SYM_INT8", "shape": [2, 3], "scale": 0.25}),
     "sparse": (
         "create_sparse_tensor", {"shape": [2, 3], "indices": [[0, 1], [1, 2]], "values": [1, 2.5]}),
     "a length that only C has": ("expand", {"input": rows(2, 3), "shape": [4, 2, 3]}),
     "a length before its array": ("roll", {"input": rows(2, 3), "shifts": [1, -1], "axis": [1, 0]}),
+    "a number that is exact": ("range", {"start": 0.5, "limit": 1, "step": 1}),
     "a list": ("concat", {"input_lists": [rows(2), rows(3)], "axis": -1}),
     "columns": ("abs", {"x": rows(2, 3, layout="columns")}),
     "offset": ("abs", {"x": rows(2, 3, layout="offset")}),
@@ -272,6 +281,11 @@ UNSUPPORTED = {
     "values of another dtype": (
         "create_tensor", {"dtype": "int16", "shape": [2], "values": rows(2)}, "neither dtype"),
     "a fraction": ("full", {"dtype": "int8", "shape": [], "value": 0.5}, "no int8 in C"),
+    "rounded before it counts": (
+        "range", {"dtype": "float32", "start": 0.1, "limit": 1, "step": 1}, "no float32 in C"),
+    "too few scales": (
+        "create_quant_tensor", {"dtype": "QT_CH_SYM_INT8", "shape": [2, 3], "scale": [1.0, 2.0]},
+        "scale has no length: it is 3"),
     "not left out": ("linear", {"x": rows(2, 3), "weight": rows(4, 3),
                                 "bias": rows(4, layout="destroyed")}, "leaves bias out"),
     "a word": ("reduce", {"input": rows(2), "keep_dims": "no"}, "keep_dims is a bool"),

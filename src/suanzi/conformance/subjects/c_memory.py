@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,29 @@ class Memory:
         return self.place(f"the tensor {label}", bytes(made))
 
 
+def scales(
+    dtype: str, dims: Sequence[int], given: Sequence[float], axis: int | None = None
+) -> tuple[float, ...]:
+    """Return one scale, or one for each channel: C has no length for them.
+
+    One for all channels is repeated, and read as one again.
+    """
+    count = channels(dtype, dims, axis)
+    if len(given) == 1:
+        return tuple(given) * count
+    if len(given) != count:
+        raise Unsupported(f"in C, scale has no length: it is {count}")
+    return tuple(given)
+
+
+def channels(dtype: str, dims: Sequence[int], axis: int | None = None) -> int:
+    """Return how many scales a tensor has; the axis of the channels is 1, or 0 of a row."""
+    if "_CH_" not in dtype or not dims:
+        return 1
+    at = min(1, len(dims) - 1) if axis is None else axis
+    return max(dims[at], 1) if -len(dims) <= at < len(dims) else 1
+
+
 LAYOUTS = frozenset({"dense", "columns", "offset", "destroyed"})
 """What A.1 can say of a tensor in memory: it has no strides."""
 
@@ -196,11 +220,9 @@ def read_tensor(label: str, address: int | None) -> Data:
         raw = _reordered(stored, tuple(slow_first.index(axis) for axis in range(ndim)))
     scale = None
     if impl.scale is not None and name.startswith("QT"):
-        count = dims[min(1, ndim - 1)] if "_CH_" in name and ndim else 1
-        floats = (ctypes.c_float * count).from_address(
-            _pointer(f"the scale of {label}", impl.scale)
-        )
-        scale = tuple(floats)
+        at = _pointer(f"the scale of {label}", impl.scale)
+        scale = tuple((ctypes.c_float * channels(name, dims)).from_address(at))
+        scale = scale if len(set(scale)) > 1 else scale[:1]
     return Data(name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point)
 
 
