@@ -185,3 +185,24 @@ def test_what_is_singular_does_not_depend_on_the_way(dtype: sz.DType) -> None:
                     else:
                         with pytest.raises(sz.InvalidArgument, match="is singular"):
                             call()
+
+
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+def test_eigenvalues_of_what_lapack_scales(dtype: sz.DType) -> None:
+    """That of SciPy 1.17 does not scale them back; every size is 2^k times the same."""
+    ends = 100 if EPSILON[dtype] > 1e-10 else 900
+    for n in (1, 3, 20):
+        a = random((n, n), dtype)
+        w, v = (values(y) for y in sz.eig(sz.cast(sz.tensor(a), dtype)))
+        for power in (-ends, -ends // 2, ends // 2, ends):
+            x = sz.cast(sz.tensor(a * 2.0**power), dtype)
+            for y in (x, sz.stack([x, x], 0)):
+                scaled, vectors = (values(z) for z in sz.eig(y))
+                scaled, vectors = (scaled, vectors) if y.ndim == 2 else (scaled[1], vectors[1])
+                off = a @ vectors - vectors * (scaled / 2.0**power)
+                assert_small(off, 100 * n * EPSILON[dtype], f"{n} {power}")
+                assert_small(
+                    np.sort_complex(scaled / 2.0**power) - np.sort_complex(w),
+                    1000 * n * EPSILON[dtype], f"{n} {power}",
+                )  # fmt: skip
+        assert_small(a @ v - v * w, 100 * n * EPSILON[dtype], "eig")

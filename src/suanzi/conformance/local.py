@@ -6,7 +6,7 @@ from typing import Any
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
-from suanzi.conformance.process import Facts, Unanswered, question_of, read_answer
+from suanzi.conformance.process import Backend, Facts, Unanswered, question_of, read_answer
 from suanzi.conformance.subjects import worker
 
 
@@ -16,6 +16,8 @@ class Local:
     def __init__(self, adapter: Any) -> None:
         self.adapter = adapter
         self.facts = Facts(**worker.facts(adapter))
+        module = type(adapter).__module__.removeprefix("suanzi.conformance.subjects.")
+        self.backend = Backend(self.facts.name, f"{module}:{type(adapter).__name__}")
 
     def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call."""

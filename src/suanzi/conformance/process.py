@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
@@ -47,14 +47,15 @@ class Facts:
     missing: dict[str, str]
     notes: list[str]
     python: str
+    literals: dict[str, str] = field(default_factory=dict)
+    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
 
 
 @dataclass(frozen=True)
 class Unanswered:
     """What became of a call that has no answer."""
 
-    outcome: str
-    """unsupported, crashed, hung or broken."""
+    outcome: Literal["unsupported", "crashed", "hung", "skipped", "broken"]
     words: str
     refused: bool = False
     """Whether it is unsupported for want of a kernel: right where the call must be refused."""
@@ -63,6 +64,7 @@ class Unanswered:
 class Asked(Protocol):
     """Whatever answers calls."""
 
+    backend: Backend
     facts: Facts
 
     def ask(self, case: Case) -> Answer | Unanswered:
@@ -79,7 +81,11 @@ class Subject:
         self._errors = tempfile.TemporaryFile()
         self._asked = 0
         self._rest = b""
-        self.facts = self._start()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self._errors.close()
+            raise
 
     def _start(self) -> Facts:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]
@@ -209,9 +215,10 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
     """Return what a subject said."""
-    for outcome in ("unsupported", "broken"):
-        if outcome in said:
-            return Unanswered(outcome, said[outcome], said.get("refused", False))
+    if "unsupported" in said:
+        return Unanswered("unsupported", said["unsupported"], said.get("refused", False))
+    if "broken" in said:
+        return Unanswered("broken", said["broken"])
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))

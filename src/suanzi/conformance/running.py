@@ -12,14 +12,19 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
-from suanzi.conformance.results import Result
+from suanzi.conformance.reproduction import reproduction
+from suanzi.conformance.results import BAD, Outcome, Result
 from suanzi.status import InternalError
+
+ENOUGH = 10
+"""Crashes and hangs of one interface after which its other cases are not tried."""
 
 _subject: Subject | None = None
 
@@ -121,21 +126,30 @@ def run_job(subject: Asked, job: Job) -> list[Result]:
     found = cases(job.op, job.wanted)
     if job.only is not None:
         found = [case for case in found if case.id in job.only]
-    return [run_case(subject, case) for case in found]
+    results: list[Result] = []
+    lost = 0
+    for case in found:
+        if lost < ENOUGH:
+            results.append(run_case(subject, case))
+            lost += results[-1].outcome in ("crashed", "hung")
+        else:
+            why = f"not tried after {ENOUGH} calls of {job.op} that crashed or hung"
+            results.append(Result(**_facts(case), outcome="skipped", problem=why))
+    return results
 
 
 def run_case(subject: Asked, case: Case) -> Result:
     """Run one case and judge it."""
     answer = _ask(subject, case)
-    facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
-             "extension": case.extension}  # fmt: skip
+    facts = _facts(case)
     if isinstance(answer, Unanswered):
-        outcome = "failed" if answer.outcome == "broken" else answer.outcome
-        return Result(**facts, outcome=outcome, problem=answer.words)  # type: ignore[arg-type]
+        outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
+        paste = _paste(subject, case) if outcome in BAD else None
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(
-        **facts,  # type: ignore[arg-type]
+        **facts,
         outcome="passed" if found.passed else "failed",
         problem=found.problem,
         ulp=None if worst is None else worst.ulp,
@@ -143,7 +157,17 @@ def run_case(subject: Asked, case: Case) -> Result:
         mean_relative=None if worst is None else worst.mean_relative,
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
+        reproduction=None if found.passed else _paste(subject, case),
     )
+
+
+def _facts(case: Case) -> dict[str, Any]:
+    return {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
+            "extension": case.extension}  # fmt: skip
+
+
+def _paste(subject: Asked, case: Case) -> str:
+    return reproduction(case, subject.backend, subject.facts)
 
 
 def _strain(one: Judgement) -> tuple[bool, float]:

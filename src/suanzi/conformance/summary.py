@@ -236,12 +236,15 @@ def conclusion(run: Run) -> str:
 def _conclusion(run: Run, count: dict[str, int], wrong: int) -> tuple[str, Style]:
     if wrong:
         return f"Does not conform: {_many(wrong, 'case')} of {count['cases']} went wrong.", "bad"
+    if not count["cases"]:
+        return "Nothing was tested.", "bad"
     if not count["passed"]:
         return "Does not conform: nothing passed.", "bad"
     absent = count["unsupported"] + count["skipped"]
     but = f"; {absent} of {count['cases']} have no answer" if absent else ""
-    known = ", but what is known" if count["known"] else ""
-    return f"Nothing went wrong{known}{but}.", "good"
+    known = " but what is known" if count["known"] else ""
+    so_far = " so far" if run.unfinished else ""
+    return f"Nothing went wrong{so_far}{known}{but}.", "good"
 
 
 def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list[Part]:

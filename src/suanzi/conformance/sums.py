@@ -102,11 +102,14 @@ def sum_allowed(
     dtype: str, xs: Sequence[Real], truth: Value, divisor: int = 1, target: str | None = None
 ) -> Fraction:
     """Return how far a sum of numbers of a dtype, or their mean, may be off."""
-    target = target or dtype
-    unit = unit_roundoff(dtype if PARTS.get(dtype, dtype) in FORMATS else target)
     # One more for the division, one for integers that are not exact in what adds.
-    reach = (len(xs) + 2 * (divisor > 1)) * unit * magnitude(xs) / divisor
-    return with_rounding(target, truth, reach)
+    count = len(xs) + 2 * (divisor > 1)
+    return added_allowed(target or dtype, count, magnitude(xs) / divisor, truth)
+
+
+def added_allowed(dtype: str, count: int, size: Fraction, truth: Value) -> Fraction:
+    """Return how far a sum of so many numbers, of such a sum of sizes, may be off."""
+    return with_rounding(dtype, truth, count * unit_roundoff(dtype) * size)
 
 
 def product_allowed(dtype: str, xs: Sequence[Value], truth: Value, more: int = 0) -> Fraction:

@@ -22,6 +22,7 @@ from suanzi.lapack import (
     computing_dtype,
     converted,
     did_not_converge,
+    exponents,
     first_not_finite,
     flag_argument,
     identities,
@@ -35,6 +36,7 @@ from suanzi.lapack import (
     promoted_dtype,
     put,
     rounded,
+    scale,
     transposed,
     unset,
     workspace,
@@ -347,17 +349,36 @@ def _eig_one_by_one(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Arr
             if not info:
                 found.append((w.astype(wide), v.astype(wide)))
                 continue
+        power = _far_from_one(a)
+        if power:
+            scale(a, np.array(-power))
         (lwork,) = workspace(op, "geev", compute, n, compute_vl=0)
         *parts, _, v, info = call(op, "geev", compute, a, compute_vl=0, lwork=lwork, overwrite_a=1)
         if info:
             raise did_not_converge(op, work.batch, i)
         real = len(parts) == 2
+        if power:
+            for part_of_w in parts:
+                scale(part_of_w, np.array(power))
         w = parts[0] + 1j * parts[1] if real else parts[0]
         found.append((w, _paired(parts[1], v, wide) if real else v))
     if len(found) == 1:
         return found[0]
     values, vectors = (np.stack(parts) for parts in zip(*found, strict=True))
     return values, vectors
+
+
+def _far_from_one(a: Array) -> int:
+    """Return the exponent of the largest element if LAPACK would scale for it, and 0 if not.
+
+    It scales what is very large or very small, and some of its builds do not scale the eigenvalues
+    back: that of SciPy 1.17 does not.
+    """
+    import numpy as np
+
+    largest = int(exponents(a).max())
+    far = abs(largest) > int(np.finfo(a.dtype).maxexp) // 4 and largest > -(10**6)
+    return largest if far else 0
 
 
 def _is_hermitian(a: Array) -> bool:

@@ -78,7 +78,7 @@ def quotients(op: str, wanted: Wanted) -> Iterator[Case]:
         op,
         ("x", "y"),
         lambda dtype, row: _quotient(op, dtype, *row),
-        defined=_divisible,
+        defined=_has_a_floor if op == "floordiv" else _divisible,
         ordinary=_divisors,
         random=_moderate_complex,
         # The standard does not say which sign a remainder or a floor of zero has.
@@ -123,6 +123,11 @@ def _divisible(dtype: str, row: Row) -> bool:
             not part.is_zero for part in _complex(row[1])
         )
     return dtype in FORMATS or row[1] != 0
+
+
+def _has_a_floor(dtype: str, row: Row) -> bool:
+    """Leave out infinities: the floor of an infinite or a vanishing quotient has two readings."""
+    return _divisible(dtype, row) and not any(isinstance(x, Real) and x.is_infinite for x in row)
 
 
 def _divisors(dtype: str, count: int, seed: object, operand: int) -> list[Value]:

@@ -1,1 +1,254 @@
-"""creation_random."""
+"""7.2.1.7 to .11: random numbers, of which shape, range and distribution are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.model import Case, Check
+from suanzi.conformance.moving import LAYOUTS, Shape, by, dtypes_of
+from suanzi.conformance.oracle import FORMATS, PARTS, decode, limits, real
+from suanzi.conformance.tensors import tensor
+
+_SEED = 7
+"""Some seed that is no 0, which would be the system's."""
+_EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
+
+
+def _side(wanted: Wanted) -> int:
+    return 32 if wanted.quick else 64
+
+
+# ---- uniform -------------------------------------------------------------------------------------
+
+
+@cases_of("rand_uniform")
+def uniform(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give numbers between two bounds, between those of the dtype, and between equal ones."""
+    square = (_side(wanted),) * 2
+    for dtype in dtypes_of(op):
+        low, high = _bounds(dtype)
+        given = {} if dtype == "bool" else {"min": low, "max": high}
+        if wanted.wants("plain", dtype):
+            yield _uniform(op, "plain", dtype, "between", square, given, low, high)
+            told = {**given, "seed": _SEED}
+            yield _uniform(op, "plain", dtype, "with a seed", square, told, low, high)
+            if dtype != "bool":
+                same = {"min": high, "max": high}
+                yield _uniform(op, "plain", dtype, "equal bounds", (3, 4), same, high, high)
+        if wanted.wants("special", dtype):
+            ends = _ends(dtype)
+            yield _uniform(op, "special", dtype, "whole range", square, {}, *ends)
+        if wanted.wants("empty", dtype):
+            for shape in _EMPTY:
+                yield _uniform(op, "empty", dtype, by(shape), shape, given, low, high)
+    if wanted.wants("plain", "float32"):
+        arguments = {"shape": [3, 4], "min": 0, "max": 2}
+        facts = {"dtype": "float32", "shape": (3, 4), "low": [0], "high": [2]}
+        yield Case(
+            op, "plain", "float32", "without dtype", arguments, lambda: Check("uniform", facts)
+        )
+
+
+def _bounds(dtype: str) -> tuple[Any, Any]:
+    """Return bounds that the dtype holds."""
+    if dtype in PARTS:
+        return -1.5 - 1j, 2.5 + 3j
+    if dtype in FORMATS:
+        return -1.5, 2.5
+    return (0, 1) if dtype in ("bool", "uint1") else (1, 6)
+
+
+def _ends(dtype: str) -> tuple[Any, Any]:
+    part = PARTS.get(dtype, dtype)
+    if part in FORMATS:
+        top = decode(FORMATS[part], FORMATS[part].largest).value
+        return -top, top
+    return (0, 1) if dtype == "bool" else limits(dtype)
+
+
+def _uniform(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    shape: Shape,
+    given: dict[str, Any],
+    low: Any,
+    high: Any,
+) -> Case:
+    facts = {
+        "dtype": dtype,
+        "shape": shape,
+        "low": _each_part(dtype, low),
+        "high": _each_part(dtype, high),
+    }
+    arguments = {"dtype": dtype, "shape": list(shape), **given}
+    return Case(op, group, dtype, title, arguments, lambda: Check("uniform", facts))
+
+
+def _each_part(dtype: str, x: Any) -> list[Any]:
+    if dtype not in PARTS:
+        return [x]
+    return [x.real, x.imag] if isinstance(x, complex) else [x, x]
+
+
+# ---- normal --------------------------------------------------------------------------------------
+
+
+@cases_of("rand_normal")
+def normal(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give normal numbers; complex ones have the deviation of both parts together, E29."""
+    square = (_side(wanted),) * 2
+    for dtype in dtypes_of(op):
+        mean = 1.5 - 2j if dtype in PARTS else -2
+        told = {"mean": mean, "std": 0.5}
+        if wanted.wants("plain", dtype):
+            yield _normal(op, "plain", dtype, "standard", square, {}, 0, 1)
+            yield _normal(op, "plain", dtype, "mean and deviation", square, told, mean, 0.5)
+            told = {**told, "seed": _SEED}
+            yield _normal(op, "plain", dtype, "with a seed", square, told, mean, 0.5)
+            still = {"mean": mean, "std": 0}
+            yield _normal(op, "plain", dtype, "no deviation", (3, 4), still, mean, 0)
+        if wanted.wants("empty", dtype):
+            for shape in _EMPTY:
+                yield _normal(op, "empty", dtype, by(shape), shape, {}, 0, 1)
+    if wanted.wants("plain", "float32"):
+        made = _normal(op, "plain", "float32", "without dtype", (3, 4), {}, 0, 1)
+        yield Case(op, "plain", "float32", "without dtype", {"shape": [3, 4]}, made.expect)
+
+
+def _normal(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    shape: Shape,
+    given: dict[str, Any],
+    mean: Any,
+    std: float,
+) -> Case:
+    parts = _each_part(dtype, complex(mean) if dtype in PARTS else mean)
+    variance = Fraction(std) ** 2 / len(parts)
+    facts = {"dtype": dtype, "shape": shape, "mean": parts, "variance": variance}
+    arguments = {"dtype": dtype, "shape": list(shape), **given}
+    return Case(op, group, dtype, title, arguments, lambda: Check("normal", facts))
+
+
+# ---- bernoulli -----------------------------------------------------------------------------------
+
+
+@cases_of("rand_bernoulli")
+def bernoulli(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give 0 and 1 by the chance of each element."""
+    length = 512 if wanted.quick else 1024
+    chances = [0.0, 1.0, 0.25, 0.75]
+    for dtype in dtypes_of(op):
+        if wanted.wants("plain", dtype):
+            rows = (len(chances), length)
+            yield _bernoulli(op, "plain", dtype, "rows", rows, chances, {})
+            yield _bernoulli(op, "plain", dtype, "with a seed", rows, chances, {"seed": _SEED})
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                title = layout
+                yield _bernoulli(op, "strided", dtype, title, (2, 300), chances[:2], {}, layout)
+        if wanted.wants("empty", dtype):
+            for shape in _EMPTY:
+                yield _bernoulli(op, "empty", dtype, by(shape), shape, [1.0], {})
+
+
+def _bernoulli(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    shape: Sequence[int],
+    chances: Sequence[float],
+    given: dict[str, Any],
+    layout: str = "dense",
+) -> Case:
+    each = prod(shape) // len(chances)
+    elements = [real(c) for c in chances for _ in range(each)]
+    facts = {"dtype": dtype, "shape": tuple(shape), "chances": list(chances)}
+    arguments = {"input": tensor(dtype, elements, shape, layout), **given}
+    return Case(op, group, dtype, title, arguments, lambda: Check("bernoulli", facts))
+
+
+# ---- multinomial and randperm --------------------------------------------------------------------
+
+
+@cases_of("multinomial")
+def multinomial(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give indices by weights, of which only the ratios count, E31; with replacement or once."""
+    many = 1024 if wanted.quick else 4096
+    weights = [0, 1, 3, 0, 4]
+    rows = [weights, [2, 2, 1, 1, 0]]
+    for dtype in dtypes_of(op):
+        if wanted.wants("plain", dtype):
+            told: dict[str, Any] = {"num_samples": many}
+            yield _multinomial(op, "plain", dtype, "one row", [weights], told, many, vector=True)
+            yield _multinomial(op, "plain", dtype, "rows", rows, told, many)
+            told = {**told, "seed": _SEED}
+            yield _multinomial(op, "plain", dtype, "with a seed", rows, told, many)
+            yield _multinomial(op, "plain", dtype, "by default", rows, {}, 1)
+            once = {"num_samples": 3, "replacement": False}
+            yield _multinomial(op, "plain", dtype, "all but zeros once", [weights], once, 3)
+            once = {"num_samples": 2, "replacement": False}
+            yield _multinomial(op, "plain", dtype, "rows once", [[1, 2, 5]] * (many // 4), once, 2)
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                told = {"num_samples": many}
+                yield _multinomial(op, "strided", dtype, layout, rows, told, many, layout=layout)
+
+
+def _multinomial(
+    op: str,
+    group: str,
+    dtype: str,
+    title: str,
+    rows: Sequence[Sequence[int]],
+    given: dict[str, Any],
+    count: int,
+    *,
+    vector: bool = False,
+    layout: str = "dense",
+) -> Case:
+    elements = [real(Fraction(w, 2)) for row in rows for w in row]
+    shape = (len(rows[0]),) if vector else (len(rows), len(rows[0]))
+    facts = {
+        "dtype": "int64",
+        "shape": (count,) if vector else (len(rows), count),
+        "weights": rows,
+        "replacement": given.get("replacement", True),
+    }
+    arguments = {"input": tensor(dtype, elements, shape, layout), **given}
+    return Case(op, group, dtype, title, arguments, lambda: Check("multinomial", facts))
+
+
+@cases_of("randperm")
+def shuffled(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give every number from 0 on once; as many as the dtype holds at most."""
+    for dtype in dtypes_of(op):
+        if wanted.wants("plain", dtype):
+            for count in sorted({1, 2, min(300, _most(dtype))}):
+                yield _shuffled(op, dtype, count, {"dtype": dtype})
+            yield _shuffled(op, dtype, 2, {"dtype": dtype, "seed": _SEED}, " with a seed")
+    if wanted.wants("plain", "float32"):
+        yield _shuffled(op, "float32", 30, {}, " without dtype")
+
+
+def _most(dtype: str) -> int:
+    """Return how many numbers from 0 on a dtype holds."""
+    part = PARTS.get(dtype, dtype)
+    return int(2 ** (FORMATS[part].mantissa + 1) + 1 if part in FORMATS else limits(dtype)[1] + 1)
+
+
+def _shuffled(op: str, dtype: str, count: int, given: dict[str, Any], more: str = "") -> Case:
+    facts = {"dtype": dtype, "shape": (count,)}
+    arguments = {**given, "len": count}
+    return Case(
+        op, "plain", dtype, f"{count}{more}", arguments, lambda: Check("permutation", facts)
+    )

@@ -11,10 +11,13 @@ from typing import Any
 
 from suanzi.conformance.bounds import bound
 from suanzi.conformance.cases import Wanted
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value
+from suanzi.conformance.model import Case, Output, Refused
+from suanzi.conformance.oracle import FORMATS, INTEGERS, PARTS, Real, Value, convert
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
+from suanzi.dtypes import dtype as as_dtype
+from suanzi.promote.questions import result_type
 from suanzi.registry import REGISTRY
+from suanzi.status import Status, TypeMismatch
 
 Row = tuple[Value, ...]
 """The operands of one element."""
@@ -54,6 +57,10 @@ def _same_dtype(dtype: str) -> str:
     return dtype
 
 
+def _the_dtype(dtype: str, operand: int) -> str:
+    return dtype
+
+
 def _ordinary(dtype: str, count: int, seed: object, operand: int) -> list[Value]:
     return ordinary(dtype, count, (seed, operand))
 
@@ -77,6 +84,8 @@ class Elementwise:
     """The result of operands of a dtype, before it is rounded."""
     result: Callable[[str], str] = _same_dtype
     """The dtype of the result."""
+    dtype_of: Callable[[str, int], str] = _the_dtype
+    """The dtype of the operand of a number."""
     allowed: Callable[[str, Row, Value], Fraction] | None = None
     """The largest error, with the truth given, where that does not say it by its size."""
     defined: Callable[[str, Row], bool] = _always
@@ -112,6 +121,10 @@ def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         ):
             if wanted.wants(group, dtype):
                 yield from maker(facts, dtype, wanted)
+    if "int32" not in facts.dtypes:
+        for dtype in ("bool", *INTEGERS):
+            if wanted.wants("plain", dtype):
+                yield _integers(facts, dtype, wanted.rules)
 
 
 def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
@@ -119,6 +132,30 @@ def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
     yield _dense(facts, "plain", dtype, "24 elements", *[(24,)] * count)
     if not wanted.quick:
         yield _dense(facts, "plain", dtype, "2by3by4", *[(2, 3, 4)] * count)
+
+
+def _integers(facts: Elementwise, dtype: str, rules: str) -> Case:
+    """Return the case of integers, which first become floats of the rule set."""
+    count = len(facts.operands)
+    few = [*special(dtype), *ordinary(dtype, 12, facts.op)]
+    rows = [(x, *(few[(5 * i + k) % len(few)] for k in range(1, count))) for i, x in enumerate(few)]
+    try:
+        out = result_type(*[as_dtype(dtype)] * count, rules=rules, op=facts.op).name
+    except TypeMismatch:
+        out = None
+    floats = [tuple(convert(x, out or "float64") for x in row) for row in rows]
+    kept = [i for i, row in enumerate(floats) if facts.defined(out or "float64", row)]
+
+    def expect() -> tuple[Output] | Refused:
+        if out is None:
+            return Refused(Status.TYPE_MISMATCH)
+        return (outcome(facts, out, (len(kept),), [floats[i] for i in kept]),)
+
+    arguments = {
+        name: tensor(dtype, [rows[k][i] for k in kept]) for i, name in enumerate(facts.operands)
+    }
+    title = f"{facts.label} integers become floats".strip()
+    return Case(facts.op, "plain", dtype, title, {**arguments, **facts.more}, expect, rules)
 
 
 def _broadcast(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
@@ -169,8 +206,9 @@ def special_rows(facts: Elementwise, dtype: str) -> Iterator[tuple[str, list[Row
     if count == 1:
         yield "special values", [(x,) for x in few]
     elif dtype in PARTS:
-        # Each meets five others, by steps that differ.
-        pairs = [(x, few[(7 * i + 3 * k) % len(few)]) for i, x in enumerate(few) for k in range(5)]
+        # Each meets itself and five others.
+        pairs = [(x, x) for x in few]
+        pairs += [(x, few[(7 * i + 3 * k) % len(few)]) for i, x in enumerate(few) for k in range(5)]
         yield "special values", _with_third(pairs, few, count)
     elif dtype in FORMATS:
         for title, chosen in _by_kind(dtype, few).items():
@@ -249,10 +287,10 @@ def call(
 ) -> Case:
     """Return the case of a call with these operands."""
     arguments: dict[str, Any] = {
-        name: tensor(dtype, values, shape, layout)
-        for name, values, shape, layout in zip(
-            facts.operands, columns, shapes, layouts or ["dense"] * len(shapes), strict=True
+        name: tensor(
+            facts.dtype_of(dtype, i), columns[i], shapes[i], layouts[i] if layouts else "dense"
         )
+        for i, name in enumerate(facts.operands)
     }
 
     def expect() -> tuple[Output]:

@@ -1,1 +1,8 @@
-"""7.2.11, hyperbolic."""
+"""7.2.11, hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+from suanzi.conformance.cases import cases_of
+from suanzi.conformance.cases.of_one_number import function_cases
+
+cases_of("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")(function_cases)

@@ -1,1 +1,71 @@
-"""7.2.8, power."""
+"""7.2.8, powers and roots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite, log2
+from random import Random
+
+from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases.elementwise import Elementwise, Row, all_cases, from_rows
+from suanzi.conformance.cases.of_one_number import function_cases
+from suanzi.conformance.functions import as_real, number, power
+from suanzi.conformance.model import Case
+from suanzi.conformance.oracle import FORMATS, Real, Value, real, rounded
+from suanzi.conformance.tensors import ordinary
+
+cases_of("sqrt", "rsqrt", "square")(function_cases)
+
+
+@cases_of("pow")
+def powers(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give powers; special ones are as IEEE 754 and C's Annex F have them."""
+    facts = Elementwise(
+        op,
+        ("x", "e"),
+        lambda dtype, row: as_real(power(*(_float(x) for x in row))),
+        # A positive base, or most results would be NaN.
+        ordinary=lambda dtype, count, seed, operand: ordinary(
+            dtype, count, (seed, operand), low=-4 if operand else 0.25, high=4
+        ),
+    )
+    yield from all_cases(facts, wanted)
+    for dtype in facts.dtypes:
+        if wanted.wants("random", dtype):
+            rows = list(_in_range(dtype, 40 if wanted.quick else 150, wanted.seed))
+            yield from_rows(facts, "random", dtype, "results in range", rows)
+        if wanted.wants("plain", dtype):
+            whole: list[Row] = [
+                (_rounded(dtype, x), _rounded(dtype, e))
+                for x in (-3.0, -1.0, -0.5, 0.5, 1.0, 2.0, 2.5)
+                for e in (-4.0, -3.0, -1.0, 0.0, 1.0, 2.0, 3.0, 5.0)
+            ]
+            yield from_rows(facts, "plain", dtype, "whole exponents", whole)
+
+
+def _float(x: Value) -> float:
+    assert isinstance(x, Real)
+    return number(x)
+
+
+def _rounded(dtype: str, x: float) -> Real:
+    return rounded(FORMATS[dtype], real(x))
+
+
+def _in_range(dtype: str, count: int, seed: int) -> Iterator[Row]:
+    """Give powers from underflow to overflow: of any base, and of bases next to one."""
+    random, form = Random(f"powers of {dtype} {seed}"), FORMATS[dtype]
+    limit = form.bias
+    for i in range(count):
+        if i % 2:
+            base = 2.0 ** random.uniform(-limit, limit)
+        else:
+            base = 1 + random.choice((1, -1)) * 2.0 ** -random.uniform(1, form.mantissa - 1)
+        x = _rounded(dtype, base)
+        exact = _float(x)
+        if exact in (0, 1) or not isfinite(exact):
+            continue
+        e = random.uniform(-limit - form.mantissa, limit + 1) / log2(exact)
+        if i % 6 == 5:
+            x, e = -x, float(round(e))
+        yield x, _rounded(dtype, e)

@@ -9,15 +9,16 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case
+from suanzi.conformance.model import Case, Refused
+from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import FORMATS, NARROW, PARTS, Real, Value, decode, real
 from suanzi.conformance.reducing import MODES, reduced, takes
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.sums import nearly_tied, reals
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
 from suanzi.registry import REGISTRY
+from suanzi.status import Status
 
-LAYOUTS = ("columns", "gaps", "reversed", "offset")
 LENGTHS = (16, 1024)
 """Powers of two, so that the mean of numbers that are nearly tied is, too."""
 
@@ -28,6 +29,8 @@ def reductions(op: str, wanted: Wanted) -> Iterator[Case]:
     for dtype in (d.name for d in REGISTRY[op].dtypes):
         for mode in (m for m in MODES if takes(m, dtype)):
             yield from _of_mode(dtype, mode, wanted)
+        if wanted.wants("status", dtype):
+            yield from (_undefined(dtype, m) for m in MODES if not takes(m, dtype))
         if wanted.wants("plain", dtype):
             yield from _axes(dtype, wanted)
         if dtype in FORMATS or dtype in PARTS:
@@ -62,6 +65,13 @@ def _case(
         {name: x for name, x in arguments.items() if name not in leave_out},
         lambda: reduced(mode, dtype, xs, shape, axes, keep),
     )
+
+
+def _undefined(dtype: str, mode: str) -> Case:
+    """Return a mode that a dtype does not have: bits of floats, an order of complex numbers."""
+    arguments = {"input": tensor(dtype, ordinary(dtype, 4)), "mode": mode}
+    refused = Refused(Status.TYPE_MISMATCH)
+    return Case("reduce", "status", dtype, f"{mode} is not defined", arguments, lambda: refused)
 
 
 def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:

@@ -66,6 +66,7 @@ def facts(adapter: Any) -> dict[str, Any]:
         "missing": dict(getattr(adapter, "missing", {})),
         "notes": list(getattr(adapter, "notes", [])),
         "python": sys.version.split()[0],
+        "literals": dict(getattr(adapter, "literals", {})),
     }
 
 

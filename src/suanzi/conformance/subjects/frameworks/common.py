@@ -99,15 +99,18 @@ class Framework:
     name, version, rules, mapping, missing, notes: what it says of itself
     title     its name as it writes it
     dtypes    its dtypes, by the standard's names
-    literal   how its users write a tensor, with {values}, {dtype} and {shape}
-    spelled   how they write a dtype, with {dtype}; `spellings` has those that differ
+    literal   how its users write a tensor, with {values}, {dtype} as below, and {shape}
+    spelled   how they write a dtype, with {dtype} for its name; `spellings` has those that differ
+    bits      how they write one of bytes, with {hex}, {dtype} and {shape}, for the dtypes of
+              `by_bits`, which no literal can give
     names     what the expressions can use: the globals of the adapter
     no_kernel words of errors by which the framework says that it has not written this function for
               this dtype, which is no refusal
     """
 
     statuses = False
-    name = title = version = rules = literal = spelled = ""
+    name = title = version = rules = literal = spelled = bits = ""
+    by_bits: tuple = ()
     dtypes: dict = {}
     spellings: dict = {}
     mapping: dict = {}
@@ -118,6 +121,17 @@ class Framework:
 
     def __init__(self):
         self._code = {op: compile(text, f"<{op}>", "eval") for op, text in self.mapping.items()}
+
+    @property
+    def literals(self):
+        """Return how a reproduction writes tensors: a template for each dtype."""
+        found = {}
+        for name in self.dtypes:
+            dtype = self.spellings.get(name, self.spelled.replace("{dtype}", name))
+            form = self.bits if name in self.by_bits else self.literal
+            found[name] = form.replace("{dtype}", dtype)
+            found[f"dtype {name}"] = dtype
+        return found
 
     def dtype(self, name):
         """Return the framework's dtype of a name; a name that the standard has not, as it is."""
@@ -205,7 +219,17 @@ def axes(axis):
 
 def inverse_order(perm):
     """Return which axis each one comes from: the standard says where each one goes."""
-    return [perm.index(i) for i in range(len(perm))] if perm else None
+    places = [p + len(perm) if p < 0 else p for p in perm]
+    return [places.index(i) for i in range(len(perm))] if perm else None
+
+
+def thinned(array):
+    """Return an array with one element in the place of equal ones, along every axis of such."""
+    for axis in range(array.ndim):
+        rows = array.swapaxes(0, axis)
+        if len(rows) and all(row.tobytes() == rows[0].tobytes() for row in rows):
+            array = rows[:1].swapaxes(0, axis)
+    return array
 
 
 def boxes(begin, size, step=None):

@@ -22,7 +22,7 @@ np.seterr(all="ignore")
 MAPPING = {
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
-    "wrap_tensor": "np.reshape(np.asarray(values, dtype, device=device.lower()), shape)",
+    "wrap_tensor": "filled(values, dtype, shape, device, copy=None)",
     "zeros": "np.zeros(shape, dtype, device=device.lower())",
     "full": "np.full(shape, value, dtype, device=device.lower())",
     "empty": "np.empty(shape, dtype, device=device.lower())",
@@ -32,7 +32,7 @@ MAPPING = {
     "rand_bernoulli": "generator(seed).binomial(1, input).astype(input.dtype)",
     "multinomial": "draws(generator(seed), input, num_samples, replacement)",
     "randperm": "generator(seed).permutation(len).astype(dtype)",
-    "range": "(start + step * np.arange(count(start, limit, step, eps(dtype)))).astype(dtype)",
+    "range": "numbers(start, limit, step, dtype)",
     "linspace": "np.linspace(start, stop, num, dtype=dtype, device=device.lower())",
     "duplicate": "np.copy(input)",
     "diag": "np.diag(input)",
@@ -56,7 +56,7 @@ MAPPING = {
     "unstack": "list(np.unstack(input, axis=axis))",
     "slice": "input[boxes(begin, size, step)]",
     "tile": "np.tile(input, repeats)",
-    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "pad": "padded(input, np.reshape(np.array(pad_width, int), (-1, 2)), pad_value, pad_mode)",
     "reverse": "np.flip(input, tuple(axis))",
     "roll": "np.roll(input, shifts, axes(axis))",
     "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
@@ -151,7 +151,7 @@ MAPPING = {
     "real": "np.real(input)",
     # 7.2.16 signal
     "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
-    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
+    "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
     "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
     # 7.2.17 linear algebra
     "matmul": "np.matmul(mat1, mat2)",
@@ -202,11 +202,18 @@ def generator(seed):
     return np.random.default_rng(seed or None)
 
 
-def filled(values, dtype, shape, device):
+def filled(values, dtype, shape, device, copy=True):
     """Return an array of values; of any, if none are given."""
-    if not np.size(values):
+    if values is None or not np.size(values):
         return np.empty(shape, dtype, device=device.lower())
-    return np.array(values, dtype).reshape(shape)
+    return np.asarray(values, dtype, device=device.lower(), copy=copy).reshape(shape)
+
+
+def numbers(start, limit, step, dtype):
+    """Return numbers up to a limit, that one too, which NumPy leaves out."""
+    if isinstance(start, int) and isinstance(limit, int) and isinstance(step, int):
+        return np.arange(start, limit + (1 if step > 0 else -1), step, dtype)
+    return (start + step * np.arange(count(start, limit, step, eps(dtype)))).astype(dtype)
 
 
 def uniform(random, dtype, shape, low, high):
@@ -270,11 +277,16 @@ def sort(x, axis, descending):
     return np.take_along_axis(x, order, axis), order
 
 
+def no_half(x):
+    """Return an array, of which the complex dtype exists."""
+    if x.dtype == np.float16:
+        raise Unsupported("NumPy has no complex32")
+    return x
+
+
 def complex_of(real, imag):
     """Return complex numbers; NumPy has no function for it, and 1j * imag makes NaN of infinity."""
-    dtype = np.result_type(real, imag)
-    if dtype == np.float16:
-        raise Unsupported("NumPy has no complex32")
+    dtype = np.result_type(no_half(real), no_half(imag))
     real, imag = np.broadcast_arrays(real, imag)
     found = np.empty(real.shape, np.result_type(dtype, np.complex64))
     found.real, found.imag = real, imag

@@ -1,16 +1,16 @@
 """OpenVINO as a subject: every call is a graph of its own, compiled for the CPU, and run once.
 
-An expression builds the graph: in it a tensor is a parameter of the graph. What it gives are the
-outputs, which are computed after it.
+A tensor is a parameter of the graph, and `GIVEN` has its value; `run` compiles what an expression
+built, and gives its outputs.
 """
 
 import os
 
 os.environ.setdefault("OPENVINO_LOG_LEVEL", "0")
 
-import numpy as np  # noqa: E402
-import openvino as ov  # noqa: E402
-from frameworks.common import (  # noqa: E402  # noqa: E402, F401
+import numpy as np
+import openvino as ov
+from frameworks.common import (
     DEFAULTS,
     GRADIENTS,
     Framework,
@@ -21,16 +21,15 @@ from frameworks.common import (  # noqa: E402  # noqa: E402, F401
     pairs,
     target_sizes,
 )
-from openvino import opset16 as o  # noqa: E402
-from wire import Data, NoKernel, Unsupported  # noqa: E402
+from openvino import opset16 as o
+from wire import Data, Unsupported
 
-MAPPING = {
+GRAPHS = {
     # 7.2.1 creation
     "create_tensor": "constant(values, dtype, shape)",
     "wrap_tensor": "constant(values, dtype, shape)",
     "zeros": "o.broadcast(number(0, dtype), row(shape))",
     "full": "o.broadcast(number(value, dtype), row(shape))",
-    "empty": "ov.Tensor(dtype, ov.Shape(shape))",
     "rand_uniform": "uniform(dtype, shape, min, max, seed)",
     "multinomial": "o.multinomial(input, row([num_samples]), 'i64', replacement, False, seed)",
     "range": "o.range(number(start, dtype), number(behind(start, limit, step, dtype), dtype), "
@@ -41,14 +40,12 @@ MAPPING = {
     "is_finite": "o.is_finite(input)",
     "is_inf": "o.is_inf(input)",
     "is_nan": "o.is_nan(input)",
-    "size": "Number(o.reduce_prod(o.shape_of(input), row([0])))",
-    "rank": "Number(o.shape_of(o.shape_of(input)))",
     # 7.2.3 transformation
     "cast": "o.convert(input, type)",
     "reshape": "o.reshape(input, row(dims), False)",
     "expand_dims": "o.unsqueeze(input, axis)",
     "squeeze": "o.squeeze(input, row(axis)) if axis else o.squeeze(input)",
-    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input) - 1, -1, -1)))",
+    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input))[::-1]))",
     "split": "(o.variadic_split(input, axis, row(split_sizes)) if split_sizes else "
     "o.split(input, axis, nsplit)).outputs()",
     "concat": "o.concat(input_lists, axis)",
@@ -59,8 +56,8 @@ MAPPING = {
     "tile": "o.tile(input, row(repeats))",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "flipped(input, axis)",
-    "roll": "o.roll(input, row(shifts), row(axis)) if axis else o.reshape("
-    "o.roll(o.reshape(input, row([-1]), False), row(shifts), row([0])), row(shape_of(input)), False)",
+    "roll": "o.roll(input, row(shifts), row(axis)) if axis else "
+    "o.reshape(o.roll(flat(input), row(shifts), row([0])), row(shape_of(input)), False)",
     "crop": "cut(input, offsets_of(offsets, shape), shape, [1] * len(shape))",
     "clip": "clipped(input, low, high)",
     "gather": "o.gather(input, index, 0) if rank(index) == 1 else o.gather_nd(input, index)",
@@ -86,22 +83,16 @@ MAPPING = {
     "min": "o.minimum(*promoted(x, y))",
     "abs": "o.absolute(x)",
     "reciprocal": "o.divide(like(1, x), x)",
-    # 7.2.5 comparison
-    "equal": "o.equal(*promoted(x, y))",
-    "not_equal": "o.not_equal(*promoted(x, y))",
-    "greater": "o.greater(*promoted(x, y))",
-    "greater_equal": "o.greater_equal(*promoted(x, y))",
-    "less": "o.less(*promoted(x, y))",
-    "less_equal": "o.less_equal(*promoted(x, y))",
-    # 7.2.6 logical
-    "logical_and": "o.logical_and(x, y)",
-    "logical_or": "o.logical_or(x, y)",
+    # 7.2.5 comparison to 7.2.7 bitwise
+    **{
+        name: f"o.{name}(*promoted(x, y))"
+        for name in (
+            "equal not_equal greater greater_equal less less_equal bitwise_and bitwise_or "
+            "bitwise_xor"
+        ).split()
+    },
+    **{name: f"o.{name}(x, y)" for name in "logical_and logical_or logical_xor".split()},
     "logical_not": "o.logical_not(x)",
-    "logical_xor": "o.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "o.bitwise_and(*promoted(x, y))",
-    "bitwise_or": "o.bitwise_or(*promoted(x, y))",
-    "bitwise_xor": "o.bitwise_xor(*promoted(x, y))",
     "bitwise_not": "o.bitwise_not(x)",
     "bitwise_left_shift": "o.bitwise_left_shift(x, like(shift, x))",
     "bitwise_right_shift": "o.bitwise_right_shift(x, like(shift, x))",
@@ -122,8 +113,7 @@ MAPPING = {
     },
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, all_or(axis, input), keep_dims)",
-    "cumsum": "o.cum_sum(o.reshape(input, row([-1]), False) if axis == -1 else input, "
-    "0 if axis == -1 else axis)",
+    "cumsum": "o.cum_sum(flat(input) if axis == -1 else input, 0 if axis == -1 else axis)",
     # 7.2.14 indexing
     "argmax": "extreme(input, axis, keepdim, dtype, 'max')",
     "argmin": "extreme(input, axis, keepdim, dtype, 'min')",
@@ -142,11 +132,20 @@ MAPPING = {
     # 7.2.18 interpolation
     "interpolate": "interpolated(input, target_sizes(shape_of(input), size, scale_factor), mode)",
 }
+"""The standard's interfaces as graphs of OpenVINO."""
+
+MAPPING = {
+    **{op: f"run({graph})" for op, graph in GRAPHS.items()},
+    "empty": "ov.Tensor(dtype, ov.Shape(shape))",
+    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))))",
+    "rank": "int(run(o.shape_of(o.shape_of(input)))[0])",
+}
 """The standard's interfaces in OpenVINO."""
 
+_FEW_MATRICES = "of linear algebra, OpenVINO has products, inverse and norms"
 _NO_COMPLEX = "OpenVINO has no complex numbers: its DFT takes an axis of real and imaginary parts"
 MISSING = {
-    **{name: "OpenVINO computes no gradients" for name in GRADIENTS},
+    **dict.fromkeys(GRADIENTS, "OpenVINO computes no gradients"),
     "create_sparse_tensor": "OpenVINO has no sparse tensors",
     "create_quant_tensor": "OpenVINO has no quantised tensors: FakeQuantize has scales as inputs",
     "destroy": "OpenVINO frees tensors by itself",
@@ -165,27 +164,93 @@ MISSING = {
     "log1p": "OpenVINO has no log1p; log(1 + x) loses small x",
     "log10": "OpenVINO has the natural logarithm only",
     "log2": "OpenVINO has the natural logarithm only",
-    **{name: _NO_COMPLEX for name in "complex conj imag real fft_c2c fft_r2c fft_c2r".split()},
-    **{
-        name: "of linear algebra, OpenVINO has products, inverse and norms"
-        for name in "lu cholesky qr svd solve lstsq eig".split()
-    },
+    **dict.fromkeys("complex conj imag real fft_c2c fft_r2c fft_c2r".split(), _NO_COMPLEX),
+    **dict.fromkeys("lu cholesky qr svd solve lstsq eig".split(), _FEW_MATRICES),
 }
 """What OpenVINO does not have, and why."""
 
 ATTRIBUTES = {}
 """Those of ConvertPromoteTypes-14, after the rule set that is asked for."""
+GIVEN = {}
+"""The values of parameters, by their names in the graph."""
 CORE = ov.Core()
 SETTINGS = {"INFERENCE_PRECISION_HINT": ov.Type.dynamic, "EXECUTION_MODE_HINT": "ACCURACY"}
-# NumPy's dtype of the same bytes, for those that it does not have.
-BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 
-class Number:
-    """An output that the standard has as a Python number."""
+def tensor(values, dtype, shape):
+    """Return numbers as a parameter of a graph."""
+    return parameter(np.array(values, dtype.to_dtype()), dtype, shape)
 
-    def __init__(self, node):
-        self.node = node
+
+def of_bits(text, dtype, shape):
+    """Return numbers of a dtype that NumPy does not have, by their bytes in hexadecimal."""
+    return parameter(np.frombuffer(bytes.fromhex(text), np.uint8), dtype, shape)
+
+
+def parameter(array, dtype, shape):
+    """Return an array as a parameter of a graph; its bytes count, in row-major order."""
+    kind = np.dtype(f"u{dtype.size}") if dtype.to_dtype() != np.bool_ else np.dtype(bool)
+    flat = np.frombuffer(np.ascontiguousarray(array).tobytes(), kind).copy()
+    made = o.parameter(list(shape), dtype)
+    GIVEN[made.get_friendly_name()] = ov.Tensor(flat, ov.Shape(shape), dtype)
+    return made
+
+
+def laid(x, layout):
+    """Return a parameter whose value lies otherwise in memory."""
+    if layout != "offset":
+        raise Unsupported("OpenVINO takes tensors that are row-major")
+    name, value = x.get_friendly_name(), GIVEN[x.get_friendly_name()]
+    flat = np.concatenate([value.data.reshape(-1)[:1]] * 3 + [value.data.reshape(-1)])
+    GIVEN[name] = ov.Tensor(flat[flat.size - value.size :], value.shape, value.element_type)
+    return x
+
+
+def run(found):
+    """Compile a graph for the CPU, run it, and return its outputs in the place of its nodes."""
+    nodes = outputs_of(found)
+    parameters = parameters_of(nodes)
+    model = ov.Model([o.result(x) for x in nodes], parameters, "call")
+    request = CORE.compile_model(model, "CPU", SETTINGS).create_infer_request()
+    for i, one in enumerate(parameters):
+        request.set_input_tensor(i, GIVEN[one.get_friendly_name()])
+    request.infer()
+    values = [array_of(request.get_output_tensor(i)) for i in range(len(nodes))]
+    return filled_in(found, iter(values))
+
+
+def array_of(tensor):
+    """Return a tensor as an array, unless NumPy does not have its dtype."""
+    strange = tensor.element_type in (ov.Type.bf16, ov.Type.f8e4m3, ov.Type.f8e5m2)
+    return tensor if strange else tensor.data.copy()
+
+
+def outputs_of(found):
+    """Return the nodes of an expression in a row."""
+    if type(found) in (list, tuple):
+        return [x for part in found for x in outputs_of(part)]
+    return [found]
+
+
+def filled_in(found, values):
+    """Return what an expression gave, with what was computed in the place of its nodes."""
+    if type(found) in (list, tuple):
+        return type(found)(filled_in(x, values) for x in found)
+    return next(values)
+
+
+def parameters_of(nodes):
+    """Return the parameters that nodes depend on."""
+    found, seen = [], set()
+    waiting = [x.get_node() if isinstance(x, ov.Output) else x for x in nodes]
+    while waiting:
+        node = waiting.pop()
+        if node.get_friendly_name() not in seen:
+            seen.add(node.get_friendly_name())
+            if node.get_type_name() == "Parameter":
+                found.append(node)
+            waiting += [x.get_source_output().get_node() for x in node.inputs()]
+    return found
 
 
 def promoted(x, y):
@@ -208,6 +273,11 @@ def rank(x):
 def row(numbers):
     """Return numbers as OpenVINO takes shapes and axes; a list without any would be float64."""
     return o.constant(np.array(list(numbers), np.int64))
+
+
+def flat(x):
+    """Return a node with one axis."""
+    return o.reshape(x, row([-1]), False)
 
 
 def number(value, dtype):
@@ -361,24 +431,6 @@ def interpolated(x, sizes, mode):
     return o.interpolate(x, row(sizes), "linear_onnx", "sizes", axes=where)
 
 
-def outputs_of(found):
-    """Return the outputs of an expression, in the order in which they are computed."""
-    if type(found) in (list, tuple):
-        return [x for part in found for x in outputs_of(part)]
-    if isinstance(found, Number):
-        return [found.node]
-    return [found] if isinstance(found, (ov.Node, ov.Output)) else []
-
-
-def filled_in(found, values):
-    """Return what an expression gave, with what was computed in the place of its nodes."""
-    if type(found) in (list, tuple):
-        return type(found)(filled_in(x, values) for x in found)
-    if isinstance(found, Number):
-        return int(next(values).data.reshape(-1)[0])
-    return next(values) if isinstance(found, (ov.Node, ov.Output)) else found
-
-
 class Adapter(Framework):
     """OpenVINO."""
 
@@ -391,8 +443,8 @@ class Adapter(Framework):
         "float16": ov.Type.f16, "bfloat16": ov.Type.bf16, "float32": ov.Type.f32,
         "float64": ov.Type.f64,
     }  # fmt: skip
-    literal = "o.parameter({shape}, {dtype})"
-    spelled = "ov.Type.{dtype}"
+    literal, bits = "tensor({values}, {dtype}, {shape})", "of_bits({hex}, {dtype}, {shape})"
+    by_bits = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
     spellings = {name: f"ov.Type.{kind.to_string()}" for name, kind in dtypes.items()}
     no_kernel = (
         "does not support inputs with element type", "is not supported", "not supported yet",
@@ -417,67 +469,32 @@ class Adapter(Framework):
             ATTRIBUTES["u64_integer_promotion_target"] = "i64" if "u64=i64" in parts else "f32"
 
     def dense(self, data, dtype):
-        """Return a tensor; OpenVINO takes them row-major."""
-        kind = BYTES.get(data.dtype, data.dtype)
-        raw = np.frombuffer(data.raw, kind)
-        if data.layout == "offset":
-            raw = np.concatenate([np.ones(3, kind), raw])[3:]
-        elif data.layout != "dense":
-            raise Unsupported("OpenVINO takes tensors that are row-major")
-        else:
-            raw = raw.copy()
-        return ov.Tensor(raw, ov.Shape(data.shape), dtype)
+        """Return a parameter."""
+        made = parameter(np.frombuffer(data.raw, np.uint8), dtype, data.shape)
+        return made if data.layout == "dense" else laid(made, data.layout)
 
     def call(self, op, arguments):
         """Build the graph of an interface, compile it, and run it."""
-        if op not in self._code:
-            raise Unsupported(self.missing.get(op, f"OpenVINO has no {op}"))
-        parameters, given = [], []
-        bound = {**DEFAULTS.get(op, {}), **arguments}
-        for name, value in bound.items():
-            bound[name] = self._bound(name, value, parameters, given)
         try:
-            found = eval(self._code[op], {**self.names, **bound})
-            return filled_in(found, iter(computed(outputs_of(found), parameters, given)))
+            return super().call(op, arguments)
         except Unsupported:
             raise
         except Exception as error:
-            words = said(error)
-            if any(part in words for part in self.no_kernel):
-                raise NoKernel(words) from None
-            raise RuntimeError(words) from None
-
-    def _bound(self, name, value, parameters, given):
-        """Return an argument as an expression sees it: tensors are parameters of the graph."""
-        if isinstance(value, ov.Tensor):
-            parameters.append(o.parameter(list(value.shape), value.element_type))
-            given.append(value)
-            return parameters[-1]
-        if isinstance(value, list):
-            return [self._bound("", v, parameters, given) for v in value]
-        return self.dtype(value) if name in ("dtype", "type") and isinstance(value, str) else value
+            raise type(error)(said(error)) from None
+        finally:
+            GIVEN.clear()
 
     def read(self, x):
-        """Return a tensor as data."""
+        """Return an array, or a tensor of a dtype that NumPy does not have, as data."""
+        if isinstance(x, np.ndarray):
+            return Data(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes())
         kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}
-        name = kinds[x.element_type.to_string()]
-        return Data(name, tuple(x.shape), np.ascontiguousarray(x.data).tobytes())
-
-
-def computed(outputs, parameters, given):
-    """Return what a graph gives, as tensors."""
-    if not outputs:
-        return []
-    model = ov.Model([o.result(x) for x in outputs], parameters, "call")
-    request = CORE.compile_model(model, "CPU", SETTINGS).create_infer_request()
-    for i, tensor in enumerate(given):
-        request.set_input_tensor(i, tensor)
-    request.infer()
-    return [request.get_output_tensor(i) for i in range(len(outputs))]
+        raw = np.ascontiguousarray(x.data).tobytes()
+        return Data(kinds[x.element_type.to_string()], tuple(x.shape), raw)
 
 
 def said(error):
     """Return the words of an error without the places in OpenVINO's sources."""
     lines = [line.strip() for line in str(error).splitlines()]
     kept = [line for line in lines if line and not line.startswith(("Exception from", "Check '"))]
-    return f"{type(error).__name__}: {' '.join(kept)}"[:400]
+    return " ".join(kept)[:400]

@@ -10,7 +10,7 @@ warnings.simplefilter("ignore")
 import numpy as np  # noqa: E402
 import paddle  # noqa: E402
 import paddle.nn.functional as F  # noqa: E402
-from frameworks.common import (  # noqa: E402, F401
+from frameworks.common import (  # noqa: E402
     Framework,
     axes,
     boxes,
@@ -20,6 +20,7 @@ from frameworks.common import (  # noqa: E402, F401
     offsets_of,
     pairs,
     target_sizes,
+    thinned,
 )
 from wire import Data, Unsupported  # noqa: E402
 
@@ -35,7 +36,7 @@ BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 MAPPING = {
     "create_tensor": "filled(values, dtype, shape)",
-    "wrap_tensor": "values.view(dtype).reshape(shape)",
+    "wrap_tensor": "wrapped(values, dtype, shape)",
     "zeros": "paddle.zeros(shape, dtype)",
     "full": "paddle.full(shape, value, dtype)",
     "empty": "paddle.empty(shape, dtype)",
@@ -47,7 +48,8 @@ MAPPING = {
     "randperm": "seeded(seed) or paddle.randperm(len, dtype)",
     "range": "paddle.range(start, limit, step, dtype)",
     "linspace": "paddle.linspace(start, stop, num, dtype)",
-    "create_sparse_tensor": "paddle.sparse.sparse_coo_tensor(transposed(indices), values, shape, dtype)",
+    "create_sparse_tensor": "paddle.sparse.sparse_coo_tensor(transposed(indices), values, "
+    "shape, dtype)",
     "duplicate": "paddle.clone(input)",
     "diag": "paddle.diag(input)",
     "shape": "paddle.shape(input)",
@@ -84,13 +86,13 @@ MAPPING = {
     "where": "paddle.where(condition, x, y)",
     "meshgrid": "paddle.meshgrid(input)",
     "masked_select": "paddle.masked_select(input, mask)",
-    "add": "paddle.add(x, y)",
-    "sub": "paddle.subtract(x, y)",
-    "mul": "paddle.multiply(x, y)",
-    "muladd": "paddle.add(paddle.multiply(x, y), a)",
+    "add": "x + y",
+    "sub": "x - y",
+    "mul": "x * y",
+    "muladd": "x * y + a",
     "div": "paddle.divide(x, y, rounding_mode='trunc' if integers(x, y) else None)",
     "floordiv": "paddle.floor_divide(x, y)",
-    "true_divide": "paddle.divide(x, y)",
+    "true_divide": "x / y",
     "mod": "paddle.mod(x, y)",
     "max": "paddle.maximum(x, y)",
     "min": "paddle.minimum(x, y)",
@@ -157,8 +159,9 @@ MAPPING = {
     "dot_bwd1": "gradient(lambda v: dot(v, vec2), out_grad, vec1)",
     "dot_bwd2": "gradient(lambda v: dot(vec1, v), out_grad, vec2)",
     "lu": "lu(mat)",
-    "cholesky": "paddle.linalg.cholesky(mat, upper == 'U')",
-    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else tuple(paddle.linalg.qr(mat, mode))",
+    "cholesky": "paddle.linalg.cholesky(mat, {'U': True, 'L': False}[upper])",
+    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else "
+    "tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
     "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
@@ -190,9 +193,16 @@ MISSING = {
 
 def filled(values, dtype, shape):
     """Return a tensor of values; of any, if none are given."""
-    if not len(values):
+    if isinstance(values, list) and not values:
         return paddle.empty(shape, dtype)
     return paddle.to_tensor(values, dtype).reshape(shape)
+
+
+def wrapped(values, dtype, shape):
+    """Return a tensor on the memory of another; on new memory, if none is given."""
+    if isinstance(values, list):
+        return filled(values, dtype, shape)
+    return values.view(dtype).reshape(shape)
 
 
 def gradient(function, grad_out, x):
@@ -209,7 +219,7 @@ def seeded(seed):
 
 
 def uniform(dtype, shape, low, high, seed):
-    """Return random numbers, by default of the whole range of the dtype; integers with the limit."""
+    """Return uniform numbers, by default of the whole range of the dtype; integers to the limit."""
     seeded(seed)
     if dtype in (paddle.int8, paddle.int16, paddle.int32, paddle.int64, paddle.uint8):
         info = paddle.iinfo(dtype)
@@ -227,8 +237,9 @@ def transposed(indices):
 
 
 def integers(x, y):
-    """Tell whether both are integers."""
-    return paddle.is_integer(x) and paddle.is_integer(y)
+    """Tell whether integers are divided: none is a float, and not both are bool."""
+    kinds = [str(v.dtype) if isinstance(v, paddle.Tensor) else type(v).__name__ for v in (x, y)]
+    return all("int" in k or "bool" in k for k in kinds) and any("int" in k for k in kinds)
 
 
 def amount(shift, x):
@@ -243,8 +254,10 @@ def padded(x, widths, value, mode):
         return F.pad(x, flat, "constant", value)
     if mode == "PAD_MIRROR":
         raise Unsupported("Paddle mirrors without the edge ('reflect') only")
-    if x.ndim > 3:
-        raise Unsupported("Paddle pads periodically along three axes at most")
+    if mode != "PAD_PERIOD":
+        raise ValueError(f"there is no mode {mode}")
+    if x.ndim not in (1, 2, 3):
+        raise Unsupported("Paddle pads periodically along one to three axes")
     backwards = [n for pair in widths[::-1] for n in pair]
     layout = {1: "NCL", 2: "NCHW", 3: "NCDHW"}[x.ndim]
     found = F.pad(x.reshape([1, 1] + list(x.shape)), backwards, "circular", data_format=layout)
@@ -275,31 +288,33 @@ def nonzeros(x, as_tuple):
     return [one.reshape([-1]) for one in found] if as_tuple else found
 
 
-def c2c(x, axes, normalization, forward):
+def c2c(x, along, normalization, forward):
     """Transform complex numbers."""
     transform = paddle.fft.fftn if forward else paddle.fft.ifftn
-    return transform(x, axes=axes, norm=norm_name(normalization, forward))
+    return transform(x, axes=along, norm=norm_name(normalization, forward))
 
 
-def r2c(x, axes, normalization, forward, onesided):
+def r2c(x, along, normalization, forward, onesided):
     """Transform real numbers; backwards it is ihfftn."""
     norm = norm_name(normalization, forward)
     if onesided:
-        return (paddle.fft.rfftn if forward else paddle.fft.ihfftn)(x, axes=axes, norm=norm)
-    return (paddle.fft.fftn if forward else paddle.fft.ifftn)(x, axes=axes, norm=norm)
+        return (paddle.fft.rfftn if forward else paddle.fft.ihfftn)(x, axes=along, norm=norm)
+    return (paddle.fft.fftn if forward else paddle.fft.ifftn)(x, axes=along, norm=norm)
 
 
-def c2r(x, axes, normalization, forward, last_dim_size):
+def c2r(x, along, normalization, forward, last_dim_size):
     """Transform half a spectrum to real numbers; forwards it is hfftn."""
-    sizes = [x.shape[axis] for axis in axes[:-1]] + [last_dim_size]
+    sizes = [x.shape[axis] for axis in along[:-1]] + [last_dim_size]
     transform = paddle.fft.hfftn if forward else paddle.fft.irfftn
-    return transform(x, s=sizes, axes=axes, norm=norm_name(normalization, forward))
+    return transform(x, s=sizes, axes=along, norm=norm_name(normalization, forward))
 
 
 def half_spectrum(grad_out, axis):
     """Return zeros of the shape of half a spectrum."""
     shape = list(grad_out.shape)
     shape[axis] = shape[axis] // 2 + 1
+    if grad_out.dtype not in (paddle.float32, paddle.float64):
+        raise Unsupported(f"Paddle has no complex numbers of {grad_out.dtype}")
     kind = paddle.complex128 if grad_out.dtype == paddle.float64 else paddle.complex64
     return paddle.zeros(shape, kind)
 
@@ -347,13 +362,38 @@ def adjoint_of(mat):
     return paddle.conj(turned) if paddle.is_complex(turned) else turned
 
 
+def laid(x, layout):
+    """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    raw = x.numpy()
+    if layout == "columns":
+        return paddle.transpose(of_array(raw.T, x), list(range(raw.ndim))[::-1])
+    if layout == "gaps":
+        wide, every = np.ones([2 * n for n in raw.shape], raw.dtype), slice(None, None, 2)
+        wide[(every,) * raw.ndim] = raw
+        return of_array(wide, x)[(every,) * raw.ndim]
+    if layout == "reversed":
+        back = (slice(None, None, -1),) * raw.ndim
+        return of_array(raw[back], x)[back]
+    if layout == "offset":
+        wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
+        return of_array(wide, x)[3:].reshape(raw.shape)
+    if layout == "repeated":
+        return paddle.expand(of_array(thinned(raw), x), raw.shape)
+    raise Unsupported(f"Paddle's adapter has no layout {layout}")
+
+
+def of_array(array, x):
+    """Return an array as a tensor of the dtype of x; NumPy has some dtypes as integers only."""
+    return paddle.to_tensor(np.array(array, order="C")).view(x.dtype)
+
+
 class Adapter(Framework):
     """Paddle."""
 
     name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
     dtypes, mapping, missing = DTYPES, MAPPING, MISSING
     names = vars(sys.modules[__name__])
-    literal = "paddle.to_tensor({values}, '{dtype}').reshape({shape})"
+    literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
     no_kernel = ("is not registered", "kernel_factory")
     notes = [
@@ -362,34 +402,15 @@ class Adapter(Framework):
     ]
 
     def dense(self, data, dtype):
-        """Return a tensor that lies in memory as the data say."""
-        x = tensor_of(data)
-        if data.layout == "columns":
-            back = list(range(x.ndim))[::-1]
-            return paddle.transpose(paddle.transpose(x, back).contiguous(), back)
-        if data.layout == "gaps":
-            wide = paddle.ones(
-                [2 * n for n in data.shape], "uint8" if x.dtype == paddle.bool else x.dtype
-            )
-            wide = wide.astype(x.dtype)
-            every = tuple(slice(None, None, 2) for _ in data.shape)
-            wide[every] = x
-            return wide[every]
-        if data.layout == "reversed":
-            back = tuple(slice(None, None, -1) for _ in data.shape)
-            return x[back].contiguous()[back]
-        if data.layout == "offset":
-            flat = paddle.concat([x.reshape([-1])[:1]] * 3 + [x.reshape([-1])])
-            return flat[3:].reshape(data.shape)
-        if data.layout == "repeated":
-            thin = x[tuple(slice(0, 1) for _ in data.shape)]
-            return paddle.expand(thin, data.shape)
-        return x
+        """Return a tensor."""
+        raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)
+        x = paddle.to_tensor(raw.copy()).view(dtype)
+        return x if data.layout == "dense" else laid(x, data.layout)
 
     def sparse(self, data):
         """Return a sparse tensor."""
-        dense = tensor_of(Data(data.dtype, data.shape, data.raw))
-        return dense.to_sparse_coo(len(data.shape))
+        plain = Data(data.dtype, data.shape, data.raw)
+        return self.dense(plain, self.dtype(data.dtype)).to_sparse_coo(len(data.shape))
 
     def read(self, x):
         """Return a tensor as data."""
@@ -399,10 +420,3 @@ class Adapter(Framework):
         name = str(x.dtype).rpartition(".")[2]
         found = Data(name, tuple(x.shape), np.ascontiguousarray(x.numpy()).tobytes(), sparse=kind)
         return found
-
-
-def tensor_of(data):
-    """Return a dense tensor of these bytes."""
-    raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)
-    x = paddle.to_tensor(raw.copy())
-    return x.view(data.dtype) if data.dtype.startswith("float8") else x

@@ -1,0 +1,485 @@
+"""JAX as a subject."""
+
+import os
+import random
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from frameworks.common import (
+    Framework,
+    axes,
+    boxes,
+    count,
+    flattened,
+    inverse_order,
+    last,
+    named,
+    norm_name,
+    offsets_of,
+    pairs,
+    target_sizes,
+)
+from jax.experimental import sparse
+from wire import Data, Unsupported
+
+jax.config.update("jax_enable_x64", True)
+
+MAPPING = {
+    # 7.2.1 creation
+    "create_tensor": "filled(values, dtype, shape, on(device))",
+    "wrap_tensor": "filled(values, dtype, shape, on(device))",
+    "zeros": "jnp.zeros(shape, dtype, device=on(device))",
+    "full": "jnp.full(shape, value, dtype, device=on(device))",
+    "empty": "jnp.empty(shape, dtype, device=on(device))",
+    "rand_uniform": "uniform(key(seed), dtype, shape, min, max)",
+    "rand_normal": "mean + std * jax.random.normal(key(seed), shape, dtype)",
+    "rand_bernoulli": "jax.random.bernoulli(key(seed), input).astype(input.dtype)",
+    "multinomial": "draws(key(seed), input, num_samples, replacement)",
+    "randperm": "jax.random.permutation(key(seed), len).astype(dtype)",
+    "range": "numbers(start, limit, step, dtype)",
+    "linspace": "jnp.linspace(start, stop, num, dtype=dtype, device=on(device))",
+    "create_sparse_tensor": (
+        "sparse.BCOO((jnp.asarray(values, dtype), jnp.asarray(indices)), shape=tuple(shape))"
+    ),
+    "duplicate": "jnp.copy(input)",
+    "diag": "jnp.diag(input)",
+    # 7.2.2 query
+    "shape": "jnp.array(jnp.shape(input), jnp.int32)",
+    "is_finite": "jnp.isfinite(input)",
+    "is_inf": "jnp.isinf(input)",
+    "is_nan": "jnp.isnan(input)",
+    "size": "jnp.size(input)",
+    "rank": "jnp.ndim(input)",
+    # 7.2.3 transformation
+    "cast": "input.astype(type)",
+    "reshape": "jnp.reshape(input, dims)",
+    "expand_dims": "jnp.expand_dims(input, axis)",
+    "squeeze": "jnp.squeeze(input, axes(axis))",
+    "transpose": "jnp.transpose(input, inverse_order(perm))",
+    "split": "jnp.split(input, np.cumsum(split_sizes)[:-1] if split_sizes else nsplit, axis)",
+    "concat": "jnp.concatenate(input_lists, axis)",
+    "stack": "jnp.stack(input_lists, axis)",
+    "unstack": "list(jnp.unstack(input, axis=axis))",
+    "slice": "input[boxes(begin, size, step)]",
+    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], input, grad_out)",
+    "tile": "jnp.tile(input, repeats)",
+    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "reverse": "jnp.flip(input, tuple(axis))",
+    "roll": "jnp.roll(input, shifts if axis else shifts[0], axes(axis))",
+    "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
+    "clip": "jnp.clip(input, low, high)",
+    "clip_backward": "gradient(lambda x: jnp.clip(x, low, high), input, grad_out)",
+    "gather": "input[coordinates(index)]",
+    "scatter": (
+        "input.at[coordinates(index)].set(updates) if override "
+        "else input.at[coordinates(index)].add(updates)"
+    ),
+    "expand": "jnp.broadcast_to(input, shape)",
+    "flatten": "jnp.reshape(input, flattened(jnp.shape(input), start_axis, stop_axis))",
+    "flip": "jnp.flip(input, tuple(axis))",
+    "sign": "jnp.sign(input)",
+    "where": "jnp.where(condition, x, y)",
+    "meshgrid": "list(jnp.meshgrid(*input, indexing='ij'))",
+    "masked_select": "input[jnp.broadcast_to(mask, jnp.shape(input))]",
+    # 7.2.4 arithmetic
+    "add": "jnp.add(x, y)",
+    "sub": "jnp.subtract(x, y)",
+    "mul": "jnp.multiply(x, y)",
+    "muladd": "jnp.add(jnp.multiply(x, y), a)",
+    "div": "quotient(x, y)",
+    "floordiv": "jnp.floor_divide(x, y)",
+    "true_divide": "jnp.true_divide(x, y)",
+    "mod": "jnp.mod(x, y)",
+    "max": "jnp.maximum(x, y)",
+    "min": "jnp.minimum(x, y)",
+    "abs": "jnp.abs(x)",
+    "reciprocal": "jnp.reciprocal(x)",
+    "trace": "jnp.trace(x, offset, dim0, dim1)",
+    "trace_backward": (
+        "gradient(lambda x: jnp.trace(x, offset, dim0, dim1), zeros(input_shape, grad_y), grad_y)"
+    ),
+    # 7.2.5 comparison
+    "equal": "jnp.equal(x, y)",
+    "not_equal": "jnp.not_equal(x, y)",
+    "greater": "jnp.greater(x, y)",
+    "greater_equal": "jnp.greater_equal(x, y)",
+    "less": "jnp.less(x, y)",
+    "less_equal": "jnp.less_equal(x, y)",
+    "allclose": "jnp.reshape(jnp.allclose(x, y, rtol, atol, equal_nan), (1,))",
+    # 7.2.6 logical
+    "logical_and": "jnp.logical_and(x, y)",
+    "logical_or": "jnp.logical_or(x, y)",
+    "logical_not": "jnp.logical_not(x)",
+    "logical_xor": "jnp.logical_xor(x, y)",
+    # 7.2.7 bitwise
+    "bitwise_and": "jnp.bitwise_and(x, y)",
+    "bitwise_or": "jnp.bitwise_or(x, y)",
+    "bitwise_xor": "jnp.bitwise_xor(x, y)",
+    "bitwise_not": "jnp.bitwise_not(x)",
+    "bitwise_left_shift": "jnp.left_shift(x, shift)",
+    "bitwise_right_shift": "jnp.right_shift(x, shift)",
+    # 7.2.8 power
+    "pow": "jnp.power(x, e)",
+    "sqrt": "jnp.sqrt(x)",
+    "rsqrt": "jax.lax.rsqrt(x)",
+    "square": "jnp.square(x)",
+    # 7.2.9 rounding
+    "floor": "jnp.floor(x)",
+    "ceil": "jnp.ceil(x)",
+    "trunc": "jnp.trunc(x)",
+    "round": "jnp.round(x)",
+    "rint": "ROUNDINGS[mode](x)",
+    # 7.2.10 trigonometric
+    "sin": "jnp.sin(x)",
+    "cos": "jnp.cos(x)",
+    "tan": "jnp.tan(x)",
+    "asin": "jnp.arcsin(x)",
+    "acos": "jnp.arccos(x)",
+    "atan": "jnp.arctan(x)",
+    # 7.2.11 hyperbolic
+    "sinh": "jnp.sinh(x)",
+    "cosh": "jnp.cosh(x)",
+    "tanh": "jnp.tanh(x)",
+    "asinh": "jnp.arcsinh(x)",
+    "acosh": "jnp.arccosh(x)",
+    "atanh": "jnp.arctanh(x)",
+    # 7.2.12 exponential
+    "exp": "jnp.exp(x)",
+    "expm1": "jnp.expm1(x)",
+    "log": "jnp.log(x)",
+    "log1p": "jnp.log1p(x)",
+    "log10": "jnp.log10(x)",
+    "log2": "jnp.log2(x)",
+    # 7.2.13 reduction
+    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
+    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
+    "cumsum": "jnp.cumsum(input, None if axis == -1 else axis, dtype)",
+    "cumsum_bwd": (
+        "gradient(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
+        "zeros(input_shape or out_grad.shape, out_grad), out_grad)"
+    ),
+    # 7.2.14 indexing
+    "argmax": "jnp.argmax(input, axis, keepdims=keepdim).astype(dtype)",
+    "argmin": "jnp.argmin(input, axis, keepdims=keepdim).astype(dtype)",
+    "argsort": "sort(input, axis, descending)",
+    "argsort_bwd": (
+        "gradient(lambda x: jnp.take_along_axis(x, indices, axis), "
+        "zeros(out_grad.shape, out_grad), out_grad)"
+    ),
+    "topk": "top(input, k, axis, largest)",
+    "nonzero": "list(jnp.nonzero(input)) if as_tuple else jnp.argwhere(input)",
+    # 7.2.15 complex
+    "complex": "jax.lax.complex(no_half(real), no_half(imag))",
+    "conj": "jnp.conj(input)",
+    "imag": "jnp.imag(input)",
+    "real": "jnp.real(input)",
+    # 7.2.16 signal
+    "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
+    "fft_c2c_backward": (
+        "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), forward), "
+        "zeros(grad_out.shape, grad_out), grad_out)"
+    ),
+    "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
+    "fft_r2c_backward": (
+        "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
+        "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)"
+    ),
+    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
+    "fft_c2r_backward": (
+        "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
+        "grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)"
+    ),
+    # 7.2.17 linear algebra
+    "matmul": "jnp.matmul(mat1, mat2)",
+    "dot": "jnp.dot(vec1, vec2)",
+    "dot_bwd1": "gradient(lambda x: jnp.dot(x, vec2), vec1, out_grad)",
+    "dot_bwd2": "gradient(lambda x: jnp.dot(vec1, x), vec2, out_grad)",
+    "lu": "tuple(jax.lax.linalg.lu(mat))[:2]",
+    "cholesky": (
+        "jnp.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper], symmetrize_input=False)"
+    ),
+    "qr": "(None, jnp.linalg.qr(mat, 'r')) if mode == 'r' else tuple(jnp.linalg.qr(mat, mode))",
+    "svd": "svd(mat, format)",
+    "solve": "jnp.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
+    "lstsq": "jnp.linalg.lstsq(mat, rhs, eps(mat.dtype) if prec is None else prec)[0]",
+    "inverse": "jnp.linalg.inv(mat)",
+    "eig": "tuple(jnp.linalg.eig(mat))",
+    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
+    "linear": "linear(x, weight, bias)",
+    "linear_bwd_in": (
+        "gradient(lambda x: linear(x, weight, None), "
+        "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)"
+    ),
+    "linear_bwd_weight": (
+        "gradient(lambda w: linear(input, w, None), "
+        "zeros((out_grad.shape[-1], input.shape[-1]), input), out_grad)"
+    ),
+    "bilinear": "bilinear(x, y, weight, bias)",
+    "bilinear_bwd_in1": (
+        "gradient(lambda x: bilinear(x, y, weight, None), "
+        "zeros((*out_grad.shape[:-1], weight.shape[1]), y), out_grad)"
+    ),
+    "bilinear_bwd_in2": (
+        "gradient(lambda y: bilinear(x, y, weight, None), "
+        "zeros((*out_grad.shape[:-1], weight.shape[2]), x), out_grad)"
+    ),
+    "bilinear_bwd_weight": (
+        "gradient(lambda w: bilinear(x, y, w, None), "
+        "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)"
+    ),
+    # 7.2.18 interpolation
+    "interpolate": "resized(input, target_sizes(input.shape, size, scale_factor), mode)",
+}
+"""The standard's interfaces in JAX."""
+
+MISSING = {
+    "contiguous": "JAX shows no layout of its arrays",
+    "is_contiguous": "JAX shows no layout of its arrays",
+    "create_quant_tensor": "JAX has no quantised arrays",
+    "destroy": "JAX frees arrays by itself",
+}
+"""What JAX does not have, and why."""
+
+ROUNDINGS = {
+    "DOWNWARD": jnp.floor, "UPWARD": jnp.ceil, "TOWARDZERO": jnp.trunc, "TONEAREST": jnp.rint,
+}  # fmt: skip
+
+
+def on(device):
+    """Return a device."""
+    return jax.devices(device.lower())[0]
+
+
+def eps(dtype):
+    """Return the distance from 1 to the next number."""
+    return float(jnp.finfo(dtype).eps) if jnp.issubdtype(dtype, jnp.inexact) else 0.0
+
+
+def gradient(function, x, grad):
+    """Return the gradient of a function at x; JAX's of complex numbers are conjugates of others."""
+    _, backward = jax.vjp(function, x)
+    return jnp.conj(backward(jnp.conj(grad))[0])
+
+
+def zeros(shape, like):
+    """Return zeros of the dtype of another array: where the gradient does not depend on x."""
+    return jnp.zeros(tuple(shape), like.dtype)
+
+
+def key(seed):
+    """Return a key of random numbers; 0 is no seed."""
+    return jax.random.key(seed or random.randrange(1, 1 << 31))
+
+
+def filled(values, dtype, shape, device):
+    """Return an array of values; of any, if none are given."""
+    if values is None or not np.size(values):
+        return jnp.empty(shape, dtype, device=device)
+    return jnp.array(values, dtype, device=device).reshape(shape)
+
+
+def numbers(start, limit, step, dtype):
+    """Return numbers up to a limit, that one too, which JAX leaves out."""
+    if isinstance(start, int) and isinstance(limit, int) and isinstance(step, int):
+        return jnp.arange(start, limit + (1 if step > 0 else -1), step, dtype)
+    return (start + step * jnp.arange(count(start, limit, step, eps(dtype)))).astype(dtype)
+
+
+def no_half(x):
+    """Return an array, of which the complex dtype exists."""
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX has no complex32")
+    return x
+
+
+def uniform(key, dtype, shape, low, high):
+    """Return uniform numbers; for integers JAX has the upper end excluded."""
+    if dtype == jnp.bool_:
+        return jax.random.bernoulli(key, 0.5, shape)
+    real = jnp.issubdtype(dtype, jnp.inexact)
+    limits = jnp.finfo(dtype) if real else jnp.iinfo(dtype)
+    low, high = limits.min if low is None else low, limits.max if high is None else high
+    if real:
+        return jax.random.uniform(key, shape, dtype, low, high)
+    return jax.random.randint(key, shape, low, high + 1, dtype)
+
+
+def draws(key, weights, samples, replacement):
+    """Return categories for each row of weights; JAX has one row of probabilities."""
+    if weights.ndim > 1:
+        keys = jax.random.split(key, len(weights))
+        return jnp.stack([draws(k, row, samples, replacement) for k, row in zip(keys, weights)])
+    return jax.random.choice(key, len(weights), (samples,), replacement, weights / weights.sum())
+
+
+def padded(x, widths, value, mode):
+    """Return an array with more around it."""
+    if mode == "PAD_CONST":
+        return jnp.pad(x, widths, "constant", constant_values=value)
+    return jnp.pad(x, widths, {"PAD_PERIOD": "wrap", "PAD_MIRROR": "symmetric"}[mode])
+
+
+def coordinates(index):
+    """Return an index as JAX takes it: the standard's last axis is that of the coordinates."""
+    return index if index.ndim == 1 else tuple(jnp.moveaxis(index, -1, 0))
+
+
+def quotient(x, y):
+    """Return a quotient: lax.div cuts those of integers, and takes equal dtypes and shapes."""
+    dtype = jnp.result_type(x, y)
+    if not jnp.issubdtype(dtype, jnp.integer):
+        return jnp.divide(x, y)
+    return jax.lax.div(*(jnp.asarray(a, dtype) for a in jnp.broadcast_arrays(x, y)))
+
+
+def reduced(x, mode, axes, keep):
+    """Return a reduction."""
+    bitwise = {"BAND": jax.lax.reduce_and, "BOR": jax.lax.reduce_or, "BXOR": jax.lax.reduce_xor}
+    if mode in bitwise or mode == "LXOR":
+        function, x = (bitwise["BXOR"], x != 0) if mode == "LXOR" else (bitwise[mode], x)
+        dims = tuple(range(x.ndim)) if axes is None else tuple(a % x.ndim for a in axes)
+        found = function(x, dims)
+        return jnp.expand_dims(found, dims) if keep else found
+    functions = {
+        "SUM": jnp.sum, "PROD": jnp.prod, "MAX": jnp.max, "MIN": jnp.min, "MEAN": jnp.mean,
+        "LAND": jnp.all, "LOR": jnp.any,
+    }  # fmt: skip
+    return functions[mode](x, axis=axes, keepdims=keep)
+
+
+def sort(x, axis, descending):
+    """Return sorted values and their places."""
+    order = jnp.argsort(x, axis, stable=True, descending=descending)
+    return jnp.take_along_axis(x, order, axis), order
+
+
+def top(x, k, axis, largest):
+    """Return the k largest values and their places."""
+    if not largest:
+        raise Unsupported("JAX has no top_k of the smallest values")
+    values, places = jax.lax.top_k(jnp.moveaxis(x, axis, -1), k)
+    return jnp.moveaxis(values, -1, axis), jnp.moveaxis(places, -1, axis)
+
+
+def c2c(x, axes, norm, forward):
+    """Return a complex Fourier transform."""
+    return (jnp.fft.fftn if forward else jnp.fft.ifftn)(x, axes=axes, norm=norm)
+
+
+def r2c(x, axes, normalization, forward, onesided):
+    """Return a Fourier transform of real numbers; JAX's are forward."""
+    transform = jnp.fft.rfftn if onesided else jnp.fft.fftn
+    found = transform(x, axes=axes, norm=norm_name(normalization, True))
+    return found if forward else jnp.conj(found)
+
+
+def c2r(x, axes, normalization, forward, size):
+    """Return a Fourier transform to real numbers; JAX's are backward."""
+    sizes = [x.shape[a] for a in axes[:-1]] + [size]
+    x = jnp.conj(x) if forward else x
+    return jnp.fft.irfftn(x, sizes, axes, norm_name(normalization, False))
+
+
+def half(grad, axis):
+    """Return zeros as the input of a transform to real numbers has them."""
+    shape = list(grad.shape)
+    shape[axis] = shape[axis] // 2 + 1
+    return jnp.zeros(shape, jnp.result_type(grad.dtype, jnp.complex64))
+
+
+def adjoint_of(x):
+    """Return the conjugate transpose of matrices."""
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
+def svd(x, reduced):
+    """Return U, S as a matrix, and V, which JAX has as a row of numbers and as V^H."""
+    u, s, vh = jnp.linalg.svd(x, full_matrices=not reduced)
+    sigma = jnp.zeros((*x.shape[:-2], u.shape[-1], vh.shape[-2]), s.dtype)
+    along = jnp.arange(s.shape[-1])
+    return u, sigma.at[..., along, along].set(s), adjoint_of(vh)
+
+
+def norm(x, order, axis, keep):
+    """Return a norm: of two axes, one of matrices."""
+    if axis and len(axis) > 1:
+        return jnp.linalg.norm(x, order, tuple(axis), keep)
+    return jnp.linalg.vector_norm(x, ord=order, axis=axes(axis), keepdims=keep)
+
+
+def linear(x, weight, bias):
+    """Return a linear map; JAX itself has no layers."""
+    found = jnp.matmul(x, weight.T)
+    return found if bias is None else found + bias
+
+
+def bilinear(x, y, weight, bias):
+    """Return a bilinear map; JAX itself has no layers."""
+    found = jnp.einsum("...i,oij,...j->...o", x, weight, y)
+    return found if bias is None else found + bias
+
+
+def resized(x, sizes, mode):
+    """Return an array sampled at other sizes."""
+    if mode == "area":
+        raise Unsupported("JAX has no interpolation by area")
+    method = {"linear": "linear", "bilinear": "linear", "trilinear": "linear"}.get(mode, mode)
+    return jax.image.resize(x, (*x.shape[:2], *sizes), method, antialias=False)
+
+
+class Adapter(Framework):
+    """JAX."""
+
+    name, title, version, rules = "jax", "JAX", jax.__version__, "jax"
+    mapping, missing, names = MAPPING, MISSING, globals()
+    dtypes = {
+        "bool": jnp.bool_,
+        **named(
+            jnp,
+            *("int4 uint4 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn "
+            "float8_e5m2 float16 bfloat16 float32 float64 complex64 complex128").split(),
+        ),
+    }  # fmt: skip
+    literal, spelled = "jnp.array({values}, {dtype})", "jnp.{dtype}"
+    spellings = {"bool": "jnp.bool_"}
+    no_kernel = ("NotImplementedError", "Unsupported dtype")
+    notes = [
+        "JAX has no status codes: whatever it raises counts as a refusal.",
+        "On the CPU, with jax_enable_x64: without it there are no 64-bit dtypes.",
+        "Gradients come from jax.vjp, conjugated before and after: JAX has the conjugate of the "
+        "gradient that others call by that name.",
+        "JAX arrays have no strides.",
+    ]
+
+    def dense(self, data, dtype):
+        """Return an array."""
+        if data.layout != "dense":
+            raise Unsupported(f"JAX has no arrays that lie {data.layout} in memory")
+        stored = {"int4": np.int8, "uint4": np.uint8}.get(data.dtype, dtype)
+        x = np.frombuffer(data.raw, stored).reshape(data.shape)
+        return jnp.asarray(x.astype(dtype) if stored is not dtype else x, dtype)
+
+    def sparse(self, data):
+        """Return a sparse array."""
+        dense = Data(data.dtype, data.shape, data.raw)
+        return sparse.BCOO.fromdense(self.dense(dense, self.dtype(data.dtype)))
+
+    def read(self, x):
+        """Return an array as data."""
+        if isinstance(x, sparse.BCOO):
+            dense = self.read(x.todense())
+            return Data(dense.dtype, dense.shape, dense.raw, sparse="COO")
+        x = np.asarray(x)
+        name = x.dtype.name
+        if name not in self.dtypes:
+            raise TypeError(f"JAX gave an array of {name}")
+        stored = {"int4": np.int8, "uint4": np.uint8}.get(name)
+        plain = x if stored is None else x.astype(stored)
+        return Data(name, x.shape, plain.tobytes())
+
+    def settled(self, found):
+        """Return outputs once they are computed: an error belongs to the call that made it."""
+        return jax.block_until_ready(found)

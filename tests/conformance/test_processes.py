@@ -1,0 +1,107 @@
+"""A subject may crash, hang or shout: the run goes on, and the report says which call it was."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import suanzi as sz
+from suanzi.conformance.check import check
+from suanzi.conformance.process import Backend, Subject
+from suanzi.conformance.results import Run
+from suanzi.promote.live import NotInstalled
+
+HERE = str(Path(__file__).parent)
+
+
+def backend(name: str, monkeypatch: pytest.MonkeyPatch) -> Backend:
+    monkeypatch.setenv("PYTHONPATH", HERE)
+    return Backend(name, f"wrong_subjects:{name}")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *ops: str, name: str = "Adapter", jobs: int = 1) -> Run:
+    return check(
+        backend(name, monkeypatch), ops=ops, groups=["plain"], dtypes=["float32", "int8"],
+        timeout=0.5, jobs=jobs,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_ends_the_process_is_a_crash_and_the_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    found = run(monkeypatch, "add", "sub", "div", "max", "abs", jobs=jobs)
+    of = {op: {r.outcome for r in some} for op, some in found.by_operator().items()}
+    assert of == {"add": {"passed"}, "sub": {"crashed"}, "div": {"crashed"}, "max": {"crashed"},
+                  "abs": {"passed"}}  # fmt: skip
+    words = {r.op: str(r.problem) for r in found.results}
+    assert "SIGSEGV" in words["sub"]
+    assert "exit status 7" in words["div"]
+    assert "SIGKILL" in words["max"]
+    assert not found.conforms
+
+
+def test_a_call_that_does_not_end_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = check(
+        backend("Adapter", monkeypatch), ops=["mul", "add"], groups=["plain"], dtypes=["int8"],
+        timeout=0.5, jobs=1,
+    )  # fmt: skip
+    of = {op: {r.outcome for r in some} for op, some in found.by_operator().items()}
+    assert of == {"add": {"passed"}, "mul": {"hung"}}
+    assert "0.5 seconds" in str(next(r.problem for r in found.results if r.op == "mul"))
+
+
+def test_errors_and_nonsense_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(monkeypatch, "min", "reciprocal", "mod")
+    assert {r.outcome for r in found.results} == {"failed"}
+    words = {r.op: str(r.problem) for r in found.results}
+    assert "the driver is gone" in words["min"]
+    assert "outputs" in words["mod"] or "no tensor" in words["mod"]
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("NotThere", NotInstalled, "No module named 'chip'"),
+        ("Broken", sz.InvalidArgument, "the device is busy"),
+        ("Dying", sz.InvalidArgument, "cannot be started"),
+        ("Absent", sz.InvalidArgument, "Absent"),
+    ],
+)
+def test_a_subject_that_cannot_be_started_says_why(
+    monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        Subject(backend(name, monkeypatch))
+
+
+def test_an_interpreter_that_is_none() -> None:
+    with pytest.raises(sz.InvalidArgument, match="cannot be run"):
+        Subject(Backend("x", "x:X", python="/no/such/python"))
+
+
+def test_a_module_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotInstalled, match="no_such_module"):
+        Subject(Backend("x", "no_such_module:X"))
+
+
+def test_a_small_class_is_an_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = check(backend("Bare", monkeypatch), ops=["add", "sub"], jobs=1)
+    count = found.counts()
+    assert count["passed"] > 5
+    assert count["crashed"] == count["hung"] == 0
+    assert {r.outcome for r in found.results if r.op == "sub"} <= {"unsupported", "skipped"}
+    assert {r.outcome for r in found.results if r.op == "add" and r.dtype == "float32"
+            and r.group == "plain"} == {"passed"}  # fmt: skip
+    assert all(r.outcome == "unsupported" for r in found.results if r.dtype == "bfloat16")
+    assert sum(count[o] for o in ("passed", "failed", "unsupported", "skipped")) == count["cases"]
+
+
+def test_a_closed_subject_leaves_no_process() -> None:
+    with Subject(Backend("suanzi", "suanzi_adapter:Adapter", sys.executable)) as subject:
+        process = subject._process
+        assert process is not None
+        assert process.poll() is None
+    assert process.poll() is not None
