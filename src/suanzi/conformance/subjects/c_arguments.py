@@ -65,7 +65,8 @@ class Arguments:
     def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
         self.function, self.given, self.memory = function, given, Memory()
         self._counts: dict[str, int] = {}
-        self._tensors = [x for x in _flat(list(given.values())) if isinstance(x, Data)]
+        handles = [given.get(i.name) for i in function.parameters if i.base == "Tensor"]
+        self._tensors = [x for x in _flat(handles) if isinstance(x, Data)]
         made: dict[str, Any] = {}
         lengths = function.lengths
         derived = {p.name for p in function.interface.parameters if p.derived} - set(lengths)

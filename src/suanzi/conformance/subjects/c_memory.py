@@ -15,6 +15,7 @@ import numpy as np
 
 from suanzi import dtypes
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+from suanzi.device import DeviceType
 from suanzi.layout import LayoutType
 
 _GUARD = 64
@@ -101,9 +102,9 @@ class Memory:
         for label, buffer, start, content, writable in self._pieces:
             now, end = buffer.raw, start + len(content)
             if not writable and now[start:end] != content:
-                raise Broken(f"{label} was changed")
+                raise Broken(f"the call changed {label}")
             if now[:start].strip(_PATTERN) or now[end:-1].strip(_PATTERN):
-                raise Broken(f"memory around {label} was written to")
+                raise Broken(f"the call wrote to memory around {label}")
 
     def integers(self, label: str, values: tuple[int, ...]) -> int:
         """Return the address of an array of int64_t."""
@@ -191,6 +192,8 @@ def read_tensor(label: str, address: int | None) -> Data:
     impl: TensorImpl = _at(TensorImpl, f"the handle {label}", address)
     storage: StorageImpl = _at(StorageImpl, f"the storage of {label}", impl.storage)
     name = _dtype_name(label, storage.dtype)
+    if storage.device.type != DeviceType.CPU:
+        raise Broken(f"{label} lies on a device of the type {storage.device.type}, no CPU")
     if impl.shape.layout.type != LayoutType.DENSE:
         raise Unsupported("A.1 has no place for the indices of a sparse tensor")
     ndim = impl.shape.ndim
