@@ -1,4 +1,4 @@
-"""Cases written to files and read back: the same calls, the same truth, hashes that are looked at."""
+"""Cases written to files and read back: the same calls and truth, under hashes."""
 
 from __future__ import annotations
 
