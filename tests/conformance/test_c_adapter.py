@@ -3,12 +3,15 @@
 import pytest
 from c_compiler import build
 
+from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model import Case
 from suanzi.conformance.process import Backend, Subject, Unanswered
+from suanzi.conformance.prototypes import prototypes
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.c_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data, from_json, to_json
 from suanzi.conformance.tensors import tensor
+from suanzi.standard import interfaces
 
 # The library looks at what it is given, and says STATUS_INTERNAL_ERROR if that is not as it should.
 LOOKS = r"""
@@ -242,6 +245,7 @@ CALLS = {
     "a shape": ("cumsum_bwd", {"out_grad": rows(6), "input_shape": [2, 3]}),
     "sizes": ("split", {"input": rows(3), "split_sizes": [1, 2]}),
     "no sizes": ("split", {"input": rows(3), "split_sizes": None, "nsplit": 3}),
+    "empty sizes": ("split", {"input": rows(3), "split_sizes": [], "nsplit": 3}),
     "a number from the tensor": ("unstack", {"input": rows(2, 3), "axis": 1}),
     "no dtype": ("cast", {"input": rows(2), "type": "no dtype"}),
     "one of two": ("clip", {"input": rows(2), "high": 2}),
@@ -282,6 +286,18 @@ UNSUPPORTED = {
 def test_what_c_cannot_say_is_not_supported(looking, name):
     op, arguments, words = UNSUPPORTED[name]
     assert words in ask(looking, op, **arguments)["unsupported"]
+
+
+def test_every_case_is_a_call_that_c_can_make_or_is_told(tmp_path):
+    functions = [f"{p} {{ return STATUS_INTERNAL_ERROR; }}" for p in prototypes()]
+    adapter = Adapter(str(build("\n".join(functions), tmp_path)))
+    assert not adapter.missing
+    wanted = Wanted(dtypes=frozenset({"any", "float32", "QT_CH_SYM_INT8"}), rules="strict")
+    for op in interfaces():
+        said = [ask(adapter, op, **case.arguments) for case in cases(op, wanted)]
+        # Of destroy, that the library made no tensor; of others, nothing.
+        assert op == "destroy" or not [s for s in said if "broken" in s]
+        assert any("status" in s for s in said)
 
 
 def test_a_mode_that_there_is_not_is_a_number_that_is_none(looking):

@@ -34,8 +34,8 @@ extension only    it was tried with no dtype of the standard
 not tested        it was not tried
 
 Required are the cases with the dtypes of clause 6.2. What the kit has no way to bring about is
-skipped, for every subject alike: it neither helps nor hurts. What it gave up after a subject crashed
-too often has no answer, as what is unsupported.
+skipped, for every subject alike: it neither helps nor hurts. What it gave up after a subject had
+crashed too often has no answer, as what is unsupported.
 """
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]

@@ -20,7 +20,7 @@ from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.results import BAD, NOT_TRIED, Result
+from suanzi.conformance.results import BAD, NOT_TRIED, Outcome, Result
 from suanzi.status import InternalError
 
 ENOUGH = 10
@@ -143,7 +143,7 @@ def run_case(subject: Asked, case: Case) -> Result:
     answer = _ask(subject, case)
     facts = _facts(case)
     if isinstance(answer, Unanswered):
-        outcome: Any = "failed" if answer.outcome == "broken" else answer.outcome
+        outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         paste = _paste(subject, case) if outcome in BAD else None
         return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
     found = verdict(case, answer, subject.facts.statuses)

@@ -81,6 +81,8 @@ class Arguments:
         if not given and name not in defaults(self.function.interface.name):
             raise Unsupported(f"C cannot leave out {name}")
         value = self.given[name] if given else defaults(self.function.interface.name)[name]
+        if given and value in ([], ()) and self._empty_is_null(name):
+            given, value = False, None
         if item.base == "Tensor":
             if not given:
                 return None
@@ -91,6 +93,11 @@ class Arguments:
             # A pointer that is left out is NULL; an empty array that is given is not.
             return None if value is None or not given else self._pointed(item, value)
         return self._scalar(item, value)
+
+    def _empty_is_null(self, name: str) -> bool:
+        """Tell whether the standard's "empty" leaves a parameter out; others may have none."""
+        required = ("split_sizes", "values")
+        return name in required or defaults(self.function.interface.name).get(name) == ()
 
     def _tensor(self, name: str, value: Any) -> int | None:
         if value is None:
@@ -173,7 +180,9 @@ class Arguments:
         if self.function.interface.name == "create_sparse_tensor":
             count = self._nnzs()
         if isinstance(value, Data):
-            if (value.dtype, value.size) != (kind, count) or value.layout != "dense":
+            stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
+            same = value.dtype in (kind, stored) and value.size == count
+            if not same or value.layout != "dense":
                 raise Unsupported("in C, values are bytes: they have neither dtype nor shape")
             raw = value.raw
         else:
@@ -187,7 +196,7 @@ class Arguments:
     def _generic(self, item: Item, value: Any) -> int:
         """Return the address of one element of the dtype of the tensor."""
         made = "dtype" in {p.name for p in self.function.parameters}
-        kind = self._dtype() if made else self._dtype_of_first()
+        kind = self._dtype() if made else self._dtype_of_input()
         if isinstance(value, Data):
             if value.dtype != kind or value.size != 1:
                 raise Unsupported(f"in C, {item.name} is one {kind}")
@@ -283,6 +292,10 @@ class Arguments:
             return dtypes.dtype(given).name
         except StatusError as error:
             raise Unsupported(str(error)) from None
+
+    def _dtype_of_input(self) -> str:
+        found = self.given.get("input")
+        return found.dtype if isinstance(found, Data) else self._dtype_of_first()
 
     def _dtype_of_first(self) -> str:
         if not self._tensors:

@@ -49,7 +49,7 @@ class Adapter:
         return status.name, *outputs
 
     def status(self, error: Exception) -> str:
-        """Return the status of an error; the standard's form raises for nothing a status can say."""
+        """Return the status of an error: the standard's form raises nothing that has another."""
         return sz.Status.INTERNAL_ERROR.name
 
 
