@@ -2,7 +2,7 @@
 
 - model          a case: a call, and what must come of it
 - cases/         what is tried, one file for each category; statuses, promotion and worked examples
-- oracle, functions, bounds and the like   what is true, in exact arithmetic; how far one may be off
+- oracle, functions, bounds and others      what is true, in exact arithmetic, and how exactly
 - tensors        the oracle's values as data, and back
 - judge, answers, checks, checks_*         whether an answer is right
 - subjects/      what runs in the process of a subject; frameworks/ has their adapters
