@@ -151,7 +151,9 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
             if not ok and i not in wrong[-1:]:
                 wrong.append(i)
     limit = CANN_THRESHOLDS.get(part)
-    mean, top = (sum(relative) / len(relative), max(relative)) if relative else (0.0, 0.0)
+    # Each is divided before it is added: their sum may be too large for a float.
+    mean = math.fsum(x / len(relative) for x in relative)
+    top = max(relative, default=0.0)
     return Judgement(
         _wrong(wrong, got, wanted) if wrong else None,
         largest,
