@@ -20,7 +20,7 @@ from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.results import BAD, Outcome, Result
+from suanzi.conformance.results import BAD, NOT_TRIED, Outcome, Result
 from suanzi.conformance.subjects.wire import Data
 from suanzi.status import InternalError
 
@@ -134,7 +134,7 @@ def run_job(subject: Asked, job: Job) -> list[Result]:
             results.append(run_case(subject, case))
             lost += results[-1].outcome in ("crashed", "hung")
         else:
-            why = f"not tried after {ENOUGH} calls of {job.op} that crashed or hung"
+            why = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
             results.append(Result(**_facts(case), outcome="skipped", problem=why))
     return results
 
