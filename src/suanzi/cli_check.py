@@ -1,4 +1,4 @@
-"""The conformance kit on the command line: ``suanzi check`` and ``suanzi compare``.
+"""The conformance kit on the command line: ``suanzi check``, ``compare`` and ``header``.
 
 What the commands need is imported when they are called, so that the others start as fast as before.
 """
@@ -190,6 +190,24 @@ def compare(
     return _DOES_NOT if found.broke else _CONFORMS
 
 
+def header(*, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None) -> int:
+    """Write the C header of the standard, against which a C library is written.
+
+    ```
+    suanzi header -o t_ai_131_1.h
+    ```
+
+    Parameters
+    ----------
+    output
+        The file; without it, the header is printed.
+    """
+    from suanzi.conformance.header import write
+
+    write(output)
+    return _CONFORMS
+
+
 def _split(words: Sequence[str] | None) -> list[str]:
     """Return the words of an option that may be repeated, or have several with commas."""
     return [part.strip() for word in words or () for part in word.split(",") if part.strip()]
@@ -199,11 +217,12 @@ def _without_a_run(
     asked: dict[str, Any], backend: str, python: str | None, rules: str | None, folder: str | None
 ) -> int:
     """List the cases, or write them to a folder."""
-    from suanzi.conformance.check import backend_of, cases_of_each, export, filters
+    from suanzi.conformance.backends import backend as named
+    from suanzi.conformance.check import cases_of_each, export, filters
     from suanzi.conformance.running import facts_of
 
     settings = filters(**asked)
-    rules = rules or settings["rules"] or facts_of(backend_of(backend, python)).rules
+    rules = rules or settings["rules"] or facts_of(named(backend, python)).rules
     if folder is None:
         for _, found in cases_of_each(settings, rules):
             print("\n".join(case.id for case in found))

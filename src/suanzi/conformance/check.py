@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -14,8 +15,8 @@ from typing import Any, TypeVar
 
 from suanzi._hints import nearest
 from suanzi.conformance import deviations as known
-from suanzi.conformance.backends import backend as named
 from suanzi.conformance import frozen
+from suanzi.conformance.backends import backend as named
 from suanzi.conformance.cases import Wanted, cases, operators
 from suanzi.conformance.deviations import Deviation
 from suanzi.conformance.model import GROUPS, Case
@@ -289,6 +290,8 @@ def _run(
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
     said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    if backend.python != sys.executable:
+        said["interpreter"] = backend.python
     return {"title": backend.title, "adapter": backend.adapter, **said}
 
 

@@ -8,9 +8,9 @@ import os
 
 os.environ.setdefault("OPENVINO_LOG_LEVEL", "0")
 
-import numpy as np  # noqa: E402
-import openvino as ov  # noqa: E402
-from frameworks.common import (  # noqa: E402  # noqa: E402, F401
+import numpy as np
+import openvino as ov
+from frameworks.common import (
     DEFAULTS,
     GRADIENTS,
     Framework,
@@ -21,8 +21,8 @@ from frameworks.common import (  # noqa: E402  # noqa: E402, F401
     pairs,
     target_sizes,
 )
-from openvino import opset16 as o  # noqa: E402
-from wire import Data, Unsupported  # noqa: E402
+from openvino import opset16 as o
+from wire import Data, Unsupported
 
 GRAPHS = {
     # 7.2.1 creation
@@ -45,7 +45,7 @@ GRAPHS = {
     "reshape": "o.reshape(input, row(dims), False)",
     "expand_dims": "o.unsqueeze(input, axis)",
     "squeeze": "o.squeeze(input, row(axis)) if axis else o.squeeze(input)",
-    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input) - 1, -1, -1)))",
+    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input))[::-1]))",
     "split": "(o.variadic_split(input, axis, row(split_sizes)) if split_sizes else "
     "o.split(input, axis, nsplit)).outputs()",
     "concat": "o.concat(input_lists, axis)",
@@ -56,8 +56,8 @@ GRAPHS = {
     "tile": "o.tile(input, row(repeats))",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "flipped(input, axis)",
-    "roll": "o.roll(input, row(shifts), row(axis)) if axis else o.reshape("
-    "o.roll(o.reshape(input, row([-1]), False), row(shifts), row([0])), row(shape_of(input)), False)",
+    "roll": "o.roll(input, row(shifts), row(axis)) if axis else "
+    "o.reshape(o.roll(flat(input), row(shifts), row([0])), row(shape_of(input)), False)",
     "crop": "cut(input, offsets_of(offsets, shape), shape, [1] * len(shape))",
     "clip": "clipped(input, low, high)",
     "gather": "o.gather(input, index, 0) if rank(index) == 1 else o.gather_nd(input, index)",
@@ -83,22 +83,16 @@ GRAPHS = {
     "min": "o.minimum(*promoted(x, y))",
     "abs": "o.absolute(x)",
     "reciprocal": "o.divide(like(1, x), x)",
-    # 7.2.5 comparison
-    "equal": "o.equal(*promoted(x, y))",
-    "not_equal": "o.not_equal(*promoted(x, y))",
-    "greater": "o.greater(*promoted(x, y))",
-    "greater_equal": "o.greater_equal(*promoted(x, y))",
-    "less": "o.less(*promoted(x, y))",
-    "less_equal": "o.less_equal(*promoted(x, y))",
-    # 7.2.6 logical
-    "logical_and": "o.logical_and(x, y)",
-    "logical_or": "o.logical_or(x, y)",
+    # 7.2.5 comparison to 7.2.7 bitwise
+    **{
+        name: f"o.{name}(*promoted(x, y))"
+        for name in (
+            "equal not_equal greater greater_equal less less_equal bitwise_and bitwise_or "
+            "bitwise_xor"
+        ).split()
+    },
+    **{name: f"o.{name}(x, y)" for name in "logical_and logical_or logical_xor".split()},
     "logical_not": "o.logical_not(x)",
-    "logical_xor": "o.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "o.bitwise_and(*promoted(x, y))",
-    "bitwise_or": "o.bitwise_or(*promoted(x, y))",
-    "bitwise_xor": "o.bitwise_xor(*promoted(x, y))",
     "bitwise_not": "o.bitwise_not(x)",
     "bitwise_left_shift": "o.bitwise_left_shift(x, like(shift, x))",
     "bitwise_right_shift": "o.bitwise_right_shift(x, like(shift, x))",
@@ -119,8 +113,7 @@ GRAPHS = {
     },
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, all_or(axis, input), keep_dims)",
-    "cumsum": "o.cum_sum(o.reshape(input, row([-1]), False) if axis == -1 else input, "
-    "0 if axis == -1 else axis)",
+    "cumsum": "o.cum_sum(flat(input) if axis == -1 else input, 0 if axis == -1 else axis)",
     # 7.2.14 indexing
     "argmax": "extreme(input, axis, keepdim, dtype, 'max')",
     "argmin": "extreme(input, axis, keepdim, dtype, 'min')",
@@ -144,14 +137,15 @@ GRAPHS = {
 MAPPING = {
     **{op: f"run({graph})" for op, graph in GRAPHS.items()},
     "empty": "ov.Tensor(dtype, ov.Shape(shape))",
-    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))).data)",
-    "rank": "int(run(o.shape_of(o.shape_of(input))).data[0])",
+    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))))",
+    "rank": "int(run(o.shape_of(o.shape_of(input)))[0])",
 }
 """The standard's interfaces in OpenVINO."""
 
+_FEW_MATRICES = "of linear algebra, OpenVINO has products, inverse and norms"
 _NO_COMPLEX = "OpenVINO has no complex numbers: its DFT takes an axis of real and imaginary parts"
 MISSING = {
-    **{name: "OpenVINO computes no gradients" for name in GRADIENTS},
+    **dict.fromkeys(GRADIENTS, "OpenVINO computes no gradients"),
     "create_sparse_tensor": "OpenVINO has no sparse tensors",
     "create_quant_tensor": "OpenVINO has no quantised tensors: FakeQuantize has scales as inputs",
     "destroy": "OpenVINO frees tensors by itself",
@@ -170,11 +164,8 @@ MISSING = {
     "log1p": "OpenVINO has no log1p; log(1 + x) loses small x",
     "log10": "OpenVINO has the natural logarithm only",
     "log2": "OpenVINO has the natural logarithm only",
-    **{name: _NO_COMPLEX for name in "complex conj imag real fft_c2c fft_r2c fft_c2r".split()},
-    **{
-        name: "of linear algebra, OpenVINO has products, inverse and norms"
-        for name in "lu cholesky qr svd solve lstsq eig".split()
-    },
+    **dict.fromkeys("complex conj imag real fft_c2c fft_r2c fft_c2r".split(), _NO_COMPLEX),
+    **dict.fromkeys("lu cholesky qr svd solve lstsq eig".split(), _FEW_MATRICES),
 }
 """What OpenVINO does not have, and why."""
 
@@ -224,7 +215,14 @@ def run(found):
     for i, one in enumerate(parameters):
         request.set_input_tensor(i, GIVEN[one.get_friendly_name()])
     request.infer()
-    return filled_in(found, iter([request.get_output_tensor(i) for i in range(len(nodes))]))
+    values = [array_of(request.get_output_tensor(i)) for i in range(len(nodes))]
+    return filled_in(found, iter(values))
+
+
+def array_of(tensor):
+    """Return a tensor as an array, unless NumPy does not have its dtype."""
+    strange = tensor.element_type in (ov.Type.bf16, ov.Type.f8e4m3, ov.Type.f8e5m2)
+    return tensor if strange else tensor.data.copy()
 
 
 def outputs_of(found):
@@ -275,6 +273,11 @@ def rank(x):
 def row(numbers):
     """Return numbers as OpenVINO takes shapes and axes; a list without any would be float64."""
     return o.constant(np.array(list(numbers), np.int64))
+
+
+def flat(x):
+    """Return a node with one axis."""
+    return o.reshape(x, row([-1]), False)
 
 
 def number(value, dtype):
@@ -482,10 +485,12 @@ class Adapter(Framework):
             GIVEN.clear()
 
     def read(self, x):
-        """Return a tensor as data."""
+        """Return an array, or a tensor of a dtype that NumPy does not have, as data."""
+        if isinstance(x, np.ndarray):
+            return Data(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes())
         kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}
-        name = kinds[x.element_type.to_string()]
-        return Data(name, tuple(x.shape), np.ascontiguousarray(x.data).tobytes())
+        raw = np.ascontiguousarray(x.data).tobytes()
+        return Data(kinds[x.element_type.to_string()], tuple(x.shape), raw)
 
 
 def said(error):
