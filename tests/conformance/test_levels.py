@@ -37,6 +37,8 @@ def answers(one: Run) -> list[str]:
         ([result(), result(outcome="skipped")], "conforms"),
         ([result(outcome="skipped")], "not tested"),
         ([result(outcome="unsupported"), result(outcome="skipped")], "not supported"),
+        # But what it gave up, for what the subject did, is lacking.
+        ([result(), result(outcome="skipped", problem="not tried after 10 calls")], "partly"),
         # Dtypes beyond clause 6.2 hurt nothing, and prove nothing.
         ([result(), result(dtype="bfloat16", outcome="failed", extension=True)], "conforms"),
         ([result(), result(dtype="bfloat16", outcome="unsupported", extension=True)], "conforms"),
@@ -53,7 +55,7 @@ def test_verdict(results: list, verdict: str) -> None:
 def test_why() -> None:
     absent = result(outcome="unsupported", problem="no complex numbers")
     assert standing("add", [result(), absent]).why == (
-        "1 of 2 required cases unsupported (no complex numbers)"
+        "1 of 2 required cases without an answer (no complex numbers)"
     )
     wrong = [result(outcome=o) for o in ("failed", "crashed", "hung", "skipped")]
     assert standing("add", wrong).why == "1 failed, 1 crashed and 1 hung of 3 required cases"

@@ -29,6 +29,7 @@ from suanzi.conformance.summary import (
     conclusion,
     error_of,
     measures,
+    script,
     settings_of,
     share,
     subject_of,
@@ -121,6 +122,7 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
         "clause": _clause(result.op),
         "measures": measures(result),
         "command": command(run, result),
+        "script": script(result),
         # A link is only a link if it leads to a page: javascript: is none.
         "link": issue if issue.startswith(("https://", "http://")) else "",
     }

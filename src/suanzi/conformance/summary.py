@@ -191,7 +191,7 @@ def summary(run: Run) -> list[Part]:
     extensions = [r for r in run.results if r.extension]
     if extensions:
         apart = count_line(counts(extensions))
-        said.append(Line(f"of which with dtypes beyond the standard, {apart}"))
+        said.append(Line(f"of which with dtypes and layouts beyond the standard, {apart}"))
     if count["known"]:
         said.append(
             Line(f"{count['known']} of those that did not pass are known deviations", "warn")
@@ -304,8 +304,14 @@ def detail(run: Run, result: Result) -> list[Part]:
                          "warn", 6))  # fmt: skip
     if result.bad:
         said.append(Line(command(run, result), "dim", 6))
-    said += [Line(line, "", 8) for line in (result.reproduction or "").splitlines()]
+        said += [Line(line, "", 8) for line in script(result).splitlines()]
     return said
+
+
+def script(result: Result) -> str:
+    """Return what there is to paste beside the command; nothing where that is but the command."""
+    paste = result.reproduction or ""
+    return "" if paste.startswith("suanzi check ") else paste
 
 
 def measures(result: Result) -> list[str]:
@@ -330,6 +336,8 @@ def command(run: Run, result: Result) -> str:
     title = str(run.subject.get("title", "suanzi"))
     if title != "suanzi":
         words += ["--backend", title]
+    if "interpreter" in run.subject:
+        words += ["--python", str(run.subject["interpreter"])]
     if s.get("rules") and s["rules"] != run.subject.get("rules"):
         words += ["--rules", str(s["rules"])]
     if s.get("seed"):
