@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 import suanzi as sz
-from suanzi import _render
+from suanzi import _render, cli_check
 from suanzi._text import columns
 from suanzi.catalogue import counts, entries, entry
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
@@ -364,6 +364,11 @@ def demo(*, json: Json = False) -> int:
             print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
     print("\nNext: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch")
     return ANSWER
+
+
+app.command(cli_check.check)
+app.command(cli_check.compare)
+app.command(cli_check.header)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

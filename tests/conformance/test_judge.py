@@ -254,8 +254,9 @@ def test_an_error_allowed_is_that_of_its_own_element() -> None:
     assert judged("float32", [1.125, 2.0], [1.0, 2.0], allowed=allowed).problem is None
     found = judged("float32", [1.0, 2.125], [1.0, 2.0], allowed=allowed)
     assert found.problem == "1 of 2 elements: [1] 2.125, not 2"
-    # Where terms cancel, units of what is left say nothing.
-    assert found.ulp is None
+    # What is told is the error that comes nearest to its own limit, or is the farthest past it.
+    assert found.bound == 0
+    assert found.ulp == 2.0**19
 
 
 def test_complex_numbers_are_measured_by_the_larger_part() -> None:

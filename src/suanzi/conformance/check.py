@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -14,10 +15,11 @@ from typing import Any, TypeVar
 
 from suanzi._hints import nearest
 from suanzi.conformance import deviations as known
+from suanzi.conformance import frozen
 from suanzi.conformance.backends import backend as named
 from suanzi.conformance.cases import Wanted, cases, operators
 from suanzi.conformance.deviations import Deviation
-from suanzi.conformance.model import GROUPS
+from suanzi.conformance.model import GROUPS, Case
 from suanzi.conformance.process import Backend, Facts
 from suanzi.conformance.results import Result, Run
 from suanzi.conformance.running import Job, facts_of, run_each
@@ -28,6 +30,9 @@ from suanzi.status import InvalidArgument
 
 _Given = TypeVar("_Given")
 Path = str | PathLike[str]
+
+FILTERS = ("ops", "categories", "minimal", "dtypes", "groups", "cases", "quick")
+"""The settings that leave cases out."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ def check(
     quick: bool = False,
     rules: str | None = None,
     timeout: float = 10.0,
+    folder: Path | None = None,
     deviations: Path | Sequence[Path | Deviation] = (),
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
@@ -65,22 +71,26 @@ def check(
 
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
     promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
-    there are cores by default. A run that is interrupted returns what it has.
+    there are cores by default. `folder` has frozen cases, to be run instead of those made now. A
+    run that is interrupted returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
     (True, 0)
     """
     begun = time.monotonic()
-    settings: dict[str, Any] = {
-        "ops": [interface(name).name for name in ops] or None,
-        "categories": [category(name) for name in categories] or None,
-        "minimal": bool(minimal),
-        "dtypes": [_dtype(name) for name in dtypes] or None,
-        "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
-        "cases": [name.strip() for name in only] or None,
-        "quick": bool(quick),
-        "seed": int(seed),
+    settings = {
+        **filters(
+            ops=ops,
+            categories=categories,
+            dtypes=dtypes,
+            groups=groups,
+            minimal=minimal,
+            only=only,
+            seed=seed,
+            quick=quick,
+            folder=folder,
+        ),
         "timeout": _above_zero("timeout", timeout),
         "jobs": _above_zero("jobs", cores() if jobs is None else jobs),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -90,17 +100,18 @@ def check(
     listed = _deviations(deviations)
     subject = backend if isinstance(backend, Backend) else named(backend, python)
     facts = facts_of(subject)
-    wanted = wanted_cases(settings, rules or facts.rules)
-    work = _work(settings, wanted)
+    wanted = wanted_cases(settings, settings["rules"] or rules or facts.rules)
+    if rules is not None and wanted.rules != rules:
+        raise InvalidArgument(
+            f"check: the cases of {folder!r} are made under the rules {wanted.rules}, not {rules}."
+        )
+    work = work_of(settings, wanted)
     found, interrupted = _run(subject, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = [r for op in interfaces() for r in found.get(op, ())]
     results, unused = known.apply(results, listed, facts.version)
     unfinished = [job.op for job in work if job.op not in found] if interrupted else []
-    filtered = any(
-        settings[name]
-        for name in ("ops", "categories", "minimal", "dtypes", "groups", "cases", "quick")
-    )
+    filtered = any(settings[name] for name in FILTERS)
     settings |= {
         "rules": wanted.rules,
         "deviations": list(dict.fromkeys(d.source for d in listed if d.source)),
@@ -134,8 +145,69 @@ def category(name: str) -> str:
     return _one_of("category", key, dict.fromkeys(by_clause.values()))
 
 
+def filters(
+    *,
+    ops: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    dtypes: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    minimal: bool = False,
+    only: Sequence[str] = (),
+    seed: int = 0,
+    quick: bool = False,
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """Return which cases are asked for, by their proper names; None where all are.
+
+    What was left out when the cases of a folder were frozen is left out here, too.
+
+    >>> filters(ops=["op_add"], dtypes=["f16"])["dtypes"]
+    ['float16']
+    """
+    asked: dict[str, Any] = {
+        "ops": [interface(name).name for name in ops] or None,
+        "categories": [category(name) for name in categories] or None,
+        "minimal": bool(minimal),
+        "dtypes": [_dtype(name) for name in dtypes] or None,
+        "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
+        "cases": [name.strip() for name in only] or None,
+        "quick": bool(quick),
+        "seed": int(seed),
+        "rules": None,
+        "folder": None if folder is None else os.fspath(folder),
+        "frozen": None,
+    }
+    if folder is None:
+        return asked
+    manifest = frozen.manifest_of(folder)
+    then = manifest.get("filters", {})
+    kept = {name: asked[name] or then.get(name) for name in FILTERS}
+    from_it = {"seed": manifest.get("seed", 0), "rules": manifest.get("rules")}
+    return asked | kept | from_it | {"frozen": manifest["sha256"]}
+
+
+def cases_of_each(settings: dict[str, Any], rules: str) -> Iterator[tuple[str, list[Case]]]:
+    """Give the cases that `filters` ask for, interface by interface.
+
+    >>> op, found = next(cases_of_each(filters(ops=["add"], dtypes=["int8"]), "cann"))
+    >>> op, len(found) > 5
+    ('add', True)
+    """
+    wanted = wanted_cases(settings, rule_set(settings["rules"] or rules).name)
+    for job in work_of(settings, wanted):
+        found = cases(job.op, wanted)
+        yield job.op, [case for case in found if job.only is None or case.id in job.only]
+
+
+def export(folder: Path, settings: dict[str, Any], rules: str) -> dict[str, Any]:
+    """Write the cases that `filters` ask for to files, and return the manifest of them."""
+    left_out = {name: settings[name] for name in FILTERS if settings[name]}
+    facts = {"rules": rule_set(rules).name, "seed": settings["seed"], "filters": left_out}
+    return frozen.export(folder, cases_of_each(settings, rules), facts)
+
+
 def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
-    """Return which cases the settings ask for."""
+    """Return which cases of an interface `filters` ask for."""
     dtypes = settings["dtypes"]
     return Wanted(
         groups=frozenset(settings["groups"] or GROUPS),
@@ -143,10 +215,11 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
         rules=rules,
         seed=settings["seed"],
         quick=settings["quick"],
+        folder=settings.get("folder"),
     )
 
 
-def chosen_operators(settings: dict[str, Any]) -> list[str]:
+def _operators(settings: dict[str, Any]) -> list[str]:
     """Return the interfaces that the settings ask for, in the standard's order."""
     found = operators(
         settings["ops"] or (), settings["categories"] or (), minimal=settings["minimal"]
@@ -156,7 +229,7 @@ def chosen_operators(settings: dict[str, Any]) -> list[str]:
     return found
 
 
-def only_these(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> dict[str, set[str]]:
+def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> dict[str, set[str]]:
     """Return the ids that patterns stand for, by interface."""
     found: dict[str, set[str]] = {}
     for pattern in patterns:
@@ -184,11 +257,12 @@ def hash_of(ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
-def _work(settings: dict[str, Any], wanted: Wanted) -> list[Job]:
-    ops = chosen_operators(settings)
+def work_of(settings: dict[str, Any], wanted: Wanted) -> list[Job]:
+    """Return the work that `filters` ask for: a job for each interface, in the standard's order."""
+    ops = _operators(settings)
     if settings["cases"] is None:
         return [Job(op, wanted) for op in ops]
-    only = only_these(settings["cases"], ops, wanted)
+    only = _only(settings["cases"], ops, wanted)
     return [Job(op, wanted, frozenset(only[op])) for op in ops if op in only]
 
 
@@ -216,6 +290,8 @@ def _run(
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
     said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    if backend.python != sys.executable:
+        said["interpreter"] = backend.python
     return {"title": backend.title, "adapter": backend.adapter, **said}
 
 

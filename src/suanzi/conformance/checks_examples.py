@@ -60,7 +60,7 @@ def one_of(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None
 
 
 @check
-def in_any_order(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+def a_permutation(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     """The elements are those, in any order."""
     problem = form(outputs[0], facts)
     if problem is not None:

@@ -78,7 +78,7 @@ def _output(example: Example, wanted: Any) -> Any:
         case "allowed":
             return Check("one_of", form | {"allowed": wanted.allowed})
         case "permutation":
-            return Check("in_any_order", form | {"values": sorted(_flat(wanted.values))})
+            return Check("a_permutation", form | {"values": sorted(_flat(wanted.values))})
     raise ValueError(f"there is no check {example.check!r}")
 
 

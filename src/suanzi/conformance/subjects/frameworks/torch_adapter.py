@@ -442,6 +442,9 @@ class Adapter(Framework):
         "NotImplementedError",
         "can require gradients",
         "Low precision dtypes not supported",
+        "doesn't support tensors of type",
+        "Unsupported dtype",
+        "does not support automatic differentiation",
     )
     notes = [
         "PyTorch has no status codes: whatever it raises counts as a refusal.",
@@ -471,7 +474,30 @@ class Adapter(Framework):
             raise TypeError(f"PyTorch gave a {type(x).__name__}")
         name = str(x.dtype).partition(".")[2]
         if x.is_sparse:
-            dense = self.read(x.to_dense())
-            return Data(name, dense.shape, dense.raw, sparse="COO")
-        plain = x.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
-        return Data(name, tuple(x.shape), plain.view(torch.uint8).numpy().tobytes())
+            return Data(name, tuple(x.shape), self._dense_bytes(x), sparse="COO")
+        return Data(name, tuple(x.shape), _bytes(x))
+
+    def _dense_bytes(self, x):
+        """Return all elements of a sparse tensor; to_dense adds, which changes NaN and infinity."""
+        places = x._indices().T.tolist()
+        if len({tuple(place) for place in places}) < len(places):
+            try:
+                return _bytes(x.to_dense())
+            except NotImplementedError as error:
+                raise Unsupported(str(error).splitlines()[0]) from None
+        size, values = x.dtype.itemsize, _bytes(x._values())
+        found = bytearray(size * x.numel())
+        for i, place in enumerate(places):
+            at = 0
+            for n, coordinate in zip(x.shape, place):
+                at = at * n + coordinate
+            found[size * at : size * (at + 1)] = values[size * i : size * (i + 1)]
+        return bytes(found)
+
+
+def _bytes(x):
+    """Return the elements in row-major order."""
+    if not x.numel():
+        return b""
+    plain = x.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    return plain.reshape(-1).view(torch.uint8).numpy().tobytes()

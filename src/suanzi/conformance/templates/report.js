@@ -1,0 +1,80 @@
+"use strict";
+(() => {
+  const form = document.getElementById("filter");
+  const output = form.querySelector("output");
+  const total = document.querySelectorAll(".case").length;
+  const words = element => element.textContent.toLowerCase();
+
+  const holds = (of, wanted) =>
+    (!wanted.o || of.o.split(" ").includes(wanted.o)) &&
+    (!wanted.c || of.c === wanted.c) &&
+    (!wanted.i || of.i === wanted.i) &&
+    (!wanted.d || of.d.split("-").includes(wanted.d)) &&
+    (!wanted.g || of.g === wanted.g);
+
+  function apply() {
+    const wanted = Object.fromEntries(new FormData(form));
+    const text = wanted.t.trim().toLowerCase();
+    let shown = 0;
+    for (const one of document.querySelectorAll("article.case")) {
+      one.hidden = !holds(one.dataset, wanted) || (text && !words(one).includes(text));
+      shown += !one.hidden;
+    }
+    for (const line of document.querySelectorAll(".line")) {
+      const of = line.dataset;
+      const fits = holds(of, wanted);
+      const before = `${of.i}/${of.g}/${of.d}/`.toLowerCase();
+      const reason = (of.r || "").toLowerCase();
+      let left = 0;
+      for (const one of line.querySelectorAll(".case")) {
+        one.hidden = !fits || (text && !(before + words(one)).includes(text) && !reason.includes(text));
+        left += !one.hidden;
+      }
+      line.hidden = !left;
+      shown += left;
+    }
+    const nothing = part => !part.querySelector("article.case:not([hidden]), .line:not([hidden])");
+    for (const part of document.querySelectorAll("details.op")) part.hidden = nothing(part);
+    for (const id of ["wrong", "known", "unexpected", "unanswered", "passed"]) {
+      const section = document.getElementById(id);
+      if (section) section.hidden = nothing(section);
+    }
+    output.textContent = `${shown} of ${total} cases`;
+  }
+
+  let waiting = 0;
+  form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 120); });
+  form.addEventListener("reset", () => { clearTimeout(waiting); waiting = setTimeout(apply, 0); });
+  form.addEventListener("submit", event => event.preventDefault());
+  form.hidden = false;
+  if (matchMedia("(max-width: 40rem)").matches) form.querySelector("details").open = false;
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand("copy");
+      area.remove();
+      return done;
+    }
+  }
+  for (const block of document.querySelectorAll(".again")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "copy";
+    button.addEventListener("click", async () => {
+      button.textContent = (await copy(block.querySelector("code").textContent)) ? "copied" : "cannot copy";
+      setTimeout(() => { button.textContent = "copy"; }, 1500);
+    });
+    block.append(button);
+  }
+
+  addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll("details[data-print]")) part.open = true;
+  });
+})();

@@ -1,0 +1,226 @@
+"""The adapters of frameworks: every interface has its place, and NumPy's answers come through."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suanzi import interface
+from suanzi.conformance import backends
+from suanzi.conformance.backends import backend
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.model import Case
+from suanzi.conformance.process import Subject, Unanswered
+from suanzi.conformance.results import Result
+from suanzi.conformance.running import run_case
+from suanzi.promote.live import NotInstalled
+from suanzi.standard import interfaces
+
+SUBJECTS = Path(backends.__file__).parent / "subjects"
+
+# Imports an adapter with something in place of its framework, and says what its table has.
+LOOK = """
+import importlib, importlib.abc, importlib.machinery, json, sys
+from unittest.mock import MagicMock
+
+class Anything(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == sys.argv[1] != "numpy":
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+    def create_module(self, spec):
+        return MagicMock(__version__="0", __path__=[], __spec__=spec)
+    def exec_module(self, module):
+        pass
+
+sys.meta_path.insert(0, Anything())
+sys.path.insert(0, sys.argv[2])
+module = importlib.import_module(f"frameworks.{sys.argv[1]}_adapter")
+from frameworks.common import DEFAULTS, GRADIENTS
+
+def names(code):
+    found = set(code.co_names) - set(code.co_varnames)
+    for part in code.co_consts:
+        if hasattr(part, "co_names"):
+            found |= names(part)
+    return found
+
+def attributes(text):
+    import ast
+    return {node.attr for node in ast.walk(ast.parse(text, mode="eval"))
+            if isinstance(node, ast.Attribute)}
+
+def variables(text):
+    import ast
+    tree = ast.parse(text, mode="eval")
+    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {node.id for node in ast.walk(tree)
+              if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - bound)
+
+adapter = module.Adapter
+print(json.dumps({
+    "mapping": {op: variables(text) for op, text in adapter.mapping.items()},
+    "missing": adapter.missing,
+    "names": sorted(vars(module)),
+    "defaults": DEFAULTS,
+    "gradients": GRADIENTS,
+}))
+"""
+
+
+@cache
+def table(framework: str) -> dict[str, Any]:
+    found = subprocess.run(
+        [sys.executable, "-c", LOOK, framework, str(SUBJECTS)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-2000:]
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("framework", backends.FRAMEWORKS)
+def test_every_interface_is_mapped_or_missing_with_a_reason(framework: str) -> None:
+    found = table(framework)
+    mapped, missing = set(found["mapping"]), set(found["missing"])
+    assert mapped | missing == set(interfaces())
+    assert not mapped & missing
+    assert all(len(reason) > 10 for reason in found["missing"].values())
+
+
+@pytest.mark.parametrize("framework", backends.FRAMEWORKS)
+def test_expressions_use_parameters_and_names_of_the_adapter(framework: str) -> None:
+    found = table(framework)
+    known = set(found["names"]) | set(dir(builtins))
+    for op, used in found["mapping"].items():
+        parameters = {p.name for p in interfaces()[op].parameters}
+        assert set(used) <= known | parameters, op
+
+
+def test_defaults_are_those_of_the_standards_form() -> None:
+    found = table("numpy")
+    for op, facts in interfaces().items():
+        signature = inspect.signature(getattr(interface, facts.c_name))
+        wanted = {
+            name: list(p.default) if isinstance(p.default, tuple) else p.default
+            for name, p in signature.parameters.items()
+            if not repr(p.default).endswith("REQUIRED")
+        }
+        assert found["defaults"].get(op, {}) == wanted, op
+    assert set(found["gradients"]) == {n for n, f in interfaces().items() if f.backward_of}
+
+
+@pytest.fixture(scope="module")
+def numpy() -> Iterator[Subject]:
+    with Subject(backend("numpy", sys.executable)) as subject:
+        yield subject
+
+
+def one(op: str, group: str = "example", dtype: str | None = None) -> Case:
+    wanted = Wanted(frozenset({group}), None if dtype is None else frozenset({dtype}))
+    return cases(op, wanted)[0]
+
+
+@pytest.mark.parametrize(
+    "op",
+    "full range split slice pad gather scatter where add mod allclose rint argsort nonzero complex "
+    "fft_c2r cholesky qr svd solve norm linear bilinear transpose reshape shape rank".split(),
+)
+def test_numpy_gives_the_worked_examples(numpy: Subject, op: str) -> None:
+    for case in cases(op, Wanted(frozenset({"example"}))):
+        found = run_case(numpy, case)
+        assert found.outcome == "passed", (case.id, found.problem)
+
+
+def test_what_numpy_does_otherwise_is_a_failure(numpy: Subject) -> None:
+    found = run_case(numpy, one("reduce"))
+    assert (found.outcome, found.problem) == ("failed", "output: dtype int64, not int32")
+    assert found.reproduction is not None
+    assert "REDUCTIONS[mode]" in found.reproduction
+
+
+def test_what_numpy_does_not_have_is_unsupported(numpy: Subject) -> None:
+    for case, words in (
+        (one("add", "plain", "bfloat16"), "NumPy has no bfloat16"),
+        (one("reduce_bwd"), "NumPy computes no gradients"),
+        (one("abs", "status"), "NumPy has no"),
+    ):
+        found = run_case(numpy, case)
+        assert found.outcome in ("unsupported", "passed")
+        if found.outcome == "unsupported":
+            assert words in (found.problem or "")
+
+
+def test_a_missing_kernel_is_a_refusal_only_where_one_is_due(numpy: Subject) -> None:
+    case = one("add", "plain", "int8")
+    half = Case("inverse", "plain", "float16", "half", {"mat": _matrix()}, lambda: ())
+    answer = numpy.ask(half)
+    assert isinstance(answer, Unanswered)
+    assert answer.refused
+    assert "unsupported in linalg" in answer.words
+    assert run_case(numpy, half).outcome == "unsupported"
+    refused = Case("inverse", "status", "float16", "half", {"mat": _matrix()}, _refusal)
+    assert run_case(numpy, refused).outcome == "passed"
+    assert run_case(numpy, case).outcome == "passed"
+
+
+def _matrix() -> Any:
+    from suanzi.conformance.tensors import tensor
+
+    return tensor("float16", [4.0, 1.0, 1.0, 3.0], (2, 2))
+
+
+def _refusal() -> Any:
+    from suanzi.conformance.model import Refused
+    from suanzi.status import Status
+
+    return Refused(Status.TYPE_MISMATCH)
+
+
+@pytest.mark.parametrize("layout", ["columns", "gaps", "reversed", "offset", "repeated"])
+def test_numpys_arrays_lie_as_they_are_told(layout: str) -> None:
+    script = f"""
+import sys
+sys.path.insert(0, {str(SUBJECTS)!r})
+import numpy as np
+from frameworks.numpy_adapter import Adapter
+from wire import Data
+x = np.array([[1, 1, 1], [2, 2, 2]], np.int16)
+made = Adapter().create(Data("int16", (2, 3), x.tobytes(), {layout!r}))
+assert (made == x).all()
+assert Adapter().read(made).raw == x.tobytes()
+print(made.strides)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    strides = {
+        "columns": (2, 4), "gaps": (24, 4), "reversed": (-6, -2), "offset": (6, 2),
+        "repeated": (2, 0),
+    }  # fmt: skip
+    assert found.stdout.strip() == str(strides[layout])
+
+
+@pytest.mark.parametrize(("framework", "least"), [("torch", 165), ("jax", 160)])
+def test_the_worked_examples_in_other_frameworks(framework: str, least: int) -> None:
+    python = os.environ.get(f"SUANZI_PYTHON_{framework.upper()}")
+    try:
+        subject = Subject(backend(framework, python), 60)
+    except NotInstalled as reason:
+        pytest.skip(str(reason))
+    with subject:
+        examples = [c for op in interfaces() for c in cases(op, Wanted(frozenset({"example"})))]
+        found: list[Result] = [run_case(subject, case) for case in examples]
+    broken = [r for r in found if "NameError" in (r.problem or "") or r.outcome == "crashed"]
+    broken += [r for r in found if (r.problem or "").startswith(("read:", "create:"))]
+    assert not broken
+    assert sum(r.outcome == "passed" for r in found) >= least
