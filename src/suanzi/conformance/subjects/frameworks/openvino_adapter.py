@@ -383,7 +383,7 @@ class Adapter(Framework):
     )  # fmt: skip
     notes = [
         "OpenVINO has no status codes: whatever it raises counts as a refusal.",
-        "Each call is a graph of an operator or a few (opset16), compiled for one thread of the CPU.",
+        "Each call is a graph of an operator or a few (opset16), compiled for one CPU thread.",
         "INFERENCE_PRECISION_HINT is dynamic and EXECUTION_MODE_HINT ACCURACY: by default the CPU "
         "computes float32 as bfloat16 where the machine has instructions for it.",
         "Operands of two dtypes go through ConvertPromoteTypes-14, as the rules say.",
