@@ -104,7 +104,7 @@ def _count(form, item, raw):
         dims = _dims(raw["shape"])
         axis = raw["channel_axis"]
         at = min(1, len(dims) - 1) if axis is None else ctypes.c_int.from_address(axis).value
-        return dims[at] if per_channel and len(dims) else 1
+        return max(dims[at], 1) if per_channel and len(dims) else 1
     return _COUNTS[form.elements[item.name]](raw)
 
 

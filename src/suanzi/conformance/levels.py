@@ -30,7 +30,7 @@ known deviations  every required case passed, or failed for a reason that is wri
 partly            nothing is wrong, and some required cases are unsupported
 fails             a required case failed, crashed or hung
 not supported     no required case is supported
-extension only    it was tried with no dtype of the standard
+extension only    it was tried with no dtype and layout of the standard
 not tested        it was not tried
 
 Required are the cases with the dtypes of clause 6.2. What the kit has no way to bring about is
@@ -126,7 +126,7 @@ def _verdict(
     if not results:
         return "not tested", "no case was run"
     if not required:
-        return "extension only", "no case with a dtype of the standard was run"
+        return "extension only", "no case with a dtype and a layout of the standard was run"
     tried = [r for r in required if _counts(r)]
     if not tried:
         return "not tested", f"all of its {_required(len(required))} were skipped"

@@ -35,7 +35,7 @@ class Result:
     problem: str | None = None
     """What is wrong, or why there is no answer."""
     extension: bool = False
-    """Whether the case has a dtype that the standard does not list."""
+    """Whether the case has a dtype or a layout that the standard does not have."""
     ulp: float | None = None
     bound: float | None = None
     mean_relative: float | None = None

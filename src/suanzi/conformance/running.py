@@ -21,6 +21,7 @@ from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.reproduction import reproduction
 from suanzi.conformance.results import BAD, NOT_TRIED, Outcome, Result
+from suanzi.conformance.subjects.wire import Data
 from suanzi.status import InternalError
 
 ENOUGH = 10
@@ -161,6 +162,10 @@ def run_case(subject: Asked, case: Case) -> Result:
     )
 
 
+def _is_destroyed(x: object) -> bool:
+    return isinstance(x, Data) and x.layout == "destroyed"
+
+
 def _facts(case: Case) -> dict[str, Any]:
     return {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
             "extension": case.extension}  # fmt: skip
@@ -181,6 +186,8 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
         return Unanswered("unsupported", missing)
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
+    if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
+        return Unanswered("skipped", "the subject has no handles that can be destroyed")
     answer = subject.ask(case)
     if isinstance(answer, Unanswered) and answer.refused and isinstance(case.expect(), Refused):
         return Answer(None, (), answer.words)

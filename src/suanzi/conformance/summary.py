@@ -192,7 +192,7 @@ def summary(run: Run) -> list[Part]:
     extensions = [r for r in run.results if r.extension]
     if extensions:
         apart = count_line(counts(extensions))
-        said.append(Line(f"of which with dtypes beyond the standard, {apart}"))
+        said.append(Line(f"of which with dtypes and layouts beyond the standard, {apart}"))
     if count["known"]:
         said.append(
             Line(f"{count['known']} of those that did not pass are known deviations", "warn")

@@ -6,9 +6,11 @@ that is implied, a number that its type does not hold.
 
 from __future__ import annotations
 
+import cmath
 import ctypes
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from suanzi.conformance.subjects.c_memory import (
     Shape,
     c_dtype,
     check_layout,
+    scales,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsupported
 from suanzi.conformance.tensors import tensor, values
@@ -43,6 +46,8 @@ _SCALARS: dict[str, Any] = {
     "Shape": Shape,
 }
 _ARRAYS = {"int": "int32", "int64_t": "int64", "float": "float32"}
+_COMPUTED_WITH = frozenset({"start", "limit", "step", "stop"})
+"""Scalars that count before they are rounded: in C, they are rounded already."""
 _NO_MEMBER = 99
 """What stands for a mode that there is not."""
 
@@ -60,7 +65,8 @@ class Arguments:
     def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
         self.function, self.given, self.memory = function, given, Memory()
         self._counts: dict[str, int] = {}
-        self._tensors = [x for x in _flat(list(given.values())) if isinstance(x, Data)]
+        handles = [given.get(i.name) for i in function.parameters if i.base == "Tensor"]
+        self._tensors = [x for x in _flat(handles) if isinstance(x, Data)]
         made: dict[str, Any] = {}
         lengths = function.lengths
         derived = {p.name for p in function.interface.parameters if p.derived} - set(lengths)
@@ -144,6 +150,8 @@ class Arguments:
 
     def _array(self, item: Item, value: Any) -> bytes:
         wanted = self._implied(item.name)
+        if item.name == "scale":
+            value = self._scales(value)
         if isinstance(value, int | float):
             value = [value] * (wanted if wanted is not None else 1)
         found = _flat(_plain(value))
@@ -160,6 +168,11 @@ class Arguments:
             if not fits:
                 raise Unsupported(f"in C, {item.name} has elements of the type {item.base}")
         return np.array(found, kind).tobytes()
+
+    def _scales(self, value: Any) -> tuple[Any, ...]:
+        axis = self.given.get("channel_axis")
+        dims = _flat(_plain(self.given["shape"]))
+        return scales(self._dtype(), dims, _flat(_plain(value)), axis)
 
     def _implied(self, name: str) -> int | None:
         """Return how many elements an array has that has no length of its own."""
@@ -201,7 +214,10 @@ class Arguments:
             if value.dtype != kind or value.size != 1:
                 raise Unsupported(f"in C, {item.name} is one {kind}")
             return self.memory.place(item.name, value.raw)
-        return self.memory.place(item.name, tensor(kind, [_exact(value, kind)]).raw)
+        element = tensor(kind, [_exact(value, kind)])
+        if item.name in _COMPUTED_WITH and not _is_exact(element, value):
+            raise Unsupported(f"{value!r} is no {kind} in C")
+        return self.memory.place(item.name, element.raw)
 
     def _scalar(self, item: Item, value: Any) -> Any:
         if item.base == "DataType":
@@ -339,6 +355,19 @@ def _exact(x: Any, dtype: str) -> Any:
         if x == x // 1 and low <= x <= high:
             return int(x)
     raise Unsupported(f"{x!r} is no {dtype} in C")
+
+
+def _is_exact(element: Data, x: complex) -> bool:
+    """Tell whether a number was not rounded; NaN and infinities never are."""
+    if not cmath.isfinite(x):
+        return True
+    (found,) = values(element)
+    parts = found if isinstance(found, tuple) else (found,)
+    for part, wanted in zip(parts, (x.real, x.imag), strict=False):
+        number = part if isinstance(part, int) else None if part.size is None else part.value
+        if number != Fraction(wanted):
+            return False
+    return True
 
 
 def _limits(dtype: str) -> tuple[int, int]:

@@ -80,6 +80,8 @@ def create(data: Data) -> Any:
     elif data.layout == "offset":
         base = _core.empty((data.size + 3,), dtype)
         strides, start = _core.empty(data.shape, dtype).strides, 3
+    elif data.layout == "repeated":
+        return _repeated(dtype, data)
     else:
         raise Unsupported(f"suanzi's adapter has no layout {data.layout!r}")
     base.storage.memory[:] = b"\1" * len(base.storage.memory)
@@ -87,6 +89,17 @@ def create(data: Data) -> Any:
     if data.size:
         _core.copy_into(x, _filled(dtype, data.shape, data))
     return x
+
+
+def _repeated(dtype: sz.DType, data: Data) -> Any:
+    """Return a tensor that has one element for all along every axis where they are the same."""
+    whole = np.frombuffer(data.raw, np.uint8).reshape(*data.shape, dtype.itemsize)
+    base = _filled(dtype, data.shape, data)
+    strides = [
+        0 if n > 1 and (whole == whole.take([0], axis)).all() else step
+        for axis, (n, step) in enumerate(zip(data.shape, base.strides, strict=True))
+    ]
+    return _core.view(base, 0, data.shape, strides)
 
 
 def made(arguments: Mapping[str, Any]) -> dict[str, Any]:
