@@ -223,6 +223,8 @@ def gradient(function, grad_out, x):
 def uniform(dtype, shape, low, high, seed):
     """Return uniform numbers, by default of the whole range of the dtype; integers to the limit."""
     kind = np.dtype(str(dtype).lower())
+    if kind.kind not in "iuf":
+        raise Unsupported(f"MindSpore draws no uniform numbers of {kind}")
     limits = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if kind.kind in "iu":
@@ -384,7 +386,8 @@ class Adapter(Framework):
     no_kernel = (
         "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
         "Unsupported op", "not support", "doesn't support", "Not support", "Kernel select failed",
-        "must be a type of {", "the type of input must be in {",
+        "must be a type of {", "the type of input must be in {", "should be one of [",
+        "'dtype' must be a",
     )  # fmt: skip
     notes = [
         "MindSpore has no status codes: whatever it raises counts as a refusal.",

@@ -225,6 +225,8 @@ def uniform(dtype, shape, low, high, seed):
         info = paddle.iinfo(dtype)
         least = info.min if low is None else low
         return paddle.randint(least, (info.max if high is None else high) + 1, shape, dtype)
+    if dtype == paddle.bool or "complex" in str(dtype):
+        raise Unsupported(f"Paddle draws no uniform numbers of {dtype}")
     info = paddle.finfo(dtype)
     return paddle.uniform(
         shape, dtype, info.min if low is None else low, info.max if high is None else high, seed
