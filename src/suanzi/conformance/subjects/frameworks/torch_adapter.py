@@ -285,7 +285,9 @@ def uniform(random, dtype, shape, low, high):
     """Return uniform numbers; for integers PyTorch has the upper end excluded."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, dtype=dtype, generator=random)
-    real = dtype.is_floating_point or dtype.is_complex
+    if dtype.is_complex:
+        raise Unsupported("PyTorch draws no uniform complex numbers")
+    real = dtype.is_floating_point
     limits = torch.finfo(dtype) if real else torch.iinfo(dtype)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if real:
