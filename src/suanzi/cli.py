@@ -368,6 +368,7 @@ def demo(*, json: Json = False) -> int:
 
 app.command(cli_check.check)
 app.command(cli_check.compare)
+app.command(cli_check.header)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The conformance kit on the command line: ``suanzi check`` and ``suanzi compare``.
+"""The conformance kit on the command line: ``suanzi check``, ``compare`` and ``header``.
 
 What the commands need is imported when they are called, so that the others start as fast as before.
 """
@@ -188,6 +188,24 @@ def compare(
     else:
         _show_parts(found.parts(verbose=verbose))
     return _DOES_NOT if found.broke else _CONFORMS
+
+
+def header(*, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None) -> int:
+    """Write the C header of the standard, against which a C library is written.
+
+    ```
+    suanzi header -o t_ai_131_1.h
+    ```
+
+    Parameters
+    ----------
+    output
+        The file; without it, the header is printed.
+    """
+    from suanzi.conformance.header import write
+
+    write(output)
+    return _CONFORMS
 
 
 def _split(words: Sequence[str] | None) -> list[str]:

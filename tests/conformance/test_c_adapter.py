@@ -48,6 +48,8 @@ Status op_create_tensor(const DataType dtype, const Device device, const Shape s
 Status op_create_quant_tensor(const DataType dtype, const Device device, const Shape shape,
                               const void *values, const int64_t n_bytes, const float *scale,
                               const int32_t zero_point, Tensor *output, const int *channel_axis) {
+    if (dtype.code == kChannelSymmetricInt)
+        OK(scale[0] == 0.25f && scale[2] == 0.25f && channel_axis == NULL && values == NULL);
     OK(dtype.code == kAsymmetricInt && *scale == 0.5f && zero_point == -3 && n_bytes == 2 &&
        *channel_axis == 0);
 }
@@ -55,6 +57,10 @@ Status op_create_sparse_tensor(const DataType dtype, const Device device, const 
                                const int *indices, const void *values, const int64_t nnzs,
                                Tensor *output) {
     OK(nnzs == 2 && indices[3] == 2 && ((const float *)values)[1] == 2.5f);
+}
+Status op_range(const DataType dtype, const Device device, const void *start, const void *limit,
+                const void *step, Tensor *output) {
+    OK(*(const float *)start == 0.5f);
 }
 Status op_expand(const Tensor input, const int *shape, Tensor *output, const int shape_len) {
     OK(shape_len == 3 && shape[0] == 4);
@@ -67,6 +73,7 @@ Status op_concat(const Tensor *input_lists, const int len, const int axis, Tenso
     OK(len == 2 && dims(input_lists[1])[0] == 3 && axis == -1);
 }
 Status op_abs(const Tensor x, Tensor *y) {
+    if (x->scale) OK(x->scale[0] == 0.5f && x->scale[2] == 0.5f && x->zero_point == 0);
     if (x->offset) OK(x->offset + x->size == x->storage->size && floats(x)[2] == 3);
     OK(x->shape.layout.min2maj[0] == 0 && floats(x)[1] == 4 && dims(x)[0] == 2);
 }
@@ -161,6 +168,7 @@ LIE(expm1, ((float *)x->storage->data)[3] = 7)
 LIE(log, x->shape.dims[0] = 2)
 LIE(log1p, memset(y, 1, 12))
 LIE(log2, sizes[0] = (int64_t)1 << 60)
+LIE(log10, storage.device.type = kGPU)
 LIE(floor, made.shape.layout.type = kCOO)
 LIE(ceil, x->offset = 1)
 Status op_trunc(const Tensor x, Tensor *y) {
@@ -224,13 +232,18 @@ CALLS = {
         {"dtype": "QT_ASYM_INT8", "shape": [2], "values": [1, 2], "scale": 0.5, "zero_point": -3,
          "channel_axis": 0},
     ),
+    "a scale for all channels": (
+        "create_quant_tensor", {"dtype": "QT_CH_SYM_INT8", "shape": [2, 3], "scale": 0.25}),
     "sparse": (
         "create_sparse_tensor", {"shape": [2, 3], "indices": [[0, 1], [1, 2]], "values": [1, 2.5]}),
     "a length that only C has": ("expand", {"input": rows(2, 3), "shape": [4, 2, 3]}),
     "a length before its array": ("roll", {"input": rows(2, 3), "shifts": [1, -1], "axis": [1, 0]}),
+    "a number that is exact": ("range", {"start": 0.5, "limit": 1, "step": 1}),
     "a list": ("concat", {"input_lists": [rows(2), rows(3)], "axis": -1}),
     "columns": ("abs", {"x": rows(2, 3, layout="columns")}),
     "offset": ("abs", {"x": rows(2, 3, layout="offset")}),
+    "one scale for three channels": (
+        "abs", {"x": Data("QT_CH_SYM_INT8", (2, 3), bytes(6), scale=(0.5,), zero_point=0)}),
     "destroyed": ("sqrt", {"x": rows(2, layout="destroyed")}),
     "None": ("sqrt", {"x": None}),
     "a tensor left out": ("linear", {"x": rows(2, 3), "weight": rows(4, 3)}),
@@ -242,6 +255,7 @@ CALLS = {
     "a shape": ("cumsum_bwd", {"out_grad": rows(6), "input_shape": [2, 3]}),
     "sizes": ("split", {"input": rows(3), "split_sizes": [1, 2]}),
     "no sizes": ("split", {"input": rows(3), "split_sizes": None, "nsplit": 3}),
+    "empty sizes": ("split", {"input": rows(3), "split_sizes": [], "nsplit": 3}),
     "a number from the tensor": ("unstack", {"input": rows(2, 3), "axis": 1}),
     "no dtype": ("cast", {"input": rows(2), "type": "no dtype"}),
     "one of two": ("clip", {"input": rows(2), "high": 2}),
@@ -268,6 +282,11 @@ UNSUPPORTED = {
     "values of another dtype": (
         "create_tensor", {"dtype": "int16", "shape": [2], "values": rows(2)}, "neither dtype"),
     "a fraction": ("full", {"dtype": "int8", "shape": [], "value": 0.5}, "no int8 in C"),
+    "rounded before it counts": (
+        "range", {"dtype": "float32", "start": 0.1, "limit": 1, "step": 1}, "no float32 in C"),
+    "too few scales": (
+        "create_quant_tensor", {"dtype": "QT_CH_SYM_INT8", "shape": [2, 3], "scale": [1.0, 2.0]},
+        "scale has no length: it is 3"),
     "not left out": ("linear", {"x": rows(2, 3), "weight": rows(4, 3),
                                 "bias": rows(4, layout="destroyed")}, "leaves bias out"),
     "a word": ("reduce", {"input": rows(2), "keep_dims": "no"}, "keep_dims is a bool"),
@@ -333,13 +352,14 @@ LIED = {
     "asinh": "the data of y is NULL",
     "acosh": "the storage of y is NULL",
     "atanh": "pointer to no structure",
-    "exp": "the input x was changed",
-    "expm1": "memory around the input x was written to",
-    "log": "the dims of x was changed",
-    "log1p": "memory around y was written to",
+    "exp": "the call changed the input x",
+    "expm1": "the call wrote to memory around the input x",
+    "log": "the call changed the dims of x",
+    "log1p": "the call wrote to memory around y",
     "log2": "the dims [1152921504606846976]",
-    "ceil": "the tensor x was changed",
-    "trunc": "the input x was changed",
+    "log10": "a device of the type 1",
+    "ceil": "the call changed the tensor x",
+    "trunc": "the call changed the input x",
     "is_contiguous": "out is 2, no bool",
 }
 

@@ -45,7 +45,7 @@ def below(x: float, dtype: str, high: float) -> float:
 def test_uniform_floats_pass(dtype: str, low: float, high: float) -> None:
     for seed in range(2):
         drawn = many(lambda r: below(r.uniform(low, high), dtype, high), seed)
-        assert problem("uniform", dtype, drawn, low=[low], high=[high]) is None
+        assert problem("uniform", dtype, drawn, low=[low], high=[high], open=True) is None
 
 
 UNIFORM_MISTAKES: dict[str, Draw] = {
@@ -67,7 +67,9 @@ UNIFORM_MISTAKES: dict[str, Draw] = {
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_uniform_mistakes_are_found(dtype: str, mistake: str) -> None:
     drawn = many(UNIFORM_MISTAKES[mistake])
-    assert problem("uniform", dtype, drawn, low=[0], high=[1])
+    assert problem("uniform", dtype, drawn, low=[0], high=[1], open=True)
+    closed = problem("uniform", dtype, drawn, low=[0], high=[1], open=False)
+    assert (closed is None) == (mistake == "the end")
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -77,17 +79,17 @@ def test_uniform_integers(dtype: str) -> None:
     high = low + 2**bits - 1
     for seed in range(2):
         drawn = many(lambda r: r.randint(low, high), seed)
-        assert problem("uniform", dtype, drawn, low=[low], high=[high]) is None
-    assert problem("uniform", dtype, [low] * COUNT, low=[low], high=[high])
-    assert problem("uniform", dtype, [low, high] * 2, low=[low], high=[high]) is None
+        assert problem("uniform", dtype, drawn, low=[low], high=[high], open=False) is None
+    assert problem("uniform", dtype, [low] * COUNT, low=[low], high=[high], open=False)
+    assert problem("uniform", dtype, [low, high] * 2, low=[low], high=[high], open=False) is None
     if bits > 1:
         without_last = many(lambda r: r.randint(low, high - (1 if bits < 8 else 2**bits // 8)))
-        assert problem("uniform", dtype, without_last, low=[low], high=[high])
-        assert problem("uniform", dtype, [low + 2], low=[low], high=[low + 1])
+        assert problem("uniform", dtype, without_last, low=[low], high=[high], open=False)
+        assert problem("uniform", dtype, [low + 2], low=[low], high=[low + 1], open=False)
 
 
 def test_parts_of_complex_numbers_are_apart() -> None:
-    facts = {"low": [-1.5, -1.0], "high": [2.5, 3.0]}
+    facts: dict[str, Any] = {"low": [-1.5, -1.0], "high": [2.5, 3.0], "open": False}
 
     def apart(r: Random) -> Any:
         return _pair(r.uniform(-1.5, 2.49), r.uniform(-1, 2.99))
@@ -222,6 +224,6 @@ def test_permutations() -> None:
 
 def test_dtype_and_shape_come_first() -> None:
     data = Data("float32", (2,), bytes(8))
-    facts = {"dtype": "float32", "shape": (3,), "low": [0], "high": [1]}
+    facts = {"dtype": "float32", "shape": (3,), "low": [0], "high": [1], "open": False}
     assert find("uniform")({}, [data], facts) == "shape [2], not [3]"
     assert find("uniform")({}, [data], {**facts, "dtype": "int32"}) == "dtype float32, not int32"

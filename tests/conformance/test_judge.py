@@ -254,8 +254,9 @@ def test_an_error_allowed_is_that_of_its_own_element() -> None:
     assert judged("float32", [1.125, 2.0], [1.0, 2.0], allowed=allowed).problem is None
     found = judged("float32", [1.0, 2.125], [1.0, 2.0], allowed=allowed)
     assert found.problem == "1 of 2 elements: [1] 2.125, not 2"
-    # Where terms cancel, units of what is left say nothing.
-    assert found.ulp is None
+    # What is told is the error that comes nearest to its own limit, or is the farthest past it.
+    assert found.bound == 0
+    assert found.ulp == 2.0**19
 
 
 def test_complex_numbers_are_measured_by_the_larger_part() -> None:
@@ -274,12 +275,20 @@ def test_complex_numbers_are_measured_by_the_larger_part() -> None:
 def test_relative_errors() -> None:
     found = judged("float32", [1 + 2.0**-10, 2.0, 4.0], [1.0, 2.0, 4.0], ulp=2**14)
     assert found.problem is None
-    assert found.max_relative == 2.0**-10
-    assert found.mean_relative == pytest.approx(2.0**-10 / 3)
+    assert found.max_relative == pytest.approx(2.0**-10 / (1 + 1e-7), rel=1e-12)
+    assert found.mean_relative == pytest.approx(2.0**-10 / (1 + 1e-7) / 3, rel=1e-12)
     assert found.cann is False  # the limit of the mean is 2^-13
     fine = judged("float32", [1 + 2.0**-23, 2.0, 4.0], [1.0, 2.0, 4.0], ulp=1)
     assert fine.mean_relative == pytest.approx(2.0**-23 / 3)
     assert fine.cann is True
+
+
+def test_relative_errors_whose_sum_is_too_large_for_a_float() -> None:
+    found = judged("float64", [1.7e308, 1.7e308, 1.0], [1e-7, 1e-7, 1.0], ulp=1)
+    assert found.problem is not None
+    assert found.max_relative == math.inf
+    large = judged("float64", [1.5e308, 1.5e308, 1.5e308], [1.0, 1.0, 1.0], ulp=1)
+    assert large.mean_relative == pytest.approx(1.5e308)
 
 
 def test_the_largest_relative_error_has_a_limit_of_its_own() -> None:
@@ -290,7 +299,8 @@ def test_the_largest_relative_error_has_a_limit_of_its_own() -> None:
 
 def test_limits_are_those_of_the_dtype() -> None:
     for dtype, off, kept in (
-        ("float16", 2.0**-10, False), ("bfloat16", 2.0**-7, False), ("float16", 0.0, True),
+        ("float16", 2.0**-10, True), ("float16", 2.0**-9, False),
+        ("bfloat16", 2.0**-7, True), ("bfloat16", 2.0**-6, False),
     ):  # fmt: skip
         assert judged(dtype, [1 + off], [1.0], ulp=4).cann is kept
     assert judged("float64", [1.0], [1.0]).cann is None

@@ -31,3 +31,11 @@ from suanzi.conformance.tensors import tensor
 def test_float8_e4m3fn(truth: float, found: float, right: bool) -> None:
     wanted = Output("float8_e4m3fn", (1,), (real(truth),), ulp=0.6)
     assert (judge(tensor("float8_e4m3fn", [found]), wanted).problem is None) is right
+
+
+def test_errors_beyond_all_numbers_are_told() -> None:
+    """Their sum overflows, which is no reason not to say what is wrong."""
+    wanted = Output("float64", (3,), (real(1e-7),) * 3)
+    found = judge(tensor("float64", [1.7e308, 1.7e308, -1.7e308]), wanted)
+    assert found.problem is not None
+    assert found.mean_relative == math.inf

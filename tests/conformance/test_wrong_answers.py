@@ -55,9 +55,9 @@ def one_element(data: Data) -> Data | None:
         return None
     form = FORMATS.get(PARTS.get(data.dtype, data.dtype))
     if form is None:
-        size = len(data.raw) // data.size
-        return replace(data, raw=data.raw[:-size] + bytes([data.raw[-size] ^ 1]) + data.raw[1 - size :]
-                       if size > 1 else data.raw[:-1] + bytes([data.raw[-1] ^ 1]))  # fmt: skip
+        raw = bytearray(data.raw)
+        raw[-(len(raw) // data.size)] ^= 1
+        return replace(data, raw=bytes(raw))
     unit = form.bits // 8
     last = int.from_bytes(data.raw[-unit:], "little") ^ 1 << (form.mantissa - 1)
     return replace(data, raw=data.raw[:-unit] + last.to_bytes(unit, "little"))

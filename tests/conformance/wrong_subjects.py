@@ -1,4 +1,4 @@
-"""Subjects that do what no subject may: end the process, never answer, talk where they should not."""
+"""Subjects that do what none may: end the process, never answer, talk out of turn."""
 
 from __future__ import annotations
 

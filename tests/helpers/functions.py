@@ -252,17 +252,3 @@ def check_promotion(name: str) -> None:
     _core.destroy(gone)
     with pytest.raises(sz.UninitializedObject, match=f"{name} .*destroyed"):
         function(gone)
-
-
-def check_shapes(name: str) -> None:
-    """Raise unless shapes are kept: 0-d, empty, strided, reversed, two axes."""
-    function = getattr(sz, name)
-    x = np.linspace(1.0, 1.5, 24, dtype=np.float32).reshape(4, 6)
-    whole = function(sz.tensor(x)).numpy()
-    assert function(sz.tensor(1.25)).shape == ()
-    for empty in (np.empty(0, np.float32), np.empty((3, 0, 2), np.float64)):
-        assert function(sz.tensor(empty)).shape == empty.shape
-    for view in (np.s_[:, ::2], np.s_[::-1], np.s_[1:3, 4], np.s_[..., ::-3]):
-        found = function(from_numpy(x[view]))
-        assert found.shape == x[view].shape
-        assert same_bits(np.array(found.numpy()), whole[view]), (name, view)

@@ -7,28 +7,16 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-# bits of the mantissa, and the exponent of the smallest normal number
-FORMATS = {
-    "float8_e4m3fn": (3, -6),
-    "float8_e5m2": (2, -14),
-    "float16": (10, -14),
-    "bfloat16": (7, -126),
-    "float32": (23, -126),
-    "float64": (52, -1022),
-}
-PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+from suanzi.conformance.oracle import FORMATS, exponent_of, two
 
 
 def nearest(value: Fraction, name: str) -> Fraction:
     """Return a number rounded to a format, ties to even, as if that had no largest."""
-    mantissa, lowest = FORMATS[name]
+    form = FORMATS[name]
     if value == 0:
         return value
-    exponent = math.floor(math.log2(abs(value.numerator)) - math.log2(value.denominator))
-    exponent += (abs(value) >= Fraction(2) ** (exponent + 1)) - (
-        abs(value) < Fraction(2) ** exponent
-    )
-    step = Fraction(2) ** (max(exponent, lowest) - mantissa)
+    exponent = exponent_of(*abs(value).as_integer_ratio())
+    step = two(max(exponent, 1 - form.bias) - form.mantissa)
     return round(value / step) * step
 
 

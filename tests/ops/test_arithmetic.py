@@ -1,14 +1,13 @@
-"""7.2.4: arithmetic against exact arithmetic."""
+"""7.2.4: what the conformance kit does not ask of arithmetic: suanzi's own, sharper claims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from random import Random
 
 import pytest
-from checking import check, check_binary, check_near, check_unary, level, pack, pairs, samples, show
+from checking import check, check_binary, check_near, level, pack, pairs, samples, show
 
 import suanzi as sz
 from suanzi import _core
@@ -33,33 +32,21 @@ from suanzi.conformance.oracle import (
     wrap,
 )
 
-BINARY = ["add", "sub", "mul", "div", "floordiv", "mod", "max", "min"]
 DIVISIONS = ["div", "floordiv", "mod"]
 INF, NAN = float("inf"), float("nan")
 
 
-@pytest.mark.parametrize("name", REALS)
-@pytest.mark.parametrize("op", BINARY)
-def test_every_pair_of_special_values(op: str, name: str) -> None:
-    xs, ys = pairs(name, 3)
-    if op in DIVISIONS and name in INTEGERS:
-        ys = tuple(y for y in ys if y != 0)
-    check_binary(op, name, xs, ys, name)
-
-
 @pytest.mark.parametrize("name", FLOATS)
-def test_true_divide_of_floats(name: str) -> None:
-    check_binary("true_divide", name, *pairs(name, 3), name)
+@pytest.mark.parametrize("op", ["floordiv", "mod", "max", "min"])
+def test_signs_of_zeros_and_what_becomes_of_infinities(op: str, name: str) -> None:
+    """The standard does not say, so the kit does not ask."""
+    check_binary(op, name, *pairs(name, 3), name)
 
 
-@pytest.mark.parametrize("name", REALS)
-def test_abs(name: str) -> None:
-    check_unary("abs", name, samples(name, 300), name)
-
-
-@pytest.mark.parametrize("name", FLOATS)
-def test_reciprocal(name: str) -> None:
-    check_unary("reciprocal", name, samples(name, 300), name)
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64"])
+def test_the_most_negative_integer_has_no_opposite(name: str) -> None:
+    low, _ = limits(name)
+    check(-pack(name, [low]), name, [low])
 
 
 def test_floordiv_is_the_rounded_floor_of_the_exact_quotient() -> None:
@@ -75,19 +62,6 @@ def test_floordiv_is_the_rounded_floor_of_the_exact_quotient() -> None:
     expected = [binary("floordiv", "float64", a, b) for a, b in zip(xs, ys, strict=True)]
     got = sz.floordiv(pack("float64", xs), pack("float64", ys))
     check(got, "float64", expected, came=lambda i: f"{show(xs[i])} // {show(ys[i])}")
-
-
-@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64"])
-def test_the_most_negative_integer(name: str) -> None:
-    low, high = limits(name)
-    x, minus_one = pack(name, [low]), pack(name, [-1])
-    check(sz.abs(x), name, [low])
-    check(-x, name, [low])
-    check(sz.div(x, minus_one), name, [low])
-    check(sz.floordiv(x, minus_one), name, [low])
-    check(sz.mod(x, minus_one), name, [0])
-    check(sz.mul(x, minus_one), name, [low])
-    check(sz.sub(x, pack(name, [1])), name, [high])
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -107,13 +81,6 @@ def test_an_integer_zero_divisor_is_an_error(op: str, name: str) -> None:
 
 
 # ---- complex -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-@pytest.mark.parametrize("op", ["add", "sub"])
-def test_complex_sums_are_those_of_the_parts(op: str, name: str) -> None:
-    xs, ys = pairs(name, 2)
-    check_binary(op, name, xs, ys[:40], name)
 
 
 def _moderate(name: str, seed: int) -> list[tuple[Real, Real]]:
@@ -267,37 +234,11 @@ def test_muladd_in_blocks(size: int) -> None:
 # ---- trace ---------------------------------------------------------------------------------------
 
 
-def _trace(values: Sequence[Sequence[int]], offset: int) -> int:
-    return sum(row[i + offset] for i, row in enumerate(values) if 0 <= i + offset < len(row))
-
-
-@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
-def test_trace_of_every_dtype(name: str) -> None:
-    dt = sz.dtype(name)
-    values = [[1, 2, 3], [4, 5, 6], [7, 8, 1], [2, 3, 4]]
-    for offset in range(-5, 5):
-        got = sz.trace(sz.tensor(values, dt), offset)
-        assert (got.dtype, got.shape) == (dt, ())
-        assert got.item() == _trace(values, offset)
-
-
 def test_trace_wraps_and_sums_narrow_floats_in_float32() -> None:
     check(sz.trace(sz.tensor([[100, 0], [0, 100]], sz.int8)), "int8", [-56], ())
     rows = [[2048.0 if i == j == 0 else float(i == j) for i in range(5)] for j in range(5)]
     check(sz.trace(sz.tensor(rows, sz.float16)), "float16", [real(2052)], ())
     check(sz.trace(sz.tensor([[INF, 0], [0, -INF]])), "float32", [real(NAN)], ())
-
-
-def test_trace_of_planes() -> None:
-    x = sz.tensor([[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]])
-    array = x.numpy()
-    for first, second in ((0, 1), (1, 0), (0, 2), (2, 1), (-1, 0), (-3, -2)):
-        for offset in (-2, -1, 0, 1, 2):
-            got = sz.trace(x, offset, first, second)
-            assert (got.numpy() == array.trace(offset, first, second)).all()
-    view = _core.view(x, x.offset, (3, 2, 2), (1, 3, 6))
-    assert (sz.trace(view).numpy() == array.T.trace()).all()
-    assert sz.trace(sz.tensor([[]])).item() == 0
 
 
 @pytest.mark.parametrize(
@@ -325,27 +266,7 @@ def test_trace_refuses(shape: tuple[int, ...], arguments: tuple[int, ...], why: 
     assert str(e.value).startswith("trace_backward (7.2.4.13.4): ")
 
 
-@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
-def test_trace_backward_puts_the_gradient_on_the_diagonal(name: str) -> None:
-    dt = sz.dtype(name)
-    for offset in range(-3, 4):
-        got = sz.trace_backward(sz.tensor(2, dt), (2, 3), offset)
-        assert (got.dtype, got.shape) == (dt, (2, 3))
-        assert got.tolist() == [[2 * (j - i == offset) for j in range(3)] for i in range(2)]
-
-
-def test_trace_backward_of_planes_is_the_adjoint() -> None:
-    """The gradient is 1 exactly where an element takes part in the sum."""
-    shape = (2, 3, 4)
-    for first, second in ((0, 1), (1, 2), (2, 0), (-1, 1)):
-        rest = [n for a, n in enumerate(shape) if a not in (first % 3, second % 3)]
-        gradient = sz.tensor([5.0 + i for i in range(rest[0])])
-        got = sz.trace_backward(gradient, shape, 1, first, second)
-        weights = sz.tensor([float(i) for i in range(24)]).numpy().reshape(shape)
-        lhs = float((got.numpy() * weights).sum())
-        rhs = float((gradient.numpy() * weights.trace(1, first, second)).sum())
-        assert lhs == rhs
-    # A gradient that is one value, repeated without memory.
+def test_trace_backward_of_one_value_repeated_without_memory() -> None:
     repeated = _core.view(sz.tensor([3.0]), 0, (4,), (0,))
     assert sz.trace(sz.trace_backward(repeated, (2, 2, 4))).tolist() == [6] * 4
 
@@ -358,9 +279,3 @@ def test_trace_backward_checks_shapes() -> None:
             sz.trace_backward(sz.tensor(1.0), bad)  # type: ignore[arg-type]
     with pytest.raises(sz.AllocFailed):
         sz.trace_backward(sz.tensor(1.0), (2**40, 2**40))
-
-
-def test_quotients_of_negative_integers() -> None:
-    assert sz.div(sz.tensor([-7, 7]), 2).tolist() == [-3, 3]  # E72
-    assert sz.floordiv(sz.tensor([-7, 7]), 2).tolist() == [-4, 3]
-    assert sz.mod(sz.tensor([-7, 7]), 3).tolist() == [2, 1]  # E75

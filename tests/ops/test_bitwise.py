@@ -1,11 +1,11 @@
-"""7.2.7: bits."""
+"""7.2.7: bits, where the conformance kit cannot ask: dtypes of shifts, messages."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import pytest
-from checking import array, check, check_binary, check_unary, level, pack, pairs, samples
+from checking import array, check, level, pack, samples
 
 import suanzi as sz
 from suanzi import _core
@@ -21,17 +21,6 @@ def _width(name: str) -> int:
 
 def _shifted(op: str, name: str, x: int, shift: int) -> int:
     return wrap(name, x << shift if op == "bitwise_left_shift" else x >> shift)
-
-
-@pytest.mark.parametrize("name", [*INTEGERS, "bool"])
-@pytest.mark.parametrize("op", BINARY)
-def test_every_pair_of_special_values(op: str, name: str) -> None:
-    check_binary(op, name, *pairs(name, 3), name)
-
-
-@pytest.mark.parametrize("name", INTEGERS)
-def test_not(name: str) -> None:
-    check_unary("bitwise_not", name, samples(name, 100), name)
 
 
 def test_not_of_bool_stays_bool() -> None:

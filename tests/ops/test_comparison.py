@@ -1,31 +1,18 @@
-"""7.2.5: comparison against exact arithmetic, and allclose."""
+"""7.2.5: comparison, where the conformance kit cannot ask: rule sets, numbers, messages."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import pytest
-from checking import check, check_binary, pack, pairs, samples
+from checking import check, pack, samples
 
 import suanzi as sz
-from suanzi.conformance.oracle import COMPLEX, FLOATS, INTEGERS, REALS, SUBBYTE, binary, real
+from suanzi.conformance.oracle import COMPLEX, binary, real
 
 ORDER = ["greater", "greater_equal", "less", "less_equal"]
 EQUALITY = ["equal", "not_equal"]
 INF, NAN = float("inf"), float("nan")
-
-
-@pytest.mark.parametrize("name", [*REALS, *SUBBYTE])
-@pytest.mark.parametrize("op", ORDER)
-def test_order_of_every_pair_of_special_values(op: str, name: str) -> None:
-    check_binary(op, name, *pairs(name, 3), "bool")
-
-
-@pytest.mark.parametrize("name", [*REALS, *SUBBYTE, *COMPLEX, "bool"])
-@pytest.mark.parametrize("op", EQUALITY)
-def test_equality_of_every_pair_of_special_values(op: str, name: str) -> None:
-    xs, ys = pairs(name, 2)
-    check_binary(op, name, xs[:50], ys[:50], "bool")
 
 
 @pytest.mark.parametrize("op", ORDER)
@@ -80,56 +67,6 @@ def test_lossless_compares_numbers_beyond_64_bits_by_value(op: str, number: int)
 # ---- allclose ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "arguments", "close"),
-    [
-        ([10, 1e-7], [10.1, 1e-8], {}, False),  # A.2.5.7
-        ([10, 1e-7], [10.00001, 1e-8], {}, False),
-        ([10, 1e-8], [10.00001, 1e-9], {}, True),
-        ([1.0], [1.5], {"rtol": 0, "atol": 0.5}, True),
-        ([1.0], [1.5], {"rtol": 0, "atol": 0.25}, False),
-        # The tolerance is relative to y: the formula is not symmetric.
-        ([1.0], [2.0], {"rtol": 0.5, "atol": 0}, True),
-        ([2.0], [1.0], {"rtol": 0.5, "atol": 0}, False),
-        ([INF, -INF], [INF, -INF], {}, True),
-        ([INF], [-INF], {"atol": 1.0}, False),
-        ([1.0], [INF], {"rtol": 1.0}, False),
-        ([INF], [1.0], {"rtol": 1.0}, False),
-        ([NAN], [NAN], {}, False),
-        ([NAN], [NAN], {"equal_nan": True}, True),
-        ([NAN], [1.0], {"equal_nan": True}, False),
-        ([0.0], [-0.0], {"rtol": 0, "atol": 0}, True),
-    ],
-)
-@pytest.mark.parametrize("name", ["float32", "float64"])
-def test_allclose(
-    name: str, x: list[float], y: list[float], arguments: dict[str, float], close: bool
-) -> None:
-    dt = sz.dtype(name)
-    check(sz.allclose(sz.tensor(x, dt), sz.tensor(y, dt), **arguments), "bool", [close])
-
-
-@pytest.mark.parametrize("name", [*REALS, *COMPLEX])
-def test_allclose_of_every_dtype(name: str) -> None:
-    dt = sz.dtype(name)
-    x, y = sz.tensor([1, 2], dt), sz.tensor([1, 3], dt)
-    check(sz.allclose(x, x, 0, 0), "bool", [1])
-    check(sz.allclose(x, y, 0, 0), "bool", [0])
-    check(sz.allclose(x, y, 0, 1), "bool", [1])
-    check(sz.allclose(pack(name, []), pack(name, [])), "bool", [1])
-    check(sz.allclose(sz.tensor([[1], [1]], dt), 1, 0, 0), "bool", [1])
-
-
-def test_allclose_of_integers_is_exact() -> None:
-    for name in INTEGERS:
-        top = int(sz.iinfo(name).max)
-        x, y = sz.tensor([top], sz.dtype(name)), sz.tensor([top - 1], sz.dtype(name))
-        check(sz.allclose(x, y, 0, 0), "bool", [0])
-        check(sz.allclose(x, y, 0, 1), "bool", [1])
-        low = sz.tensor([int(sz.iinfo(name).min)], sz.dtype(name))
-        check(sz.allclose(x, low, 0, 2), "bool", [0])  # the difference must not wrap to -1
-
-
 def test_allclose_converts_a_number_once() -> None:
     check(sz.allclose(sz.tensor([0.1], sz.float64), 0.1, 0, 0), "bool", [1])
     check(sz.allclose(sz.tensor([2.0**70], sz.float64), 2**70, 0, 0), "bool", [1])
@@ -159,11 +96,3 @@ def test_allclose_refuses() -> None:
                 sz.allclose(x, x, **{name: bad})  # type: ignore[arg-type]
     with pytest.raises(sz.TypeMismatch, match=r"^allclose \(7\.2\.5\.7\): x is bool"):
         sz.allclose(sz.tensor([True]), sz.tensor([True]))
-
-
-@pytest.mark.parametrize("name", FLOATS)
-def test_nan_is_unlike_everything(name: str) -> None:
-    x = sz.tensor([NAN] * 40, sz.dtype(name))
-    check(x == x, "bool", [0] * 40)
-    check(x != x, "bool", [1] * 40)
-    check(x >= x, "bool", [0] * 40)

@@ -40,21 +40,6 @@ def test_complex_of_any_bits_in_any_layout(data: st.DataObject) -> None:
     assert np.array_equal(imag, raw(y))
 
 
-@pytest.mark.parametrize("dtype", MADE_OF, ids=str)
-@pytest.mark.parametrize(
-    "shapes", [((3, 1), (4,)), ((), (5,)), ((2, 3), ()), ((0, 1), (1, 4)), ((), ())]
-)
-def test_parts_are_repeated(
-    dtype: sz.DType, shapes: tuple[tuple[int, ...], tuple[int, ...]]
-) -> None:
-    x, y = (laid_out(shape, dtype, seed=i) for i, shape in enumerate(shapes))
-    made = sz.complex(x, y)
-    shape = np.broadcast_shapes(*shapes)
-    assert made.shape == shape
-    for part, source in zip(parts(made), (x, y), strict=True):
-        assert np.array_equal(part, np.broadcast_to(raw(source), (*shape, dtype.itemsize)))
-
-
 def test_a_number_takes_the_dtype_of_the_other_part() -> None:
     for dtype, expected in MADE_OF.items():
         x = sz.tensor([1, 2], dtype)

@@ -1,4 +1,4 @@
-"""zeros, full, empty, contiguous, range, linspace, duplicate, diag, destroy: what they make."""
+"""zeros, full, empty, contiguous, range, linspace, duplicate, destroy: beyond the kit's cases."""
 
 from __future__ import annotations
 
@@ -79,12 +79,11 @@ def test_threads_fill_the_same(threads: int) -> None:
         sz.set_num_threads(before)
 
 
-VALUES: list[Any] = [0, 1, -0.0, 0.1, 2.5, -7, 1e-8, 1e5, 1e39, math.inf, math.nan]
-VALUES += [2**24 + 1, 2**63, 2**53 + 1, 2**64 - 1, 10**30, 10**400, 2049, 65520, 465]
+VALUES: list[Any] = [0.1, -0.0, math.nan, 2**53 + 1, 10**30, 10**400]
 
 
 @pytest.mark.parametrize("name", list(exact.FLOATS))
-def test_full_rounds_once(name: str) -> None:
+def test_full_of_numbers_and_tensors_rounds_once(name: str) -> None:
     for value in VALUES:
         real = value if isinstance(value, float) else Fraction(value)
         wanted = exact.encode(real, name)
@@ -94,16 +93,6 @@ def test_full_rounds_once(name: str) -> None:
                 assert all(exact.is_nan(bits, name) for bits in made), value
             else:
                 assert made == [wanted] * 3, value
-
-
-@pytest.mark.parametrize("name", list(exact.COMPLEX))
-def test_full_of_complex_numbers(name: str) -> None:
-    part = exact.COMPLEX[name]
-    for value in (0, -2, 0.1, 1 - 0.1j, complex(math.inf, -0.0), 2**40 + 1):
-        x = sz.full(shape=(2, 2), value=value, dtype=name)
-        parts = [value.real, value.imag]
-        wanted = [exact.encode(p if isinstance(p, float) else Fraction(p), part) for p in parts]
-        assert physical(x) == wanted * 4
 
 
 @pytest.mark.parametrize("name", list(exact.INTEGERS))
@@ -129,12 +118,6 @@ def test_full_of_bools() -> None:
     for value in (2, -1, 0.5, math.nan, 1j):
         with pytest.raises(sz.InvalidArgument):
             sz.full(sz.bool, shape=(2,), value=value)
-
-
-def test_full_without_a_shape_is_one_zero() -> None:
-    x = sz.full()
-    assert (x.shape, x.dtype, x.item()) == ((), sz.float32, 0)
-    assert sz.full(value=3).item() == 3
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -193,31 +176,6 @@ def test_duplicate_keeps_the_quantisation() -> None:
         sz.QT_CH_SYM_INT8, (0.5, 1.0, 2.0), 0, 1)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*NUMBERS, "char"])
-def test_diag(name: str) -> None:
-    item = sz.dtype(name).itemsize
-    for size in (0, 1, 2, 5):
-        raw = bytes((i * 7 + 1) % 2 for i in range(size * item))
-        x = sz.create_tensor((size,), raw, name)
-        y = sz.diag(x)
-        assert (y.shape, y.dtype) == ((size, size), x.dtype)
-        wanted = bytearray(size * size * item)
-        for i in range(size):
-            at = i * (size + 1) * item
-            wanted[at : at + item] = raw[i * item : (i + 1) * item]
-        assert bytes(y.storage.memory) == bytes(wanted)
-    strided = _core.view(sz.tensor([1, 2, 3, 4, 5, 6]), 4, (3,), (-2,))
-    assert sz.diag(strided).tolist() == [[5, 0, 0], [0, 3, 0], [0, 0, 1]]
-
-
-def test_diag_of_a_quantised_tensor_has_real_zeros() -> None:
-    q = _core.cast(sz.tensor([1, 2, 3], sz.uint8), sz.QT_ASYM_UINT8, False)
-    _core.set_quantization(q, [0.5], 2, -1)
-    y = sz.diag(q)
-    assert (y.scale, y.zero_point) == ((0.5,), 2)
-    assert sz.cast(y).tolist() == [[-0.5, 0, 0], [0, 0, 0], [0, 0, 0.5]]
-
-
 class TestDestroy:
     def test_it_is_gone_and_its_memory_too(self) -> None:
         before = _core.pool_info()["storages"]
@@ -254,31 +212,6 @@ class TestDestroy:
 
 
 # ---- range and linspace --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", list(exact.INTEGERS))
-def test_range_of_integers_is_exact(name: str) -> None:
-    bits, signed = exact.INTEGERS[name]
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-    cases = [
-        (low, low, 1),
-        (high, high, high or 1),
-        (max(low, high - 20), high, 1),
-        (low, high, high),
-    ]
-    cases += [
-        (low, high, high),
-        (low, min(high, low + 30), 7),
-        (high, low, low),
-        (high, max(low, high - 30), -7),
-    ]
-    for first, last, step in cases:
-        if step == 0 or not low <= step <= high:
-            continue
-        x = sz.range(first, last, step, name)
-        end = last + (1 if step > 0 else -1)
-        assert x.tolist() == list(range(first, end, step)), (first, last, step)
-        assert x.dtype is sz.dtype(name)
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1), st.integers(1, 40))

@@ -12,7 +12,6 @@ from functions import (
     check_narrow,
     check_promotion,
     check_same_everywhere,
-    check_shapes,
     check_special,
 )
 
@@ -59,8 +58,3 @@ def test_threads_and_neighbours_change_nothing(name: str, dtype: sz.DType) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_promotion_and_refusals(name: str) -> None:
     check_promotion(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shapes(name: str) -> None:
-    check_shapes(name)

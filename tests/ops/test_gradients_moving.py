@@ -1,4 +1,4 @@
-"""slice_backward, clip_backward and trace_backward against central differences."""
+"""clip_backward and trace_backward against central differences."""
 
 from __future__ import annotations
 
@@ -16,22 +16,6 @@ RNG = np.random.default_rng(131)
 def numbers(shape: tuple[int, ...], *, complex_: bool = False) -> Any:
     values = RNG.uniform(-2, 2, shape)
     return values + 1j * RNG.uniform(-2, 2, shape) if complex_ else values
-
-
-@pytest.mark.parametrize("complex_", [False, True])
-@pytest.mark.parametrize(
-    ("begin", "size", "step"),
-    [((0, 0), (3, 4), (1, 1)), ((1, 0), (2, 3), (2, 2)), ((2, 1), (1, 3), (1, 3))],
-)
-def test_slice(begin: Any, size: Any, step: Any, complex_: bool) -> None:
-    x = numbers((3, 4), complex_=complex_)
-
-    def taken(a: Any) -> Any:
-        return sz.slice(sz.tensor(a), begin, size, step).numpy()
-
-    g = numbers(taken(x).shape, complex_=complex_)
-    found = sz.slice_backward(sz.tensor(g), sz.tensor(x), begin, size, step)
-    assert np.allclose(found.numpy(), central_differences(taken, x, g), atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from functions import each_level, threads
-from gradients import central_differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from moving import laid_out, raw, tensors
-from orders import FLOATS, REAL, rows_along, sorted_places
+from orders import FLOATS, REAL, rows_along
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.conformance.orders import sorted_places
 
 # Random bytes of these are other numbers than are stored: they are compared as numbers.
 WHOLE = [d for d in REAL if d.bits >= 8]
@@ -194,21 +194,6 @@ def test_the_backward_brings_elements_back(x: sz.Tensor, data: st.DataObject) ->
     assert np.array_equal(raw(back), raw(x))
     across = sz.cast(places, places.dtype, layout=tuple(range(x.ndim)))
     assert np.array_equal(raw(sz.argsort_bwd(values, across, axis - x.ndim)), raw(x))
-
-
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("descending", [True, False])
-def test_the_gradient(axis: int, descending: bool) -> None:
-    random = np.random.default_rng(2)
-    x, gradient = random.normal(size=(3, 4)), random.normal(size=(3, 4))
-
-    def function(at: np.ndarray) -> np.ndarray:
-        return np.sort(at, axis) if not descending else -np.sort(-at, axis)
-
-    expected = central_differences(function, x, gradient)
-    places = sz.argsort(sz.tensor(x), axis, descending)[1]
-    found = sz.argsort_bwd(sz.tensor(gradient), places, axis).numpy()
-    assert np.allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("dtype", [sz.int8, sz.uint8, sz.int32, sz.uint64, sz.int64], ids=str)

@@ -1,27 +1,15 @@
-"""7.2.6: logic."""
+"""7.2.6: logic under other rule sets; the conformance kit has the rest."""
 
 from __future__ import annotations
 
 import pytest
-from checking import check, check_binary, check_unary, pack, pairs, samples
+from checking import check, pack, samples
 
 import suanzi as sz
 from suanzi.conformance.oracle import COMPLEX, REALS, SUBBYTE, truth
 
 BINARY = ["logical_and", "logical_or", "logical_xor"]
 DTYPES = ["bool", *SUBBYTE, *REALS, *COMPLEX]
-
-
-@pytest.mark.parametrize("name", DTYPES)
-@pytest.mark.parametrize("op", BINARY)
-def test_every_pair_of_special_values(op: str, name: str) -> None:
-    xs, ys = pairs(name, 1)
-    check_binary(op, name, xs[:40], ys[:40], "bool")
-
-
-@pytest.mark.parametrize("name", DTYPES)
-def test_not(name: str) -> None:
-    check_unary("logical_not", name, samples(name, 100), "bool")
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -35,11 +23,6 @@ def test_a_bool_and_any_dtype(name: str) -> None:
             got = sz.logical_xor(pack(name, xs), sz.tensor([flag]))
             check(got, "bool", [truth(x) != flag for x in xs])
             check(sz.logical_xor(flag, pack(name, xs)), "bool", [truth(x) != flag for x in xs])
-
-
-def test_nan_is_true_and_minus_zero_is_false() -> None:
-    x = sz.tensor([float("nan"), -0.0, 1e-45])
-    check(sz.logical_not(x), "bool", [0, 1, 0])
 
 
 def test_operands_without_a_common_dtype_are_each_true_or_false() -> None:

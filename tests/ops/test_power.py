@@ -170,9 +170,3 @@ def test_square_roots_are_correctly_rounded() -> None:
                     )
                     low, high = (value + below) / 2, (value + above) / 2
                     assert low * low <= Fraction(argument) <= high * high
-
-
-def test_roots_and_squares_of_integers() -> None:
-    assert sz.sqrt(sz.tensor([4, 9, 16])).tolist() == [2, 3, 4]
-    assert sz.rsqrt(sz.tensor([4, 16, 25], sz.float64)).tolist() == [0.5, 0.25, 0.2]
-    assert sz.square(sz.tensor([2, 3, 4])).tolist() == [4, 9, 16]

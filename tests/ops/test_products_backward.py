@@ -16,7 +16,6 @@ KINDS = [np.float64, np.complex128]
 DOTS = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)),
         ((2, 3, 4), (2, 4, 3)), ((4,), (2, 4, 3)), ((3, 4), (2, 2, 4, 3)), ((), (2, 3)),
         ((2, 3), ()), ((), ()), ((1, 1), (1, 1))]  # fmt: skip
-LEADING = [(), (3,), (2, 2)]
 
 
 def sample(shape: tuple[int, ...], kind: Any, seed: int) -> Any:
@@ -51,32 +50,6 @@ def test_dot(shapes: Any, kinds: Any) -> None:
     tensors = [sz.tensor(a) for a in (g, x, y)]
     check(sz.dot_bwd1(*tensors), lambda at: dot(at, y), x, g)
     check(sz.dot_bwd2(*tensors), lambda at: dot(x, at), y, g)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("leading", LEADING, ids=str)
-def test_linear(leading: tuple[int, ...], kind: Any) -> None:
-    x, weight = sample((*leading, 3), kind, 1), sample((4, 3), kind, 2)
-    g = sample((*leading, 4), kind, 3)
-    found = sz.linear_bwd_in(sz.tensor(g), sz.tensor(weight))
-    check(found, lambda at: at @ weight.T, x, g)
-    found = sz.linear_bwd_weight(sz.tensor(g), sz.tensor(x))
-    check(found, lambda at: x @ at.T, weight, g)
-
-
-def bilinear(x: Any, y: Any, weight: Any) -> Any:
-    return np.einsum("...i,oij,...j->...o", x, weight, y)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("leading", LEADING, ids=str)
-def test_bilinear(leading: tuple[int, ...], kind: Any) -> None:
-    x, y = sample((*leading, 2), kind, 1), sample((*leading, 3), kind, 2)
-    weight, g = sample((4, 2, 3), kind, 3), sample((*leading, 4), kind, 4)
-    a, b, w, t = map(sz.tensor, (x, y, weight, g))
-    check(sz.bilinear_bwd_in1(t, b, w), lambda at: bilinear(at, y, weight), x, g)
-    check(sz.bilinear_bwd_in2(t, a, w), lambda at: bilinear(x, at, weight), y, g)
-    check(sz.bilinear_bwd_weight(t, a, b), lambda at: bilinear(x, y, at), weight, g)
 
 
 def test_bilinear_in_blocks() -> None:
@@ -129,20 +102,3 @@ def test_dtypes_of_gradients_of_dot() -> None:
     assert sz.dot_bwd2(g, half, whole).dtype is sz.float32  # no fractions would be left
     found = sz.dot_bwd1(sz.tensor([2, 3]), sz.tensor(2, sz.int8), sz.tensor([100, 100]))
     assert (found.dtype, found.item()) == (sz.int8, 500 - 512)
-
-
-@pytest.mark.parametrize("shapes", [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,))], ids=str)
-def test_nothing(shapes: Any) -> None:
-    x, y = (sz.zeros(dtype=sz.float64, shape=shape) for shape in shapes)
-    g = sz.zeros(dtype=sz.float64, shape=dot(x.numpy(), y.numpy()).shape)
-    assert sz.dot_bwd1(g, x, y).tolist() == x.tolist()
-    assert sz.dot_bwd2(g, x, y).tolist() == y.tolist()
-
-
-def test_no_rows() -> None:
-    t, a, b = (sz.zeros(shape=(0, n)) for n in (4, 2, 3))
-    w = sz.zeros(shape=(4, 2, 3))
-    assert sz.linear_bwd_weight(t, a).tolist() == [[0, 0]] * 4
-    assert sz.bilinear_bwd_weight(t, a, b).tolist() == [[[0] * 3] * 2] * 4
-    assert sz.bilinear_bwd_in1(t, b, w).shape == (0, 2)
-    assert sz.bilinear_bwd_in2(t, a, w).shape == (0, 3)

@@ -1,4 +1,4 @@
-"""shape, size, rank, is_contiguous, and is_finite, is_inf, is_nan of every dtype."""
+"""7.2.2: every pattern, layouts, large tensors, and what is refused."""
 
 from __future__ import annotations
 
@@ -135,18 +135,11 @@ def test_numbers_arrays_and_quantised_tensors() -> None:
 
 # ---- shape, size, rank, is_contiguous ------------------------------------------------------------
 
-SHAPES = [(), (0,), (1,), (7,), (2, 3), (3, 0, 2), (1,) * 64]
 
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", [*exact.NAMES, "char"])
-def test_shape_size_and_rank(shape: tuple[int, ...], name: str) -> None:
-    x = sz.zeros(shape, name)
-    found = sz.shape(x)
-    assert (found.dtype, found.shape, tuple(found.tolist())) == (sz.int32, (len(shape),), shape)
-    assert sz.size(x) == math.prod(shape)
-    assert sz.rank(x) == len(shape)
-    assert type(sz.size(x)) is type(sz.rank(x)) is int
+def test_as_many_axes_as_there_can_be() -> None:
+    x = sz.zeros((1,) * 64)
+    assert sz.shape(x).tolist() == [1] * 64
+    assert (sz.size(x), sz.rank(x)) == (1, 64)
 
 
 def test_a_shape_beyond_32_bits() -> None:
@@ -173,12 +166,6 @@ def test_contiguous_is_row_major_without_gaps(shape: list[int], data: Any) -> No
     # Element by element, in the order of their indices, memory goes on by one.
     places = [sum(i * s for i, s in zip(index, strides, strict=True)) for index in np.ndindex(dims)]
     assert sz.is_contiguous(x) is (places == list(range(len(places))))
-
-
-def test_layouts_are_contiguous_or_not() -> None:
-    for order in itertools.permutations(range(3)):
-        assert sz.is_contiguous(sz.empty((2, 3, 4), layout=order)) is (order == (2, 1, 0))
-        assert sz.is_contiguous(sz.empty((1, 3, 1), layout=order)) is True
 
 
 # ---- statuses ------------------------------------------------------------------------------------

@@ -1,148 +1,32 @@
-"""reduce against its definition on Python's integers and fractions, for every dtype and layout."""
+"""reduce beyond the cases of the kit: any layout, exact means, levels, threads, many elements."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-import operator
 from fractions import Fraction
-from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 from functions import each_level, same_bits, threads
 from hypothesis import given
 from hypothesis import strategies as st
-from moving import laid_out, layouts, raw, refused
+from moving import laid_out, layouts, raw
 from sums import nearest
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.conformance.reducing import reduced, takes
 
 MODES = list(sz.ReduceMode.__members__)
 INTEGERS = [f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)]
 FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]
 COMPLEX = ["complex32", "complex64", "complex128"]
 NAMES = ["bool", *INTEGERS, *FLOATS, *COMPLEX]
-SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 0, 3), (0,), (4, 17), (2, 3, 2, 2)]
-
-
-def takes(mode: str, name: str) -> bool:
-    if mode in ("MAX", "MIN"):
-        return name not in COMPLEX
-    if mode == "MEAN":
-        return name != "bool"
-    return mode[0] != "B" or name not in (*FLOATS, *COMPLEX)
-
-
-def result_name(mode: str, name: str) -> str:
-    if mode[0] == "L":
-        return "bool"
-    if mode in ("SUM", "PROD") and name == "bool":
-        return "int64"
-    return "float32" if mode == "MEAN" and name in INTEGERS else name
-
-
-def wrapped(value: Any, name: str) -> Any:
-    if name not in INTEGERS:
-        return value
-    bits = int(name.lstrip("uint"))
-    low = 0 if name[0] == "u" else -(2 ** (bits - 1))
-    return (int(value) - low) % 2**bits + low
-
-
-def combined(mode: str, values: list[Any]) -> Any:
-    """One mode of exact numbers, by its definition; None where there is none."""
-    if not values:
-        return {"SUM": 0, "PROD": 1, "LAND": 1, "LOR": 0, "LXOR": 0, "BAND": -1, "BOR": 0,
-                "BXOR": 0}.get(mode)  # fmt: skip
-    if mode == "MEAN":
-        return sum(values) / len(values)
-    if mode[0] == "L":
-        step: Any = {"LAND": operator.and_, "LOR": operator.or_, "LXOR": operator.xor}[mode]
-        return functools.reduce(step, [int(v != 0) for v in values])
-    if mode in ("MAX", "MIN"):
-        return max(values) if mode == "MAX" else min(values)
-    step = {"SUM": operator.add, "PROD": operator.mul, "BAND": operator.and_,
-            "BOR": operator.or_, "BXOR": operator.xor}[mode]  # fmt: skip
-    return functools.reduce(step, values)
-
-
-def rows_of(values: Any, axes: tuple[int, ...]) -> list[list[Any]]:
-    """What each result is of, in row-major order."""
-    kept = [a for a in range(values.ndim) if a not in axes]
-    moved = np.transpose(values, [*kept, *axes])
-    count = math.prod(values.shape[a] for a in axes)
-    return [list(row) for row in moved.reshape(math.prod(moved.shape[: len(kept)]), count)]
-
-
-def exact(x: sz.Tensor) -> Any:
-    """The elements as an array of Python numbers."""
-    made = np.empty(x.shape, object)
-    made[...] = np.array(x.tolist(), object).reshape(x.shape) if x.size else None
-    return made
 
 
 def every_axes(ndim: int) -> list[tuple[int, ...]]:
     return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", NAMES)
-def test_by_its_definition(name: str, mode: str) -> None:
-    random = Random(f"{name} {mode}")
-    dtype = sz.dtype(name)
-    if not takes(mode, name):
-        refused(sz.TypeMismatch, "reduce", sz.tensor([1, 1], dtype), mode, match=f"input is {name}")
-        return
-    for shape in SHAPES:
-        pool = [0, 1] if name == "bool" else [0, 1, 2, 3] if name[0] == "u" else [-2, -1, 0, 1, 2]
-        numbers = [random.choice(pool) for _ in range(math.prod(shape))]
-        if name in COMPLEX:
-            numbers = [complex(v, random.choice(pool)) for v in numbers]
-        if mode == "PROD":
-            numbers = [v or 1 for v in numbers]
-            if name in (*FLOATS, *COMPLEX):  # so that no product is too much
-                numbers = [
-                    v if i < 6 else 1j if name in COMPLEX else -1 for i, v in enumerate(numbers)
-                ]
-        if "float8" in name and math.prod(shape) > 8:
-            numbers = [abs(v) % 2 for v in numbers]
-        x = sz.cast(
-            sz.reshape(sz.tensor(numbers, "complex128" if name in COMPLEX else "int64"), shape),
-            dtype,
-        )
-        for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
-            if mode == "PROD" and "float8" in name and len(numbers) > 8:
-                continue
-            lines = rows_of(exact(x), axes)
-            nothing = math.prod(shape[a] for a in axes) == 0
-            if nothing and mode in ("MAX", "MIN", "MEAN"):
-                refused(
-                    sz.InvalidArgument, "reduce", x, mode, axes, keep_dims=keep, match="no elements"
-                )
-                continue
-            given_axes: Any = axes[0] if len(axes) == 1 and random.random() < 0.5 else axes
-            found = sz.reduce(x, mode.lower(), given_axes, keep_dims=keep)
-            target = result_name(mode, name)
-            assert str(found.dtype) == target
-            expected = [wrapped(combined(mode, line), target) for line in lines]
-            if mode == "BAND" and nothing and name == "bool":
-                expected = [1] * len(expected)
-            if mode == "MEAN":
-                wanted = sz.cast(
-                    sz.tensor(expected or [0.0], "complex128" if name in COMPLEX else "float64"),
-                    target,
-                )
-                expected = wanted.tolist()[: len(expected)]
-            elif target in FLOATS:
-                expected = [nearest(Fraction(v), target) for v in expected]
-            assert sz.reshape(found, (found.size,)).tolist() == expected
-            assert found.shape == tuple(
-                1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes
-            )
 
 
 @given(st.data())
@@ -153,11 +37,10 @@ def test_integers_of_any_layout(data: st.DataObject) -> None:
     axes = data.draw(st.lists(st.sampled_from(range(len(shape))), unique=True)) if shape else []
     mode = data.draw(st.sampled_from(["SUM", "PROD", "MAX", "MIN", "LXOR", "BAND", "BXOR"]))
     found = sz.reduce(x, mode, [a - len(shape) for a in axes] if data.draw(st.booleans()) else axes)
-    target = result_name(mode, str(x.dtype))
-    lines = rows_of(exact(x), tuple(sorted(axes)) or tuple(range(len(shape))))
-    assert sz.reshape(found, (found.size,)).tolist() == [
-        wrapped(combined(mode, line), target) for line in lines
-    ]
+    along = sorted(axes) or list(range(len(shape)))
+    values = [int(v) for v in sz.reshape(x, (x.size,)).tolist()]
+    (wanted,) = reduced(mode, str(x.dtype), values, shape, along)
+    assert sz.reshape(found, (found.size,)).tolist() == list(wanted.truth)
     assert found.storage != x.storage
 
 

@@ -1,4 +1,4 @@
-"""reduce_bwd and cumsum_bwd by central differences, and where they are delicate."""
+"""reduce_bwd where it is delicate: complex numbers, ties of NaN, many elements, layouts."""
 
 from __future__ import annotations
 
@@ -22,55 +22,34 @@ def every_axes(ndim: int) -> list[tuple[int, ...]]:
     return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.complex128])
-@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD", "MAX", "MIN"])
-def test_reduce_bwd(mode: str, kind: Any) -> None:
-    if kind is np.complex128 and mode in ("MAX", "MIN"):
-        return
+@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD"])
+def test_of_complex_numbers(mode: str) -> None:
     rng = np.random.default_rng(1)
     for shape in SHAPES:
-        values = rng.permutation(np.arange(1.0, 1 + math.prod(shape))).reshape(shape) / 4
-        x = np.array(values if kind is np.float64 else values + 1j * rng.standard_normal(shape))
+        x = np.array(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
         for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
 
             def forward(at: Any, axes: Any = axes, keep: bool = keep) -> Any:
                 return sz.reduce(sz.tensor(at), mode, axes, keep_dims=keep).numpy()
 
-            result = forward(x)
-            out_grad = rng.standard_normal(result.shape).astype(kind)
-            if kind is np.complex128:
-                out_grad = out_grad + 1j * rng.standard_normal(result.shape)
+            left = forward(x).shape
+            out_grad = np.array(rng.standard_normal(left) + 1j * rng.standard_normal(left))
             found = sz.reduce_bwd(sz.tensor(out_grad), sz.tensor(x), mode, axes, keep_dims=keep)
             expected = central_differences(forward, x, out_grad)
             assert found.shape == x.shape
             assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_products_with_zeros() -> None:
-    for values, expected in [
-        ([0.0, 2.0, 3.0], [6, 0, 0]),
-        ([0.0, 0.0, 3.0], [0, 0, 0]),
-        ([2.0, 0.0], [0, 2]),
-        ([5.0], [1]),
-        ([2.0, 3.0, 4.0, 0.0, 1.0], [0, 0, 0, 24, 0]),
-    ]:
-        assert sz.reduce_bwd(sz.tensor(1.0), sz.tensor(values), "PROD").tolist() == expected
-    assert sz.reduce_bwd(sz.tensor(2.0), sz.zeros((0,)), "PROD").tolist() == []
-    infinite = sz.reduce_bwd(sz.tensor(1.0), sz.tensor([math.inf, 0.0, 2.0]), "PROD").tolist()
-    assert infinite[:2] == [0, math.inf]
-    assert math.isnan(infinite[2])
-    conj = sz.reduce_bwd(sz.tensor(1 + 0j), sz.tensor([1j, 2 + 1j]), "PROD").tolist()
-    assert conj == [2 - 1j, -1j]
+def test_factors_are_conjugated() -> None:
+    found = sz.reduce_bwd(sz.tensor(1 + 0j), sz.tensor([1j, 2 + 1j]), "PROD").tolist()
+    assert found == [2 - 1j, -1j]
 
 
-def test_ties_and_nan() -> None:
+def test_integers_and_nan_that_are_equal() -> None:
     g = sz.tensor(6.0)
-    assert sz.reduce_bwd(g, sz.tensor([1.0, 3.0, 3.0]), "MAX").tolist() == [0, 3, 3]
     assert sz.reduce_bwd(g, sz.tensor([1, 1, 1, 3]), "MIN").tolist() == [2, 2, 2, 0]
-    assert sz.reduce_bwd(g, sz.tensor([-0.0, 0.0]), "MAX").tolist() == [3, 3]
     assert sz.reduce_bwd(g, sz.tensor([math.nan, 1.0, math.nan]), "MAX").tolist() == [3, 0, 3]
     assert sz.reduce_bwd(g, sz.tensor([True, False, True]), "MAX").tolist() == [3, 0, 3]
-    assert sz.reduce_bwd(sz.zeros((2,)), sz.zeros((2, 0)), "SUM", 1).shape == (2, 0)
 
 
 @pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
@@ -114,19 +93,3 @@ def test_layouts(data: st.DataObject) -> None:
     one, other = (sz.reduce_bwd(gradient, t, mode, axis) for t in (x, plain))
     assert one.tolist() == other.tolist()
     assert one.storage not in (x.storage, gradient.storage)
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.complex128])
-def test_cumsum_bwd(kind: Any) -> None:
-    rng = np.random.default_rng(2)
-    for shape in SHAPES[1:]:
-        x = rng.standard_normal(shape).astype(kind)
-        for axis in (-1, *range(len(shape))):
-
-            def forward(at: Any, axis: int = axis) -> Any:
-                return sz.cumsum(sz.tensor(at), axis).numpy()
-
-            out_grad = rng.standard_normal(forward(x).shape).astype(kind)
-            found = sz.cumsum_bwd(sz.tensor(out_grad), axis, shape)
-            expected = central_differences(forward, x, out_grad)
-            assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)

@@ -1,40 +1,21 @@
-"""7.2.9: rounding to whole numbers."""
+"""7.2.9: rounding: every float8, and messages; the conformance kit has the rest."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import pytest
 from checking import check, check_unary, pack, samples
 
 import suanzi as sz
-from suanzi.conformance.oracle import COMPLEX, FLOATS, FORMATS, INTEGERS, decode, encode, real
+from suanzi.conformance.oracle import COMPLEX, FORMATS, INTEGERS, decode, real
 
 OPS = ["floor", "ceil", "trunc", "round"]
 MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}
-
-
-@pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("op", OPS)
-def test_special_and_random_values(op: str, name: str) -> None:
-    check_unary(op, name, samples(name, 300), name)
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
 @pytest.mark.parametrize("op", OPS)
 def test_every_float8(op: str, name: str) -> None:
     check_unary(op, name, [decode(FORMATS[name], bits) for bits in range(256)], name)
-
-
-@pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("op", OPS)
-def test_around_every_tie(op: str, name: str) -> None:
-    form = FORMATS[name]
-    values = []
-    for half in range(-15, 16, 2):
-        bits = encode(form, real(Fraction(half, 2)))
-        values += [decode(form, b) for b in (bits - 1, bits, bits + 1)]
-    check_unary(op, name, values, name)
 
 
 @pytest.mark.parametrize(("mode", "op"), MODES.items())

@@ -237,12 +237,6 @@ def test_transpose(data: st.DataObject) -> None:
     same(sz.transpose(y, np.argsort(perm)), raw(x))
 
 
-def test_a_cycle_of_three_axes_goes_the_way_of_the_text() -> None:
-    x = laid_out((2, 3, 4), sz.float32)
-    assert sz.transpose(x, (1, 2, 0)).shape == (4, 2, 3)
-    assert x.T.shape == (4, 3, 2)
-
-
 @given(st.data())
 def test_expand_dims_and_squeeze(data: st.DataObject) -> None:
     x = data.draw(tensors(max_side=3))

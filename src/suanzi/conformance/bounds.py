@@ -3,16 +3,17 @@
 The kit judges any backend, so it asks for what a standard asks for, or what any careful library
 gives; suanzi's own claims, which are sharper, stand in its registry and are held by its own tests.
 
-- IEEE 754 demands correct rounding of +, -, *, /, the square root, the remainder and rounding to
-  whole numbers. What is made of one such operation (square, reciprocal) is held to it, too.
+- IEEE 754 demands correct rounding of +, -, *, /, the square root and rounding to whole numbers.
+  What is made of one such operation (square, reciprocal) is held to it, too, and so are floordiv
+  and mod: their quotient and remainder are exact until they are rounded once.
 - Of the other functions IEEE 754 only recommends it. OpenCL's full profile states limits that every
   conforming device keeps; they are taken over where they are at most 5. Its 16 for pow would hide
   a logarithm that is a few bits short: 5 here.
 - A dtype narrower than float32 is computed in float32 everywhere, and then rounded once: half a
   unit and a little. 1 leaves room for a table or a polynomial of its own.
 - Complex numbers are judged by the larger part. A product of two roundings, added: 2 sqrt(2). A
-  quotient by Smith's method or by the conjugate has up to seven roundings, one after the other;
-  none of the libraries tried comes near 8. A magnitude is OpenCL's hypot.
+  quotient by Smith's method or by the conjugate has up to seven roundings, one after the other: 8
+  with what the two parts share. A magnitude is OpenCL's hypot.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -289,6 +290,8 @@ def _run(
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
     said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    if backend.python != sys.executable:
+        said["interpreter"] = backend.python
     return {"title": backend.title, "adapter": backend.adapter, **said}
 
 

@@ -19,7 +19,7 @@ CHECKS: dict[str, Checker] = {}
 
 
 def check(function: Checker) -> Checker:
-    """Make a function a check, by its own name."""
+    """Make a function a check, by its own name, which no other has."""
     assert function.__name__ not in CHECKS, function.__name__
     CHECKS[function.__name__] = function
     return function

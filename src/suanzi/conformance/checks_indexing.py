@@ -14,7 +14,7 @@ from suanzi.conformance.tensors import tensor, values
 
 
 @check
-def in_any_order(
+def best_in_any_order(
     arguments: Mapping[str, Any], outputs: Sequence[Any], facts: Mapping[str, Any]
 ) -> str | None:
     """Elements and their indices, as `facts` has them along an axis, in any order.

@@ -99,7 +99,10 @@ def _float(x: Fraction) -> str:
 
 @check
 def uniform(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Numbers from `low` to `high`, each a number for each part: floats stay below, E28."""
+    """Numbers from `low` to `high`, each a number for each part; if it is `open`, below that, E28.
+
+    Rounding reaches the end so seldom in most ranges that a verdict would depend on chance.
+    """
     problem = form(outputs[0], facts)
     if problem:
         return problem
@@ -108,7 +111,7 @@ def uniform(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str |
         return "an element is not finite"
     parts, grain = taken
     ranges = [
-        _Range(_grains(low, grain), _grains(high, grain), grain, facts["dtype"])
+        _Range(_grains(low, grain), _grains(high, grain), grain, facts["dtype"], facts["open"])
         for low, high in zip(facts["low"], facts["high"], strict=True)
     ]
     for part, within in zip(parts, ranges, strict=True):
@@ -126,6 +129,7 @@ class _Range:
     high: int
     grain: Fraction
     dtype: str
+    open_end: bool
 
     @property
     def whole(self) -> bool:
@@ -145,10 +149,9 @@ class _Range:
 
     def problem(self, part: list[int]) -> str | None:
         """Return what is wrong with the numbers, if anything is."""
-        open_end = not self.whole and self.width > 0
         for x in (min(part), max(part)) if part else ():
-            if not self.low <= x <= self.high or (open_end and x == self.high):
-                end = ")" if open_end else "]"
+            if not self.low <= x <= self.high or (self.open_end and x == self.high):
+                end = ")" if self.open_end else "]"
                 return (
                     f"{self.show(x)} is not in [{self.show(self.low)}, {self.show(self.high)}{end}"
                 )

@@ -29,6 +29,9 @@ class Excerpts:
                 if "Unsupported" in {name.name for name in node.names} and only:
                     self._parts.append(({"Unsupported"}, set(), _UNSUPPORTED, False))
                 continue
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("frameworks."):
+                self._read(path.with_name(f"{str(node.module).partition('.')[2]}.py"), only=True)
+                continue
             defined = _defined(node)
             setting = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if defined or (setting and only):
@@ -67,7 +70,7 @@ class Excerpts:
     def text(self, needed: Iterable[int]) -> str:
         """Return parts as a program: imports, settings, then the rest."""
         parts = [self._parts[i][2] for i in sorted(needed)]
-        imports = [part for part in parts if part.startswith(("import ", "from "))]
+        imports = [part for part in dict.fromkeys(parts) if part.startswith(("import ", "from "))]
         settings = [self._parts[i][2] for i in sorted(needed) if self._parts[i][3]]
         # A setting may have to come before an import, as the variables of an environment do.
         early = [part for part in settings if part.startswith("os.environ")]

@@ -39,7 +39,7 @@ _PREAMBLE = """\
  *   ends them with op_destroy. Inputs are never changed.
  * - A tensor that was never made, or is destroyed, is NULL: STATUS_UNINITIALIZED_OBJECT.
  * - `const void *` is a generic scalar (5.7): it points to one element of the dtype of the tensor
- *   that is made or taken. `values` points to all of them, in the order of the layout.
+ *   that is made, or of `input`. `values` points to all of them, in the order of the layout.
  * - C has no optional parameters. What stands under "left out" is passed instead: NULL for a tensor
  *   and for every pointer but strings, a length of 0 with it, and otherwise the value named there.
  * - Where a view is returned, a copy will do.

@@ -30,11 +30,12 @@ known deviations  every required case passed, or failed for a reason that is wri
 partly            nothing is wrong, and some required cases are unsupported
 fails             a required case failed, crashed or hung
 not supported     no required case is supported
-extension only    it was tried with no dtype of the standard
+extension only    it was tried with no dtype and layout of the standard
 not tested        it was not tried
 
 Required are the cases with the dtypes of clause 6.2. What the kit has no way to bring about is
-skipped, for every subject alike: it neither helps nor hurts.
+skipped, for every subject alike: it neither helps nor hurts. What it gave up after a subject had
+crashed too often has no answer, as what is unsupported.
 """
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
@@ -125,8 +126,8 @@ def _verdict(
     if not results:
         return "not tested", "no case was run"
     if not required:
-        return "extension only", "no case with a dtype of the standard was run"
-    tried = [r for r in required if r.outcome != "skipped"]
+        return "extension only", "no case with a dtype and a layout of the standard was run"
+    tried = [r for r in required if _counts(r)]
     if not tried:
         return "not tested", f"all of its {_required(len(required))} were skipped"
     wrong = [r for r in required if r.bad and r.known is None]
@@ -134,15 +135,20 @@ def _verdict(
         ways = counts(wrong)
         said = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
         return "fails", f"{_listed(said)} of {_required(len(tried))}"
-    absent = [r for r in tried if r.outcome == "unsupported"]
+    absent = [r for r in tried if r.outcome in ("unsupported", "skipped")]
     if len(absent) == len(tried):
         return "not supported", _reasons(absent)
     if absent:
-        some = f"{len(absent)} of {_required(len(tried))} unsupported"
+        some = f"{len(absent)} of {_required(len(tried))} without an answer"
         return "partly", f"{some} ({_reasons(absent)})"
     if found["known"]:
         return "known deviations", f"{found['known']} of {_required(len(tried))} deviate"
     return "conforms", ""
+
+
+def _counts(result: Result) -> bool:
+    """Tell whether a case says something of the subject."""
+    return result.outcome != "skipped" or result.untried
 
 
 def standings(run: Run) -> dict[str, Standing]:
@@ -194,11 +200,7 @@ def _answer(lacking: bool, partial: bool, known: bool) -> Answer:
 def _promotion(run: Run) -> Level:
     """Return the level of the rule set: the cells of its table, whichever interface they are of."""
     rules = str(run.settings.get("rules", ""))
-    some = [
-        r
-        for r in run.results
-        if r.group == "promotion" and not r.extension and r.outcome != "skipped"
-    ]
+    some = [r for r in run.results if r.group == "promotion" and not r.extension and _counts(r)]
     known = sum(r.bad and r.known is not None for r in some)
     in_the_way: Counter[str] = Counter(
         r.op for r in some if r.outcome != "passed" and r.known is None

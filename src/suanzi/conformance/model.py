@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.oracle import Value
+from suanzi.conformance.subjects.wire import Data
 from suanzi.standard import Interface, interface
 from suanzi.status import Status
 
@@ -29,6 +30,8 @@ STANDARD_DTYPES = frozenset(
     "complex128".split()
 )
 """The dtypes of clause 6.2; others are extensions, and not to have them is no failure."""
+STRIDED = frozenset({"gaps", "reversed", "repeated"})
+"""Layouts that take strides, which the structures of A.1 do not have: extensions, too."""
 
 
 @dataclass(frozen=True)
@@ -108,5 +111,10 @@ class Case:
 
     @property
     def extension(self) -> bool:
-        """Whether it has a dtype that the standard does not list."""
-        return any(part not in STANDARD_DTYPES for part in self.dtype.split("-") if part != "any")
+        """Whether it has a dtype or a layout that the standard does not have."""
+        if any(part not in STANDARD_DTYPES for part in self.dtype.split("-") if part != "any"):
+            return True
+        given = [
+            one for x in self.arguments.values() for one in (x if isinstance(x, list) else [x])
+        ]
+        return any(isinstance(x, Data) and x.layout in STRIDED for x in given)

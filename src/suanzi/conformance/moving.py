@@ -132,6 +132,23 @@ def distinct(dtype: str, count: int, start: int = 0) -> list[Value]:
     return [wrap(stored, i * 0x9E3779B97F4A7C15) for i in numbers]
 
 
+def repeated(elements: Sequence[Value], shape: Sequence[int]) -> list[Value]:
+    """Return elements that are the same along the first axis.
+
+    >>> repeated([1, 2, 3, 4], (2, 2))
+    [1, 2, 1, 2]
+    """
+    row = len(elements) // shape[0] if shape and shape[0] else len(elements)
+    return [elements[i % row] for i in range(len(elements))]
+
+
+def strided(elements: list[Value], shape: Sequence[int]) -> Iterator[tuple[str, list[Value]]]:
+    """Give every layout, and elements of a shape that can lie so."""
+    for layout in LAYOUTS:
+        yield layout, elements
+    yield "repeated", repeated(elements, shape)
+
+
 def zero(dtype: str, zero_point: int = 0) -> Value:
     """Return what stands for zero."""
     if dtype in PARTS:
@@ -251,6 +268,12 @@ def _strided(op: str, dtype: str, moves: Sequence[Move]) -> Iterator[Case]:
         elements = distinct(dtype, move.size)
         for layout in LAYOUTS:
             yield move_case(op, "strided", dtype, move, elements, layout, f"{layout} {move.title}")
+        same, at = [], 0
+        for shape in _flat(move.tensors.values()):
+            same += repeated(elements[at : at + prod(shape)], shape)
+            at += prod(shape)
+        title = f"repeated {move.title}"
+        yield move_case(op, "strided", dtype, move, same, "repeated", title)
 
 
 def _special(op: str, dtype: str, move: Move) -> Iterator[Case]:

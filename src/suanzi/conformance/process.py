@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
@@ -55,8 +56,7 @@ class Facts:
 class Unanswered:
     """What became of a call that has no answer."""
 
-    outcome: str
-    """unsupported, crashed, hung or broken."""
+    outcome: Literal["unsupported", "crashed", "hung", "skipped", "broken"]
     words: str
     refused: bool = False
     """Whether it is unsupported for want of a kernel: right where the call must be refused."""
@@ -79,7 +79,7 @@ class Subject:
     def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
         self.backend, self.timeout = backend, timeout
         self._process: subprocess.Popen[bytes] | None = None
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._asked = 0
         self._rest = b""
         try:
@@ -109,8 +109,8 @@ class Subject:
             code = self._end()
             if code == 3:
                 raise NotInstalled(
-                    f"check: {self.backend.title} cannot be loaded by {self.backend.python}: {why}. "
-                    "Install it there, or name an interpreter that has it with --python."
+                    f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
+                    f"{why}. Install it there, or name an interpreter that has it with --python."
                 )
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         return Facts(**said["hello"])
@@ -137,7 +137,7 @@ class Subject:
         return read_answer(json.loads(line))
 
     def _line(self, seconds: float) -> bytes | None:
-        """Return the next line of an answer; empty at the end of the process, None if it is late."""
+        """Return the next line of an answer; empty if the process ended, None if it is late."""
         import time
 
         assert self._process is not None
@@ -174,10 +174,8 @@ class Subject:
         process, self._process = self._process, None
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    pass
         try:
             code = process.wait(0.5)
         except subprocess.TimeoutExpired:
@@ -216,9 +214,10 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
     """Return what a subject said."""
-    for outcome in ("unsupported", "broken"):
-        if outcome in said:
-            return Unanswered(outcome, said[outcome], said.get("refused", False))
+    if "unsupported" in said:
+        return Unanswered("unsupported", said["unsupported"], said.get("refused", False))
+    if "broken" in said:
+        return Unanswered("broken", said["broken"])
     if "status" not in said:
         raise InternalError(f"check: an answer without a status: {said}.")
     return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))

@@ -148,10 +148,11 @@ def product_output(op: str, given: Mapping[str, Data], dtype: str) -> Output:
     truth: list[Value] = [
         (real(p), real(q)) if dtype in PARTS else real(p) for p, q in total.fractions()
     ]
-    terms = _terms(how, arrays)
-    allowed = [accumulation_error(dtype, terms, most) for most in reach.largest_part()]
-    sizes = total.largest_part()
-    allowed = [a + half_unit(dtype, size + a) for a, size in zip(allowed, sizes, strict=True)]
+    terms, stages = _terms(how, arrays), len(how.operands) - 2 + (how.bias is not None)
+    allowed = []
+    for most, size in zip(reach.largest_part(), total.largest_part(), strict=True):
+        error = accumulation_error(dtype, terms, most) + stage_error(dtype, stages, most)
+        allowed.append(error + half_unit(dtype, size + error))
     return Output(dtype, how.shape, tuple(truth), allowed=tuple(allowed), zero_sign=False)
 
 
@@ -167,6 +168,16 @@ def accumulation_error(dtype: str, terms: int, magnitudes: Fraction) -> Fraction
     form = FORMATS[wide]
     smallest = two(1 - form.bias - form.mantissa)
     return roundings * (machine_epsilon(wide) / 2 * magnitudes + smallest / 2)
+
+
+def stage_error(dtype: str, stages: int, magnitudes: Fraction) -> Fraction:
+    """Return what is off where each of several stages is rounded to a narrow dtype.
+
+    A bias may be added to a product that is rounded already, and of three operands two may be
+    multiplied first: no clause says that it is one operation.
+    """
+    part = PARTS.get(dtype, dtype)
+    return stages * machine_epsilon(part) / 2 * magnitudes if part in NARROW else Fraction(0)
 
 
 def _terms(how: Formula, arrays: Mapping[str, Exact]) -> int:

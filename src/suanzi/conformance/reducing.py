@@ -70,8 +70,10 @@ def reduced(
     left = shape_left(shape, axes, keep)
     rows = [[xs[i] for i in line] for line in found]
     if rows and not rows[0] and mode in ("MAX", "MIN", "MEAN"):
-        nan = mode == "MEAN" and target in FORMATS
-        instead = (Output(target, left, (NAN,) * len(rows)),) if nan else None
+        instead = None
+        if mode == "MEAN":
+            nan: Value = (NAN, NAN) if target in PARTS else NAN
+            instead = (Output(target, left, (nan,) * len(rows)),)
         return Refused(Status.INVALID_ARGUMENT, instead)
     made = tuple(_combined(mode, dtype, row) for row in rows)
     bounds = None

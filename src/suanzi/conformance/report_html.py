@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from suanzi.conformance.summary import (
     conclusion,
     error_of,
     measures,
+    script,
     settings_of,
     share,
     subject_of,
@@ -37,9 +39,9 @@ from suanzi.standard import interfaces
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def to_html(run: Run) -> str:
-    """Return a run as HTML."""
-    environment = Environment(
+@cache
+def _environment() -> Environment:
+    return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -47,7 +49,11 @@ def to_html(run: Run) -> str:
         lstrip_blocks=True,
         finalize=_speakable,
     )
-    return environment.get_template("report.html.j2").render(_facts(run))
+
+
+def to_html(run: Run) -> str:
+    """Return a run as HTML."""
+    return _environment().get_template("report.html.j2").render(_facts(run))
 
 
 def write(run: Run, path: str | PathLike[str]) -> None:
@@ -116,6 +122,7 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
         "clause": _clause(result.op),
         "measures": measures(result),
         "command": command(run, result),
+        "script": script(result),
         # A link is only a link if it leads to a page: javascript: is none.
         "link": issue if issue.startswith(("https://", "http://")) else "",
     }

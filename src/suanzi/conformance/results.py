@@ -16,6 +16,9 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 BAD: frozenset[str] = frozenset({"failed", "crashed", "hung"})
 """The outcomes of which something is wrong with the subject."""
 
+NOT_TRIED = "not tried"
+"""How the problem of a case begins that was skipped for what the subject did before."""
+
 SCHEMA = "suanzi-conformance/1"
 """The form of a report as data; another number is another form."""
 
@@ -32,7 +35,7 @@ class Result:
     problem: str | None = None
     """What is wrong, or why there is no answer."""
     extension: bool = False
-    """Whether the case has a dtype that the standard does not list."""
+    """Whether the case has a dtype or a layout that the standard does not have."""
     ulp: float | None = None
     bound: float | None = None
     mean_relative: float | None = None
@@ -51,6 +54,11 @@ class Result:
     def bad(self) -> bool:
         """Whether something is wrong: a wrong answer, a crash or a hang, known or not."""
         return self.outcome in BAD
+
+    @property
+    def untried(self) -> bool:
+        """Whether it was given up after crashes and hangs: skipped, and the subject's own doing."""
+        return self.outcome == "skipped" and (self.problem or "").startswith(NOT_TRIED)
 
     @property
     def title(self) -> str:

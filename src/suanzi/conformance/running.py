@@ -20,7 +20,8 @@ from suanzi.conformance.judge import Judgement
 from suanzi.conformance.model import Case, Refused
 from suanzi.conformance.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.results import BAD, Result
+from suanzi.conformance.results import BAD, NOT_TRIED, Outcome, Result
+from suanzi.conformance.subjects.wire import Data
 from suanzi.status import InternalError
 
 ENOUGH = 10
@@ -133,7 +134,7 @@ def run_job(subject: Asked, job: Job) -> list[Result]:
             results.append(run_case(subject, case))
             lost += results[-1].outcome in ("crashed", "hung")
         else:
-            why = f"not tried after {ENOUGH} calls of {job.op} that crashed or hung"
+            why = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
             results.append(Result(**_facts(case), outcome="skipped", problem=why))
     return results
 
@@ -143,7 +144,7 @@ def run_case(subject: Asked, case: Case) -> Result:
     answer = _ask(subject, case)
     facts = _facts(case)
     if isinstance(answer, Unanswered):
-        outcome = "failed" if answer.outcome == "broken" else answer.outcome
+        outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         paste = _paste(subject, case) if outcome in BAD else None
         return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
     found = verdict(case, answer, subject.facts.statuses)
@@ -159,6 +160,10 @@ def run_case(subject: Asked, case: Case) -> Result:
         cann=None if worst is None else worst.cann,
         reproduction=None if found.passed else _paste(subject, case),
     )
+
+
+def _is_destroyed(x: object) -> bool:
+    return isinstance(x, Data) and x.layout == "destroyed"
 
 
 def _facts(case: Case) -> dict[str, Any]:
@@ -181,6 +186,8 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
         return Unanswered("unsupported", missing)
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
+    if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
+        return Unanswered("skipped", "the subject has no handles that can be destroyed")
     answer = subject.ask(case)
     if isinstance(answer, Unanswered) and answer.refused and isinstance(case.expect(), Refused):
         return Answer(None, (), answer.words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -191,7 +192,7 @@ def summary(run: Run) -> list[Part]:
     extensions = [r for r in run.results if r.extension]
     if extensions:
         apart = count_line(counts(extensions))
-        said.append(Line(f"of which with dtypes beyond the standard, {apart}"))
+        said.append(Line(f"of which with dtypes and layouts beyond the standard, {apart}"))
     if count["known"]:
         said.append(
             Line(f"{count['known']} of those that did not pass are known deviations", "warn")
@@ -236,12 +237,15 @@ def conclusion(run: Run) -> str:
 def _conclusion(run: Run, count: dict[str, int], wrong: int) -> tuple[str, Style]:
     if wrong:
         return f"Does not conform: {_many(wrong, 'case')} of {count['cases']} went wrong.", "bad"
+    if not count["cases"]:
+        return "Nothing was tested.", "bad"
     if not count["passed"]:
         return "Does not conform: nothing passed.", "bad"
     absent = count["unsupported"] + count["skipped"]
     but = f"; {absent} of {count['cases']} have no answer" if absent else ""
     known = " but what is known" if count["known"] else ""
-    return f"Nothing went wrong{known}{but}.", "good"
+    so_far = " so far" if run.unfinished else ""
+    return f"Nothing went wrong{so_far}{known}{but}.", "good"
 
 
 def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list[Part]:
@@ -268,13 +272,17 @@ def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list
 
 
 def _spread(wrong: Sequence[Result], most: int) -> list[Result]:
-    """Return some failures, of as many interfaces as there is room for, in their order."""
-    rank: dict[str, int] = {}
-    keyed = []
+    """Return some failures, of as many interfaces and problems as there is room for, in order."""
+    of_operator: dict[str, list[tuple[int, int]]] = {}
+    times: Counter[tuple[str, str | None]] = Counter()
     for i, result in enumerate(wrong):
-        rank[result.op] = rank.get(result.op, -1) + 1
-        keyed.append((rank[result.op], i, result))
-    return [r for _, _, r in sorted(sorted(keyed, key=lambda k: k[:2])[:most], key=lambda k: k[1])]
+        kind = (result.op, result.problem)
+        of_operator.setdefault(result.op, []).append((times[kind], i))
+        times[kind] += 1
+    ranked = [
+        (rank, i) for some in of_operator.values() for rank, (_, i) in enumerate(sorted(some))
+    ]
+    return [wrong[i] for i in sorted(i for _, i in sorted(ranked)[:most])]
 
 
 def _told(title: str, names: Sequence[str], most: int | None) -> list[Part]:
@@ -301,8 +309,14 @@ def detail(run: Run, result: Result) -> list[Part]:
                          "warn", 6))  # fmt: skip
     if result.bad:
         said.append(Line(command(run, result), "dim", 6))
-    said += [Line(line, "", 8) for line in (result.reproduction or "").splitlines()]
+        said += [Line(line, "", 8) for line in script(result).splitlines()]
     return said
+
+
+def script(result: Result) -> str:
+    """Return what there is to paste beside the command; nothing where that is but the command."""
+    paste = result.reproduction or ""
+    return "" if paste.startswith("suanzi check ") else paste
 
 
 def measures(result: Result) -> list[str]:
@@ -327,6 +341,8 @@ def command(run: Run, result: Result) -> str:
     title = str(run.subject.get("title", "suanzi"))
     if title != "suanzi":
         words += ["--backend", title]
+    if "interpreter" in run.subject:
+        words += ["--python", str(run.subject["interpreter"])]
     if s.get("rules") and s["rules"] != run.subject.get("rules"):
         words += ["--rules", str(s["rules"])]
     if s.get("seed"):

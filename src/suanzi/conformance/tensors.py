@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from fractions import Fraction
 from random import Random
 
 from suanzi.conformance.oracle import (
@@ -112,12 +113,20 @@ def ordinary(
         return list(zip(parts[::2], parts[1::2], strict=True))
     if dtype in FORMATS:
         form = FORMATS[dtype]
-        return [decode(form, encode(form, real(random.uniform(low, high)))) for _ in range(count)]
+        found = [real(random.uniform(low, high)) for _ in range(count)]
+        if form.mantissa == 52:
+            # A random float leaves the last bits of a double zero: sums of such would be exact.
+            found = [_more_bits(x, random, high) for x in found]
+        return [decode(form, encode(form, x)) for x in found]
     least, most = limits(dtype)
     return [
         random.randint(max(least, math.ceil(low)), min(most, math.floor(high)))
         for _ in range(count)
     ]
+
+
+def _more_bits(x: Real, random: Random, high: float) -> Real:
+    return real(min(x.value + Fraction(random.getrandbits(30), 2**78), Fraction(high)))
 
 
 def anything(dtype: str, count: int, seed: object = 0) -> list[Value]:

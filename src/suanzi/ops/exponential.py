@@ -43,7 +43,7 @@ def log(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=3, domain="x >= -1")
+@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=2, domain="x >= -1")
 def log1p(x: TensorLike) -> Tensor:
     """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
 

@@ -28,7 +28,7 @@ def sqrt(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=3, domain="x >= 0")
+@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=2, domain="x >= 0")
 def rsqrt(x: TensorLike) -> Tensor:
     """Return 1 / sqrt(x); infinity at zero, with its sign, and NaN below.
 

@@ -25,6 +25,7 @@ from suanzi.conformance.moving import (
     one,
     quantised,
     result,
+    strided,
     zero,
     zero_point_of,
 )
@@ -56,8 +57,7 @@ def from_values(op: str, wanted: Wanted) -> Iterator[Case]:
             few = special(STORED.get(dtype, dtype))
             yield _from_values(op, "special", dtype, "each", few, (len(few),))
         if wanted.wants("strided", dtype):
-            for layout in LAYOUTS:
-                elements = distinct(dtype, 24)
+            for layout, elements in strided(distinct(dtype, 24), (2, 3, 4)):
                 yield _from_values(op, "strided", dtype, layout, elements, (2, 3, 4), layout)
 
 
@@ -139,6 +139,10 @@ def filled(op: str, wanted: Wanted) -> Iterator[Case]:
             op, "plain", "float32", "without dtype", {"shape": [2], "value": 1.5},
             lambda: (Output("float32", (2,), (real(1.5),) * 2),),
         )  # fmt: skip
+        yield Case(
+            op, "plain", "float32", "without shape", {"value": 3},
+            lambda: (Output("float32", (), (real(3),)),),
+        )  # fmt: skip
 
 
 def _ordinary(dtype: str) -> Any:
@@ -155,8 +159,9 @@ def _edges(dtype: str) -> list[Any]:
     if dtype in FORMATS:
         form = FORMATS[dtype]
         ends = [decode(form, bits).value for bits in (1, form.largest, 1 << form.mantissa)]
-        found = [0, -0.0, 0.1, -1 / 3, 1e5, float("inf"), float("-inf"), float("nan")]
-        return [*found, 2049, 2**24 + 1, 2**53 + 1, *(float(x) for x in ends)]
+        found = [0, -0.0, 0.1, -1 / 3, 1e-8, 1e5, 1e39, float("inf"), float("-inf"), float("nan")]
+        whole = [465, 2049, 65519, 65520, 2**24 + 1, 2**53 + 1, 2**63, 2**64 - 1, -(10**30)]
+        return [*found, *whole, *(float(x) for x in ends)]
     if dtype == "bool":
         return [False, True, 0, 1]
     low, high = limits(dtype)
@@ -312,7 +317,9 @@ def quantised_tensors(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _quantised(op, "plain", dtype, "channels", (2, 3), channels, None)
                 yield _quantised(op, "plain", dtype, "channels 4 axes", (2, 3, 1, 2), channels, 0)
                 yield _quantised(op, "plain", dtype, "channels of a vector", (3,), channels, 0)
-            if "ASYM" in dtype:
+            if "ASYM" not in dtype:
+                yield _quantised(op, "plain", dtype, "zero point ignored", (4,), one_scale, 3)
+            else:
                 low, high = limits(STORED[dtype])
                 for zero_point in (low, high):
                     title = f"zero point {zero_point}"
@@ -353,8 +360,10 @@ def _quantised(
     if zero_point is not None:
         arguments["zero_point"] = zero_point
 
+    held = (zero_point or 0) if "ASYM" in dtype else 0  # a symmetric dtype has no other
+
     def expect() -> tuple[Output]:
         truth = tuple(stored)
-        return (Output(dtype, shape, truth, scale=tuple(scale), zero_point=zero_point or 0),)
+        return (Output(dtype, shape, truth, scale=tuple(scale), zero_point=held),)
 
     return Case(op, group, dtype, title, arguments, expect)

@@ -179,10 +179,11 @@ def _linspace(
         ends = {0: rounded(form, real(first)), num - 1: rounded(form, real(last))}
         if num == 1:
             ends = {0: rounded(form, real(first))}
-        # What is near zero between larger ends is as exact as the ends are.
+        # What is near zero between larger ends is as exact as the ends are; a step may be rounded.
         unit = _unit(form, max(abs(first), abs(last)))
+        half = _unit(form, abs(last - first) / max(num - 1, 1)) / 2
         found = [ends.get(i, real(x)) for i, x in enumerate(inner)]
-        allowed = tuple(Fraction(0) if i in ends else unit for i in range(num))
+        allowed = tuple(Fraction(0) if i in ends else unit + i * half for i in range(num))
         truth = tuple(_number(dtype, x) for x in found)
         return (Output(dtype, (num,), truth, allowed=allowed),)
 

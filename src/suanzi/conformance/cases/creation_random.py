@@ -39,6 +39,8 @@ def uniform(op: str, wanted: Wanted) -> Iterator[Case]:
             if dtype != "bool":
                 same = {"min": high, "max": high}
                 yield _uniform(op, "plain", dtype, "equal bounds", (3, 4), same, high, high)
+            if dtype in FORMATS:
+                yield _never_the_end(op, dtype, square)
         if wanted.wants("special", dtype):
             ends = _ends(dtype)
             yield _uniform(op, "special", dtype, "whole range", square, {}, *ends)
@@ -47,10 +49,8 @@ def uniform(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _uniform(op, "empty", dtype, by(shape), shape, given, low, high)
     if wanted.wants("plain", "float32"):
         arguments = {"shape": [3, 4], "min": 0, "max": 2}
-        facts = {"dtype": "float32", "shape": (3, 4), "low": [0], "high": [2]}
-        yield Case(
-            op, "plain", "float32", "without dtype", arguments, lambda: Check("uniform", facts)
-        )
+        made = _uniform(op, "plain", "float32", "", (3, 4), {}, 0, 2)
+        yield Case(op, "plain", "float32", "without dtype", arguments, made.expect)
 
 
 def _bounds(dtype: str) -> tuple[Any, Any]:
@@ -79,15 +79,26 @@ def _uniform(
     given: dict[str, Any],
     low: Any,
     high: Any,
+    open_end: bool = False,
 ) -> Case:
     facts = {
         "dtype": dtype,
         "shape": shape,
         "low": _each_part(dtype, low),
         "high": _each_part(dtype, high),
+        "open": open_end,
     }
     arguments = {"dtype": dtype, "shape": list(shape), **given}
     return Case(op, group, dtype, title, arguments, lambda: Check("uniform", facts))
+
+
+def _never_the_end(op: str, dtype: str, shape: Shape) -> Case:
+    """Return a case of so few numbers that rounding reaches the end often, where it may."""
+    form = FORMATS[dtype]
+    first = form.bias << form.mantissa
+    last = float(decode(form, first + min(16, 2**form.mantissa)).value)
+    given = {"min": 1, "max": last}
+    return _uniform(op, "plain", dtype, "never the end", shape, given, 1, last, open_end=True)
 
 
 def _each_part(dtype: str, x: Any) -> list[Any]:

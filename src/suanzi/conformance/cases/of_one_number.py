@@ -63,10 +63,11 @@ def _of_every_size(op: str, dtype: str, count: int, seed: object) -> list[Value]
     found = anything(dtype, count // 3, (op, seed))
     for i in range(count - count // 3):
         sign = random.choice((1, -1))
+        # Powers of a fraction would be those of the machine's library.
         if i % 2:
-            x = sign * 2.0 ** random.uniform(-30, 12)
+            x = sign * math.ldexp(random.uniform(1, 2), random.randint(-30, 11))
         else:
-            off = random.choice((1, -1)) * 2.0 ** random.uniform(-24, -1)
+            off = random.choice((1, -1)) * math.ldexp(random.uniform(1, 2), random.randint(-24, -2))
             x = sign * random.choice(FUNCTIONS[op].near or (1,)) * (1 + off)
         found.append(_rounded(dtype, x))
     return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite, log2
+from math import isfinite, ldexp
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases.elementwise import Elementwise, Row, all_cases, from_rows
 from suanzi.conformance.cases.of_one_number import function_cases
-from suanzi.conformance.functions import as_real, number, power
+from suanzi.conformance.functions import as_real, mp, number, power
 from suanzi.conformance.model import Case
 from suanzi.conformance.oracle import FORMATS, Real, Value, real, rounded
 from suanzi.conformance.tensors import ordinary
@@ -57,15 +57,16 @@ def _in_range(dtype: str, count: int, seed: int) -> Iterator[Row]:
     random, form = Random(f"powers of {dtype} {seed}"), FORMATS[dtype]
     limit = form.bias
     for i in range(count):
+        size = random.uniform(1, 2)
         if i % 2:
-            base = 2.0 ** random.uniform(-limit, limit)
+            base = ldexp(size, random.randint(-limit, limit - 1))
         else:
-            base = 1 + random.choice((1, -1)) * 2.0 ** -random.uniform(1, form.mantissa - 1)
+            base = 1 + random.choice((1, -1)) * ldexp(size, -random.randint(2, form.mantissa))
         x = _rounded(dtype, base)
         exact = _float(x)
         if exact in (0, 1) or not isfinite(exact):
             continue
-        e = random.uniform(-limit - form.mantissa, limit + 1) / log2(exact)
+        e = float(random.uniform(-limit - form.mantissa, limit + 1) / mp.log(exact, 2))
         if i % 6 == 5:
             x, e = -x, float(round(e))
         yield x, _rounded(dtype, e)

@@ -8,7 +8,15 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import LAYOUTS, Shape, by, distinct, dtypes_of
+from suanzi.conformance.moving import (
+    LAYOUTS,
+    Shape,
+    by,
+    distinct,
+    dtypes_of,
+    repeated,
+    strided,
+)
 from suanzi.conformance.oracle import Real, Value
 from suanzi.conformance.tensors import anything, special, tensor
 
@@ -61,6 +69,8 @@ def contiguity(op: str, wanted: Wanted) -> Iterator[Case]:
         ("reversed", (1,), True),
         ("offset", (2, 3), True),
         ("offset", (5,), True),
+        ("repeated", (3, 4), False),
+        ("repeated", (5,), False),
     ]
     for dtype in dtypes_of(op):
         for group, shapes in (("plain", _SHAPES), ("empty", _EMPTY)):
@@ -73,7 +83,10 @@ def contiguity(op: str, wanted: Wanted) -> Iterator[Case]:
 
 
 def _contiguous(op: str, group: str, dtype: str, shape: Shape, layout: str, answer: bool) -> Case:
-    data = tensor(dtype, distinct(dtype, prod(shape)), shape, layout)
+    elements = distinct(dtype, prod(shape))
+    if layout == "repeated":
+        elements = repeated(elements, shape)
+    data = tensor(dtype, elements, shape, layout)
     title = f"{layout} {by(shape)}"
     return Case(op, group, dtype, title, {"input": data}, lambda: (answer,))
 
@@ -109,8 +122,8 @@ def kinds(op: str, wanted: Wanted) -> Iterator[Case]:
             yield _kind(op, "special", dtype, "each", few, (len(few),))
         if wanted.wants("strided", dtype):
             mixed = [few[i % len(few)] for i in range(60)]
-            for layout in LAYOUTS:
-                yield _kind(op, "strided", dtype, layout, mixed, (3, 4, 5), layout)
+            for layout, elements in strided(mixed, (3, 4, 5)):
+                yield _kind(op, "strided", dtype, layout, elements, (3, 4, 5), layout)
         if wanted.wants("empty", dtype):
             for shape in _EMPTY:
                 elements = distinct(dtype, prod(shape))

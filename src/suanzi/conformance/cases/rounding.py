@@ -42,7 +42,7 @@ def _special(dtype: str) -> list[Value]:
     """Return special values, halves and their neighbours, and numbers at the end of fractions."""
     form = FORMATS[dtype]
     sizes = [Fraction(2 * k + 1, 2) for k in range(8)]
-    sizes += [half * (1 + side * two(-form.mantissa)) for half in sizes[:4] for side in (-1, 1)]
+    sizes += [half * (1 + side * two(-form.mantissa)) for half in sizes for side in (-1, 1)]
     sizes += [two(form.mantissa - k) + Fraction(1, 2) for k in range(3)]
     sizes += [two(form.mantissa + k) + 1 for k in range(2)]
     more = dict.fromkeys(rounded(form, real(s * sign)) for s in sizes for sign in (1, -1))

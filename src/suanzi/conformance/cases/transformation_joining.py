@@ -23,7 +23,7 @@ from suanzi.conformance.moving import (
     result,
     text,
 )
-from suanzi.conformance.oracle import FORMATS, PARTS, Value, real
+from suanzi.conformance.oracle import FORMATS, PARTS, Value, limits, real
 from suanzi.conformance.tensors import tensor
 
 # ---- concat and stack ----------------------------------------------------------------------------
@@ -239,12 +239,12 @@ def pad_values(op: str, wanted: Wanted) -> Iterator[Case]:
 
 def _values(dtype: str) -> list[Any]:
     if dtype in PARTS:
-        return [1.5 - 2j, 3]
+        return [1.5 - 2j, 3, 0.1 + 0.3j]
     if dtype in FORMATS:
-        return [1.5, -2, float("nan"), -0.0]
+        return [1.5, -2, 0.1, 2**70, float("nan"), float("inf"), -0.0]
     if dtype in ("bool", "uint1"):
         return [True if dtype == "bool" else 1]
-    return [7, 3] if dtype.startswith("u") else [7, -3]
+    return [3, *limits(dtype)]
 
 
 def _with_value(op: str, dtype: str, value: Any) -> Case:

@@ -15,9 +15,11 @@ from suanzi.conformance.moving import (
     Result,
     Shape,
     by,
+    distinct,
     dtypes_of,
     indices,
     laid_out,
+    move_case,
     move_cases,
     one,
     place,
@@ -96,37 +98,22 @@ def gathered(op: str, wanted: Wanted) -> Iterator[Case]:
     yield from move_cases(op, wanted, plain, empty, drawn=drawn)
 
 
-@cases_of("gather")
-def index_dtypes(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give indices of every integer dtype."""
-    if wanted.wants("plain", "float32"):
-        elements = [real(i) for i in range(12)]
-        for index in _INDEX_DTYPES:
-            move = _gather((4, 3), (5,), (3, 0, 3, 1, 2), index)
-            found = move.result
-            assert isinstance(found, Result)
-            truth = tuple(elements[p] for p in found.places if p is not None)
-            arguments = {"input": tensor("float32", elements, (4, 3)), **move.arguments}
-            yield Case(
-                op,
-                "plain",
-                "float32",
-                f"rows by {index}",
-                arguments,
-                lambda shape=found.shape, truth=truth: (Output("float32", shape, truth),),  # type: ignore[misc]
-            )
-
-
 # ---- scatter -------------------------------------------------------------------------------------
 
 
-def _scatter(shape: Shape, dims: Shape, at: Sequence[int], override: bool | None = True) -> Move:
+def _scatter(
+    shape: Shape,
+    dims: Shape,
+    at: Sequence[int],
+    override: bool | None = True,
+    dtype: str = "int64",
+) -> Move:
     size, part = prod(shape), _shape_of_picked(shape, dims)
     found: list[int | None] = list(range(size))
     for number, index in enumerate(indices(part)):  # of those that coincide, the last stays
         start, rest = _to(shape, dims, at, index)
         found[place([*start, *rest], shape)] = size + number
-    arguments: dict[str, object] = {"index": tensor("int64", list(at), dims)}
+    arguments: dict[str, object] = {"index": tensor(dtype, list(at), dims)}
     if override is not None:
         arguments["override"] = override
     title = f"{by(shape)} indices {by(dims)}" + ("" if override else " by default")
@@ -154,6 +141,17 @@ def overwritten(op: str, wanted: Wanted) -> Iterator[Case]:
     ]
     empty = [_scatter((4, 3), (0,), ()), _scatter((4, 0), (2,), (3, 0))]
     yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+
+
+@cases_of("gather", "scatter")
+def index_dtypes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give indices of every integer dtype."""
+    call: tuple[Shape, Shape, Sequence[int]] = ((4, 3), (5,), (3, 0, 3, 1, 2))
+    if wanted.wants("plain", "float32"):
+        for index in _INDEX_DTYPES:
+            move = _gather(*call, index) if op == "gather" else _scatter(*call, dtype=index)
+            elements = distinct("float32", move.size)
+            yield move_case(op, "plain", "float32", move, elements, title=f"rows by {index}")
 
 
 @cases_of("scatter")

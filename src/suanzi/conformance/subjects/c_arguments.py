@@ -6,9 +6,11 @@ that is implied, a number that its type does not hold.
 
 from __future__ import annotations
 
+import cmath
 import ctypes
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from suanzi.conformance.subjects.c_memory import (
     Shape,
     c_dtype,
     check_layout,
+    scales,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsupported
 from suanzi.conformance.tensors import tensor, values
@@ -43,6 +46,8 @@ _SCALARS: dict[str, Any] = {
     "Shape": Shape,
 }
 _ARRAYS = {"int": "int32", "int64_t": "int64", "float": "float32"}
+_COMPUTED_WITH = frozenset({"start", "limit", "step", "stop"})
+"""Scalars that count before they are rounded: in C, they are rounded already."""
 _NO_MEMBER = 99
 """What stands for a mode that there is not."""
 
@@ -60,7 +65,8 @@ class Arguments:
     def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
         self.function, self.given, self.memory = function, given, Memory()
         self._counts: dict[str, int] = {}
-        self._tensors = [x for x in _flat(list(given.values())) if isinstance(x, Data)]
+        handles = [given.get(i.name) for i in function.parameters if i.base == "Tensor"]
+        self._tensors = [x for x in _flat(handles) if isinstance(x, Data)]
         made: dict[str, Any] = {}
         lengths = function.lengths
         derived = {p.name for p in function.interface.parameters if p.derived} - set(lengths)
@@ -81,6 +87,8 @@ class Arguments:
         if not given and name not in defaults(self.function.interface.name):
             raise Unsupported(f"C cannot leave out {name}")
         value = self.given[name] if given else defaults(self.function.interface.name)[name]
+        if given and value in ([], ()) and self._empty_is_null(name):
+            given, value = False, None
         if item.base == "Tensor":
             if not given:
                 return None
@@ -92,11 +100,19 @@ class Arguments:
             return None if value is None or not given else self._pointed(item, value)
         return self._scalar(item, value)
 
+    def _empty_is_null(self, name: str) -> bool:
+        """Tell whether the standard's "empty" leaves a parameter out; others may have none."""
+        required = ("split_sizes", "values")
+        return name in required or defaults(self.function.interface.name).get(name) == ()
+
     def _tensor(self, name: str, value: Any) -> int | None:
         if value is None:
             return None
         if isinstance(value, int) and name == "shift":
-            value = tensor(self._dtype_of_first(), [_exact(value, self._dtype_of_first())], ())
+            # A number is a tensor without axes; that of a bool is an integer, too.
+            kind = self._dtype_of_first()
+            kind = "int8" if kind == "bool" else kind
+            value = tensor(kind, [_exact(value, kind)], ())
         if not isinstance(value, Data):
             raise Unsupported(f"in C, {name} is a tensor")
         check_layout(value)
@@ -137,6 +153,8 @@ class Arguments:
 
     def _array(self, item: Item, value: Any) -> bytes:
         wanted = self._implied(item.name)
+        if item.name == "scale":
+            value = self._scales(value)
         if isinstance(value, int | float):
             value = [value] * (wanted if wanted is not None else 1)
         found = _flat(_plain(value))
@@ -153,6 +171,11 @@ class Arguments:
             if not fits:
                 raise Unsupported(f"in C, {item.name} has elements of the type {item.base}")
         return np.array(found, kind).tobytes()
+
+    def _scales(self, value: Any) -> tuple[Any, ...]:
+        axis = self.given.get("channel_axis")
+        dims = _flat(_plain(self.given["shape"]))
+        return scales(self._dtype(), dims, _flat(_plain(value)), axis)
 
     def _implied(self, name: str) -> int | None:
         """Return how many elements an array has that has no length of its own."""
@@ -173,7 +196,9 @@ class Arguments:
         if self.function.interface.name == "create_sparse_tensor":
             count = self._nnzs()
         if isinstance(value, Data):
-            if (value.dtype, value.size) != (kind, count) or value.layout != "dense":
+            stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
+            same = value.dtype in (kind, stored) and value.size == count
+            if not same or value.layout != "dense":
                 raise Unsupported("in C, values are bytes: they have neither dtype nor shape")
             raw = value.raw
         else:
@@ -187,12 +212,15 @@ class Arguments:
     def _generic(self, item: Item, value: Any) -> int:
         """Return the address of one element of the dtype of the tensor."""
         made = "dtype" in {p.name for p in self.function.parameters}
-        kind = self._dtype() if made else self._dtype_of_first()
+        kind = self._dtype() if made else self._dtype_of_input()
         if isinstance(value, Data):
             if value.dtype != kind or value.size != 1:
                 raise Unsupported(f"in C, {item.name} is one {kind}")
             return self.memory.place(item.name, value.raw)
-        return self.memory.place(item.name, tensor(kind, [_exact(value, kind)]).raw)
+        element = tensor(kind, [_exact(value, kind)])
+        if item.name in _COMPUTED_WITH and not _is_exact(element, value):
+            raise Unsupported(f"{value!r} is no {kind} in C")
+        return self.memory.place(item.name, element.raw)
 
     def _scalar(self, item: Item, value: Any) -> Any:
         if item.base == "DataType":
@@ -284,6 +312,10 @@ class Arguments:
         except StatusError as error:
             raise Unsupported(str(error)) from None
 
+    def _dtype_of_input(self) -> str:
+        found = self.given.get("input")
+        return found.dtype if isinstance(found, Data) else self._dtype_of_first()
+
     def _dtype_of_first(self) -> str:
         if not self._tensors:
             raise Unsupported("in C, a scalar has the dtype of a tensor, and there is none")
@@ -326,6 +358,19 @@ def _exact(x: Any, dtype: str) -> Any:
         if x == x // 1 and low <= x <= high:
             return int(x)
     raise Unsupported(f"{x!r} is no {dtype} in C")
+
+
+def _is_exact(element: Data, x: complex) -> bool:
+    """Tell whether a number was not rounded; NaN and infinities never are."""
+    if not cmath.isfinite(x):
+        return True
+    (found,) = values(element)
+    parts = found if isinstance(found, tuple) else (found,)
+    for part, wanted in zip(parts, (x.real, x.imag), strict=False):
+        number = part if isinstance(part, int) else None if part.size is None else part.value
+        if number != Fraction(wanted):
+            return False
+    return True
 
 
 def _limits(dtype: str) -> tuple[int, int]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from suanzi import dtypes
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+from suanzi.device import DeviceType
 from suanzi.layout import LayoutType
 
 _GUARD = 64
@@ -100,9 +102,9 @@ class Memory:
         for label, buffer, start, content, writable in self._pieces:
             now, end = buffer.raw, start + len(content)
             if not writable and now[start:end] != content:
-                raise Broken(f"{label} was changed")
+                raise Broken(f"the call changed {label}")
             if now[:start].strip(_PATTERN) or now[end:-1].strip(_PATTERN):
-                raise Broken(f"memory around {label} was written to")
+                raise Broken(f"the call wrote to memory around {label}")
 
     def integers(self, label: str, values: tuple[int, ...]) -> int:
         """Return the address of an array of int64_t."""
@@ -125,7 +127,8 @@ class Memory:
             raw = before + raw
         scale = None
         if data.scale is not None:
-            scale = self.place(f"the scale of {label}", np.array(data.scale, np.float32).tobytes())
+            numbers = scales(data.dtype, data.shape, data.scale)
+            scale = self.place(f"the scale of {label}", np.array(numbers, np.float32).tobytes())
         storage = StorageImpl(
             c_dtype(data.dtype), Device(0, 0), len(raw) // ITEMSIZE[data.dtype],
             self.place(f"the input {label}", raw),
@@ -137,6 +140,29 @@ class Memory:
             data.zero_point or 0, at,
         )  # fmt: skip
         return self.place(f"the tensor {label}", bytes(made))
+
+
+def scales(
+    dtype: str, dims: Sequence[int], given: Sequence[float], axis: int | None = None
+) -> tuple[float, ...]:
+    """Return one scale, or one for each channel: C has no length for them.
+
+    One for all channels is repeated, and read as one again.
+    """
+    count = channels(dtype, dims, axis)
+    if len(given) == 1:
+        return tuple(given) * count
+    if len(given) != count:
+        raise Unsupported(f"in C, scale has no length: it is {count}")
+    return tuple(given)
+
+
+def channels(dtype: str, dims: Sequence[int], axis: int | None = None) -> int:
+    """Return how many scales a tensor has; the axis of the channels is 1, or 0 of a row."""
+    if "_CH_" not in dtype or not dims:
+        return 1
+    at = min(1, len(dims) - 1) if axis is None else axis
+    return max(dims[at], 1) if -len(dims) <= at < len(dims) else 1
 
 
 LAYOUTS = frozenset({"dense", "columns", "offset", "destroyed"})
@@ -167,6 +193,8 @@ def read_tensor(label: str, address: int | None) -> Data:
     impl: TensorImpl = _at(TensorImpl, f"the handle {label}", address)
     storage: StorageImpl = _at(StorageImpl, f"the storage of {label}", impl.storage)
     name = _dtype_name(label, storage.dtype)
+    if storage.device.type != DeviceType.CPU:
+        raise Broken(f"{label} lies on a device of the type {storage.device.type}, no CPU")
     if impl.shape.layout.type != LayoutType.DENSE:
         raise Unsupported("A.1 has no place for the indices of a sparse tensor")
     ndim = impl.shape.ndim
@@ -196,11 +224,9 @@ def read_tensor(label: str, address: int | None) -> Data:
         raw = _reordered(stored, tuple(slow_first.index(axis) for axis in range(ndim)))
     scale = None
     if impl.scale is not None and name.startswith("QT"):
-        count = dims[min(1, ndim - 1)] if "_CH_" in name and ndim else 1
-        floats = (ctypes.c_float * count).from_address(
-            _pointer(f"the scale of {label}", impl.scale)
-        )
-        scale = tuple(floats)
+        at = _pointer(f"the scale of {label}", impl.scale)
+        scale = tuple((ctypes.c_float * channels(name, dims)).from_address(at))
+        scale = scale if len(set(scale)) > 1 else scale[:1]
     return Data(name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point)
 
 

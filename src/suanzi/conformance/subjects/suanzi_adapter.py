@@ -10,7 +10,7 @@ import numpy as np
 import suanzi as sz
 from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
-from suanzi.promote.context import set_promotion
+from suanzi.promote.context import promotion
 from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
@@ -26,12 +26,13 @@ class Adapter:
 
     def __init__(self, level: str | None = None) -> None:
         self.mapping = {n: f"suanzi.interface.{f.c_name}" for n, f in interfaces().items()}
+        self._rules = self.rules
         if level is not None:
             _core.use_level(level)
 
     def use_rules(self, rules: str) -> None:
-        """Compute under a rule set from now on."""
-        set_promotion(rules)
+        """Make the calls from now on under a rule set."""
+        self._rules = rules
 
     def create(self, data: Data) -> Any:
         """Return a tensor that lies in memory as the data say."""
@@ -43,13 +44,14 @@ class Adapter:
 
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function of the standard's form."""
-        status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
+        with promotion(self._rules):
+            status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
         if status is not sz.Status.SUCCESS:
             return status.name, str(interface.last_error())
         return status.name, *outputs
 
     def status(self, error: Exception) -> str:
-        """Return the status of an error; the standard's form raises for nothing a status can say."""
+        """Return the status of an error: the standard's form raises nothing that has another."""
         return sz.Status.INTERNAL_ERROR.name
 
 
@@ -80,6 +82,8 @@ def create(data: Data) -> Any:
     elif data.layout == "offset":
         base = _core.empty((data.size + 3,), dtype)
         strides, start = _core.empty(data.shape, dtype).strides, 3
+    elif data.layout == "repeated":
+        return _repeated(dtype, data)
     else:
         raise Unsupported(f"suanzi's adapter has no layout {data.layout!r}")
     base.storage.memory[:] = b"\1" * len(base.storage.memory)
@@ -87,6 +91,17 @@ def create(data: Data) -> Any:
     if data.size:
         _core.copy_into(x, _filled(dtype, data.shape, data))
     return x
+
+
+def _repeated(dtype: sz.DType, data: Data) -> Any:
+    """Return a tensor that has one element for all along every axis where they are the same."""
+    whole = np.frombuffer(data.raw, np.uint8).reshape(*data.shape, dtype.itemsize)
+    base = _filled(dtype, data.shape, data)
+    strides = [
+        0 if n > 1 and (whole == whole.take([0], axis)).all() else step
+        for axis, (n, step) in enumerate(zip(data.shape, base.strides, strict=True))
+    ]
+    return _core.view(base, 0, data.shape, strides)
 
 
 def made(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def main(spec: str, options: dict[str, Any]) -> int:
 
 
 def load(spec: str, options: dict[str, Any]) -> Any:
-    """Return the adapter that ``module:name`` names; a class is called, with the options it takes."""
+    """Return the adapter that ``module:name`` names; a class is called with the options."""
     module, _, name = spec.partition(":")
     made = getattr(importlib.import_module(module), name or "Adapter")
     return made(**options) if isinstance(made, type) or callable(made) else made
@@ -119,7 +119,7 @@ def _made(adapter: Any, value: Any) -> Any:
 
 
 def _read(adapter: Any, value: Any) -> Any:
-    """Return an output as data: a tensor by the adapter, sequences and plain values by themselves."""
+    """Return an output as data: tensors by the adapter, all else as it is."""
     if value is None or isinstance(value, (bool, int, float, complex, str, wire.Data)):
         return value
     if type(value) in (list, tuple):

@@ -4,11 +4,11 @@ import os
 
 os.environ.setdefault("GLOG_v", "4")
 
-import mindspore as ms  # noqa: E402
-import mindspore.numpy as mnp  # noqa: E402
-import mindspore.scipy.linalg as linalg  # noqa: E402, F401
-import numpy as np  # noqa: E402
-from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
+import mindspore as ms
+import mindspore.numpy as mnp
+import mindspore.scipy.linalg as linalg
+import numpy as np
+from frameworks.common import (
     Framework,
     axes,
     boxes,
@@ -20,9 +20,10 @@ from frameworks.common import (  # noqa: E402, F401  # noqa: E402, F401
     offsets_of,
     pairs,
     target_sizes,
+    thinned,
 )
-from mindspore import mint, nn, ops  # noqa: E402
-from wire import Data, Unsupported  # noqa: E402
+from mindspore import mint, nn, ops
+from wire import Data, Unsupported
 
 ms.set_context(mode=ms.PYNATIVE_MODE)
 ms.set_device("CPU")
@@ -31,7 +32,7 @@ ms.runtime.launch_blocking()
 MAPPING = {
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape)",
-    "wrap_tensor": "ms.Tensor(values, dtype).reshape(shape)",
+    "wrap_tensor": "filled(values, dtype, shape)",
     "zeros": "ops.zeros(tuple(shape), dtype)",
     "full": "ops.full(tuple(shape), value, dtype=dtype)",
     "empty": "mint.empty(tuple(shape), dtype=dtype, device=device.upper())",
@@ -43,7 +44,8 @@ MAPPING = {
     "randperm": "ops.randperm(len, seed or -1, dtype=dtype)",
     "range": "ops.arange(start, behind(start, limit, step, dtype), step, dtype=dtype)",
     "linspace": "ops.linspace(ms.Tensor(start, dtype), ms.Tensor(stop, dtype), num)",
-    "create_sparse_tensor": "ms.COOTensor(ms.Tensor(indices), ms.Tensor(values, dtype), tuple(shape))",
+    "create_sparse_tensor": "ms.COOTensor(ms.Tensor(indices), ms.Tensor(values, dtype), "
+    "tuple(shape))",
     "duplicate": "input.copy()",
     "diag": "ops.diag(input)",
     # 7.2.2 query
@@ -59,7 +61,7 @@ MAPPING = {
     "reshape": "ops.reshape(input, tuple(dims))",
     "expand_dims": "ops.expand_dims(input, axis)",
     "squeeze": "ops.squeeze(input, axes(axis))",
-    "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim - 1, -1, -1)))",
+    "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim)[::-1]))",
     "split": "list(ops.split(input, split_sizes or input.shape[axis] // nsplit, axis))",
     "concat": "ops.concat(input_lists, axis)",
     "stack": "ops.stack(input_lists, axis)",
@@ -168,7 +170,7 @@ MAPPING = {
     "qr": "qr(mat, mode)",
     "svd": "svd(mat, format)",
     "solve": "as_given(ops.matrix_solve(mat, as_columns(mat, rhs), adjoint), rhs)",
-    "lstsq": "as_given(ops.lstsq(as_columns(mat, rhs), mat), rhs)",
+    "lstsq": "as_given(ops.lstsq(mat, as_columns(mat, rhs)), rhs)",
     "inverse": "ops.inverse(mat)",
     "eig": "tuple(ops.eig(mat))",
     "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
@@ -207,7 +209,7 @@ INTEGERS = (
 
 def filled(values, dtype, shape):
     """Return a tensor of values; of any, if none are given."""
-    if not len(values):
+    if isinstance(values, list) and not values:
         return mint.empty(tuple(shape), dtype=dtype)
     return ms.Tensor(values, dtype).reshape(tuple(shape))
 
@@ -221,6 +223,8 @@ def gradient(function, grad_out, x):
 def uniform(dtype, shape, low, high, seed):
     """Return uniform numbers, by default of the whole range of the dtype; integers to the limit."""
     kind = np.dtype(str(dtype).lower())
+    if kind.kind not in "iuf":
+        raise Unsupported(f"MindSpore draws no uniform numbers of {kind}")
     limits = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if kind.kind in "iu":
@@ -236,8 +240,11 @@ def behind(start, limit, step, dtype):
 
 
 def integers(x, y):
-    """Tell whether both are integers."""
-    return x.dtype in INTEGERS and y.dtype in INTEGERS
+    """Tell whether integers are divided: none is a float, and not both are bool."""
+    kinds = [v.dtype if isinstance(v, ms.Tensor) else type(v) for v in (x, y)]
+    return all(k in (*INTEGERS, ms.bool_, int, bool) for k in kinds) and any(
+        k in (*INTEGERS, int) for k in kinds
+    )
 
 
 def padded(x, widths, value, mode):
@@ -247,8 +254,10 @@ def padded(x, widths, value, mode):
         return ops.pad(x, backwards, "constant", value)
     if mode == "PAD_MIRROR":
         return nn.Pad(tuple(widths), "SYMMETRIC")(x)
-    if x.ndim > 3:
-        raise Unsupported("MindSpore pads periodically along three axes at most")
+    if mode != "PAD_PERIOD":
+        raise ValueError(f"there is no mode {mode}")
+    if x.ndim not in (1, 2, 3):
+        raise Unsupported("MindSpore pads periodically along one to three axes")
     found = ops.pad(x.reshape((1, 1, *x.shape)), backwards, "circular")
     return found.reshape(found.shape[2:])
 
@@ -339,20 +348,27 @@ def norm(x, order, axis, keep):
 
 def laid(x, layout):
     """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    raw = x.asnumpy()
     if layout == "columns":
-        back = tuple(range(x.ndim))[::-1]
-        return ops.transpose(ops.transpose(x, back).contiguous(), back)
+        return ops.transpose(of_array(raw.T, x), tuple(range(raw.ndim))[::-1])
     if layout == "gaps":
-        wide = x
-        for axis in range(x.ndim):
-            wide = ops.repeat_interleave(wide, 2, axis)
-        return wide[(slice(None, None, 2),) * x.ndim]
+        wide, every = np.ones([2 * n for n in raw.shape], raw.dtype), slice(None, None, 2)
+        wide[(every,) * raw.ndim] = raw
+        return of_array(wide, x)[(every,) * raw.ndim] if raw.ndim else x
     if layout == "offset":
-        flat = x.reshape(-1)
-        return ops.concat([flat[:1]] * 3 + [flat])[3:].reshape(x.shape)
+        wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
+        return of_array(wide, x)[3:].reshape(raw.shape)
     if layout == "repeated":
-        return mint.broadcast_to(ms.Tensor(thinned(x.asnumpy())), x.shape)
+        return mint.broadcast_to(of_array(thinned(raw), x), raw.shape)
     raise Unsupported(f"MindSpore has no {layout} tensors: a stride is never negative")
+
+
+def of_array(array, x):
+    """Return an array as a tensor of the dtype of x; bfloat16 comes by its bits."""
+    array = np.array(array, order="C")
+    if x.dtype == ms.bfloat16:
+        return ms.Tensor(array.view(np.int16)).view(ms.bfloat16)
+    return ms.Tensor(array)
 
 
 class Adapter(Framework):
@@ -369,12 +385,14 @@ class Adapter(Framework):
     spelled, spellings = "ms.{dtype}", {"bool": "ms.bool_"}
     no_kernel = (
         "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
-        "Unsupported op", "not support", "does not support",
+        "Unsupported op", "not support", "doesn't support", "Not support", "Kernel select failed",
+        "must be a type of {", "the type of input must be in {", "should be one of [",
+        "'dtype' must be a",
     )  # fmt: skip
     notes = [
         "MindSpore has no status codes: whatever it raises counts as a refusal.",
         "It runs on the CPU in PYNATIVE mode with launch_blocking, one operator at a time.",
-        "The functions are those of mindspore.ops: most of mindspore.mint has no kernels for the CPU.",
+        "The functions are those of mindspore.ops: mindspore.mint has few kernels for the CPU.",
         "float8_e4m3fn and float8_e5m2 are there, but no operator for the CPU takes them.",
     ]
 
@@ -384,7 +402,11 @@ class Adapter(Framework):
             x = ms.Tensor(np.frombuffer(data.raw, "int16").reshape(data.shape)).view(dtype)
         else:
             x = ms.Tensor(np.frombuffer(data.raw, data.dtype).reshape(data.shape).copy())
-        return x if data.layout == "dense" else laid(x, data.layout)
+        try:
+            return x if data.layout == "dense" else laid(x, data.layout)
+        except (TypeError, RuntimeError) as error:
+            words = str(error).strip().splitlines()[0]
+            raise Unsupported(f"MindSpore has no such view of {data.dtype}: {words}") from None
 
     def sparse(self, data):
         """Return a sparse tensor."""
@@ -396,7 +418,10 @@ class Adapter(Framework):
         """Return a tensor as data."""
         kind = None
         if isinstance(x, ms.COOTensor):
-            x, kind = x.to_dense(), "COO"
+            try:
+                x, kind = x.to_dense(), "COO"
+            except TypeError:
+                raise Unsupported(f"MindSpore makes no sparse {x.dtype} dense") from None
         shape, values = tuple(x.shape), np.ascontiguousarray(x.asnumpy())
         return Data(str(x.dtype).lower(), shape, values.tobytes(), sparse=kind)
 

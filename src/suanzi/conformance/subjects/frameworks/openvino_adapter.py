@@ -1,16 +1,13 @@
 """OpenVINO as a subject: every call is a graph of its own, compiled for the CPU, and run once.
 
-A tensor is a parameter of the graph, and `GIVEN` has its value; `run` compiles what an expression
-built, and gives its outputs.
+An expression builds a graph of parameters, and `run` gives its outputs.
 """
 
-import os
+import re
 
-os.environ.setdefault("OPENVINO_LOG_LEVEL", "0")
-
-import numpy as np  # noqa: E402
-import openvino as ov  # noqa: E402
-from frameworks.common import (  # noqa: E402  # noqa: E402, F401
+import numpy as np
+import openvino as ov
+from frameworks.common import (
     DEFAULTS,
     GRADIENTS,
     Framework,
@@ -21,17 +18,16 @@ from frameworks.common import (  # noqa: E402  # noqa: E402, F401
     pairs,
     target_sizes,
 )
-from openvino import opset16 as o  # noqa: E402
-from wire import Data, Unsupported  # noqa: E402
+from frameworks.openvino_graphs import GIVEN, laid, of_bits, parameter, run, tensor
+from openvino import opset16 as o
+from wire import Data, NoKernel, Unsupported
 
 GRAPHS = {
     # 7.2.1 creation
-    "create_tensor": "constant(values, dtype, shape)",
-    "wrap_tensor": "constant(values, dtype, shape)",
     "zeros": "o.broadcast(number(0, dtype), row(shape))",
     "full": "o.broadcast(number(value, dtype), row(shape))",
     "rand_uniform": "uniform(dtype, shape, min, max, seed)",
-    "multinomial": "o.multinomial(input, row([num_samples]), 'i64', replacement, False, seed)",
+    "multinomial": "drawn(input, num_samples, replacement, seed)",
     "range": "o.range(number(start, dtype), number(behind(start, limit, step, dtype), dtype), "
     "number(step, dtype), dtype.to_string())",
     "duplicate": "o.identity(input)",
@@ -45,19 +41,19 @@ GRAPHS = {
     "reshape": "o.reshape(input, row(dims), False)",
     "expand_dims": "o.unsqueeze(input, axis)",
     "squeeze": "o.squeeze(input, row(axis)) if axis else o.squeeze(input)",
-    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input) - 1, -1, -1)))",
+    "transpose": "o.transpose(input, row(inverse_order(perm) or range(rank(input))[::-1]))",
     "split": "(o.variadic_split(input, axis, row(split_sizes)) if split_sizes else "
     "o.split(input, axis, nsplit)).outputs()",
-    "concat": "o.concat(input_lists, axis)",
-    "stack": "o.concat([o.unsqueeze(x, axis) for x in input_lists], axis)",
+    "concat": "o.concat(alike(input_lists), axis)",
+    "stack": "o.concat([o.unsqueeze(x, axis) for x in alike(input_lists)], axis)",
     "unstack": "[o.squeeze(x, row([axis])) for x in "
     "o.split(input, axis, num or shape_of(input)[axis]).outputs()]",
     "slice": "cut(input, begin, size, step)",
     "tile": "o.tile(input, row(repeats))",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "flipped(input, axis)",
-    "roll": "o.roll(input, row(shifts), row(axis)) if axis else o.reshape("
-    "o.roll(o.reshape(input, row([-1]), False), row(shifts), row([0])), row(shape_of(input)), False)",
+    "roll": "o.roll(input, row(shifts), row(axis)) if axis else "
+    "o.reshape(o.roll(flat(input), row(shifts), row([0])), row(shape_of(input)), False)",
     "crop": "cut(input, offsets_of(offsets, shape), shape, [1] * len(shape))",
     "clip": "clipped(input, low, high)",
     "gather": "o.gather(input, index, 0) if rank(index) == 1 else o.gather_nd(input, index)",
@@ -83,27 +79,21 @@ GRAPHS = {
     "min": "o.minimum(*promoted(x, y))",
     "abs": "o.absolute(x)",
     "reciprocal": "o.divide(like(1, x), x)",
-    # 7.2.5 comparison
-    "equal": "o.equal(*promoted(x, y))",
-    "not_equal": "o.not_equal(*promoted(x, y))",
-    "greater": "o.greater(*promoted(x, y))",
-    "greater_equal": "o.greater_equal(*promoted(x, y))",
-    "less": "o.less(*promoted(x, y))",
-    "less_equal": "o.less_equal(*promoted(x, y))",
-    # 7.2.6 logical
-    "logical_and": "o.logical_and(x, y)",
-    "logical_or": "o.logical_or(x, y)",
+    # 7.2.5 comparison to 7.2.7 bitwise
+    **{
+        name: f"o.{name}(*promoted(x, y))"
+        for name in (
+            "equal not_equal greater greater_equal less less_equal bitwise_and bitwise_or "
+            "bitwise_xor"
+        ).split()
+    },
+    **{name: f"o.{name}(x, y)" for name in "logical_and logical_or logical_xor".split()},
     "logical_not": "o.logical_not(x)",
-    "logical_xor": "o.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "o.bitwise_and(*promoted(x, y))",
-    "bitwise_or": "o.bitwise_or(*promoted(x, y))",
-    "bitwise_xor": "o.bitwise_xor(*promoted(x, y))",
     "bitwise_not": "o.bitwise_not(x)",
     "bitwise_left_shift": "o.bitwise_left_shift(x, like(shift, x))",
     "bitwise_right_shift": "o.bitwise_right_shift(x, like(shift, x))",
     # 7.2.8 power
-    "pow": "o.power(*promoted(x, like(e, x)))",
+    "pow": "o.power(*promoted(x, e))",
     "sqrt": "o.sqrt(x)",
     "rsqrt": "o.divide(like(1, x), o.sqrt(x))",
     "square": "o.multiply(x, x)",
@@ -119,8 +109,7 @@ GRAPHS = {
     },
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, all_or(axis, input), keep_dims)",
-    "cumsum": "o.cum_sum(o.reshape(input, row([-1]), False) if axis == -1 else input, "
-    "0 if axis == -1 else axis)",
+    "cumsum": "o.cum_sum(flat(input) if axis == -1 else input, 0 if axis == -1 else axis)",
     # 7.2.14 indexing
     "argmax": "extreme(input, axis, keepdim, dtype, 'max')",
     "argmin": "extreme(input, axis, keepdim, dtype, 'min')",
@@ -143,15 +132,18 @@ GRAPHS = {
 
 MAPPING = {
     **{op: f"run({graph})" for op, graph in GRAPHS.items()},
+    "create_tensor": "filled(values, dtype, shape)",
+    "wrap_tensor": "filled(values, dtype, shape)",
     "empty": "ov.Tensor(dtype, ov.Shape(shape))",
-    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))).data)",
-    "rank": "int(run(o.shape_of(o.shape_of(input))).data[0])",
+    "size": "int(run(o.reduce_prod(o.shape_of(input), row([0]))))",
+    "rank": "int(run(o.shape_of(o.shape_of(input)))[0])",
 }
 """The standard's interfaces in OpenVINO."""
 
+_FEW_MATRICES = "of linear algebra, OpenVINO has products, inverse and norms"
 _NO_COMPLEX = "OpenVINO has no complex numbers: its DFT takes an axis of real and imaginary parts"
 MISSING = {
-    **{name: "OpenVINO computes no gradients" for name in GRADIENTS},
+    **dict.fromkeys(GRADIENTS, "OpenVINO computes no gradients"),
     "create_sparse_tensor": "OpenVINO has no sparse tensors",
     "create_quant_tensor": "OpenVINO has no quantised tensors: FakeQuantize has scales as inputs",
     "destroy": "OpenVINO frees tensors by itself",
@@ -170,96 +162,26 @@ MISSING = {
     "log1p": "OpenVINO has no log1p; log(1 + x) loses small x",
     "log10": "OpenVINO has the natural logarithm only",
     "log2": "OpenVINO has the natural logarithm only",
-    **{name: _NO_COMPLEX for name in "complex conj imag real fft_c2c fft_r2c fft_c2r".split()},
-    **{
-        name: "of linear algebra, OpenVINO has products, inverse and norms"
-        for name in "lu cholesky qr svd solve lstsq eig".split()
-    },
+    **dict.fromkeys("complex conj imag real fft_c2c fft_r2c fft_c2r".split(), _NO_COMPLEX),
+    **dict.fromkeys("lu cholesky qr svd solve lstsq eig".split(), _FEW_MATRICES),
 }
 """What OpenVINO does not have, and why."""
 
 ATTRIBUTES = {}
 """Those of ConvertPromoteTypes-14, after the rule set that is asked for."""
-GIVEN = {}
-"""The values of parameters, by their names in the graph."""
-CORE = ov.Core()
-SETTINGS = {"INFERENCE_PRECISION_HINT": ov.Type.dynamic, "EXECUTION_MODE_HINT": "ACCURACY"}
-
-
-def tensor(values, dtype, shape):
-    """Return numbers as a parameter of a graph."""
-    return parameter(np.array(values, dtype.to_dtype()), dtype, shape)
-
-
-def of_bits(text, dtype, shape):
-    """Return numbers of a dtype that NumPy does not have, by their bytes in hexadecimal."""
-    return parameter(np.frombuffer(bytes.fromhex(text), np.uint8), dtype, shape)
-
-
-def parameter(array, dtype, shape):
-    """Return an array as a parameter of a graph; its bytes count, in row-major order."""
-    kind = np.dtype(f"u{dtype.size}") if dtype.to_dtype() != np.bool_ else np.dtype(bool)
-    flat = np.frombuffer(np.ascontiguousarray(array).tobytes(), kind).copy()
-    made = o.parameter(list(shape), dtype)
-    GIVEN[made.get_friendly_name()] = ov.Tensor(flat, ov.Shape(shape), dtype)
-    return made
-
-
-def laid(x, layout):
-    """Return a parameter whose value lies otherwise in memory."""
-    if layout != "offset":
-        raise Unsupported("OpenVINO takes tensors that are row-major")
-    name, value = x.get_friendly_name(), GIVEN[x.get_friendly_name()]
-    flat = np.concatenate([value.data.reshape(-1)[:1]] * 3 + [value.data.reshape(-1)])
-    GIVEN[name] = ov.Tensor(flat[flat.size - value.size :], value.shape, value.element_type)
-    return x
-
-
-def run(found):
-    """Compile a graph for the CPU, run it, and return its outputs in the place of its nodes."""
-    nodes = outputs_of(found)
-    parameters = parameters_of(nodes)
-    model = ov.Model([o.result(x) for x in nodes], parameters, "call")
-    request = CORE.compile_model(model, "CPU", SETTINGS).create_infer_request()
-    for i, one in enumerate(parameters):
-        request.set_input_tensor(i, GIVEN[one.get_friendly_name()])
-    request.infer()
-    return filled_in(found, iter([request.get_output_tensor(i) for i in range(len(nodes))]))
-
-
-def outputs_of(found):
-    """Return the nodes of an expression in a row."""
-    if type(found) in (list, tuple):
-        return [x for part in found for x in outputs_of(part)]
-    return [found]
-
-
-def filled_in(found, values):
-    """Return what an expression gave, with what was computed in the place of its nodes."""
-    if type(found) in (list, tuple):
-        return type(found)(filled_in(x, values) for x in found)
-    return next(values)
-
-
-def parameters_of(nodes):
-    """Return the parameters that nodes depend on."""
-    found, seen = [], set()
-    waiting = [x.get_node() if isinstance(x, ov.Output) else x for x in nodes]
-    while waiting:
-        node = waiting.pop()
-        if node.get_friendly_name() not in seen:
-            seen.add(node.get_friendly_name())
-            if node.get_type_name() == "Parameter":
-                found.append(node)
-            waiting += [x.get_source_output().get_node() for x in node.inputs()]
-    return found
 
 
 def promoted(x, y):
     """Return operands of one dtype: the same ones, or by ConvertPromoteTypes-14."""
-    if x.get_output_element_type(0) == y.get_output_element_type(0):
+    nodes = isinstance(x, ov.Node) and isinstance(y, ov.Node)
+    if nodes and x.get_output_element_type(0) == y.get_output_element_type(0):
         return x, y
     return o.convert_promote_types(x, y, **ATTRIBUTES).outputs()
+
+
+def alike(nodes):
+    """Return nodes of one dtype: ConvertPromoteTypes-14 has two inputs."""
+    return list(promoted(*nodes)) if len(nodes) == 2 else nodes
 
 
 def shape_of(x):
@@ -277,6 +199,11 @@ def row(numbers):
     return o.constant(np.array(list(numbers), np.int64))
 
 
+def flat(x):
+    """Return a node with one axis."""
+    return o.reshape(x, row([-1]), False)
+
+
 def number(value, dtype):
     """Return a constant without axes."""
     return o.constant(value, dtype)
@@ -287,16 +214,19 @@ def like(value, x):
     return value if isinstance(value, ov.Node) else o.constant(value, x.get_output_element_type(0))
 
 
-def constant(values, dtype, shape):
-    """Return values as a constant, or as a parameter of another dtype and shape."""
-    if not isinstance(values, ov.Node):
-        return o.reshape(o.constant(np.array(values), dtype), row(shape), False)
-    return o.reshape(o.convert(values, dtype), row(shape), False)
+def filled(values, dtype, shape):
+    """Return a tensor of values; of any, if none are given."""
+    if isinstance(values, list) and not values:
+        return ov.Tensor(dtype, ov.Shape(shape))
+    node = values if isinstance(values, ov.Node) else o.constant(np.array(values), dtype)
+    return run(o.reshape(o.convert(node, dtype), row(shape), False))
 
 
 def uniform(dtype, shape, low, high, seed):
     """Return uniform numbers, by default of the whole range of the dtype."""
     kind = dtype.to_dtype()
+    if kind.kind not in "iuf":
+        raise Unsupported(f"OpenVINO draws no uniform numbers of {kind}")
     limits = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if kind.kind in "iu" and high < limits.max:
@@ -304,6 +234,13 @@ def uniform(dtype, shape, low, high, seed):
     return o.random_uniform(
         row(shape), number(low, dtype), number(high, dtype), dtype.to_string(), seed
     )
+
+
+def drawn(x, samples, replacement, seed):
+    """Return categories for each row; OpenVINO takes a matrix."""
+    rows = x if rank(x) == 2 else o.unsqueeze(x, 0)
+    found = o.multinomial(rows, row([samples]), "i64", replacement, False, seed)
+    return found if rank(x) == 2 else o.squeeze(found, row([0]))
 
 
 def behind(start, limit, step, dtype):
@@ -330,20 +267,16 @@ def padded(x, widths, value, mode):
     if mode == "PAD_PERIOD":
         raise Unsupported("OpenVINO pads by a constant, the edge, reflect and symmetric")
     before, after = row(w[0] for w in widths), row(w[1] for w in widths)
-    if mode == "PAD_MIRROR":
-        return o.pad(x, before, after, "symmetric")
-    return o.pad(x, before, after, "constant", like(value, x))
+    how = {"PAD_CONST": "constant", "PAD_MIRROR": "symmetric"}[mode]
+    return o.pad(x, before, after, how, like(value, x) if how == "constant" else None)
 
 
 def clipped(x, low, high):
-    """Return a tensor between two bounds; with one bound only, OpenVINO's clamp will not do."""
-    if low is not None and high is not None:
+    """Return a tensor between two bounds; OpenVINO's clamp takes two numbers."""
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)):
         return o.clamp(x, low, high)
-    if low is not None:
-        return o.maximum(x, like(low, x))
-    if high is not None:
-        return o.minimum(x, like(high, x))
-    return o.identity(x)
+    above = x if low is None else o.maximum(x, like(low, x))
+    return o.identity(above) if high is None else o.minimum(above, like(high, x))
 
 
 def rounded(x, mode):
@@ -446,11 +379,11 @@ class Adapter(Framework):
     no_kernel = (
         "does not support inputs with element type", "is not supported", "not supported yet",
         "unsupported src_prc", "Unsupported", "unsupported", "Not Implemented", "is unsupported",
-        "not implemented",
+        "not implemented", "must be a floating point",
     )  # fmt: skip
     notes = [
         "OpenVINO has no status codes: whatever it raises counts as a refusal.",
-        "Each call is a graph of one operator or a few (opset16), compiled for the CPU.",
+        "Each call is a graph of an operator or a few (opset16), compiled for one CPU thread.",
         "INFERENCE_PRECISION_HINT is dynamic and EXECUTION_MODE_HINT ACCURACY: by default the CPU "
         "computes float32 as bfloat16 where the machine has instructions for it.",
         "Operands of two dtypes go through ConvertPromoteTypes-14, as the rules say.",
@@ -474,6 +407,8 @@ class Adapter(Framework):
         """Build the graph of an interface, compile it, and run it."""
         try:
             return super().call(op, arguments)
+        except NoKernel as error:
+            raise NoKernel(said(error.__context__)) from None
         except Unsupported:
             raise
         except Exception as error:
@@ -482,14 +417,18 @@ class Adapter(Framework):
             GIVEN.clear()
 
     def read(self, x):
-        """Return a tensor as data."""
+        """Return an array, or a tensor of a dtype that NumPy does not have, as data."""
+        if isinstance(x, np.ndarray):
+            return Data(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes())
         kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}
-        name = kinds[x.element_type.to_string()]
-        return Data(name, tuple(x.shape), np.ascontiguousarray(x.data).tobytes())
+        raw = np.ascontiguousarray(x.data).tobytes()
+        return Data(kinds[x.element_type.to_string()], tuple(x.shape), raw)
 
 
 def said(error):
-    """Return the words of an error without the places in OpenVINO's sources."""
+    """Return the words of an error without the places in OpenVINO's sources and in the graph."""
     lines = [line.strip() for line in str(error).splitlines()]
     kept = [line for line in lines if line and not line.startswith(("Exception from", "Check '"))]
-    return " ".join(kept)[:400]
+    return re.sub(r"While validating node .*? with friendly_name '\w+': ?", "", " ".join(kept))[
+        :300
+    ]

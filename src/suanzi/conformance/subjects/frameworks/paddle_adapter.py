@@ -10,7 +10,7 @@ warnings.simplefilter("ignore")
 import numpy as np  # noqa: E402
 import paddle  # noqa: E402
 import paddle.nn.functional as F  # noqa: E402
-from frameworks.common import (  # noqa: E402, F401
+from frameworks.common import (  # noqa: E402
     Framework,
     axes,
     boxes,
@@ -48,7 +48,8 @@ MAPPING = {
     "randperm": "seeded(seed) or paddle.randperm(len, dtype)",
     "range": "paddle.range(start, limit, step, dtype)",
     "linspace": "paddle.linspace(start, stop, num, dtype)",
-    "create_sparse_tensor": "paddle.sparse.sparse_coo_tensor(transposed(indices), values, shape, dtype)",
+    "create_sparse_tensor": "paddle.sparse.sparse_coo_tensor(transposed(indices), values, "
+    "shape, dtype)",
     "duplicate": "paddle.clone(input)",
     "diag": "paddle.diag(input)",
     "shape": "paddle.shape(input)",
@@ -159,7 +160,8 @@ MAPPING = {
     "dot_bwd2": "gradient(lambda v: dot(vec1, v), out_grad, vec2)",
     "lu": "lu(mat)",
     "cholesky": "paddle.linalg.cholesky(mat, {'U': True, 'L': False}[upper])",
-    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else tuple(paddle.linalg.qr(mat, mode))",
+    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else "
+    "tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
     "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
@@ -217,12 +219,14 @@ def seeded(seed):
 
 
 def uniform(dtype, shape, low, high, seed):
-    """Return random numbers, by default of the whole range of the dtype; integers with the limit."""
+    """Return uniform numbers, by default of the whole range of the dtype; integers to the limit."""
     seeded(seed)
     if dtype in (paddle.int8, paddle.int16, paddle.int32, paddle.int64, paddle.uint8):
         info = paddle.iinfo(dtype)
         least = info.min if low is None else low
         return paddle.randint(least, (info.max if high is None else high) + 1, shape, dtype)
+    if dtype == paddle.bool or "complex" in str(dtype):
+        raise Unsupported(f"Paddle draws no uniform numbers of {dtype}")
     info = paddle.finfo(dtype)
     return paddle.uniform(
         shape, dtype, info.min if low is None else low, info.max if high is None else high, seed
@@ -235,8 +239,9 @@ def transposed(indices):
 
 
 def integers(x, y):
-    """Tell whether both are integers."""
-    return paddle.is_integer(x) and paddle.is_integer(y)
+    """Tell whether integers are divided: none is a float, and not both are bool."""
+    kinds = [str(v.dtype) if isinstance(v, paddle.Tensor) else type(v).__name__ for v in (x, y)]
+    return all("int" in k or "bool" in k for k in kinds) and any("int" in k for k in kinds)
 
 
 def amount(shift, x):
@@ -285,25 +290,25 @@ def nonzeros(x, as_tuple):
     return [one.reshape([-1]) for one in found] if as_tuple else found
 
 
-def c2c(x, axes, normalization, forward):
+def c2c(x, along, normalization, forward):
     """Transform complex numbers."""
     transform = paddle.fft.fftn if forward else paddle.fft.ifftn
-    return transform(x, axes=axes, norm=norm_name(normalization, forward))
+    return transform(x, axes=along, norm=norm_name(normalization, forward))
 
 
-def r2c(x, axes, normalization, forward, onesided):
+def r2c(x, along, normalization, forward, onesided):
     """Transform real numbers; backwards it is ihfftn."""
     norm = norm_name(normalization, forward)
     if onesided:
-        return (paddle.fft.rfftn if forward else paddle.fft.ihfftn)(x, axes=axes, norm=norm)
-    return (paddle.fft.fftn if forward else paddle.fft.ifftn)(x, axes=axes, norm=norm)
+        return (paddle.fft.rfftn if forward else paddle.fft.ihfftn)(x, axes=along, norm=norm)
+    return (paddle.fft.fftn if forward else paddle.fft.ifftn)(x, axes=along, norm=norm)
 
 
-def c2r(x, axes, normalization, forward, last_dim_size):
+def c2r(x, along, normalization, forward, last_dim_size):
     """Transform half a spectrum to real numbers; forwards it is hfftn."""
-    sizes = [x.shape[axis] for axis in axes[:-1]] + [last_dim_size]
+    sizes = [x.shape[axis] for axis in along[:-1]] + [last_dim_size]
     transform = paddle.fft.hfftn if forward else paddle.fft.irfftn
-    return transform(x, s=sizes, axes=axes, norm=norm_name(normalization, forward))
+    return transform(x, s=sizes, axes=along, norm=norm_name(normalization, forward))
 
 
 def half_spectrum(grad_out, axis):

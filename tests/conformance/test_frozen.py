@@ -1,0 +1,109 @@
+"""Cases written to files and read back: the same calls and truth, under hashes."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from suanzi.conformance import frozen
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.check import check
+from suanzi.conformance.model import Check, Output, Refused
+from suanzi.conformance.oracle import Real
+from suanzi.standard import interfaces
+
+SOME = ["add", "sqrt", "matmul", "cast", "reduce", "topk", "shape", "destroy", "rand_uniform"]
+
+
+@pytest.mark.parametrize("op", list(interfaces()))
+def test_a_case_comes_back_as_it_was(op: str) -> None:
+    for case in cases(op, Wanted(quick=True)):
+        again = frozen.case_of(frozen.line_of(case))
+        assert (again.id, again.rules, again.skip) == (case.id, case.rules, case.skip)
+        assert frozen.line_of(again) == frozen.line_of(case)
+        if case.skip is None:
+            assert again.expect() == case.expect()
+
+
+sizes = st.fractions(min_value=0) | st.integers(0, 2**80).map(Fraction)
+reals = st.builds(Real, st.booleans(), sizes) | st.sampled_from(
+    [Real(False, None), Real(True, None), Real(False, None, is_nan=True)]
+)
+values = reals | st.integers() | st.tuples(reals, reals)
+
+
+@given(values, st.integers(-1100, 1100))
+def test_numbers_are_exact(x: Any, exponent: int) -> None:
+    assert frozen.from_data(json.loads(json.dumps(frozen.to_data(x)))) == x
+    power = Fraction(2) ** exponent
+    for y in (power, 3 * power, 1 - power):
+        assert frozen.from_data(frozen.to_data(y)) == y
+
+
+def test_everything_that_is_expected() -> None:
+    output = Output("float32", (2,), (Real(True, Fraction(0)), Real(False, Fraction(1, 3))), ulp=2)
+    for x in (
+        (output,),
+        ([output, output], 3, True),
+        Refused(sz.Status.INVALID_ARGUMENT),
+        Refused(sz.Status.INVALID_ARGUMENT, instead=(output,)),
+        Check("one_of", {"allowed": (0, 1), "dtype": "float32", 3: [None, 2.5, 1j]}),
+        Output("int8", (0,), (), allowed=(Fraction(1, 7),), scale=(0.5,), zero_point=3),
+    ):
+        assert frozen.from_data(json.loads(json.dumps(frozen.to_data(x)))) == x
+    with pytest.raises(TypeError, match="cannot be written"):
+        frozen.to_data(object())
+
+
+def exported(folder: Path) -> dict[str, Any]:
+    return frozen.export(folder, ((op, cases(op, Wanted(quick=True))) for op in SOME), {"seed": 0})
+
+
+def test_a_folder_has_a_manifest_that_is_the_same_every_time(tmp_path: Path) -> None:
+    first, second = exported(tmp_path / "a"), exported(tmp_path / "b")
+    assert first == second == frozen.manifest_of(tmp_path / "a")
+    assert first["cases"] == sum(len(frozen.read(tmp_path / "a", op)) for op in SOME)
+    assert frozen.read(tmp_path / "a", "sub") == []
+
+
+def test_frozen_cases_are_run(tmp_path: Path) -> None:
+    manifest = exported(tmp_path / "a")
+    run = check(folder=str(tmp_path / "a"), jobs=1)
+    assert run.counts()["cases"] == manifest["cases"]
+    assert run.conforms
+
+
+@pytest.mark.parametrize("what", ["file", "manifest", "format", "missing file", "no folder"])
+def test_files_that_were_changed_are_refused(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "cases"
+    exported(folder)
+    manifest = folder / frozen.MANIFEST
+    facts = json.loads(manifest.read_text())
+    if what == "file":
+        text = (folder / "add.jsonl").read_text()
+        (folder / "add.jsonl").write_text(text.replace("plain", "plane", 1))
+    elif what == "manifest":
+        facts["sha256"] = "0" * 64
+        manifest.write_text(json.dumps(facts))
+    elif what == "format":
+        manifest.write_text(json.dumps(facts | {"format": "suanzi-cases/9"}))
+    elif what == "missing file":
+        (folder / "add.jsonl").unlink()
+    else:
+        folder = tmp_path / "nowhere"
+    with pytest.raises(sz.InvalidArgument, match=r"check: .*\.$"):
+        frozen.manifest_of(folder)
+
+
+def test_a_folder_that_has_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(sz.InvalidArgument, match="no empty folder"):
+        exported(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]

@@ -1,0 +1,31 @@
+"""CANN's measures: errors divided by the truth and 1e-7, their mean, and the largest."""
+
+from __future__ import annotations
+
+import pytest
+
+from suanzi.conformance.judge import CANN_THRESHOLDS, judge
+from suanzi.conformance.model import Output
+from suanzi.conformance.oracle import real
+from suanzi.conformance.tensors import tensor
+
+
+def test_the_measures() -> None:
+    wanted = Output("float32", (4,), tuple(real(x) for x in (1, 2, 0, -4)), ulp=1e9)
+    found = judge(tensor("float32", [1.5, 2.0, 2.0**-24, -4.0]), wanted)
+    each = [0.5 / (1 + 1e-7), 0, 2**-24 / 1e-7, 0]
+    assert found.mean_relative == pytest.approx(sum(each) / 4, rel=1e-12)
+    assert found.max_relative == pytest.approx(max(each), rel=1e-12)
+    assert found.cann is False
+
+
+@pytest.mark.parametrize("dtype", CANN_THRESHOLDS)
+def test_both_limits(dtype: str) -> None:
+    limit = CANN_THRESHOLDS[dtype]
+    wanted = Output(dtype, (64,), (real(1),) * 64, ulp=1e9)
+    for off, count, kept in ((8, 1, True), (11, 1, False), (2, 64, False), (2, 16, True)):
+        if off * limit > 1:  # no error is so large that a float8 fails by one alone
+            continue
+        some = [1 - off * limit] * count + [1.0] * (64 - count)
+        assert judge(tensor(dtype, some), wanted).cann is kept, (off, count)
+    assert judge(tensor("float64", [1.0]), Output("float64", (1,), (real(1),))).cann is None

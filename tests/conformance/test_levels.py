@@ -1,0 +1,139 @@
+"""Verdicts and levels: what was not tested is never claimed, what is wrong is always told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_runs import SETTINGS, of_all, result, run
+
+from suanzi.conformance.levels import Level, levels, standing
+from suanzi.conformance.results import Run
+from suanzi.standard import interfaces
+
+
+def level(one: Run, name: str) -> Level:
+    return next(found for found in levels(one) if found.name == name)
+
+
+def answers(one: Run) -> list[str]:
+    return [found.answer for found in levels(one)]
+
+
+@pytest.mark.parametrize(
+    ("results", "verdict"),
+    [
+        ([], "not tested"),
+        ([result()], "conforms"),
+        ([result(), result(outcome="failed")], "fails"),
+        ([result(), result(outcome="crashed")], "fails"),
+        ([result(), result(outcome="hung")], "fails"),
+        ([result(), result(outcome="failed", known="why")], "known deviations"),
+        ([result(), result(outcome="unsupported")], "partly"),
+        ([result(outcome="unsupported")], "not supported"),
+        ([result(outcome="unsupported"), result(outcome="failed")], "fails"),
+        ([result(outcome="failed", known="why"), result(outcome="unsupported")], "partly"),
+        # What the kit cannot try says nothing.
+        ([result(), result(outcome="skipped")], "conforms"),
+        ([result(outcome="skipped")], "not tested"),
+        ([result(outcome="unsupported"), result(outcome="skipped")], "not supported"),
+        # But what it gave up, for what the subject did, is lacking.
+        ([result(), result(outcome="skipped", problem="not tried after 10 calls")], "partly"),
+        # Dtypes beyond clause 6.2 hurt nothing, and prove nothing.
+        ([result(), result(dtype="bfloat16", outcome="failed", extension=True)], "conforms"),
+        ([result(), result(dtype="bfloat16", outcome="unsupported", extension=True)], "conforms"),
+        ([result(dtype="bfloat16", extension=True)], "extension only"),
+    ],
+)
+def test_verdict(results: list, verdict: str) -> None:
+    found = standing("add", results)
+    assert found.verdict == verdict
+    assert found.counts["cases"] + found.extensions["cases"] == len(results)
+    assert bool(found.why) == (verdict != "conforms")
+
+
+def test_why() -> None:
+    absent = result(outcome="unsupported", problem="no complex numbers")
+    assert standing("add", [result(), absent]).why == (
+        "1 of 2 required cases without an answer (no complex numbers)"
+    )
+    wrong = [result(outcome=o) for o in ("failed", "crashed", "hung", "skipped")]
+    assert standing("add", wrong).why == "1 failed, 1 crashed and 1 hung of 3 required cases"
+
+
+def test_everything_passes() -> None:
+    found = levels(of_all())
+    assert [one.answer for one in found] == ["reached"] * 4
+    assert [str(one.total) for one in found] == ["77", "135", "151", "1"]
+    assert [one.conforming for one in found] == [77, 135, 151, 1]
+
+
+def test_one_backward_interface_fails() -> None:
+    one = of_all(linear_bwd_in="failed")
+    assert level(one, "forward").answer == "reached"
+    assert level(one, "all").answer == "not reached"
+    assert level(one, "all").conforming == 150
+    assert level(one, "all").in_the_way == ("linear_bwd_in fails (1 failed of 1 required case)",)
+
+
+def test_an_interface_outside_the_minimal_set_is_not_in_its_way() -> None:
+    one = of_all(zeros="unsupported")
+    assert level(one, "minimal").answer == "reached"
+    assert level(one, "forward").answer == "not reached"
+    assert "zeros is not supported" in level(one, "forward").in_the_way[0]
+
+
+def test_known_deviations_are_not_counted_as_conforming() -> None:
+    one = of_all()
+    results = [
+        replace(r, outcome="failed", known="why") if r.op == "exp" else r for r in one.results
+    ]
+    found = level(replace(one, results=results), "forward")
+    assert (found.conforming, found.known, found.total) == (134, 1, 135)
+    assert found.answer == "reached with known deviations"
+
+
+@pytest.mark.parametrize(
+    "filtered", [{"dtypes": ["int8"]}, {"groups": ["plain"]}, {"cases": ["add/*"]}, {"quick": True}]
+)
+def test_a_filtered_run_claims_nothing(filtered: dict) -> None:
+    one = replace(of_all(), settings=SETTINGS | filtered)
+    assert answers(one) == ["not tested in full"] * 4
+    # What is wrong is wrong, however little was tested.
+    wrong = replace(of_all(exp="failed"), settings=SETTINGS | filtered)
+    assert level(wrong, "all").answer == "not reached"
+
+
+def test_the_minimal_set_alone_is_a_level() -> None:
+    some = [result(name) for name, facts in interfaces().items() if facts.minimal]
+    one = run(*some, settings={"minimal": True})
+    assert answers(one) == ["reached", *["not tested in full"] * 3]
+    assert str(level(one, "forward")) == "77 of 135 interfaces, 77 tested: not tested in full"
+
+
+def test_promotion_alone_is_a_level() -> None:
+    cells = [result(group="promotion", dtype=d) for d in ("int8-int16", "int8-float16")]
+    one = run(*cells, settings={"groups": ["promotion"]})
+    assert level(one, "promotion").answer == "reached"
+    assert level(one, "promotion").title == "promotion by cann"
+    assert level(one, "all").answer == "not tested in full"
+    more = run(*cells, result(group="promotion", outcome="failed", dtype="int8-bool"))
+    assert str(level(more, "promotion")) == "2 of 3 cases: not reached"
+    assert level(more, "promotion").in_the_way == ("add (1 case)",)
+
+
+def test_promotion_of_some_operators_is_not_the_table() -> None:
+    cell = result(group="promotion", dtype="int8-int16")
+    for filtered in ({"ops": ["add"]}, {"minimal": True}, {"categories": ["arithmetic"]}):
+        assert level(run(cell, settings=filtered), "promotion").answer == "not tested in full"
+    assert level(run(result()), "promotion").answer == "not tested in full"
+
+
+def test_an_interrupted_run_claims_nothing() -> None:
+    one = of_all()
+    some = [r for r in one.results if r.op != "interpolate"]
+    found = replace(one, results=some, unfinished=["interpolate"])
+    minimal, *others = answers(found)
+    # All of the minimal set was done before.
+    assert minimal == ("not tested in full" if interfaces()["interpolate"].minimal else "reached")
+    assert others == ["not tested in full"] * 3

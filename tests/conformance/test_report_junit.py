@@ -1,0 +1,78 @@
+"""The report for continuous integration: XML that can be read, whatever a subject says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import made_runs
+from hypothesis import given, settings
+from made_runs import result, run
+
+from suanzi.conformance import report_junit
+from suanzi.conformance.results import Result, Run
+
+
+def read(one: Run) -> xml.Element:
+    return xml.fromstring(report_junit.to_xml(one))
+
+
+@settings(max_examples=40)
+@given(made_runs.results())
+def test_counts_agree(results: list[Result]) -> None:
+    root = read(run(*results))
+    cases = list(root.iter("testcase"))
+    assert len(cases) == len(results) == int(root.attrib["tests"])
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        found = sum(case.find(tag) is not None for case in cases)
+        assert found == int(root.attrib[name])
+        assert found == sum(int(suite.attrib[name]) for suite in root.iter("testsuite"))
+    unknown = [r for r in results if r.bad and r.known is None]
+    assert int(root.attrib["failures"]) == sum(r.outcome == "failed" for r in unknown)
+    assert int(root.attrib["errors"]) == sum(r.outcome != "failed" for r in unknown)
+    assert all(len(case) <= 1 for case in cases), "one status for each test"
+
+
+def test_each_outcome() -> None:
+    root = read(
+        run(
+            result(title="0"),
+            result(title="1", outcome="failed", problem="3, not 4", ulp=2.0, bound=0.5,
+                   reproduction="sz.add(1, 2)"),
+            result(title="2", outcome="crashed"),
+            result(title="3", outcome="hung"),
+            result(title="4", outcome="unsupported"),
+            result(title="5", outcome="skipped"),
+            result(title="6", outcome="failed", known="flushed"),
+            result(title="7", unexpected=True),
+        )
+    )  # fmt: skip
+    (suite,) = root
+    assert suite.attrib["name"] == "add"
+    cases = list(suite.iter("testcase"))
+    tags = [case[0].tag if len(case) else None for case in cases]
+    assert tags == [
+        None, "failure", "error", "error", "skipped", "skipped", "skipped", "system-out",
+    ]  # fmt: skip
+    assert cases[0].attrib["classname"] == "suanzi.arithmetic.add"
+    assert cases[1][0].attrib["message"] == "3, not 4"
+    assert cases[1][0].text == "3, not 4\nerror 2 ULP, bound 0.5\n\nsz.add(1, 2)"
+    assert [cases[i][0].attrib["type"] for i in (2, 3, 6)] == ["crashed", "hung", "known-deviation"]
+    assert "flushed" in cases[6][0].attrib["message"]
+
+
+def test_characters_that_xml_does_not_have(tmp_path: Path) -> None:
+    one = run(
+        result(outcome="failed", title="a\x00<b>&\"'", problem="\x1b[31m\ud800\ufffe ]]> 算子")
+    )
+    report_junit.write(one, tmp_path / "a.xml")
+    case = next(xml.parse(tmp_path / "a.xml").getroot().iter("testcase"))
+    assert case.attrib["name"] == "add/plain/int8/a\\x00<b>&\"'"
+    assert case[0].attrib["message"] == "\\x1b[31m\\ud800\\ufffe ]]> 算子"
+
+
+def test_the_subject_is_told() -> None:
+    root = read(run(result(), result("exp")))
+    found = {p.attrib["name"]: p.attrib["value"] for p in root.iter("property")}
+    assert found["version"] == "2.1"
+    assert found["rules"] in ("cann", "strict")

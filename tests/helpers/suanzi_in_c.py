@@ -1,0 +1,163 @@
+"""suanzi as if it were a C library: functions that take what C passes, and read it back.
+
+What they are given are the C arguments of a prototype, as ctypes passes them; what they return is a
+status. If every case passes through them, then C says all that the case says.
+"""
+
+import ctypes
+import math
+from dataclasses import replace
+from operator import itemgetter
+
+import suanzi as sz
+from suanzi import interface
+from suanzi.conformance.header import defaults
+from suanzi.conformance.prototypes import enumerations, prototype
+from suanzi.conformance.subjects.c_memory import (
+    DataType,
+    Memory,
+    Shape,
+    TensorImpl,
+    read_tensor,
+)
+from suanzi.conformance.subjects.suanzi_adapter import create, read
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
+from suanzi.dtypes import DTYPES
+from suanzi.layout import LayoutType
+
+_ALIVE = []
+_C = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "float": ctypes.c_float}
+_COUNTS = {
+    "ndim": itemgetter("ndim"),
+    "2 * ndim": lambda names: 2 * names["ndim"],
+    "ndim - 2": lambda names: max(names["ndim"] - 2, 0),
+    "shifts_len": itemgetter("shifts_len"),
+    "nsplit": itemgetter("nsplit"),
+    "nnzs * shape.ndim": lambda names: names["nnzs"] * names["shape"].ndim,
+}
+
+
+def function(op):
+    """Return the function of an interface."""
+    return lambda *given: _called(prototype(op), given)
+
+
+def _called(form, given):
+    raw = dict(zip([item.name for item in form.items], given, strict=True))
+    handles = [raw[i.name] for i in form.parameters if i.base == "Tensor" and not i.pointer]
+    first = next((TensorImpl.from_address(handle) for handle in handles if handle), None)
+    raw.setdefault("ndim", first.shape.ndim if first else 0)
+    arguments = {}
+    for item in form.parameters:
+        if item.name in form.lengths or item.name in ("n_bytes", "nnzs"):
+            continue
+        value = _back(form, item, raw)
+        if value is not None or item.name not in defaults(form.interface.name):
+            arguments[item.name] = value
+    status, *outputs = getattr(interface, form.interface.c_name)(**arguments)
+    if status is sz.Status.SUCCESS:
+        for item, output in zip(form.outputs, outputs, strict=True):
+            _give(item, output, raw[item.name])
+    return int(status)
+
+
+def _back(form, item, raw):
+    """Return a C argument as Python has it."""
+    value = raw[item.name]
+    if value is None:
+        return None
+    if item.base == "Tensor":
+        if not item.pointer:
+            return _tensor(value)
+        length = next(name for name, array in form.lengths.items() if array == item.name)
+        return [h and _tensor(h) for h in (ctypes.c_void_p * raw[length]).from_address(value)]
+    if item.base == "char":
+        return ctypes.string_at(value).decode() if item.pointer else value.decode()
+    if item.base == "void":
+        return _values(item, raw, value)
+    if item.base == "DataType":
+        return _dtype(DataType.from_address(value) if item.pointer else value)
+    if item.base == "Device":
+        return sz.Device(list(sz.DeviceType)[value.type], value.id)
+    if item.base == "Shape":
+        return _dims(Shape.from_address(value) if item.pointer else value)
+    if item.base in enumerations():
+        members = enumerations()[item.base]
+        return members[value] if value < len(members) else "no mode"
+    if not item.pointer:
+        return value
+    found = list((_C[item.base] * _count(form, item, raw)).from_address(value))
+    if item.name == "indices":
+        ndim = raw["shape"].ndim
+        return [found[i : i + ndim] for i in range(0, len(found), ndim)]
+    return found[0] if item.name == "channel_axis" else found
+
+
+def _count(form, item, raw):
+    length = next((name for name, array in form.lengths.items() if array == item.name), None)
+    if length is not None:
+        return raw[length]
+    if item.name == "channel_axis":
+        return 1
+    if item.name == "scale":
+        per_channel = "_CH_" in _dtype(raw["dtype"])
+        dims = _dims(raw["shape"])
+        axis = raw["channel_axis"]
+        at = min(1, len(dims) - 1) if axis is None else ctypes.c_int.from_address(axis).value
+        return max(dims[at], 1) if per_channel and len(dims) else 1
+    return _COUNTS[form.elements[item.name]](raw)
+
+
+def _values(item, raw, address):
+    """Return one element, or all of a tensor that is made."""
+    if item.name != "values":
+        if "dtype" in raw:
+            dtype = _dtype(raw["dtype"])
+        elif raw["input"] is not None:
+            dtype = read_tensor("input", raw["input"]).dtype
+        else:
+            return 0
+        return create(Data(dtype, (), ctypes.string_at(address, ITEMSIZE[dtype]))).item()
+    dtype = _dtype(raw["dtype"])
+    stored = dtype.rsplit("_", 1)[-1].lower() if dtype.startswith("QT") else dtype
+    shape = (raw["nnzs"],) if "nnzs" in raw else _dims(raw["shape"])
+    size = math.prod(shape) * ITEMSIZE[dtype]
+    assert raw.get("n_bytes", size) == size
+    return create(Data(stored, shape, ctypes.string_at(address, size)))
+
+
+def _tensor(handle):
+    """Return a tensor that lies in memory as that of C does."""
+    shape = TensorImpl.from_address(handle).shape
+    order = (ctypes.c_int64 * shape.ndim).from_address(shape.layout.min2maj)
+    columns = shape.ndim > 1 and list(order) == list(range(shape.ndim))
+    found = read_tensor("an input", handle)
+    return create(replace(found, layout="columns") if columns else found)
+
+
+def _dims(shape):
+    return tuple((ctypes.c_int64 * shape.ndim).from_address(shape.dims))
+
+
+def _dtype(c):
+    known = [d.name for d in DTYPES if (int(d.code), d.size) == (c.code, c.size)]
+    return known[0] if known else "no dtype"
+
+
+def _give(item, output, cell):
+    """Put an output where C has room for it."""
+    if item.base == "int":
+        ctypes.c_int.from_address(cell).value = output
+    elif item.base == "bool":
+        ctypes.c_bool.from_address(cell).value = output
+    else:
+        made = output if isinstance(output, list | tuple) else [output]
+        for i, x in enumerate(made):
+            if x is not None:
+                memory = Memory()
+                _ALIVE.append(memory)
+                data = read(x)
+                handle = memory.tensor(item.name, data)
+                if data.sparse is not None:
+                    TensorImpl.from_address(handle).shape.layout.type = LayoutType.COO
+                ctypes.c_void_p.from_address(cell + 8 * i).value = handle
