@@ -73,6 +73,7 @@ Status op_concat(const Tensor *input_lists, const int len, const int axis, Tenso
     OK(len == 2 && dims(input_lists[1])[0] == 3 && axis == -1);
 }
 Status op_abs(const Tensor x, Tensor *y) {
+    if (x->scale) OK(x->scale[0] == 0.5f && x->scale[2] == 0.5f && x->zero_point == 0);
     if (x->offset) OK(x->offset + x->size == x->storage->size && floats(x)[2] == 3);
     OK(x->shape.layout.min2maj[0] == 0 && floats(x)[1] == 4 && dims(x)[0] == 2);
 }
@@ -241,6 +242,8 @@ CALLS = {
     "a list": ("concat", {"input_lists": [rows(2), rows(3)], "axis": -1}),
     "columns": ("abs", {"x": rows(2, 3, layout="columns")}),
     "offset": ("abs", {"x": rows(2, 3, layout="offset")}),
+    "one scale for three channels": (
+        "abs", {"x": Data("QT_CH_SYM_INT8", (2, 3), bytes(6), scale=(0.5,), zero_point=0)}),
     "destroyed": ("sqrt", {"x": rows(2, layout="destroyed")}),
     "None": ("sqrt", {"x": None}),
     "a tensor left out": ("linear", {"x": rows(2, 3), "weight": rows(4, 3)}),

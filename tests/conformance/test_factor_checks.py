@@ -175,3 +175,14 @@ def test_garbage_for_what_has_no_solution_is_told() -> None:
     assert verdict(case, Answer(None), statuses=False).problem is None
     assert verdict(case, Answer("INVALID_ARGUMENT"), statuses=True).problem is None
     assert verdict(case, Answer("INTERNAL_ERROR"), statuses=True).problem is not None
+
+
+@pytest.mark.parametrize("op", WRONG)
+@pytest.mark.parametrize("size", [np.finfo(np.float64).max, 5e-324, 0.0, np.nan, np.inf])
+def test_garbage_of_any_size_is_told(op: str, size: float) -> None:
+    """And the check itself does not break."""
+    case = found(op, "float64", WRONG[op][0])
+    answer = [a if a.dtype.kind == "i" else np.full_like(a, size) for a in right(case)]
+    told = problem(case, answer)
+    assert told is not None
+    assert len(told) < 400

@@ -2,11 +2,11 @@
 
 - model          a case: a call, and what must come of it
 - cases/         what is tried, one file for each category; statuses, promotion and worked examples
-- oracle, functions, bounds and others      what is true, in exact arithmetic, and how exactly
+- oracle, functions, bounds, ...           what is true, in exact arithmetic, and how exactly
 - tensors        the oracle's values as data, and back
 - judge, answers, checks, checks_*         whether an answer is right
 - subjects/      what runs in the process of a subject; frameworks/ has their adapters
-- process, local, backends                 a subject, in its own process or in this one, by its title
+- process, local, backends                 a subject, in its own process or here, by its title
 - running, check                           the run
 - results, levels, deviations              what came of it
 - summary, render, report_*, comparing, reproduction   how it is told

@@ -99,8 +99,16 @@ def over(
     for i, (x, most) in enumerate(zip(found, allowed, strict=True)):
         if x > most:
             at = divmod(i, columns)
-            return f"{what} is off by {float(x):.3g} at {list(at)}, {float(most):.3g} is allowed"
+            return f"{what} is off by {told(x)} at {list(at)}, {told(most)} is allowed"
     return None
+
+
+def told(x: Fraction) -> str:
+    """Return a number in few characters, whatever its size."""
+    try:
+        return f"{float(x):.3g}"
+    except OverflowError:
+        return f"2^{x.numerator.bit_length() - x.denominator.bit_length()}"
 
 
 def identity(m: int, n: int) -> Exact:
@@ -352,5 +360,5 @@ def _matched(
         off = max(abs(nearest[0] - re), abs(nearest[1] - im))
         if off > 2 * error * condition:
             name = f"{float(re):.6g}{float(im):+.6g}i"
-            return f"w: the eigenvalue {name} is missing; the nearest is off by {float(off):.3g}"
+            return f"w: the eigenvalue {name} is missing; the nearest is off by {told(off)}"
     return None

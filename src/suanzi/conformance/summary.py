@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -271,13 +272,17 @@ def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list
 
 
 def _spread(wrong: Sequence[Result], most: int) -> list[Result]:
-    """Return some failures, of as many interfaces as there is room for, in their order."""
-    rank: dict[str, int] = {}
-    keyed = []
+    """Return some failures, of as many interfaces and problems as there is room for, in order."""
+    of_operator: dict[str, list[tuple[int, int]]] = {}
+    times: Counter[tuple[str, str | None]] = Counter()
     for i, result in enumerate(wrong):
-        rank[result.op] = rank.get(result.op, -1) + 1
-        keyed.append((rank[result.op], i, result))
-    return [r for _, _, r in sorted(sorted(keyed, key=lambda k: k[:2])[:most], key=lambda k: k[1])]
+        kind = (result.op, result.problem)
+        of_operator.setdefault(result.op, []).append((times[kind], i))
+        times[kind] += 1
+    ranked = [
+        (rank, i) for some in of_operator.values() for rank, (_, i) in enumerate(sorted(some))
+    ]
+    return [wrong[i] for i in sorted(i for _, i in sorted(ranked)[:most])]
 
 
 def _told(title: str, names: Sequence[str], most: int | None) -> list[Part]:

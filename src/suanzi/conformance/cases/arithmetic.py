@@ -107,8 +107,11 @@ def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         yield call(facts, "special", dtype, "no elements by zero", [[], [0]], [(0,), (1,)])
         if dtype in SIGNED:
             low, high = limits(dtype)
-            rows: list[Row] = [(low, -1), (low, 1), (high, -1), (low, low), (-7, 2), (7, -2)]
-            yield from_rows(facts, "special", dtype, "signs and the most negative number", rows)
+            rows: list[Row] = [(-7, 2), (7, -2), (-7, -2), (low, 1), (high, -1), (low, low)]
+            yield from_rows(facts, "special", dtype, "signs", rows)
+            # Alone: the machine's own division stops the process.
+            title = "the most negative number by minus one"
+            yield from_rows(facts, "special", dtype, title, [(low, -1)] * 3)
 
 
 def _quotient(op: str, dtype: str, x: Value, y: Value) -> Value:
@@ -122,7 +125,9 @@ def _divisible(dtype: str, row: Row) -> bool:
         return moderate_if_complex(dtype, row) and any(
             not part.is_zero for part in _complex(row[1])
         )
-    return dtype in FORMATS or row[1] != 0
+    if dtype in FORMATS:
+        return True
+    return row[1] != 0 and not (dtype in SIGNED and row == (limits(dtype)[0], -1))
 
 
 def _has_a_floor(dtype: str, row: Row) -> bool:

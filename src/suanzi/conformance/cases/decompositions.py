@@ -10,7 +10,6 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance import checks_factors  # noqa: F401  (declares the checks)
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases.matrices import (
     LAYOUTS,

@@ -211,10 +211,15 @@ def _special(dtype: str) -> Iterator[Case]:
     flat = [_with_zero(dtype, x) for row, _ in rows for x in row]
     data = tensor(dtype, flat, (len(rows), 3))
     result = Output(PARTS.get(dtype, dtype), (len(rows),), tuple(right for _, right in rows))
-    for kind in ("inf", "1", "2", "3"):
+    for kind in _VECTORS:
         given = {"input": data, "normtype": kind, "axis": [1]}
         title = f"{kind} of NaN and infinities"
         yield Case("norm", "special", dtype, title, given, lambda: (result,))
+    spoilt = Output(PARTS.get(dtype, dtype), (), (NAN,))
+    for kind in _MATRICES:
+        given = {"input": data, "normtype": kind, "axis": [0, 1]}
+        title = f"{kind} of a matrix with NaN"
+        yield Case("norm", "special", dtype, title, given, lambda: (spoilt,))
     for word, size in (("largest", form.largest), ("smallest", 1)):
         ends = tensor(dtype, [_with_zero(dtype, x) for x in (decode(form, size), zero, zero)])
         for kind in ("inf", "1", "2"):

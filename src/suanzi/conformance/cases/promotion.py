@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases.elementwise import integers_become_floats
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 from suanzi.conformance.oracle import FORMATS, PARTS, Value, binary, convert, limits, real, store
 from suanzi.conformance.tensors import tensor
@@ -33,13 +34,9 @@ _BINARY = frozenset(
     less_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor""".split()
 )
 """Operators whose values the oracle knows; of the others, the dtype is judged."""
-_OF_ONE = frozenset(
-    """abs reciprocal sqrt rsqrt square floor ceil trunc round sin cos tan asin acos
-    atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log10 log2""".split()
-)
 _WITH_NUMBERS = frozenset({"add", "true_divide", "equal"})
 """Operators that are tried with 0-d tensors and Python numbers, too: one of each kind."""
-_QUICK = frozenset({"add", "true_divide", "equal", "bitwise_and", "concat", "sqrt"})
+_QUICK = frozenset({"add", "true_divide", "equal", "bitwise_and", "concat"})
 
 
 @dataclass(frozen=True)
@@ -61,10 +58,7 @@ def promotion(op: str, wanted: Wanted) -> Iterator[Case]:
     if "promotion" not in wanted.groups or (wanted.quick and op not in _QUICK):
         return
     known = _dtypes(wanted.rules)
-    if op in _OF_ONE:
-        for a in known:
-            if wanted.wants("promotion", a.name):
-                yield from _cell(op, wanted.rules, "tensor", (_one(a.name),))
+    if not integers_become_floats(op, wanted.rules):
         return
     if _arguments(op, (_tensor("float32", 0), _tensor("float32", 1))) is None:
         return
@@ -93,13 +87,6 @@ def _dtypes(rules: str) -> tuple[DType, ...]:
 def _tensor(dtype: str, which: int) -> _Operand:
     values = _values(dtype, which)
     return _Operand(dtype, values, dtype, tensor(dtype, values), (len(values),))
-
-
-@cache
-def _one(dtype: str) -> _Operand:
-    """Return ones, which are in every domain."""
-    values = (convert(1, dtype),) * 3
-    return _Operand(dtype, values, dtype, tensor(dtype, values), (3,))
 
 
 @cache
@@ -147,8 +134,6 @@ def _cell(op: str, rules: str, title: str, operands: tuple[_Operand, ...]) -> It
 
 def _arguments(op: str, operands: Sequence[_Operand]) -> dict[str, Any] | None:
     """Return a call with these operands; None if the operator is not tried here."""
-    if op in _OF_ONE:
-        return {"x": operands[0].argument}
     x, y = (o.argument for o in operands)
     if op in _BINARY or op == "allclose":
         return {"x": x, "y": y}

@@ -109,7 +109,10 @@ class Arguments:
         if value is None:
             return None
         if isinstance(value, int) and name == "shift":
-            value = tensor(self._dtype_of_first(), [_exact(value, self._dtype_of_first())], ())
+            # A number is a tensor without axes; that of a bool is an integer, too.
+            kind = self._dtype_of_first()
+            kind = "int8" if kind == "bool" else kind
+            value = tensor(kind, [_exact(value, kind)], ())
         if not isinstance(value, Data):
             raise Unsupported(f"in C, {name} is a tensor")
         check_layout(value)

@@ -127,7 +127,8 @@ class Memory:
             raw = before + raw
         scale = None
         if data.scale is not None:
-            scale = self.place(f"the scale of {label}", np.array(data.scale, np.float32).tobytes())
+            numbers = scales(data.dtype, data.shape, data.scale)
+            scale = self.place(f"the scale of {label}", np.array(numbers, np.float32).tobytes())
         storage = StorageImpl(
             c_dtype(data.dtype), Device(0, 0), len(raw) // ITEMSIZE[data.dtype],
             self.place(f"the input {label}", raw),

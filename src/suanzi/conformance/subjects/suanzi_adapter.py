@@ -10,7 +10,7 @@ import numpy as np
 import suanzi as sz
 from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
-from suanzi.promote.context import set_promotion
+from suanzi.promote.context import promotion
 from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
@@ -26,12 +26,13 @@ class Adapter:
 
     def __init__(self, level: str | None = None) -> None:
         self.mapping = {n: f"suanzi.interface.{f.c_name}" for n, f in interfaces().items()}
+        self._rules = self.rules
         if level is not None:
             _core.use_level(level)
 
     def use_rules(self, rules: str) -> None:
-        """Compute under a rule set from now on."""
-        set_promotion(rules)
+        """Make the calls from now on under a rule set."""
+        self._rules = rules
 
     def create(self, data: Data) -> Any:
         """Return a tensor that lies in memory as the data say."""
@@ -43,7 +44,8 @@ class Adapter:
 
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function of the standard's form."""
-        status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
+        with promotion(self._rules):
+            status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
         if status is not sz.Status.SUCCESS:
             return status.name, str(interface.last_error())
         return status.name, *outputs

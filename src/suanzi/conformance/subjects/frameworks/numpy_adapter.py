@@ -29,7 +29,7 @@ MAPPING = {
     "contiguous": "np.asarray(input, order='C')",
     "rand_uniform": "uniform(generator(seed), dtype, shape, min, max)",
     "rand_normal": "normal(generator(seed), dtype, shape, mean, std)",
-    "rand_bernoulli": "generator(seed).binomial(1, input).astype(input.dtype)",
+    "rand_bernoulli": "np.asarray(generator(seed).binomial(1, input), input.dtype)",
     "multinomial": "draws(generator(seed), input, num_samples, replacement)",
     "randperm": "generator(seed).permutation(len).astype(dtype)",
     "range": "numbers(start, limit, step, dtype)",
@@ -219,8 +219,8 @@ def numbers(start, limit, step, dtype):
 def uniform(random, dtype, shape, low, high):
     """Return uniform numbers; NumPy draws them as float64 or as integers."""
     dtype = np.dtype(dtype)
-    if dtype.kind == "c":
-        raise Unsupported("NumPy draws no complex numbers")
+    if dtype.kind == "c" or dtype == np.float16:
+        raise Unsupported(f"NumPy draws no uniform numbers of {dtype}")
     if dtype.kind == "b":
         return random.integers(0, 2, shape, np.uint8).astype(dtype)
     limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
