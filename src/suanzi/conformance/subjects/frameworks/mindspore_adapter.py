@@ -387,6 +387,7 @@ class Adapter(Framework):
         "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
         "Unsupported op", "not support", "doesn't support", "Not support", "Kernel select failed",
         "must be a type of {", "the type of input must be in {", "should be one of [",
+        "must be in (float",
         "'dtype' must be a",
     )  # fmt: skip
     notes = [

@@ -224,7 +224,8 @@ def uniform(dtype, shape, low, high, seed):
     if dtype in (paddle.int8, paddle.int16, paddle.int32, paddle.int64, paddle.uint8):
         info = paddle.iinfo(dtype)
         least = info.min if low is None else low
-        return paddle.randint(least, (info.max if high is None else high) + 1, shape, dtype)
+        end = info.max if high is None else min(high + 1, info.max)
+        return paddle.randint(least, end, shape, dtype)
     if dtype == paddle.bool or "complex" in str(dtype):
         raise Unsupported(f"Paddle draws no uniform numbers of {dtype}")
     info = paddle.finfo(dtype)
@@ -380,7 +381,10 @@ def laid(x, layout):
         wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
         return of_array(wide, x)[3:].reshape(raw.shape)
     if layout == "repeated":
-        return paddle.expand(of_array(thinned(raw), x), raw.shape)
+        thin = of_array(thinned(raw), x)
+        # Its own expand copies.
+        steps = [s if n == m else 0 for s, n, m in zip(thin.strides, thin.shape, raw.shape)]
+        return paddle.as_strided(thin, list(raw.shape), steps) if raw.size else x
     raise Unsupported(f"Paddle's adapter has no layout {layout}")
 
 
