@@ -395,8 +395,9 @@ def svd(x, reduced):
 def lstsq(x, rhs, prec):
     """Return a least-squares solution; PyTorch takes no single row on the right."""
     if rhs.dim() == 1:
-        return torch.linalg.lstsq(x, rhs[:, None], prec).solution[:, 0]
-    return torch.linalg.lstsq(x, rhs, prec).solution
+        return lstsq(x, rhs[:, None], prec)[:, 0]
+    # The driver that cuts at singular values; the default one does at other numbers.
+    return torch.linalg.lstsq(x, rhs, rcond=prec, driver="gelsd").solution
 
 
 def norm(x, order, axis, keep):
@@ -419,7 +420,7 @@ def laid(x, layout):
         view = x
         for axis, n in enumerate(x.shape):
             first = view.narrow(axis, 0, min(n, 1))
-            view = first if torch.equal(first.expand(view.shape), view) else view
+            view = first if _bytes(first.expand(view.shape)) == _bytes(view) else view
         return view.clone().expand(x.shape)
     else:
         raise Unsupported(f"PyTorch has no tensors that lie {layout} in memory")
