@@ -164,7 +164,7 @@ MAPPING = {
     "tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
-    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
+    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec, 'gelsd')[0], rhs)",
     "inverse": "paddle.linalg.inv(mat)",
     "eig": "tuple(paddle.linalg.eig(mat))",
     "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
@@ -401,7 +401,7 @@ class Adapter(Framework):
     names = vars(sys.modules[__name__])
     literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
-    no_kernel = ("is not registered", "kernel_factory")
+    no_kernel = ("is not registered", "kernel_factory", "Only support x and y have the same dtype")
     notes = [
         "runs on the CPU, in dynamic mode",
         "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62)",
