@@ -146,7 +146,7 @@ def run_case(subject: Asked, case: Case) -> Result:
     if isinstance(answer, Unanswered):
         outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         paste = _paste(subject, case) if outcome in BAD else None
-        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)  # type: ignore[arg-type]
+        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
     found = verdict(case, answer, subject.facts.statuses)
     worst = max(found.judgements, key=_strain, default=None)
     return Result(

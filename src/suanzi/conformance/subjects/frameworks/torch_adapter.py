@@ -13,6 +13,7 @@ from frameworks.common import (
     norm_name,
     offsets_of,
     pairs,
+    spread,
 )
 from wire import Data, Unsupported
 
@@ -285,7 +286,9 @@ def uniform(random, dtype, shape, low, high):
     """Return uniform numbers; for integers PyTorch has the upper end excluded."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, dtype=dtype, generator=random)
-    real = dtype.is_floating_point or dtype.is_complex
+    if dtype.is_complex:
+        raise Unsupported("PyTorch draws no uniform complex numbers")
+    real = dtype.is_floating_point
     limits = torch.finfo(dtype) if real else torch.iinfo(dtype)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if real:
@@ -485,14 +488,7 @@ class Adapter(Framework):
                 return _bytes(x.to_dense())
             except NotImplementedError as error:
                 raise Unsupported(str(error).splitlines()[0]) from None
-        size, values = x.dtype.itemsize, _bytes(x._values())
-        found = bytearray(size * x.numel())
-        for i, place in enumerate(places):
-            at = 0
-            for n, coordinate in zip(x.shape, place):
-                at = at * n + coordinate
-            found[size * at : size * (at + 1)] = values[size * i : size * (i + 1)]
-        return bytes(found)
+        return spread(x.shape, x.dtype.itemsize, places, _bytes(x._values()))
 
 
 def _bytes(x):
