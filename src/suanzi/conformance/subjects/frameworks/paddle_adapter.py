@@ -1,7 +1,6 @@
-"""Paddle, on the CPU, one operator at a time."""
+"""Paddle as a subject: on the CPU, in dynamic mode."""
 
 import os
-import sys
 import warnings
 
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -397,14 +396,14 @@ class Adapter(Framework):
     """Paddle."""
 
     name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
-    dtypes, mapping, missing = DTYPES, MAPPING, MISSING
-    names = vars(sys.modules[__name__])
+    dtypes, mapping, missing, names = DTYPES, MAPPING, MISSING, globals()
     literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
     no_kernel = ("is not registered", "kernel_factory", "Only support x and y have the same dtype")
     notes = [
-        "runs on the CPU, in dynamic mode",
-        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62)",
+        "Paddle has no status codes: whatever it raises counts as a refusal.",
+        "It runs on the CPU, in dynamic mode; gradients come from paddle.grad.",
+        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62).",
     ]
 
     def dense(self, data, dtype):
