@@ -209,7 +209,7 @@ def _special(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
         kept = [row for row in rows if facts.defined(dtype, row)]
         if wanted.quick and len(kept) > 120:
             # Every third, and others further on, so that no value is always left out; and all
-            # rows of zeros, infinities and NaN, each of which has a rule of its own.
+            # rows of zeros, ones, infinities and NaN, many of which have a rule of their own.
             kept = [
                 row
                 for i, row in enumerate(kept)
@@ -220,7 +220,7 @@ def _special(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
 
 
 def _has_rules(x: Value) -> bool:
-    return isinstance(x, Real) and (x.is_nan or not x.size)
+    return isinstance(x, Real) and (x.is_nan or x.size is None or x.size in (0, 1))
 
 
 def special_rows(facts: Elementwise, dtype: str) -> Iterator[tuple[str, list[Row]]]:
