@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import dtypes_of
 from suanzi.conformance.oracle import (
     FORMATS,
     PARTS,

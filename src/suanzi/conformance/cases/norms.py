@@ -10,9 +10,8 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.decompositions import fraction
-from suanzi.conformance.cases.matrices import LAYOUTS
 from suanzi.conformance.exact_arrays import Exact, exact, half_unit, machine_epsilon
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import (
@@ -29,8 +28,7 @@ from suanzi.conformance.oracle import (
 )
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, tensor
 
 Axes = tuple[int, ...]
 
@@ -44,7 +42,7 @@ _POWER = 8
 @cases_of("norm")
 def norms(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give norms of every kind, along every axis."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             data = _sample(dtype, (3, 4), "vectors")
             for kind, axes in product(_VECTORS, ((), (0,), (1,), (-1,))):
