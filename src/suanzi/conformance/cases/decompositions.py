@@ -25,6 +25,7 @@ from suanzi.conformance.cases.matrices import (
 from suanzi.conformance.checks_factors import matrices
 from suanzi.conformance.exact_arrays import Exact
 from suanzi.conformance.fourier import COMPLEX_OF
+from suanzi.conformance.functions import fraction
 from suanzi.conformance.model import Case, Check, Expected, Refused
 from suanzi.conformance.oracle import NAN, NARROW, PARTS, Real, real, two
 from suanzi.conformance.sampling import sample
@@ -150,12 +151,6 @@ def _precise(a: Exact) -> Any:
             re, im = (mpmath.mpf(x.numerator) / x.denominator for x in parts[i * n + j])
             made[i, j] = mpmath.mpc(re, im) if a.im is not None else re
     return made
-
-
-def fraction(x: Any) -> Fraction:
-    """Return what a number of mpmath is."""
-    sign, man, power, _ = mpmath.mpf(x)._mpf_
-    return Fraction(-int(man) if sign else int(man)) * Fraction(2) ** int(power)
 
 
 def singular_values(data: Data) -> list[list[Fraction]]:

@@ -22,11 +22,12 @@ from suanzi.conformance.cases.matrices import (
     stacked,
 )
 from suanzi.conformance.checks_factors import allowance, root, smallest
-from suanzi.conformance.exact_arrays import exact, half_unit
+from suanzi.conformance.exact_arrays import exact
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 from suanzi.conformance.oracle import NARROW, PARTS, Value, real
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.sums import half_unit
 from suanzi.conformance.tensors import LAYOUTS, tensor
 from suanzi.status import Status
 
