@@ -76,25 +76,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _cases(config: pytest.Config) -> list[Case]:
-    from suanzi.conformance.cases import Wanted, cases, operators
-    from suanzi.conformance.check import category, wanted_cases
+    from suanzi.conformance.check import cases_of_each, filters
     from suanzi.conformance.running import facts_of
 
-    settings = {
-        "dtypes": _listed(config, "dtype") or None,
-        "groups": _listed(config, "group") or None,
-        "quick": bool(_setting(config, "quick")),
-        "seed": int(_setting(config, "seed") or 0),
-        "folder": _setting(config, "cases") or None,
-    }
-    rules = _setting(config, "rules") or facts_of(_backend(config)).rules
-    wanted: Wanted = wanted_cases(settings, rules)
-    names = operators(
-        _listed(config, "op"),
-        [category(name) for name in _listed(config, "category")],
-        bool(_setting(config, "minimal")),
+    settings = filters(
+        ops=_listed(config, "op"),
+        categories=_listed(config, "category"),
+        dtypes=_listed(config, "dtype"),
+        groups=_listed(config, "group"),
+        minimal=bool(_setting(config, "minimal")),
+        quick=bool(_setting(config, "quick")),
+        seed=int(_setting(config, "seed") or 0),
+        folder=_setting(config, "cases") or None,
     )
-    return [case for op in names for case in cases(op, wanted)]
+    rules = _setting(config, "rules") or settings["rules"] or facts_of(_backend(config)).rules
+    return [case for _, found in cases_of_each(settings, rules) for case in found]
 
 
 def _backend(config: pytest.Config) -> Backend:
