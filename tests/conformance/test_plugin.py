@@ -84,6 +84,17 @@ def test_what_a_subject_does_not_have_is_skipped_with_the_reason(tmp_path: Path)
     assert "passed" not in counts(text)
 
 
+def test_dtypes_and_groups_are_named_as_for_the_command(tmp_path: Path) -> None:
+    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    given = ("--suanzi-backend=suanzi", "--suanzi-op=op_add", "--suanzi-dtype=f16")
+    status, text = run(tmp_path, *given, "--suanzi-group=plain")
+    assert status == 0, text
+    assert counts(text)["passed"] == 2
+    status, text = run(tmp_path, *given, "--suanzi-group=plane")
+    assert status != 0
+    assert "Did you mean 'plain'" in text
+
+
 def test_no_file_is_needed(tmp_path: Path) -> None:
     status, text = run(
         tmp_path, "--pyargs", "suanzi.conformance.suite", "--suanzi-backend=suanzi",

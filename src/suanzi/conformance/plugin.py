@@ -71,7 +71,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test that takes a `suanzi_case` the cases that are wanted."""
     if "suanzi_case" not in metafunc.fixturenames:
         return
-    found = _cases(metafunc.config)
+    from suanzi.status import InvalidArgument
+
+    try:
+        found = _cases(metafunc.config)
+    except InvalidArgument as error:
+        raise pytest.UsageError(f"suanzi: {error}") from None
     metafunc.parametrize("suanzi_case", found, ids=[case.id for case in found])
 
 
