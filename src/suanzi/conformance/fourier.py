@@ -125,7 +125,7 @@ def fourier_output(
     scale = factor(mode, n)
     part = PARTS.get(dtype, dtype)
     wide = "float32" if part == "float16" else part
-    passes = Fraction(math.log2(n)) + 2 if n > 1 else Fraction(1)
+    passes = (n - 1).bit_length() + 2 if n > 1 else 1
     step = _STEPS * passes * machine_epsilon(wide) / 2 * more * scale
     truth: list[Value] = []
     allowed = []

@@ -233,23 +233,23 @@ def _is_finite(x: Data) -> bool:
 
 
 def _with_special_values(how: Formula, given: Mapping[str, Data], dtype: str) -> Output:
-    """Return a product of two operands with NaN or infinities.
+    """Return a product of operands with NaN or infinities.
 
     What is finite must be exact in every order of summation. Complex numbers may have NaN alone:
     products with infinities have no one answer.
     """
-    first, second = how.operands
     assert how.bias is None
-    sizes = {k: n for o in how.operands for k, n in zip(o.labels, given[o.name].shape, strict=True)}
+    shapes = [(o.labels, given[o.name].shape) for o in how.operands]
+    sizes = {k: n for labels, shape in shapes for k, n in zip(labels, shape, strict=True)}
     inner = [k for k in sizes if k not in how.out]
+
+    def term(place: Mapping[str, int]) -> Value:
+        return reduce(_times, [_at(given[o.name], o, sizes, place) for o in how.operands])
+
     truth = [
-        _sum_of([
-            _times(_at(given[first.name], first, sizes, place | more),
-                   _at(given[second.name], second, sizes, place | more))
-            for more in _places(inner, sizes)
-        ], dtype)
+        _sum_of([term(place | more) for more in _places(inner, sizes)], dtype)
         for place in _places(how.out, sizes)
-    ]  # fmt: skip
+    ]
     return Output(dtype, how.shape, tuple(truth), zero_sign=False)
 
 

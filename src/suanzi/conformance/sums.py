@@ -26,6 +26,7 @@ from suanzi.conformance.oracle import (
     compute_format,
     decode,
     encode,
+    exponent_of,
     mul,
     real,
     rounded,
@@ -142,7 +143,7 @@ def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[V
     step = unit_of(form, real(begun))
     low = (math.floor(begun / step) + 1) * step
     tie = low + unit_of(form, real(low)) / 2
-    off = max(two(math.floor(math.log2(tie)) - 12), two(1 - form.bias - form.mantissa))
+    off = two(max(exponent_of(*tie.as_integer_ratio()) - 12, 1 - form.bias - form.mantissa))
     rest = tie + (off if above else -off) - begun
     for _ in range(_CORRECTIONS):
         one = _at_most(form, rest)

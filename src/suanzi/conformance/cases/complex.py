@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case, Output
+from suanzi.conformance.model import Case, Output, Refused
 from suanzi.conformance.moving import (
     LAYOUTS,
     Move,
@@ -22,6 +22,7 @@ from suanzi.conformance.oracle import PARTS, Real, Value
 from suanzi.conformance.sums import reals
 from suanzi.conformance.tensors import anything, ordinary, special, tensor
 from suanzi.registry import REGISTRY
+from suanzi.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}
 _SHAPES: tuple[Shape, ...] = ((7,), (3, 4), (2, 3, 2))
@@ -59,6 +60,13 @@ def made_of_parts(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             xs, ys = (anything(dtype, 60, (wanted.seed, i)) for i in "xy")
             yield _complex("random", dtype, "60 elements", (60,), (60,), xs, ys)
+    for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        if wanted.wants("status", dtype):
+            one = tensor(dtype, [1.0])
+            yield Case(
+                op, "status", dtype, "no complex dtype has such parts", {"real": one, "imag": one},
+                lambda: Refused(Status.TYPE_MISMATCH),
+            )  # fmt: skip
 
 
 def _complex(

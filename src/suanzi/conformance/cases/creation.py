@@ -253,6 +253,9 @@ def sparse(op: str, wanted: Wanted) -> Iterator[Case]:
             few = [x for x in special(dtype) if not isinstance(x, int) or x]
             places = [[i, (3 * i) % 5] for i in range(len(few))]
             yield _sparse(op, "special", dtype, "each", (len(few), 5), places, few)
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                yield _sparse(op, "strided", dtype, layout, *calls[1][1:], layout=layout)
 
 
 def _sparse(
@@ -263,6 +266,7 @@ def _sparse(
     shape: Shape,
     places: list[list[int]],
     elements: Sequence[Value] = (),
+    layout: str = "dense",
 ) -> Case:
     stored = list(elements) or [_stored(dtype, i) for i in range(len(places))]
 
@@ -277,8 +281,8 @@ def _sparse(
     arguments = {
         "dtype": dtype,
         "shape": list(shape),
-        "indices": tensor("int64", flat, (len(places), len(shape))),
-        "values": tensor(dtype, stored),
+        "indices": tensor("int64", flat, (len(places), len(shape)), layout),
+        "values": tensor(dtype, stored, layout=layout),
     }
     return Case(op, group, dtype, title, arguments, expect)
 
@@ -363,7 +367,6 @@ def _quantised(
     held = (zero_point or 0) if "ASYM" in dtype else 0  # a symmetric dtype has no other
 
     def expect() -> tuple[Output]:
-        truth = tuple(stored)
-        return (Output(dtype, shape, truth, scale=tuple(scale), zero_point=held),)
+        return (Output(dtype, shape, tuple(stored), scale=tuple(scale), zero_point=held),)
 
     return Case(op, group, dtype, title, arguments, expect)

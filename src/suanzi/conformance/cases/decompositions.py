@@ -27,7 +27,7 @@ from suanzi.conformance.checks_factors import matrices
 from suanzi.conformance.exact_arrays import Exact
 from suanzi.conformance.fourier import COMPLEX_OF
 from suanzi.conformance.model import Case, Check, Expected, Refused
-from suanzi.conformance.oracle import NAN, NARROW, PARTS
+from suanzi.conformance.oracle import NAN, NARROW, PARTS, Real, real, two
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import tensor, values
@@ -222,12 +222,30 @@ def cholesky(op: str, wanted: Wanted) -> Iterator[Case]:
                 given = one_triangle(data, upper)
                 title = f"NaN in the other triangle {upper}"
                 yield _cholesky("special", dtype, title, upper, given, data)
+                data = _graded_definite(dtype)
+                yield _cholesky("special", dtype, f"graded {upper}", upper, data, data)
+                if not dtype.startswith("float8"):
+                    data = hilbert(dtype, 3)
+                    yield _cholesky("special", dtype, f"Hilbert {upper}", upper, data, data)
                 yield from _indefinite(dtype, upper)
 
 
 def _cholesky(group: str, dtype: str, title: str, upper: str, given: Data, whole: Data) -> Case:
     return Case("cholesky", group, dtype, title, {"upper": upper, "mat": given},
                 lambda: Check("cholesky_factor", {"mat": whole}))  # fmt: skip
+
+
+def _graded_definite(dtype: str) -> Data:
+    """Return a positive definite matrix each row and column of which is half of the last."""
+    n = 4
+    some = values(definite(dtype, n, "graded"))
+    for i in range(n * n):
+        power = two(-(i // n) - i % n)
+        x = some[i]
+        parts = x if isinstance(x, tuple) else (x,)
+        made = [real(p.value * power) for p in parts if isinstance(p, Real)]
+        some[i] = (made[0], made[1]) if isinstance(x, tuple) else made[0]
+    return tensor(dtype, some, (n, n))
 
 
 def one_triangle(data: Data, upper: str) -> Data:

@@ -1,0 +1,187 @@
+"""suanzi with one thing read otherwise, and whether the cases of the kit notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.local import Local
+from suanzi.conformance.model import GROUPS, Case
+from suanzi.conformance.running import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
+from suanzi.conformance.subjects.wire import Data
+
+Arguments = dict[str, Any]
+Right = Callable[[Arguments], tuple[Any, ...]]
+Reading = Callable[[Right, Arguments], tuple[Any, ...]]
+"""An answer to a call: made from the right answers, to these arguments or to others."""
+Entry = tuple[str, str, Reading]
+"""The interface, what is misread, and the misreading."""
+
+OWN = frozenset(GROUPS) - {"example"}
+"""The worked examples are the ones that everybody has seen."""
+NUMBERS = "biufc"
+
+
+class Misread(Adapter):
+    """suanzi with one thing read otherwise."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self._reading = reading
+        self.mistake: Exception | None = None
+        """What went wrong in the misreading itself: it must not count as noticed."""
+
+    def call(self, op: str, arguments: Arguments) -> tuple[Any, ...]:
+        right = super().call
+        try:
+            with np.errstate(all="ignore"):
+                return self._reading(lambda given: right(op, given), arguments)
+        except Exception as mistake:
+            self.mistake = mistake
+            raise
+
+
+def made(change: Callable[..., Any], kinds: str = NUMBERS, *, keep_dtype: bool = False) -> Reading:
+    """Return a reading that makes other outputs; of the right ones and the arguments, as arrays.
+
+    What has another dtype than NumPy's of these kinds is answered rightly, and so is what the
+    change has nothing to say of, by None.
+    """
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        status, *outputs = right(arguments)
+        if status != "SUCCESS":
+            return status, *outputs
+        given = {name: plain(x) for name, x in arguments.items()}
+        tensors = [
+            y for x in given.values() for y in (x if isinstance(x, list) else [x]) if is_array(y)
+        ]
+        if any(x.dtype.kind not in kinds or x.dtype.isbuiltin != 1 for x in tensors):
+            return status, *outputs
+        seen = [plain(x) for x in outputs]
+        found = change(*seen, **given)
+        if found is None:
+            return status, *outputs
+        several = found if isinstance(found, tuple) else (found,)
+        return status, *(back(x, y, keep_dtype) for x, y in zip(several, seen, strict=True))
+
+    return reading
+
+
+def asked(change: Callable[..., Arguments | None]) -> Reading:
+    """Return a reading that takes other arguments for those that are given."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        changed = change(**arguments) if answer[0] == "SUCCESS" else None
+        return answer if changed is None else right({**arguments, **changed})
+
+    return reading
+
+
+def refused(when: Callable[..., bool], status: str = "INVALID_ARGUMENT") -> Reading:
+    """Return a reading that refuses what is right."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] != "SUCCESS":
+            return answer
+        given = {name: plain(x) for name, x in arguments.items()}
+        return (status, "no") if when(**given) else answer
+
+    return reading
+
+
+def accepted(change: Callable[..., Any]) -> Reading:
+    """Return a reading that answers, with what the change makes, what is to be refused.
+
+    Where that is None or cannot be made, it refuses as it must.
+    """
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] in ("SUCCESS", "UNINITIALIZED_OBJECT"):
+            return answer
+        try:
+            found = change(**arguments)
+        except (sz.StatusError, TypeError, ValueError, IndexError, AttributeError):
+            return answer
+        return answer if found is None else ("SUCCESS", found)
+
+    return reading
+
+
+def instead(right_status: str, status: str, when: Callable[..., bool] | None = None) -> Reading:
+    """Return a reading that has one status for another."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] != right_status or (when is not None and not when(**arguments)):
+            return answer
+        return status, "no"
+
+    return reading
+
+
+def is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray)
+
+
+def plain(x: Any) -> Any:
+    """Return tensors as arrays, and all else as it is."""
+    if isinstance(x, list):
+        return [plain(y) for y in x]
+    if not isinstance(x, sz.Tensor):
+        return x
+    return np.asarray(x) if x.size and str(x.dtype) != "char" else np.zeros(x.shape, _numpy(x))
+
+
+def _numpy(x: sz.Tensor) -> Any:
+    try:
+        return np.dtype(str(x.dtype))
+    except TypeError:
+        return np.dtype("V1")
+
+
+def back(x: Any, right: Any, keep_dtype: bool) -> Any:
+    """Return an array as a tensor, of the right dtype unless another is what is wrong."""
+    if isinstance(x, list):
+        return [back(y, z, keep_dtype) for y, z in zip(x, right, strict=True)]
+    if not isinstance(x, np.ndarray | np.generic):
+        return x
+    array = np.asarray(x)
+    if not keep_dtype and is_array(right):
+        array = array.astype(right.dtype)
+    return Data(str(array.dtype), array.shape, np.ascontiguousarray(array).tobytes())
+
+
+def table(entries: list[Entry]) -> Any:
+    """Return a decorator that runs a test with each reading."""
+    return pytest.mark.parametrize(
+        ("op", "reading"),
+        [pytest.param(op, reading, id=f"{op}: {how}") for op, how, reading in entries],
+    )
+
+
+def notices(op: str, reading: Reading, *, quick: bool) -> str | None:
+    """Return the first case that a misreading fails."""
+    adapter = Misread(reading)
+    for case in _cases(op, quick):
+        found = run_case(Local(adapter), case)
+        if adapter.mistake is not None:
+            raise adapter.mistake
+        if found.outcome == "failed":
+            return case.id
+    return None
+
+
+@lru_cache(4)
+def _cases(op: str, quick: bool) -> list[Case]:
+    return cases(op, Wanted(OWN, quick=quick))
