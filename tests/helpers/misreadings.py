@@ -140,14 +140,9 @@ def plain(x: Any) -> Any:
         return [plain(y) for y in x]
     if not isinstance(x, sz.Tensor):
         return x
-    return np.asarray(x) if x.size and str(x.dtype) != "char" else np.zeros(x.shape, _numpy(x))
-
-
-def _numpy(x: sz.Tensor) -> Any:
-    try:
-        return np.dtype(str(x.dtype))
-    except TypeError:
-        return np.dtype("V1")
+    if str(x.dtype) == "char" or str(x.dtype).startswith("QT"):
+        return np.zeros(x.shape, "V1")
+    return np.asarray(x)
 
 
 def back(x: Any, right: Any, keep_dtype: bool) -> Any:
