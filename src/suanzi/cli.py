@@ -28,6 +28,7 @@ ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
 app = App(
     name="suanzi",
+    suppress_keyboard_interrupt=False,  # `main` says so, and gives the status that is documented
     help="""What dtype comes out, in every framework: why, what is lost, and how to mend it.
 
     An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
