@@ -86,6 +86,19 @@ class Deviation:
             and _any(self.case, case)
         )
 
+    def may_name(self, op: str) -> bool:
+        """Tell whether its patterns can stand for a case of an interface: sooner told than `names`.
+
+        >>> Deviation("", case=("sin/*", "*/zeros")).may_name("cos")
+        True
+        >>> Deviation("", case="sin/*").may_name("cos")
+        False
+        """
+        if not _any(self.op, op):
+            return False
+        heads = [pattern.partition("/")[0] for pattern in _several(self.case) or ["*"]]
+        return any(head == op or any(mark in head for mark in "*?[") for head in heads)
+
     def holds_for(self, version: str) -> bool:
         """Tell whether it speaks of a version of the subject."""
         return self.version is None or _pattern(self.version).match(version) is not None
@@ -189,7 +202,7 @@ def apply(
     marked = []
     for result in results:
         if result.op not in of_op:
-            of_op[result.op] = [i for i, d in enumerate(holding) if _any(d.op, result.op)]
+            of_op[result.op] = [i for i, d in enumerate(holding) if d.may_name(result.op)]
         speaking = [i for i in of_op[result.op] if holding[i].meets(result)]
         if not result.bad:
             speaking = [i for i in speaking if not holding[i].sometimes]
