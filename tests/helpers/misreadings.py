@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -48,11 +48,18 @@ class Misread(Adapter):
             raise
 
 
-def made(change: Callable[..., Any], kinds: str = NUMBERS, *, keep_dtype: bool = False) -> Reading:
+def made(
+    change: Callable[..., Any],
+    kinds: str = NUMBERS,
+    *,
+    keep_dtype: bool = False,
+    misfit: str | None = None,
+) -> Reading:
     """Return a reading that makes other outputs; of the right ones and the arguments, as arrays.
 
     What has another dtype than NumPy's of these kinds is answered rightly, and so is what the
-    change has nothing to say of, by None.
+    change has nothing to say of, by None. Shapes that it cannot take are refused with the status
+    `misfit`, if there is one.
     """
 
     def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
@@ -60,13 +67,17 @@ def made(change: Callable[..., Any], kinds: str = NUMBERS, *, keep_dtype: bool =
         if status != "SUCCESS":
             return status, *outputs
         given = {name: plain(x) for name, x in arguments.items()}
-        tensors = [
-            y for x in given.values() for y in (x if isinstance(x, list) else [x]) if is_array(y)
-        ]
-        if any(x.dtype.kind not in kinds or x.dtype.isbuiltin != 1 for x in tensors):
-            return status, *outputs
         seen = [plain(x) for x in outputs]
-        found = change(*seen, **given)
+        if any(x.dtype.kind not in kinds for x in arrays(given.values())) or any(
+            x.dtype.isbuiltin != 1 for x in arrays([*given.values(), *seen])
+        ):
+            return status, *outputs
+        try:
+            found = change(*seen, **given)
+        except ValueError:
+            if misfit is None:
+                raise
+            return misfit, "no"
         if found is None:
             return status, *outputs
         several = found if isinstance(found, tuple) else (found,)
@@ -134,20 +145,20 @@ def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
+def arrays(some: Iterable[Any]) -> list[Any]:
+    """Return the arrays among these, and in lists of them."""
+    return [y for x in some for y in (x if isinstance(x, list) else [x]) if is_array(y)]
+
+
 def plain(x: Any) -> Any:
     """Return tensors as arrays, and all else as it is."""
     if isinstance(x, list):
         return [plain(y) for y in x]
     if not isinstance(x, sz.Tensor):
         return x
-    return np.asarray(x) if x.size and str(x.dtype) != "char" else np.zeros(x.shape, _numpy(x))
-
-
-def _numpy(x: sz.Tensor) -> Any:
-    try:
-        return np.dtype(str(x.dtype))
-    except TypeError:
-        return np.dtype("V1")
+    if str(x.dtype) == "char" or str(x.dtype).startswith("QT"):
+        return np.zeros(x.shape, "V1")
+    return np.asarray(x)
 
 
 def back(x: Any, right: Any, keep_dtype: bool) -> Any:

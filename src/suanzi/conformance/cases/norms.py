@@ -11,27 +11,15 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.decompositions import fraction
-from suanzi.conformance.cases.matrices import LAYOUTS
-from suanzi.conformance.exact_arrays import Exact, exact, half_unit, machine_epsilon
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.exact_arrays import Exact, exact
+from suanzi.conformance.functions import fraction
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import (
-    FORMATS,
-    INFINITY,
-    NAN,
-    NARROW,
-    PARTS,
-    ZERO,
-    Real,
-    Value,
-    decode,
-    real,
-)
+from suanzi.conformance.oracle import FORMATS, INFINITY, NAN, PARTS, ZERO, Real, Value, decode, real
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.sums import half_unit, unit_roundoff
+from suanzi.conformance.tensors import LAYOUTS, tensor
 
 Axes = tuple[int, ...]
 
@@ -45,7 +33,7 @@ _POWER = 8
 @cases_of("norm")
 def norms(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give norms of every kind, along every axis."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             data = _sample(dtype, (3, 4), "vectors")
             for kind, axes in product(_VECTORS, ((), (0,), (1,), (-1,))):
@@ -129,8 +117,7 @@ def norm_output(data: Data, kind: str, axes: Axes, keep: bool) -> Output:
 
 def _error(dtype: str, kind: str, terms: int, p: float) -> Fraction:
     """Return the relative error of a norm before its last rounding."""
-    part = PARTS.get(dtype, dtype)
-    unit = machine_epsilon("float32" if part in NARROW else part) / 2
+    unit = unit_roundoff(dtype)
     size = 3 if dtype in PARTS else 0  # a magnitude is a root of a sum of squares
     if kind == "inf" and terms == 1:
         return unit * size
