@@ -46,6 +46,8 @@ _STEPS: list[Call] = [(5, 3, -0.5), (-1, 1, 0.25), (0, 7, 1), (3, -3, -1.5), (1,
 """Numbers that every float dtype holds, and so does every sum."""
 _ROUNDED: list[tuple[Call, int]] = [((0, 0.3, 0.1), 4), ((0, 1, 0.3), 4), ((0.1, 0.7, 0.15), 5)]
 """Numbers that none holds, and how many there are; how far sums are off follows from rounding."""
+_LONG: tuple[Call, int] = ((0, 30, 0.1), 301)
+"""So many that to add the step each time is too far off; E33's count has no room in fewer bits."""
 
 
 @cases_of("range")
@@ -58,6 +60,8 @@ def ranges(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _range(op, "plain", dtype, call)
             for call, count in _ROUNDED if floating else ():
                 yield _rounded_range(op, dtype, call, count)
+            if PARTS.get(dtype, dtype) in ("float16", "float32", "float64"):
+                yield _rounded_range(op, dtype, *_LONG)
         if wanted.wants("special", dtype) and not floating:
             for call in _extreme_steps(dtype):
                 yield _range(op, "special", dtype, call)
