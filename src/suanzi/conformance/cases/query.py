@@ -20,7 +20,7 @@ from suanzi.conformance.moving import (
 from suanzi.conformance.oracle import Real, Value
 from suanzi.conformance.tensors import anything, special, tensor
 
-_SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1, 3), (2, 3, 1, 2, 1))
+_SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1), (4, 1, 3), (2, 3, 1, 2, 1))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
 
 
