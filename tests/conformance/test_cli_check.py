@@ -213,6 +213,16 @@ class TestFromPython:
         assert [(p.done, p.total, p.op) for p in told] == [(1, 2, "add"), (2, 2, "sub")]
         assert [r for p in told for r in p.results] == found.results
 
+    def test_an_unused_deviation_is_told_of_a_run_of_everything(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # Everything is little here.
+        monkeypatch.setattr("suanzi.conformance.check.operators", lambda *_, **__: ["rank"])
+        listed = [Deviation("never", op="nothing"), Deviation("once", op="rank", version="0.0.*")]
+        found = check(deviations=listed, jobs=1)
+        assert found.unused == ["op nothing: never"]
+        assert {r.op for r in found.results} == {"rank"}
+
     def test_an_unused_deviation_is_not_told_of_a_filtered_run(self) -> None:
         unused = Deviation("never", op="nothing")
         found = check(ops=["add"], deviations=[unused], **SOME)

@@ -12,14 +12,14 @@ from rich.console import Console
 
 from suanzi.conformance.check import Progress
 from suanzi.conformance.render import details, plain, plain_parts, progress_bar, show
-from suanzi.conformance.results import Result
+from suanzi.conformance.results import OUTCOMES, Result
 
 
 def test_tables_and_summary() -> None:
     text = plain(of_all(exp="failed", log="unsupported"))
     lines = text.splitlines()
     assert "exponential: 6 interfaces, 6 cases" in lines
-    assert "interface  cases  passed  failed  unsupp.  ULP/bound  verdict" in lines
+    assert "interface  cases  pass  fail  unsup  ULP/bound  verdict" in lines
     assert any(line.split() == ["exp", "1", "1", "fails"] for line in lines)
     assert "152 cases: 150 passed (98.6 %), 1 failed, 1 unsupported; 0 s" in lines
     assert "Does not conform: 1 case of 152 went wrong." in lines
@@ -37,6 +37,24 @@ def test_it_fits_eighty_columns() -> None:
     assert max(map(len, out.getvalue().splitlines())) <= 80
     tables = plain(run(*results)).splitlines()
     assert max(map(len, tables)) <= 80
+
+
+def test_nothing_is_cut_off_at_eighty_columns() -> None:
+    some = [
+        result("create_sparse_tensor", o, title=str(i), ulp=12.34, bound=167.2)
+        for o in OUTCOMES
+        for i in range(111)
+    ]
+    known = [replace(r, known="why") if r.bad else r for r in some]
+    for verdict, results in {"fails": some, "partly": known}.items():
+        out = io.StringIO()
+        show(run(*results), console=Console(file=out, width=80))
+        table = out.getvalue().partition("vendor")[0]
+        assert max(map(len, table.splitlines())) <= 80
+        words = table.split()
+        assert words.count("111") == 6
+        for word in ("666", "create_sparse_tensor", "12.34/167", verdict):
+            assert word in words
 
 
 @settings(max_examples=20)

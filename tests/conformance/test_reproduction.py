@@ -98,6 +98,13 @@ def test_parameters_do_not_hide_what_functions_need() -> None:
     run(made(case))
 
 
+def test_numbers_that_python_does_not_read_as_it_writes_them() -> None:
+    given = {"dtype": "complex64", "shape": [1], "value": complex("nan-infj")}
+    case = Case("full", "special", "complex64", "both", given, lambda: ())
+    assert "nan" in run(made(case))
+    assert "nan" in run(made(case, "suanzi"))
+
+
 def test_under_another_rule_set() -> None:
     case = Case(
         "add", "promotion", "int8-float16", "mixed",

@@ -1,9 +1,9 @@
 """The sample library in C: what is right in it passes, and every fault in it is found."""
 
-import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from c_compiler import HEADER, compiler
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.check import check
-from suanzi.conformance.header import write
+from suanzi.conformance.header import header
 from suanzi.conformance.process import Backend
 from suanzi.conformance.running import Job, facts_of, run
 
@@ -40,18 +40,21 @@ WRONG = {
 """How each is found: the outcome of one case at least, its dtype, and the words."""
 
 
+def make(*settings):
+    """Run make as somebody does who has suanzi installed: it writes the header, too."""
+    command = ["make", "-C", str(VENDOR), f"SUANZI={sys.executable} -m suanzi.cli", *settings]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def vendor(tmp_path_factory):
     cc = compiler("cc", "gcc", "clang")
     if shutil.which("make") is None:
         pytest.skip("needs make")
     folder = tmp_path_factory.mktemp("vendor")
-    write(folder / HEADER)
-    settings = [f"CC={cc}", f"BUILD={folder}", "CFLAGS=-O1 -Werror"]
-    done = subprocess.run(
-        ["make", "-C", str(VENDOR), *settings], capture_output=True, text=True, env=os.environ
-    )
+    done = make(f"CC={cc}", f"BUILD={folder}", "CFLAGS=-O1 -Werror")
     assert done.returncode == 0, done.stderr
+    assert (folder / HEADER).read_text("utf-8") == header()
     adapter = "suanzi.conformance.subjects.c_adapter:Adapter"
     return Backend("vendor", adapter, options={"path": str(folder / "libvendor.so")})
 
@@ -71,6 +74,26 @@ def test_every_function_of_the_library_is_judged(vendor):
     assert set(facts.mapping) == {*RIGHT, *WRONG}
     assert (facts.name, facts.version, facts.rules) == ("libvendor.so", "1.0", "strict")
     assert len(facts.missing) == 151 - len(facts.mapping)
+
+
+def test_make_check_says_what_is_wrong(vendor):
+    folder = Path(vendor.options["path"]).parent
+    some = "CHECKED=--op sub,add --dtype int8 --quick --jobs 1"
+    done = make(f"BUILD={folder}", "check", some)
+    assert re.search(r"^add .* partly$", done.stdout, re.M)
+    assert re.search(r"^sub .* fails$", done.stdout, re.M)
+    assert "sub/plain/int8/24-elements" in done.stdout
+    assert done.returncode != 0
+
+
+def test_a_header_that_was_not_written_is_written_next_time(tmp_path):
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    half = tmp_path / "half"
+    half.write_text('#!/bin/sh\necho half > "$3"\nexit 1\n')
+    half.chmod(0o755)
+    assert make(f"BUILD={tmp_path}", f"SUANZI={half}").returncode != 0
+    assert not (tmp_path / HEADER).exists()
 
 
 def test_its_path_names_it(vendor):

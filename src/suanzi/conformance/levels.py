@@ -1,7 +1,8 @@
 """What a run says of a subject: a verdict for each interface, and the levels that it reaches.
 
-A level is a set of interfaces, all of which must conform. Only the dtypes of clause 6.2 count for
-it; what a subject does with others is counted apart. What was not tested is never claimed.
+A level is a set of interfaces, all of which must conform. Only the dtypes and layouts of the
+standard count for it; what a subject does with others is counted apart. What was not tested is
+never claimed.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ not supported     no required case is supported
 extension only    it was tried with no dtype and layout of the standard
 not tested        it was not tried
 
-Required are the cases with the dtypes of clause 6.2. What the kit has no way to bring about is
-skipped, for every subject alike: it neither helps nor hurts. What it gave up after a subject had
-crashed too often has no answer, as what is unsupported.
+Required are the cases with dtypes and layouts of the standard. What the kit has no way to bring
+about is skipped, for every subject alike: it neither helps nor hurts. What it gave up after a
+subject had crashed too often has no answer, as what is unsupported.
 """
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
@@ -51,9 +52,9 @@ class Standing:
     op: str
     verdict: Verdict
     counts: dict[str, int]
-    """Of the required cases: those with the dtypes of clause 6.2."""
+    """Of the required cases: those with dtypes and layouts of the standard."""
     extensions: dict[str, int]
-    """Of the cases with other dtypes, which hurt no level."""
+    """Of the others, which hurt no level."""
     why: str = ""
     """What is in the way, in words."""
 

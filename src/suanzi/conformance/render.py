@@ -36,7 +36,7 @@ def show_parts(said: Sequence[Part], console: Console | None = None) -> None:
     out = console or Console()
     for part in said:
         if isinstance(part, Table):
-            out.print(_table(part))
+            out.print(_table(part, out.width))
         else:
             text = Text(_printable(part.text), style=_STYLES[part.style])
             out.print(Padding(text, (0, 0, 0, part.indent)))
@@ -95,15 +95,21 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
         yield tell
 
 
-def _table(table: Table) -> RichTable:
+def _table(table: Table, width: int) -> RichTable:
+    """Return a table that loses nothing in a narrow terminal: it moves together, then wraps."""
+    rows = [table.header, *([cell.text for cell in row] for row in table.rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
+    gap = 1 if sum(widths) + 2 * len(widths) > width else 2
     grid = RichTable(
-        box=box.SIMPLE_HEAD, pad_edge=False, title=table.title, title_justify="left", padding=(0, 1)
-    )
+        box=box.SIMPLE_HEAD, pad_edge=False, title=table.title, title_justify="left",
+        padding=(0, gap - 1, 0, 0), show_edge=False,
+    )  # fmt: skip
+    last = len(table.header) - 1
     for i, name in enumerate(table.header):
-        last = i == len(table.header) - 1
+        wraps = i == last or (i not in table.numbers and i > 0)
         grid.add_column(
             name, justify="right" if i in table.numbers else "left", overflow="fold",
-            no_wrap=not last and len(table.header) > 4,
+            no_wrap=not wraps, min_width=min(widths[i], 10) if wraps else widths[i],
         )  # fmt: skip
     for row in table.rows:
         grid.add_row(*(Text(_printable(cell.text), style=_STYLES[cell.style]) for cell in row))

@@ -168,9 +168,11 @@ def _written(value: Any, tensor: Any, indent: int = 0) -> str:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
         return text.strip()
-    if isinstance(value, list | tuple) and any(True for _ in _tensors(value)):
+    if isinstance(value, list | tuple):
         return "[" + ", ".join(_written(one, tensor, indent) for one in value) + "]"
-    return repr(list(value) if isinstance(value, tuple) else value)
+    if isinstance(value, complex):  # as nan-infj, Python writes what it does not read
+        return f"complex({value.real!r}, {value.imag!r})"
+    return repr(value)
 
 
 def _nested(data: Data) -> str:

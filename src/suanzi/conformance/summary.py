@@ -30,7 +30,13 @@ ANSWER_STYLES: dict[Answer, Style] = {
     "not reached": "bad",
     "not tested in full": "dim",
 }
-_SHORT = {"unsupported": "unsupp.", "crashed": "crash", "skipped": "skip"}
+_SHORT = {
+    "passed": "pass",
+    "failed": "fail",
+    "unsupported": "unsup",
+    "crashed": "crash",
+    "skipped": "skip",
+}
 _FIRST = 10
 
 

@@ -21,6 +21,8 @@ from suanzi.conformance.oracle import (
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
+LAYOUTS = ("columns", "gaps", "reversed", "offset")
+"""The layouts in which tensors of any elements can lie, beside the dense one."""
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 

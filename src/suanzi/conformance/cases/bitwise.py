@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 
@@ -71,13 +71,17 @@ def shifts(op: str, wanted: Wanted) -> Iterator[Case]:
             yield from _refused(op, dtype, few, width)
 
 
-def _operand(make: object, dtype: str, count: int, seed: object, operand: int) -> list[Value]:
-    if operand == 1:
-        random = Random(f"shifts of {dtype} {seed}")
-        return [random.randrange(_width(dtype)) for _ in range(count)]
-    assert callable(make)
-    values: list[Value] = make(dtype, count, seed)
-    return values
+def _operand(
+    make: Callable[[str, int, object], list[Value]],
+    dtype: str,
+    count: int,
+    seed: object,
+    operand: int,
+) -> list[Value]:
+    if operand == 0:
+        return make(dtype, count, seed)
+    random = Random(f"shifts of {dtype} {seed}")
+    return [random.randrange(_width(dtype)) for _ in range(count)]
 
 
 def _refused(op: str, dtype: str, few: list[int], width: int) -> Iterator[Case]:

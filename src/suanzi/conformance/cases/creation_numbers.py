@@ -6,35 +6,24 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import dtypes_of
 from suanzi.conformance.oracle import (
     FORMATS,
     PARTS,
     ZERO,
-    Format,
     Real,
     Value,
     decode,
     limits,
     real,
     rounded,
-    two,
+    unit,
 )
 
 
 def _number(dtype: str, x: Real) -> Value:
     return (x, ZERO) if dtype in PARTS else x
-
-
-def _unit(form: Format, size: Fraction) -> Fraction:
-    """Return the distance of neighbours at a size."""
-    if not size:
-        return two(1 - form.bias - form.mantissa)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    exponent -= two(exponent) > size
-    return two(max(exponent, 1 - form.bias) - form.mantissa)
 
 
 Call = tuple[float, float, float]
@@ -110,8 +99,7 @@ def _rounded_range(op: str, dtype: str, call: Call, count: int) -> Case:
         size = max(abs(start), abs(limit))
         # The start, the step and the sum may each have been rounded to the dtype, halves of units.
         allowed = tuple(
-            (_unit(form, start) + i * _unit(form, step)) / 2 + _unit(form, size)
-            for i in range(count)
+            (unit(form, start) + i * unit(form, step)) / 2 + unit(form, size) for i in range(count)
         )
         truth = tuple(_number(dtype, real(x)) for x in sums)
         return (Output(dtype, (count,), truth, allowed=allowed),)
@@ -184,10 +172,10 @@ def _linspace(
         if num == 1:
             ends = {0: rounded(form, real(first))}
         # What is near zero between larger ends is as exact as the ends are; a step may be rounded.
-        unit = _unit(form, max(abs(first), abs(last)))
-        half = _unit(form, abs(last - first) / max(num - 1, 1)) / 2
+        step = unit(form, max(abs(first), abs(last)))
+        half = unit(form, abs(last - first) / max(num - 1, 1)) / 2
         found = [ends.get(i, real(x)) for i, x in enumerate(inner)]
-        allowed = tuple(Fraction(0) if i in ends else unit + i * half for i in range(num))
+        allowed = tuple(Fraction(0) if i in ends else step + i * half for i in range(num))
         truth = tuple(_number(dtype, x) for x in found)
         return (Output(dtype, (num,), truth, allowed=allowed),)
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.matrices import (
-    LAYOUTS,
     as_layout,
     definite,
     from_rows,
@@ -26,12 +25,12 @@ from suanzi.conformance.cases.matrices import (
 from suanzi.conformance.checks_factors import matrices
 from suanzi.conformance.exact_arrays import Exact
 from suanzi.conformance.fourier import COMPLEX_OF
+from suanzi.conformance.functions import fraction
 from suanzi.conformance.model import Case, Check, Expected, Refused
-from suanzi.conformance.oracle import NAN, NARROW, PARTS
+from suanzi.conformance.oracle import NAN, NARROW, PARTS, Real, real, two
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor, values
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, tensor, values
 from suanzi.status import Status
 
 Shape = tuple[int, ...]
@@ -48,7 +47,7 @@ Make = Callable[[str, str, str, Data], Iterator[Case]]
 def factors(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give matrices of every shape and kind."""
     make = {"lu": _lu, "qr": _qr, "svd": _svd, "eig": _eig}[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, title, data in _matrices(dtype, wanted, square=op == "eig"):
             yield from make(group, dtype, title, data)
         if op == "eig" and wanted.wants("special", dtype):
@@ -154,12 +153,6 @@ def _precise(a: Exact) -> Any:
     return made
 
 
-def fraction(x: Any) -> Fraction:
-    """Return what a number of mpmath is."""
-    sign, man, power, _ = mpmath.mpf(x)._mpf_
-    return Fraction(-int(man) if sign else int(man)) * Fraction(2) ** int(power)
-
-
 def singular_values(data: Data) -> list[list[Fraction]]:
     """Return the singular values of each matrix, in order, with 40 digits."""
     with mpmath.workdps(_DIGITS):
@@ -195,7 +188,7 @@ def eigenvalues(data: Data) -> list[list[tuple[Fraction, Fraction, Fraction]]]:
 @cases_of("cholesky")
 def cholesky(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give Hermitian positive definite matrices, and some that are not."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for upper in ("U", "L"):
             if wanted.wants("plain", dtype):
                 for n in (1, 3) if wanted.quick else (1, 2, 3, 4, 6, 10):
@@ -222,12 +215,30 @@ def cholesky(op: str, wanted: Wanted) -> Iterator[Case]:
                 given = one_triangle(data, upper)
                 title = f"NaN in the other triangle {upper}"
                 yield _cholesky("special", dtype, title, upper, given, data)
+                data = _graded_definite(dtype)
+                yield _cholesky("special", dtype, f"graded {upper}", upper, data, data)
+                if not dtype.startswith("float8"):
+                    data = hilbert(dtype, 3)
+                    yield _cholesky("special", dtype, f"Hilbert {upper}", upper, data, data)
                 yield from _indefinite(dtype, upper)
 
 
 def _cholesky(group: str, dtype: str, title: str, upper: str, given: Data, whole: Data) -> Case:
     return Case("cholesky", group, dtype, title, {"upper": upper, "mat": given},
                 lambda: Check("cholesky_factor", {"mat": whole}))  # fmt: skip
+
+
+def _graded_definite(dtype: str) -> Data:
+    """Return a positive definite matrix each row and column of which is half of the last."""
+    n = 4
+    some = values(definite(dtype, n, "graded"))
+    for i in range(n * n):
+        power = two(-(i // n) - i % n)
+        x = some[i]
+        parts = x if isinstance(x, tuple) else (x,)
+        made = [real(p.value * power) for p in parts if isinstance(p, Real)]
+        some[i] = (made[0], made[1]) if isinstance(x, tuple) else made[0]
+    return tensor(dtype, some, (n, n))
 
 
 def one_triangle(data: Data, upper: str) -> Data:

@@ -5,10 +5,11 @@ Integers are exact modulo 2^n; floats may differ by what any order of summation 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import (
     FORMATS,
@@ -27,7 +28,6 @@ from suanzi.conformance.products import product_output
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
 
 Shape = tuple[int, ...]
 Shapes = tuple[Shape, ...]
@@ -100,7 +100,7 @@ _STRIDED: dict[str, Shapes] = {
 def products(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give products of every rank."""
     names = _NAMES[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, table in (("plain", _PLAIN), ("broadcast", _BROADCAST), ("empty", _EMPTY)):
             if wanted.wants(group, dtype):
                 some = table[op]
@@ -191,9 +191,11 @@ def random_case(op: str, dtype: str, names: Sequence[str], shapes: Shapes, seed:
 def special_values(op: str, dtype: str) -> Iterator[Case]:
     """Give what a product does with NaN, infinities and the ends of the range."""
     names = _NAMES[op][:2]
-    if op == "bilinear" or (dtype not in FORMATS and dtype not in PARTS):
-        if op != "bilinear":
-            yield _whole_extremes(op, dtype)
+    if dtype not in FORMATS and dtype not in PARTS:
+        yield _whole_extremes(op, dtype)
+        return
+    if op == "bilinear":
+        yield from special_ones(op, dtype, _NAMES[op][:3], _PLAIN[op][1])
         return
     turned = op == "linear"
 
@@ -232,6 +234,20 @@ def special_values(op: str, dtype: str) -> Iterator[Case]:
     if dtype in NARROW and dtype != "bfloat16":
         # Past the range on the way and within it at the end, as float32 has it.
         yield two_of("beyond the range and back", [[big, big, number(-largest)]], [[one]] * 3)
+
+
+def special_ones(op: str, dtype: str, names: Sequence[str], shapes: Shapes) -> Iterator[Case]:
+    """Give ones, but for a first element that is NaN, subnormal or large."""
+    form = FORMATS[PARTS.get(dtype, dtype)]
+    large = decode(form, form.largest - (4 << form.mantissa))
+    for title, x in (("NaN", NAN), ("subnormal", decode(form, 1)), ("large", large)):
+        given = {}
+        for name, shape in zip(names, shapes, strict=True):
+            ones = [real(1)] * math.prod(shape)
+            some = [x, *ones[1:]] if name == names[0] else ones
+            made: list[Value] = [(y, ZERO) for y in some] if dtype in PARTS else list(some)
+            given[name] = tensor(dtype, made, shape)
+        yield product_case(op, "special", dtype, f"{title} in {names[0]}", given)
 
 
 def _whole_extremes(op: str, dtype: str) -> Case:

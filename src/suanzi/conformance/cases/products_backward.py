@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.products import (
     Shape,
     Shapes,
     long_sums,
-    product_case,
     random_case,
     small,
+    special_ones,
     strided,
 )
 from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import FORMATS, NAN, PARTS, ZERO, Value, real
+from suanzi.conformance.oracle import FORMATS, PARTS
 from suanzi.conformance.products import formula
-from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
 
 _DOTS: list[tuple[Shape, Shape]] = [
     ((5,), (5,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)),
@@ -95,7 +92,7 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     names, choices = _NAMES[op], _choices(op)
     dot = op.startswith("dot")
     strided_shapes = _with_gradient((2, 3, 4), (3, 4, 2)) if dot else _shapes(op, (2, 2), 4, 3, 2)
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, some in choices.items():
             if wanted.wants(group, dtype):
                 for shapes in some[:: 2 if wanted.quick else 1]:
@@ -107,18 +104,6 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             yield random_case(op, dtype, names, strided_shapes, wanted.seed)
         floating = dtype in FORMATS or dtype in PARTS
-        if wanted.wants("special", dtype) and floating and not op.startswith("bilinear"):
-            yield _not_a_number(op, dtype)
-
-
-def _not_a_number(op: str, dtype: str) -> Case:
-    """Return a gradient of which some is NaN, and what that spoils."""
-    one: Value = (real(1), ZERO) if dtype in PARTS else real(1)
-    nan: Value = (NAN, ZERO) if dtype in PARTS else NAN
-    shapes = _with_gradient((2, 3), (3, 2)) if op.startswith("dot") else ((2, 2), (2, 3))
-    given = {
-        name: tensor(dtype, [one] * math.prod(shape), shape)
-        for name, shape in zip(_NAMES[op], shapes, strict=True)
-    }
-    given["out_grad"] = tensor(dtype, [one, nan, one, one], (2, 2))
-    return product_case(op, "special", dtype, "NaN in the gradient", given)
+        if wanted.wants("special", dtype) and floating:
+            shapes = _with_gradient((2, 3), (3, 2)) if dot else _shapes(op, (2,), 2, 3, 2)
+            yield from special_ones(op, dtype, names, shapes)

@@ -9,12 +9,10 @@ from functools import reduce
 from itertools import product
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import LAYOUTS
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, exact_binary, real, two, wrap
-from suanzi.conformance.tensors import ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, ordinary, special, tensor
 
 Shape = tuple[int, ...]
 _Planes = tuple[tuple[str, Shape, dict[str, int]], ...]
@@ -40,14 +38,10 @@ _EMPTY: _Planes = (
 _ZEROS: dict[bool, Value] = {False: real(0), True: (real(0), real(0))}
 
 
-def _dtypes(op: str) -> list[str]:
-    return [d.name for d in REGISTRY[op].dtypes]
-
-
 @cases_of("trace")
 def traces(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give sums along diagonals."""
-    for dtype in _dtypes(op):
+    for dtype in dtypes_of(op):
         for group, planes in (("plain", _PLANES), ("empty", _EMPTY)):
             if wanted.wants(group, dtype):
                 for title, shape, more in planes[:: 2 if wanted.quick else 1]:
@@ -152,7 +146,7 @@ def _parts(x: Value) -> tuple[Real, ...]:
 @cases_of("trace_backward")
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give gradients: what came in on the diagonal, and zeros."""
-    for dtype in _dtypes(op):
+    for dtype in dtypes_of(op):
         for group, planes in (("plain", _PLANES), ("empty", _EMPTY)):
             if wanted.wants(group, dtype):
                 for title, shape, more in planes[:: 2 if wanted.quick else 1]:

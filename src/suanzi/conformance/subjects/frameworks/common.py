@@ -209,6 +209,17 @@ def named(values, *names):
     return {name: getattr(values, name) for name in names if hasattr(values, name)}
 
 
+def spread(shape, size, places, values):
+    """Return all elements as bytes, `size` for each: values in their places, zeros elsewhere."""
+    found = bytearray(size * math.prod(shape))
+    for i, place in enumerate(places):
+        at = 0
+        for n, coordinate in zip(shape, place):
+            at = at * n + coordinate
+        found[size * at : size * (at + 1)] = values[size * i : size * (i + 1)]
+    return bytes(found)
+
+
 # Conventions of the standard in those of all frameworks.
 
 

@@ -324,9 +324,8 @@ def svd(mat, reduced):
     """Return U, S as a matrix, and V; MindSpore has S as a row of numbers."""
     s, u, v = ops.svd(mat, full_matrices=not reduced)
     rows, columns = u.shape[-1], v.shape[-1]
-    sigma = ops.diag_embed(s)
-    few = s.shape[-1]
-    return u, ops.pad(sigma, [0, columns - few, 0, rows - few]), v
+    across = ops.expand_dims(s, -1 if s.shape[-1] == rows else -2)
+    return u, ops.eye(rows, columns, s.dtype) * across, v
 
 
 def as_columns(mat, rhs):
@@ -387,6 +386,7 @@ class Adapter(Framework):
         "unregistered", "Unsupported data type", "KernelMod Init Failed", "unsupported data type",
         "Unsupported op", "not support", "doesn't support", "Not support", "Kernel select failed",
         "must be a type of {", "the type of input must be in {", "should be one of [",
+        "must be in (float",
         "'dtype' must be a",
     )  # fmt: skip
     notes = [

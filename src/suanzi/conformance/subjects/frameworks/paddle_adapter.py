@@ -1,7 +1,6 @@
-"""Paddle, on the CPU, one operator at a time."""
+"""Paddle as a subject: on the CPU, in dynamic mode."""
 
 import os
-import sys
 import warnings
 
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -164,7 +163,7 @@ MAPPING = {
     "tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
-    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
+    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec, 'gelsd')[0], rhs)",
     "inverse": "paddle.linalg.inv(mat)",
     "eig": "tuple(paddle.linalg.eig(mat))",
     "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
@@ -224,7 +223,8 @@ def uniform(dtype, shape, low, high, seed):
     if dtype in (paddle.int8, paddle.int16, paddle.int32, paddle.int64, paddle.uint8):
         info = paddle.iinfo(dtype)
         least = info.min if low is None else low
-        return paddle.randint(least, (info.max if high is None else high) + 1, shape, dtype)
+        end = info.max if high is None else min(high + 1, info.max)
+        return paddle.randint(least, end, shape, dtype)
     if dtype == paddle.bool or "complex" in str(dtype):
         raise Unsupported(f"Paddle draws no uniform numbers of {dtype}")
     info = paddle.finfo(dtype)
@@ -380,7 +380,10 @@ def laid(x, layout):
         wide = np.concatenate([np.ones(3, raw.dtype), raw.reshape(-1)])
         return of_array(wide, x)[3:].reshape(raw.shape)
     if layout == "repeated":
-        return paddle.expand(of_array(thinned(raw), x), raw.shape)
+        thin = of_array(thinned(raw), x)
+        # Its own expand copies.
+        steps = [s if n == m else 0 for s, n, m in zip(thin.strides, thin.shape, raw.shape)]
+        return paddle.as_strided(thin, list(raw.shape), steps) if raw.size else x
     raise Unsupported(f"Paddle's adapter has no layout {layout}")
 
 
@@ -393,14 +396,14 @@ class Adapter(Framework):
     """Paddle."""
 
     name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
-    dtypes, mapping, missing = DTYPES, MAPPING, MISSING
-    names = vars(sys.modules[__name__])
+    dtypes, mapping, missing, names = DTYPES, MAPPING, MISSING, globals()
     literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
-    no_kernel = ("is not registered", "kernel_factory")
+    no_kernel = ("is not registered", "kernel_factory", "Only support x and y have the same dtype")
     notes = [
-        "runs on the CPU, in dynamic mode",
-        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62)",
+        "Paddle has no status codes: whatever it raises counts as a refusal.",
+        "It runs on the CPU, in dynamic mode; gradients come from paddle.grad.",
+        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62).",
     ]
 
     def dense(self, data, dtype):

@@ -13,6 +13,7 @@ from frameworks.common import (
     norm_name,
     offsets_of,
     pairs,
+    spread,
 )
 from wire import Data, Unsupported
 
@@ -285,7 +286,9 @@ def uniform(random, dtype, shape, low, high):
     """Return uniform numbers; for integers PyTorch has the upper end excluded."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, dtype=dtype, generator=random)
-    real = dtype.is_floating_point or dtype.is_complex
+    if dtype.is_complex:
+        raise Unsupported("PyTorch draws no uniform complex numbers")
+    real = dtype.is_floating_point
     limits = torch.finfo(dtype) if real else torch.iinfo(dtype)
     low, high = limits.min if low is None else low, limits.max if high is None else high
     if real:
@@ -392,8 +395,9 @@ def svd(x, reduced):
 def lstsq(x, rhs, prec):
     """Return a least-squares solution; PyTorch takes no single row on the right."""
     if rhs.dim() == 1:
-        return torch.linalg.lstsq(x, rhs[:, None], prec).solution[:, 0]
-    return torch.linalg.lstsq(x, rhs, prec).solution
+        return lstsq(x, rhs[:, None], prec)[:, 0]
+    # The driver that cuts at singular values; the default one does at other numbers.
+    return torch.linalg.lstsq(x, rhs, rcond=prec, driver="gelsd").solution
 
 
 def norm(x, order, axis, keep):
@@ -416,7 +420,7 @@ def laid(x, layout):
         view = x
         for axis, n in enumerate(x.shape):
             first = view.narrow(axis, 0, min(n, 1))
-            view = first if torch.equal(first.expand(view.shape), view) else view
+            view = first if _bytes(first.expand(view.shape)) == _bytes(view) else view
         return view.clone().expand(x.shape)
     else:
         raise Unsupported(f"PyTorch has no tensors that lie {layout} in memory")
@@ -485,14 +489,7 @@ class Adapter(Framework):
                 return _bytes(x.to_dense())
             except NotImplementedError as error:
                 raise Unsupported(str(error).splitlines()[0]) from None
-        size, values = x.dtype.itemsize, _bytes(x._values())
-        found = bytearray(size * x.numel())
-        for i, place in enumerate(places):
-            at = 0
-            for n, coordinate in zip(x.shape, place):
-                at = at * n + coordinate
-            found[size * at : size * (at + 1)] = values[size * i : size * (i + 1)]
-        return bytes(found)
+        return spread(x.shape, x.dtype.itemsize, places, _bytes(x._values()))
 
 
 def _bytes(x):
