@@ -171,7 +171,7 @@ def filters(
         return asked
     manifest = frozen.manifest_of(folder)
     then = manifest.get("filters", {})
-    kept = {name: asked[name] or then.get(name) for name in FILTERS}
+    kept = {name: asked[name] or then.get(name, asked[name]) for name in FILTERS}
     from_it = {"seed": manifest.get("seed", 0), "rules": manifest.get("rules")}
     return asked | kept | from_it | {"frozen": manifest["sha256"]}
 
