@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 from suanzi.conformance.answers import Answer
 from suanzi.conformance.model import Case
-from suanzi.conformance.subjects.wire import from_json, to_json
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data, from_json, to_json
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -290,6 +290,20 @@ def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
     if "broken" in said:
         return Unanswered("broken", said["broken"])
     try:
-        return Answer(said["status"], from_json(said.get("outputs", [])), said.get("error", ""))
+        outputs = from_json(said.get("outputs", []))
+        _check_tensors(outputs)
+        return Answer(said["status"], outputs, said.get("error", ""))
     except (KeyError, TypeError, ValueError) as error:
         return Unanswered("broken", f"an answer that cannot be read: {error!r}")
+
+
+def _check_tensors(x: Any) -> None:
+    """Raise ValueError for a tensor whose bytes are not those of its dtype and shape."""
+    if isinstance(x, list):
+        for one in x:
+            _check_tensors(one)
+    if isinstance(x, Data):
+        if x.dtype not in ITEMSIZE:
+            raise ValueError(f"a tensor of {x.dtype!r}, which is no dtype")
+        if any(n < 0 for n in x.shape) or len(x.raw) != x.size * ITEMSIZE[x.dtype]:
+            raise ValueError(f"{len(x.raw)} bytes are no {x.dtype} of shape {list(x.shape)}")
