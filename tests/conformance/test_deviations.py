@@ -118,6 +118,12 @@ def test_several_patterns(tmp_path: Path) -> None:
     assert str(found) == "op add or sub: a (known.toml)"
 
 
+def test_a_version_for_all(tmp_path: Path) -> None:
+    text = "version = '2.*'\n[[deviation]]\nreason = 'a'\nop = 'add'\n"
+    own = "[[deviation]]\nreason = 'b'\nop = 'add'\nversion = '3.*'"
+    assert [d.version for d in read(written(tmp_path, text + own))] == ["2.*", "3.*"]
+
+
 def test_another_problem_of_the_same_case_is_not_known() -> None:
     listed = [Deviation("wide", op="add", problem=("dtype int64*", "dtype uint64*"))]
     for problem, known in (("dtype int64, not int8", "wide"), ("shape [2], not [3]", None)):

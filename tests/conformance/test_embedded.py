@@ -68,15 +68,3 @@ def test_names_are_names(op: str) -> None:
         assert case.group in GROUPS
         assert len(case.id) < 120, case.id
         assert case.op == op
-
-
-def test_every_interface_has_cases_in_the_groups_it_can() -> None:
-    bare = {}
-    for op in interfaces():
-        found = {case.group for case in cases(op)}
-        missing = set(GROUPS) - found
-        if op not in OPERATORS:
-            missing -= {"promotion"}
-        bare[op] = missing
-    for op, missing in bare.items():
-        assert not missing & {"plain", "status", "example"}, (op, missing)

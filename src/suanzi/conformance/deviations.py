@@ -2,12 +2,14 @@
 
 .. code-block:: toml
 
+    version = "2.*"                     # only in these versions of the subject
+
     [[deviation]]
     case = "exp/special/float16/*"      # or op, group, dtype; all that are given must match
     problem = "y: * elements: *"        # only failures that are told so
     reason = "subnormals are flushed to zero"
     issue = "https://example.com/issues/7"
-    version = "2.*"                     # only in these versions of the subject
+    version = "2.1.*"                   # only in these
 
     [[deviation]]
     op = ["sin", "cos"]                 # any of these
@@ -86,6 +88,19 @@ class Deviation:
             and _any(self.case, case)
         )
 
+    def may_name(self, op: str) -> bool:
+        """Tell whether its patterns can stand for a case of an interface: sooner told than `names`.
+
+        >>> Deviation("", case=("sin/*", "*/zeros")).may_name("cos")
+        True
+        >>> Deviation("", case="sin/*").may_name("cos")
+        False
+        """
+        if not _any(self.op, op):
+            return False
+        heads = [pattern.partition("/")[0] for pattern in _several(self.case) or ["*"]]
+        return any(head == op or any(mark in head for mark in "*?[") for head in heads)
+
     def holds_for(self, version: str) -> bool:
         """Tell whether it speaks of a version of the subject."""
         return self.version is None or _pattern(self.version).match(version) is not None
@@ -126,12 +141,14 @@ def read(path: str | PathLike[str]) -> list[Deviation]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidArgument(f"deviations: {str(path)!r} is not TOML: {error}.") from None
     entries = data.pop("deviation", [])
+    shared = {name: data.pop(name) for name in ("version",) if name in data}
     if data or not isinstance(entries, list):
         odd = next(iter(data), "deviation")
         raise InvalidArgument(
-            f"deviations: {str(path)!r} has {odd!r}; it takes [[deviation]] and nothing else."
+            f"deviations: {str(path)!r} has {odd!r}; it takes version, [[deviation]] and nothing "
+            "else."
         )
-    return [_deviation(entry, i, file) for i, entry in enumerate(entries, 1)]
+    return [_deviation(entry, i, file, shared) for i, entry in enumerate(entries, 1)]
 
 
 def packaged(subject: str) -> list[Deviation]:
@@ -145,13 +162,13 @@ def packaged(subject: str) -> list[Deviation]:
     return read(file) if file.name in known else []
 
 
-def _deviation(entry: Any, number: int, file: Path) -> Deviation:
+def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:
     where = f"deviations: {file.name}, number {number}:"
     if not isinstance(entry, dict):
         raise InvalidArgument(f"{where} {entry!r} is no table; write [[deviation]] above it.")
     known = (*_PATTERNS, "sometimes", *_TEXTS)
     facts: dict[str, Any] = {}
-    for name, value in entry.items():
+    for name, value in (shared | entry).items():
         if name not in known:
             raise InvalidArgument(
                 f"{where} {name!r} is not known; there are {', '.join(known)}."
@@ -189,7 +206,7 @@ def apply(
     marked = []
     for result in results:
         if result.op not in of_op:
-            of_op[result.op] = [i for i, d in enumerate(holding) if _any(d.op, result.op)]
+            of_op[result.op] = [i for i, d in enumerate(holding) if d.may_name(result.op)]
         speaking = [i for i in of_op[result.op] if holding[i].meets(result)]
         if not result.bad:
             speaking = [i for i in speaking if not holding[i].sometimes]

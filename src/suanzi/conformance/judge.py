@@ -182,11 +182,6 @@ def _unit_exponent(form: Format, truth: Value) -> int:
     )
 
 
-def unit_of(form: Format, truth: Value) -> Fraction:
-    """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
-    return two(_unit_exponent(form, truth))
-
-
 @cache
 def _overflow(form: Format) -> int:
     """Return the first number past the largest, as an infinity counts."""

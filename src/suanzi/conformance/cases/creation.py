@@ -8,10 +8,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Check, Expected, Output
 from suanzi.conformance.moving import (
-    LAYOUTS,
     SCALE,
     STORED,
     Move,
@@ -19,19 +18,16 @@ from suanzi.conformance.moving import (
     Shape,
     by,
     distinct,
-    dtypes_of,
     indices,
     move_cases,
     one,
-    quantised,
     result,
     strided,
     zero,
     zero_point_of,
 )
 from suanzi.conformance.oracle import FORMATS, PARTS, Value, decode, limits, real
-from suanzi.conformance.tensors import special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, special, tensor
 
 _SHAPES: tuple[Shape, ...] = ((2, 3), (2, 3, 4), (7,), (1, 3, 1, 2))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
@@ -309,8 +305,7 @@ def _sum(a: Value, b: Value) -> Value:
 @cases_of("create_quant_tensor")
 def quantised_tensors(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give quantised tensors of integers that are stored as they are, E39."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
-        assert quantised(dtype)
+    for dtype in dtypes_of(op, quantised_too=True):
         point = zero_point_of(dtype)
         one_scale, channels = [SCALE], [0.25, 0.5, 2.0]
         if wanted.wants("plain", dtype):

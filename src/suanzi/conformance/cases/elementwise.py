@@ -11,20 +11,18 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.bounds import bound
-from suanzi.conformance.cases import Wanted
+from suanzi.conformance.cases import Wanted, dtypes_of
 from suanzi.conformance.model import Case, Output, Refused
 from suanzi.conformance.oracle import FORMATS, INTEGERS, PARTS, Real, Value, convert
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
-from suanzi.registry import REGISTRY
 from suanzi.status import Status, TypeMismatch
 
 Row = tuple[Value, ...]
 """The operands of one element."""
 Shape = tuple[int, ...]
 
-LAYOUTS = ("columns", "gaps", "reversed", "offset")
 KEEP_INTEGERS = frozenset("pow square reciprocal floor ceil trunc round rint".split())
 """Functions of real numbers that some frameworks compute in integers, where they get them."""
 _BROADCAST: dict[int, tuple[tuple[Shape, ...], ...]] = {
@@ -108,7 +106,7 @@ class Elementwise:
     @property
     def dtypes(self) -> tuple[str, ...]:
         """The dtypes it takes."""
-        return tuple(d.name for d in REGISTRY[self.op].dtypes)
+        return tuple(dtypes_of(self.op))
 
 
 def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:

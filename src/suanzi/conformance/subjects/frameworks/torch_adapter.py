@@ -442,14 +442,12 @@ class Adapter(Framework):
     bits = "torch.frombuffer(bytearray.fromhex({hex}), dtype={dtype}).reshape({shape})"
     by_bits = ("complex32", "uint64")
     no_kernel = (
-        "not implemented for",
-        "NotImplementedError",
-        "can require gradients",
-        "Low precision dtypes not supported",
-        "doesn't support tensors of type",
-        "Unsupported dtype",
-        "does not support automatic differentiation",
-    )
+        "not implemented for", "NotImplementedError", "can require gradients",
+        "Low precision dtypes not supported", "doesn't support tensors of type",
+        "Unsupported dtype", "does not support automatic differentiation",
+        "Unknown Complex ScalarType", "Promotion for Float8 Types is not supported",
+        "both grad_output and output are required to have the same dtype",
+    )  # fmt: skip
     notes = [
         "PyTorch has no status codes: whatever it raises counts as a refusal.",
         "On the CPU, on one thread, with deterministic algorithms.",
