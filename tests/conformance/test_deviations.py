@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,11 @@ def test_read(tmp_path: Path) -> None:
         ("[[deviation]]\nreason = 'a'", "names no cases"),
         ("[[deviation]]\nreason = ''\ncase = 'a'", "it takes a text"),
         ("[[deviation]]\nreason = 7\ncase = 'a'", "reason is 7"),
+        ("[[deviation]]\nreason = ['a']\ncase = 'a'", "it takes a text"),
+        ("[[deviation]]\nreason = 'a'\ncase = []", "or a list of them"),
+        ("[[deviation]]\nreason = 'a'\nop = ['add', 3]", "or a list of them"),
+        ("[[deviation]]\nreason = 'a'\nproblem = 'a'", "names no cases"),
+        ("[[deviation]]\nreason = 'a'\nop = 'a'\nsometimes = 'a'", "takes true or false"),
         ("[[deviation]]\nreasn = 'a'\ncase = 'a'", "Did you mean 'reason'"),
         ("[deviation]\nreason = 'a'", r"\[\[deviation\]\]"),
         ("[[deviations]]\nreason = 'a'", "'deviations'"),
@@ -76,6 +82,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         (Deviation("", op="a*", group="plain", dtype="int?"), True),
         (Deviation("", op="add", dtype="float*"), False),
         (Deviation("", group="special"), False),
+        (Deviation("", op=("exp", "a*"), dtype=("int8", "int16")), True),
+        (Deviation("", op=("exp", "log")), False),
     ],
 )
 def test_what_it_speaks_of(deviation: Deviation, meets: bool) -> None:
@@ -102,6 +110,45 @@ def test_apply() -> None:
     # It is still a failure.
     assert [r.outcome for r in marked] == [r.outcome for r in results]
     assert unused == [listed[2]]
+
+
+def test_several_patterns(tmp_path: Path) -> None:
+    (found,) = read(written(tmp_path, "[[deviation]]\nreason = 'a'\nop = ['add', 'sub']"))
+    assert found.op == ("add", "sub")
+    assert str(found) == "op add or sub: a (known.toml)"
+
+
+def test_a_version_for_all(tmp_path: Path) -> None:
+    text = "version = '2.*'\n[[deviation]]\nreason = 'a'\nop = 'add'\n"
+    own = "[[deviation]]\nreason = 'b'\nop = 'add'\nversion = '3.*'"
+    assert [d.version for d in read(written(tmp_path, text + own))] == ["2.*", "3.*"]
+
+
+def test_another_problem_of_the_same_case_is_not_known() -> None:
+    listed = [Deviation("wide", op="add", problem=("dtype int64*", "dtype uint64*"))]
+    for problem, known in (("dtype int64, not int8", "wide"), ("shape [2], not [3]", None)):
+        failure = replace(result(outcome="failed"), problem=problem)
+        marked, unused = apply([failure], listed)
+        assert (marked[0].known, len(unused)) == (known, 0 if known else 1)
+    assert apply([result()], listed)[0][0].unexpected
+
+
+def test_what_fails_sometimes_may_pass() -> None:
+    listed = [Deviation("rounds too often", op="add", sometimes=True)]
+    marked, unused = apply([result(), result(outcome="failed")], listed)
+    assert [(r.unexpected, r.known) for r in marked] == [
+        (False, None), (False, "rounds too often"),
+    ]  # fmt: skip
+    assert not unused
+    # That it never happened is told, though.
+    assert apply([result()], listed)[1] == listed
+    # Another that speaks of the case may expect more.
+    assert apply([result()], [*listed, Deviation("always", op="add")])[0][0].unexpected
+
+
+def test_what_is_not_supported_is_no_proof() -> None:
+    listed = [Deviation("wrong", op="add")]
+    assert apply([result(outcome="unsupported")], listed)[1] == listed
 
 
 def test_of_another_version() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,9 @@ from suanzi.conformance.judge import judge
 from suanzi.conformance.model import Output
 from suanzi.conformance.oracle import real
 from suanzi.conformance.tensors import tensor
+
+LARGEST = 3.4028234663852886e38
+"""Of float32."""
 
 
 @pytest.mark.parametrize(
@@ -39,3 +44,22 @@ def test_errors_beyond_all_numbers_are_told() -> None:
     found = judge(tensor("float64", [1.7e308, 1.7e308, -1.7e308]), wanted)
     assert found.problem is not None
     assert found.mean_relative == math.inf
+
+
+@pytest.mark.parametrize("bound", [{"ulp": 3.0}, {"allowed": (Fraction(2) ** 106,)}])
+@pytest.mark.parametrize(
+    ("truth", "found", "right"),
+    [
+        (1e40, math.inf, True),
+        (1e40, LARGEST, False),
+        (3.41e38, LARGEST, False),
+        (3.4028236e38, LARGEST, True),
+        (LARGEST, math.inf, True),
+        (1e38, math.inf, False),
+    ],
+)
+def test_the_largest_number_is_no_infinity(
+    truth: float, found: float, right: bool, bound: dict[str, Any]
+) -> None:
+    wanted = Output("float32", (1,), (real(truth),), **bound)
+    assert (judge(tensor("float32", [found]), wanted).problem is None) is right

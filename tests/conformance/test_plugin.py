@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from suanzi.conformance.check import export, filters
+
 HERE = Path(__file__).parent
 ONE_LINE = "from suanzi.conformance.suite import test_conformance\n"
 
@@ -98,6 +100,73 @@ def test_a_subject_must_be_named(tmp_path: Path) -> None:
     status, text = run(tmp_path)
     assert status != 0
     assert "--suanzi-backend torch" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--suanzi-op=ad", "'ad' is not an interface"),
+        ("--suanzi-dtype=flot16", "Did you mean 'float16'"),
+        ("--suanzi-group=pain", "Did you mean 'plain'"),
+        ("--suanzi-rules=nosuch", "not a rule set"),
+        ("--suanzi-timeout=soon", "no number"),
+        ("--suanzi-timeout=-1", "above zero"),
+        ("--suanzi-seed=x", "no number"),
+        ("--suanzi-deviations=/nowhere", "cannot be read"),
+        ("--suanzi-cases=/nowhere", "manifest.json"),
+        ("--suanzi-case=add/plain/int8/24-element", "Did you mean 'add/plain/int8/24-elements'"),
+        ("--suanzi-category=comparison", "contradict"),
+        ("--suanzi-dtype=char", "no case is left"),
+        ("--suanzi-backend=no_such_module:Adapter", "no_such_module"),
+    ],
+)
+def test_what_is_misspelled_is_no_suite_of_nothing(tmp_path: Path, option: str, words: str) -> None:
+    """Tests that are not there would pass, and nobody would know."""
+    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    status, text = run(
+        tmp_path, "--suanzi-backend=suanzi", "--suanzi-op=add", "--suanzi-quick", option
+    )
+    assert status == 2, text
+    assert words in text
+    assert "Traceback" not in text
+    assert len(text.splitlines()) < 12
+
+
+def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    settings = "[pytest]\nfilterwarnings = error\nsuanzi_backend = suanzi\n"
+    (tmp_path / "pytest.ini").write_text(settings)
+    status, text = run(
+        tmp_path, "--suanzi-op=op_add,7.2.4.2", "--suanzi-dtype=f16", "--suanzi-group=plain", "-vv"
+    )
+    assert status == 0, text
+    assert re.search(r"\[add/plain/float16/\S+\] PASSED", text)
+    assert re.search(r"\[sub/plain/float16/\S+\] PASSED", text)
+    status, text = run(tmp_path, "--suanzi-case=add/plain/int8/24-elements exp/special/float16/*")
+    assert status == 0, text
+    assert counts(text)["passed"] > 1
+
+
+def test_frozen_cases_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    export(tmp_path / "cases", filters(ops=["add"], dtypes=["int8"], groups=["plain"]), "cann")
+    options = ("--suanzi-backend=suanzi", f"--suanzi-cases={tmp_path / 'cases'}")
+    status, text = run(tmp_path, *options)
+    assert status == 0, text
+    assert counts(text)["passed"] > 1
+    with (tmp_path / "cases" / "add.jsonl").open("a") as file:
+        file.write("\n")
+    status, text = run(tmp_path, *options)
+    assert status == 2
+    assert "is not what was exported" in text
+
+
+def test_in_several_processes(tmp_path: Path) -> None:
+    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    options = ("--suanzi-backend=suanzi", "--suanzi-op=add", "--suanzi-dtype=int8", "-n", "2")
+    status, text = run(tmp_path, *options)
+    assert status == 0, text
+    assert counts(text)["passed"] > 5
 
 
 def test_without_a_test_that_asks_nothing_is_loaded(tmp_path: Path) -> None:

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
+from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check
+from suanzi.conformance.local import Local
 from suanzi.conformance.process import Backend, Subject
 from suanzi.conformance.results import Run
+from suanzi.conformance.running import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
+from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.live import NotInstalled
 
 HERE = str(Path(__file__).parent)
@@ -105,3 +110,25 @@ def test_a_closed_subject_leaves_no_process() -> None:
         assert process is not None
         assert process.poll() is None
     assert process.poll() is not None
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        Data("float32", (12,), b"123"),
+        Data("str288", (1,), b"x"),
+        Data("float32", (-1,), b""),
+        Data("float32", (1 << 60,), b""),
+        [Data("int8", (2,), b"1")],
+    ],
+)
+@pytest.mark.parametrize("op", ["add", "qr", "rand_uniform", "shape", "split"])
+def test_bytes_that_are_no_tensor_are_a_failure_and_no_end(op: str, output: object) -> None:
+    class Garbled(Adapter):
+        def call(self, op: str, arguments: object) -> object:
+            return "SUCCESS", output
+
+    subject = Local(Garbled())
+    found = [run_case(subject, case) for case in cases(op, Wanted(quick=True))]
+    assert {r.outcome for r in found} <= {"failed", "skipped"}
+    assert any("cannot be read" in str(r.problem) for r in found)

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ulp import FORMATS, Format, assert_within
+from ulp import assert_within
 
 import suanzi as sz
 from suanzi import _core
 from suanzi.conformance.functions import FUNCTIONS, INF, NAN, Function
+from suanzi.conformance.oracle import FORMATS
 from suanzi.interchange import from_numpy, numpy_dtype
 
 Array = np.ndarray[Any, Any]
@@ -89,16 +90,15 @@ def chosen(function: Function, dtype: sz.DType) -> Array:
     return np.concatenate([values, *beside])
 
 
-def rough_errors(found: Array, truth: Array, form: Format) -> Array:
+def rough_errors(found: Array, truth: Array, dtype: sz.DType) -> Array:
     """Return errors in ULP, infinite where the kind or the sign is wrong; the truth is an array."""
-    wide = truth.dtype.type
-    overflow = np.ldexp(wide(1), form.max_exponent + 1)
+    form, wide = FORMATS[dtype.name], truth.dtype.type
+    least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
+    overflow = np.ldexp(wide(1), most + 1)
     bounded = np.clip(truth, -overflow, overflow)
     exponent = np.frexp(np.where(np.isfinite(bounded), bounded, 1))[1] - 1
-    exponent = np.where(bounded == 0, form.min_exponent, exponent)
-    step = np.ldexp(
-        wide(1), np.clip(exponent, form.min_exponent, form.max_exponent) - form.precision + 1
-    )
+    exponent = np.where(bounded == 0, least, exponent)
+    step = np.ldexp(wide(1), np.clip(exponent, least, most) - form.mantissa)
     value = np.clip(found.astype(wide), -overflow, overflow)
     both_nan = np.isnan(truth) & np.isnan(found)
     wrong = (np.isnan(truth) != np.isnan(found)) | (np.signbit(truth) != np.signbit(found))
@@ -148,7 +148,7 @@ def check_accuracy(name: str, dtype: sz.DType, limit: float) -> float:
             worst = max(worst, assert_within(limit, picked, found, truths, dtype, what))
             found_all = compute(name, x)
             with np.errstate(all="ignore"):
-                errors = rough_errors(found_all, truth, FORMATS[dtype])
+                errors = rough_errors(found_all, truth, dtype)
             suspects = np.argsort(errors)[-40:]
             args, results = x[suspects].tolist(), found_all[suspects].tolist()
             judged = [function(v) for v in args]
@@ -184,9 +184,9 @@ def check_narrow(name: str, dtype: sz.DType) -> None:
         return  # overflows to NaN, which no unit in the last place measures
     with np.errstate(all="ignore"):
         truth = ROUGH[name](x.numpy().astype(np.float64))
-        errors = rough_errors(found.numpy().astype(np.float64), truth, FORMATS[dtype])
+        errors = rough_errors(found.numpy().astype(np.float64), truth, dtype)
     # 3 ULP of float32 and the rounding.
-    assert errors.max() <= 0.5 + 3 * 2.0 ** (FORMATS[dtype].precision - 24), name
+    assert errors.max() <= 0.5 + 3 * 2.0 ** (FORMATS[dtype.name].mantissa - 23), name
 
 
 def check_same_everywhere(name: str, dtype: sz.DType) -> None:

@@ -14,14 +14,13 @@ from exact import (
     COMPLEX,
     FLOATS,
     INTEGERS,
+    ITEMSIZE,
     NAMES,
     bits_of,
     cast,
     decode,
     encode,
     is_nan,
-    itemsize,
-    largest,
     tensor_of,
 )
 
@@ -46,13 +45,20 @@ def edges(name: str) -> list[int]:
             values |= {s * 2**k + d for s in (1, -1) for d in (-1, 0, 1)}
         values |= {rng.randint(low, high) for _ in range(20)}
         return [v % 2 ** max(width, 8) for v in sorted(values) if low <= v <= high]
-    exponent_bits, mantissa_bits, _ = FLOATS[name]
+    exponent_bits, mantissa_bits = FLOATS[name].exponent, FLOATS[name].mantissa
     sign = 1 << (exponent_bits + mantissa_bits)
-    if itemsize(name) == 1:
+    if ITEMSIZE[name] == 1:
         return list(range(256))
     one = (2 ** (exponent_bits - 1) - 1) << mantissa_bits
-    positive = {0, 1, 2, (1 << mantissa_bits) - 1, 1 << mantissa_bits, largest(name)}
-    positive |= {largest(name) + 1, largest(name) + 2, sign - 1, one, one - 1, one + 1}
+    positive = {0, 1, 2, (1 << mantissa_bits) - 1, 1 << mantissa_bits, FLOATS[name].largest}
+    positive |= {
+        FLOATS[name].largest + 1,
+        FLOATS[name].largest + 2,
+        sign - 1,
+        one,
+        one - 1,
+        one + 1,
+    }
     positive |= {one + (k << mantissa_bits) + d for k in range(-4, 12) for d in (0, 1, -1)}
     positive |= {rng.randrange(sign) for _ in range(40)}
     return sorted({b for p in positive for b in (p, p | sign) if p < sign})
@@ -70,9 +76,9 @@ def halfway(source: str, target: str) -> list[int]:
         middles = [Fraction(e) + d for e in ends for d in (Fraction(-1, 2), Fraction(1, 2), 1, -1)]
     else:
         rng = random.Random(source + target)
-        top = largest(target)
+        top = FLOATS[target].largest
         starts = [0, 1, 2, top - 1] + [rng.randrange(top) for _ in range(40)]
-        exponent_bits, mantissa_bits, _ = FLOATS[target]
+        exponent_bits, mantissa_bits = FLOATS[target].exponent, FLOATS[target].mantissa
         one = (2 ** (exponent_bits - 1) - 1) << mantissa_bits
         starts += [min(one + (k << mantissa_bits) + rng.randrange(99), top - 1) for k in range(64)]
         middles = [
@@ -85,7 +91,7 @@ def halfway(source: str, target: str) -> list[int]:
         for value in (middle, -middle):
             bits = encode(value, source)
             if bits is not None:
-                width = 8 * itemsize(source)
+                width = 8 * ITEMSIZE[source]
                 found |= {b for b in (bits - 1, bits, bits + 1) if 0 <= b < 2**width}
     if source == "bool" or (source in INTEGERS and INTEGERS[source][0] < 8):
         allowed = set(edges(source))
@@ -97,7 +103,7 @@ def samples(source: str, target: str) -> list[int]:
     if source not in COMPLEX:
         return sorted({*edges(source), *halfway(source, COMPLEX.get(target, target))})
     part = COMPLEX[source]
-    width = 8 * itemsize(part)
+    width = 8 * ITEMSIZE[part]
     parts = sorted({*edges(part), *halfway(part, COMPLEX.get(target, target))})
     mixed = random.Random(0).sample(parts, len(parts))
     zeros = [0, 1 << (width - 1)]

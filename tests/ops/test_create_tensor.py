@@ -132,7 +132,7 @@ def test_a_copy_is_a_copy() -> None:
 
 @pytest.mark.parametrize("name", exact.NAMES)
 def test_every_dtype_from_its_array(name: str) -> None:
-    raw = bytes(i % 2 for i in range(6 * exact.itemsize(name)))
+    raw = bytes(i % 2 for i in range(6 * exact.ITEMSIZE[name]))
     x = sz.create_tensor((2, 3), raw, name)
     assert sz.create_tensor((2, 3), x.numpy(), name).tolist() == x.tolist()
     assert sz.create_tensor((2, 3), x, name).tolist() == x.tolist()
@@ -236,7 +236,7 @@ def test_read_only_memory_makes_a_read_only_tensor(source: Any) -> None:
 
 @pytest.mark.parametrize("name", exact.NAMES)
 def test_too_small_and_misaligned(name: str) -> None:
-    size = exact.itemsize(name)
+    size = exact.ITEMSIZE[name]
     part = size // (2 if name in exact.COMPLEX else 1)
     buffer = memoryview(bytearray(6 * size + 16))
     start = -np.frombuffer(buffer, "u1").ctypes.data % 16

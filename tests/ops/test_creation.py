@@ -239,7 +239,7 @@ def test_range_of_64_bits(first: int, last: int, parts: int) -> None:
 )
 def test_range_of_floats(name: str, start: float, limit: float, step: float) -> None:
     part = exact.COMPLEX.get(name, name)
-    eps = 2.0 ** -exact.FLOATS[part][1]
+    eps = 2.0 ** -exact.FLOATS[part].mantissa
     ratio = (limit - start) / step
     count = math.floor(ratio + min(eps * max(1, abs(ratio)), 2**-7)) + 1
     wanted = [exact.encode(start + i * step, part) for i in range(count)]
@@ -294,7 +294,7 @@ def test_linspace(name: str, num: int, start: float, stop: float) -> None:
     size = max(abs(a), abs(b), Fraction(1, 2**20))
     for i, bits in enumerate(found):
         truth = a + (b - a) * i / max(num - 1, 1)
-        unit = Fraction(2) ** -exact.FLOATS[part][1] * size / (1 if part == "float64" else 2)
+        unit = Fraction(2) ** -exact.FLOATS[part].mantissa * size / (1 if part == "float64" else 2)
         assert abs(Fraction(exact.decode(bits, part)) - truth) <= unit
 
 

@@ -36,7 +36,7 @@ def some_bits(part: str) -> list[int]:
     """Every pattern of the narrow formats, and of the wide ones those around what is special."""
     if part not in exact.FLOATS:
         return [0, 1]
-    exponent, mantissa, _ = exact.FLOATS[part]
+    exponent, mantissa = exact.FLOATS[part].exponent, exact.FLOATS[part].mantissa
     width = 1 + exponent + mantissa
     if width <= 16:
         return list(range(2**width))
@@ -63,12 +63,12 @@ def test_every_pattern(check: str, name: str) -> None:
     wanted = [kind == check for kind in kinds(part)]
     if name in exact.COMPLEX:
         others = bits[len(bits) // 3 :] + bits[: len(bits) // 3]
-        raw = np.array(list(zip(bits, others, strict=True)), f"u{exact.itemsize(part)}")
+        raw = np.array(list(zip(bits, others, strict=True)), f"u{exact.ITEMSIZE[part]}")
         rest = wanted[len(bits) // 3 :] + wanted[: len(bits) // 3]
         both = all if check == "is_finite" else any
         wanted = [both(pair) for pair in zip(wanted, rest, strict=True)]
     else:
-        raw = np.array(bits, f"u{exact.itemsize(part)}")
+        raw = np.array(bits, f"u{exact.ITEMSIZE[part]}")
     x = sz.create_tensor((len(bits),), raw.tobytes(), name)
     with functions.each_level() as levels:
         for level in levels:
@@ -82,7 +82,7 @@ def test_every_pattern(check: str, name: str) -> None:
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", exact.NAMES)
 def test_strides_shapes_and_layouts(check: str, name: str) -> None:
-    size = exact.itemsize(name)
+    size = exact.ITEMSIZE[name]
     raw = np.random.default_rng(3).choice(np.array([0, 1, 0x7C, 0x7F, 0x80, 0xFF], "u1"), 24 * size)
     flat = sz.create_tensor((24,), raw.tobytes(), name)
     ask = getattr(sz, check)

@@ -56,7 +56,7 @@ def check_chi_square(counts: Any, wanted: Any) -> None:
 def test_uniform_floats(name: str, low: float | None, high: float | None) -> None:
     is_complex = name in exact.COMPLEX
     part = exact.COMPLEX.get(name, name)
-    eps = 2.0 ** -exact.FLOATS[part][1]
+    eps = 2.0 ** -exact.FLOATS[part].mantissa
     bounds: dict[str, Any] = {} if low is None else {"min": low, "max": high}
     if is_complex and low is not None:
         bounds = {"min": complex(low, low), "max": complex(high or 0, high or 0)}
@@ -82,7 +82,7 @@ def test_max_is_never_reached(name: str) -> None:
     """Also where rounding to the format would reach it most of the time."""
     dt = sz.dtype(name)
     for high in (1.0, 2.0, 0.5, 3.0, 2.0**-6, 0.0, -1.0):
-        low = high - abs(high or 1.0) * 2.0 ** -exact.FLOATS[name][1]
+        low = high - abs(high or 1.0) * 2.0 ** -exact.FLOATS[name].mantissa
         low = sz.full(dt, value=low).item()
         x = sz.rand_uniform((500,), dt, min=low, max=high, seed=3).numpy().astype(np.float64)
         assert x.max() < high
@@ -173,7 +173,7 @@ def test_equal_bounds_give_that_number() -> None:
 @pytest.mark.parametrize("name", list(exact.FLOATS))
 @pytest.mark.parametrize(("mean", "std"), [(0, 1), (2, 0.5), (-1, 3)])
 def test_normal(name: str, mean: float, std: float) -> None:
-    eps = 2.0 ** -exact.FLOATS[name][1]
+    eps = 2.0 ** -exact.FLOATS[name].mantissa
     values = (floats(sz.rand_normal((N,), name, mean=mean, std=std, seed=21)) - mean) / std
     slack = 0.1 * eps * (abs(mean) / std + 1)
     check_mean(values, 0, 1, slack)
@@ -189,7 +189,7 @@ def test_normal(name: str, mean: float, std: float) -> None:
 
 @pytest.mark.parametrize("name", list(exact.COMPLEX))
 def test_complex_normal(name: str) -> None:
-    eps = 2.0 ** -exact.FLOATS[exact.COMPLEX[name]][1]
+    eps = 2.0 ** -exact.FLOATS[exact.COMPLEX[name]].mantissa
     z = floats(sz.rand_normal((N,), name, mean=1 - 2j, std=2, seed=4)) - (1 - 2j)
     assert abs((np.abs(z) ** 2).mean() - 4) <= SIGMAS * 4 / math.sqrt(N) + eps
     for part in (z.real, z.imag):
@@ -290,7 +290,7 @@ def test_multinomial_of_extreme_weights(replacement: bool) -> None:
 @pytest.mark.parametrize("name", [*exact.INTEGERS, *exact.FLOATS, *exact.COMPLEX])
 def test_randperm(name: str) -> None:
     part = exact.COMPLEX.get(name, name)
-    most = sz.iinfo(name).max if name in exact.INTEGERS else 2 ** (exact.FLOATS[part][1] + 1)
+    most = sz.iinfo(name).max if name in exact.INTEGERS else 2 ** (exact.FLOATS[part].mantissa + 1)
     for count in {1, 2, min(most + 1, 5), min(most + 1, 40_000)}:
         x = sz.randperm(count, name, seed=3)
         assert (x.shape, x.dtype) == ((count,), sz.dtype(name))

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suanzi.conformance.checks import find
-from suanzi.conformance.judge import Judgement, judge
+from suanzi.conformance.judge import Judgement, judge, show
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.tensors import values
 
 
 @dataclass(frozen=True)
@@ -98,5 +100,18 @@ def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str
 
 
 def _show(x: Any) -> str:
-    text = repr(x)
+    """Return an output in few words."""
+    if isinstance(x, Data):
+        elements = [show(v) for v in values(x)[:5]]
+        more = ", ..." if x.size > 5 else ""
+        return (
+            f"{x.dtype} {list(x.shape)} of {', '.join(elements)}{more}"
+            if x.size
+            else (f"{x.dtype} {list(x.shape)}")
+        )
+    if isinstance(x, list | tuple):
+        text = ", ".join(_show(one) for one in x)
+        text = text if len(x) == 1 else f"[{text}]"
+    else:
+        text = repr(x)
     return text if len(text) < 100 else text[:97] + "..."

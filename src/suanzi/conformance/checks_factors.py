@@ -14,16 +14,10 @@ from itertools import product
 from typing import Any
 
 from suanzi.conformance.checks import check
-from suanzi.conformance.exact_arrays import (
-    Exact,
-    adjoint,
-    exact,
-    machine_epsilon,
-    plus,
-    times,
-)
+from suanzi.conformance.exact_arrays import Exact, adjoint, exact, plus, times
 from suanzi.conformance.oracle import FORMATS, PARTS, two
 from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.sums import machine_epsilon
 from suanzi.conformance.tensors import raw_bits, values
 
 Arguments = Mapping[str, Any]

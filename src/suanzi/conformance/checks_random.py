@@ -29,6 +29,8 @@ _CHANCE = 32
 _SIGMAS = 8
 _FARTHEST = 10
 _WITHIN_ONE_DEVIATION = Fraction(6827, 10000)
+_OFTEN = 560
+"""Of so many normal numbers, none is 1.9 deviations off once in 2 * 10**14 times."""
 _SHUFFLED = 20
 """So many elements are in order by chance once in 20! times."""
 
@@ -318,6 +320,9 @@ class _Bell:
             share = Fraction(number, count)
             if (both_ways or share > chance) and _beyond(share, chance, Fraction(1), count, slack):
                 return f"{float(share):.3f} of the numbers, not {float(chance):.3f}, are {what}"
+        far = Fraction(19, 10) * deviation - ulp
+        if count >= _OFTEN and all(abs(x - self.mean) < far for x in part):
+            return "no number is two deviations from the mean"
         return None
 
 
@@ -396,7 +401,7 @@ def _frequencies(drawn: Sequence[int], weights: Sequence[int]) -> str | None:
 
 @check
 def permutation(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Every number from 0 on once, and not in order."""
+    """Every number from 0 on once, neither in order nor one step after another."""
     problem = form(outputs[0], facts)
     if problem:
         return problem
@@ -406,4 +411,9 @@ def permutation(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         return f"not each number from 0 to {len(found) - 1} once"
     if len(found) >= _SHUFFLED and numbers in (sorted(numbers), sorted(numbers, reverse=True)):
         return "the numbers are in order"
+    # One step is taken about once, and so often once in 20! times, for each of the steps.
+    steps = Counter((b - a) % len(numbers) for a, b in pairwise(numbers))
+    step, times = steps.most_common(1)[0] if steps else (0, 0)
+    if times >= _SHUFFLED:
+        return f"{times} of the numbers are followed by one that is larger by {step}"
     return None

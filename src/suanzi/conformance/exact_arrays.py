@@ -165,18 +165,3 @@ def adjoint(a: Exact) -> Exact:
 def times(a: Exact, b: Exact, sign: int = -1) -> Exact:
     """Return the product of two matrices."""
     return einsum("ij", "jk", "ik", a, b, sign)
-
-
-def machine_epsilon(dtype: str) -> Fraction:
-    """Return the distance from 1 to the next number of a dtype."""
-    return two(-FORMATS[PARTS.get(dtype, dtype)].mantissa)
-
-
-def half_unit(dtype: str, size: Fraction) -> Fraction:
-    """Return half the distance of neighbours at a size, the most that one rounding is off."""
-    form = FORMATS[PARTS.get(dtype, dtype)]
-    exponent = 1 - form.bias
-    if size:
-        found = size.numerator.bit_length() - size.denominator.bit_length()
-        exponent = max(exponent, found - (two(found) > size))
-    return two(exponent - form.mantissa - 1)

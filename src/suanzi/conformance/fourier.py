@@ -12,15 +12,10 @@ from functools import cache
 
 import mpmath
 
-from suanzi.conformance.exact_arrays import (
-    Exact,
-    Shape,
-    einsum,
-    half_unit,
-    machine_epsilon,
-)
+from suanzi.conformance.exact_arrays import Exact, Shape, einsum
 from suanzi.conformance.model import Output
 from suanzi.conformance.oracle import PARTS, Value, real
+from suanzi.conformance.sums import half_unit, unit_roundoff
 
 MODES = ("none", "by_sqrt_n", "by_n")
 COMPLEX_OF = {part: whole for whole, part in PARTS.items()}
@@ -123,10 +118,8 @@ def fourier_output(
     The error is relative to the norm of what was transformed, times `more`.
     """
     scale = factor(mode, n)
-    part = PARTS.get(dtype, dtype)
-    wide = "float32" if part == "float16" else part
-    passes = Fraction(math.log2(n)) + 2 if n > 1 else Fraction(1)
-    step = _STEPS * passes * machine_epsilon(wide) / 2 * more * scale
+    passes = (n - 1).bit_length() + 2 if n > 1 else 1
+    step = _STEPS * passes * unit_roundoff(dtype) * more * scale
     truth: list[Value] = []
     allowed = []
     norms = _norms(source, axes, found.shape)

@@ -14,7 +14,7 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance.oracle import Real, real
+from suanzi.conformance.oracle import Real, real, two
 
 DIGITS = 60
 # Doubles hold 17 digits; pow multiplies a logarithm by up to 2^1024 and is cut off before that.
@@ -152,6 +152,11 @@ def as_real(x: Truth) -> Real:
     """Return a true value as the oracle has numbers, all its digits kept."""
     if isinstance(x, float):
         return real(x)
-    mantissa, exponent = (int(part) for part in mp.mpf(x).man_exp)
-    size = Fraction(abs(mantissa))
-    return Real(bool(x < 0), size * 2**exponent if exponent >= 0 else size / 2**-exponent)
+    return real(fraction(x))
+
+
+def fraction(x: Any) -> Fraction:
+    """Return what a number of mpmath is, exactly."""
+    sign, mantissa, exponent, _ = x._mpf_
+    size = int(mantissa) * two(int(exponent))
+    return -size if sign else size

@@ -182,11 +182,6 @@ def _unit_exponent(form: Format, truth: Value) -> int:
     )
 
 
-def unit_of(form: Format, truth: Value) -> Fraction:
-    """Return the distance of neighbours at a truth; of a complex one, at its larger part."""
-    return two(_unit_exponent(form, truth))
-
-
 @cache
 def _overflow(form: Format) -> int:
     """Return the first number past the largest, as an infinity counts."""
@@ -199,7 +194,8 @@ def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
 
     An infinity counts as the first number that overflows: for a truth beyond that it is right, and
     for one just below the threshold of overflow it is about half a unit off. So does NaN in a
-    format that has nothing else to overflow to.
+    format that has nothing else to overflow to. A finite number is as far off as it is: the largest
+    one is no answer to what is many times as large.
     """
     if truth.is_nan or truth.size is None:
         return None
@@ -209,7 +205,7 @@ def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
         found = Real(truth.negative, None)
     end = _overflow(form)
     size, over = truth.size.as_integer_ratio()
-    if size >= end * over:
+    if found.size is None and size >= end * over:
         size, over = end, 1
     value, under = (end, 1) if found.size is None else found.size.as_integer_ratio()
     sign = 1 if found.negative == truth.negative else -1

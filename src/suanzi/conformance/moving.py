@@ -12,15 +12,13 @@ from math import prod
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted
+from suanzi.conformance.cases import Wanted, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import FORMATS, PARTS, ZERO, Real, Value, decode, wrap
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import anything, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, special, tensor
 
 Shape = tuple[int, ...]
-LAYOUTS = ("columns", "gaps", "reversed", "offset")
 
 STORED = {
     "char": "uint8",
@@ -222,12 +220,6 @@ def laid_out(value: Any, layout: str) -> Any:
     return [laid_out(v, layout) for v in value] if isinstance(value, list) else value
 
 
-def dtypes_of(op: str, quantised_too: bool = False) -> list[str]:
-    """Return the names of the dtypes that cases are made of."""
-    names = [d.name for d in REGISTRY[op].dtypes]
-    return [n for n in names if not quantised(n) or (quantised_too and not n.startswith("QT_CH"))]
-
-
 def move_cases(
     op: str,
     wanted: Wanted,
@@ -239,10 +231,13 @@ def move_cases(
 ) -> Iterator[Case]:
     """Give the cases of every group for every dtype that an operator takes.
 
-    Of quantised tensors only the plain ones, whose zero point makes zeros visible.
+    Of quantised tensors only the plain ones, whose zero point makes zeros visible. In a quick run
+    one dtype has all of the plain ones, the others two.
     """
     for dtype in dtypes_of(op, quantised_too):
-        groups = {"plain": plain[:2] if wanted.quick else plain}
+        if dtype.startswith("QT_CH"):
+            continue  # what becomes of a scale for each channel, no clause says
+        groups = {"plain": plain[:2] if wanted.quick and dtype != "float32" else plain}
         if not quantised(dtype):
             groups |= {"broadcast": broadcast, "empty": empty}
         for group, moves in groups.items():

@@ -151,10 +151,15 @@ def exponent_of(numerator: int, denominator: int) -> int:
 
 
 def spacing(form: Format, size: Fraction) -> int:
-    """The exponent of the distance of neighbours of a format at a size: that of one unit."""
+    """The exponent of the distance of neighbours of a format at a size."""
     least, most = 1 - form.bias, (form.largest >> form.mantissa) - form.bias
     exponent = exponent_of(*size.as_integer_ratio()) if size else least
     return min(max(exponent, least), most) - form.mantissa
+
+
+def unit(form: Format, size: Fraction) -> Fraction:
+    """The distance of neighbours of a format at a size."""
+    return two(spacing(form, size))
 
 
 def encode(form: Format, x: Real) -> int:
@@ -169,13 +174,13 @@ def encode(form: Format, x: Real) -> int:
     if not numerator:
         return sign
     exponent = max(exponent_of(numerator, denominator), 1 - form.bias)
-    unit = exponent - form.mantissa
+    step = exponent - form.mantissa
     if denominator & (denominator - 1):
-        divisor = denominator << max(unit, 0)
-        whole, rest = divmod(numerator << max(-unit, 0), divisor)
+        divisor = denominator << max(step, 0)
+        whole, rest = divmod(numerator << max(-step, 0), divisor)
         halves = (2 * rest > divisor) + (2 * rest >= divisor)
     else:
-        places = denominator.bit_length() - 1 + unit
+        places = denominator.bit_length() - 1 + step
         if places <= 0:
             whole, halves = numerator << -places, 0
         else:

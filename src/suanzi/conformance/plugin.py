@@ -14,7 +14,7 @@ or, with no file at all, ``pytest --pyargs suanzi.conformance.suite --suanzi-bac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from suanzi.conformance.model import Case
     from suanzi.conformance.process import Backend, Subject
 
+_Number = TypeVar("_Number", int, float)
+
 _OPTIONS = {
     "backend": "the subject: suanzi, numpy, torch, ..., a C library, or package.module:Adapter",
     "python": "the interpreter that has the subject, if not this one",
@@ -32,6 +34,7 @@ _OPTIONS = {
     "category": "only these categories, separated by commas",
     "dtype": "only these dtypes, separated by commas",
     "group": "only these groups of cases, separated by commas",
+    "case": "only these cases, by id or pattern, separated by blanks",
     "rules": "the rule set of the promotion cases, if not the subject's own",
     "seed": "the seed of random values (0)",
     "timeout": "the seconds a call may take (10)",
@@ -71,39 +74,77 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test that takes a `suanzi_case` the cases that are wanted."""
     if "suanzi_case" not in metafunc.fixturenames:
         return
-    found = _cases(metafunc.config)
+    from suanzi.status import StatusError
+
+    try:
+        found = _cases(metafunc.config)
+    except StatusError as error:
+        # Not a fault of the tests, and no traceback helps: a name is wrong, or nothing is there.
+        raise pytest.Collector.CollectError(f"suanzi: {error}") from None
     metafunc.parametrize("suanzi_case", found, ids=[case.id for case in found])
 
 
 def _cases(config: pytest.Config) -> list[Case]:
-    from suanzi.conformance.cases import Wanted, cases, operators
-    from suanzi.conformance.check import category, wanted_cases
+    from suanzi.conformance.check import cases_of_each, filters
     from suanzi.conformance.running import facts_of
+    from suanzi.status import InvalidArgument
 
-    settings = {
-        "dtypes": _listed(config, "dtype") or None,
-        "groups": _listed(config, "group") or None,
-        "quick": bool(_setting(config, "quick")),
-        "seed": int(_setting(config, "seed") or 0),
-        "folder": _setting(config, "cases") or None,
-    }
-    rules = _setting(config, "rules") or facts_of(_backend(config)).rules
-    wanted: Wanted = wanted_cases(settings, rules)
-    names = operators(
-        _listed(config, "op"),
-        [category(name) for name in _listed(config, "category")],
-        bool(_setting(config, "minimal")),
+    subject = _backend(config)
+    _timeout(config)
+    _own_deviations(config)
+    settings = filters(
+        ops=_listed(config, "op"),
+        categories=_listed(config, "category"),
+        dtypes=_listed(config, "dtype"),
+        groups=_listed(config, "group"),
+        only=str(_setting(config, "case")).split(),  # there are commas in ids
+        minimal=bool(_setting(config, "minimal")),
+        quick=bool(_setting(config, "quick")),
+        seed=_number(config, "seed", 0),
+        folder=_setting(config, "cases") or None,
     )
-    return [case for op in names for case in cases(op, wanted)]
+    # The subject is started though its rules may be known: it is told once if it cannot be.
+    rules = facts_of(subject).rules
+    rules = _setting(config, "rules") or settings["rules"] or rules
+    found = [case for _, some in cases_of_each(settings, rules) for case in some]
+    if not found:
+        raise InvalidArgument("no case is left by the options.")
+    return found
+
+
+def _number(config: pytest.Config, name: str, default: _Number) -> _Number:
+    from suanzi.status import InvalidArgument
+
+    given = _setting(config, name)
+    try:
+        return type(default)(given) if given else default
+    except ValueError:
+        raise InvalidArgument(f"--suanzi-{name} is {given!r}, which is no number.") from None
+
+
+def _timeout(config: pytest.Config) -> float:
+    from suanzi.status import InvalidArgument
+
+    found = _number(config, "timeout", 10.0)
+    if not found > 0:
+        raise InvalidArgument(f"--suanzi-timeout is {found:g}; it takes a number above zero.")
+    return found
+
+
+def _own_deviations(config: pytest.Config) -> list[Deviation]:
+    from suanzi.conformance import deviations
+
+    return [d for file in _listed(config, "deviations") for d in deviations.read(file)]
 
 
 def _backend(config: pytest.Config) -> Backend:
     from suanzi.conformance.backends import backend
+    from suanzi.status import InvalidArgument
 
     title = _setting(config, "backend")
     if not title:
-        raise pytest.UsageError(
-            "suanzi: say which subject to hold against the standard: --suanzi-backend torch, "
+        raise InvalidArgument(
+            "say which subject to hold against the standard: --suanzi-backend torch, "
             "./libvendor.so or package.module:Adapter, or suanzi_backend in the settings."
         )
     return backend(title, _setting(config, "python") or None)
@@ -114,8 +155,7 @@ def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     """Give the subject, in a process of its own that is started again where it ends."""
     from suanzi.conformance.process import Subject
 
-    timeout = float(_setting(request.config, "timeout") or 10)
-    with Subject(_backend(request.config), timeout) as subject:
+    with Subject(_backend(request.config), _timeout(request.config)) as subject:
         yield subject
 
 
@@ -124,5 +164,5 @@ def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -
     """Give the known deviations of the subject."""
     from suanzi.conformance import deviations
 
-    own = _setting(request.config, "deviations")
-    return [*deviations.packaged(suanzi_subject.facts.name), *(deviations.read(own) if own else [])]
+    packaged = deviations.packaged(suanzi_subject.facts.name)
+    return [*packaged, *_own_deviations(request.config)]

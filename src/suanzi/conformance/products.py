@@ -14,15 +14,7 @@ from fractions import Fraction
 from functools import reduce
 
 from suanzi.conformance import oracle
-from suanzi.conformance.exact_arrays import (
-    Exact,
-    Shape,
-    einsum,
-    exact,
-    half_unit,
-    machine_epsilon,
-    plus,
-)
+from suanzi.conformance.exact_arrays import Exact, Shape, einsum, exact, plus
 from suanzi.conformance.model import Output
 from suanzi.conformance.oracle import (
     FORMATS,
@@ -32,11 +24,13 @@ from suanzi.conformance.oracle import (
     ZERO,
     Real,
     Value,
+    compute_format,
     real,
     two,
     wrap,
 )
 from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.sums import half_unit, machine_epsilon, unit_roundoff
 from suanzi.conformance.tensors import raw_bits, values
 
 _LETTERS = "abcdefgh"
@@ -162,12 +156,10 @@ def accumulation_error(dtype: str, terms: int, magnitudes: Fraction) -> Fraction
     Each term is rounded at most once as a product and once in each sum it goes into; a part of a
     complex number has twice as many. Narrow dtypes are summed in float32.
     """
-    part = PARTS.get(dtype, dtype)
-    wide = "float32" if part in NARROW else part
     roundings = (2 * terms if dtype in PARTS else terms) + 2
-    form = FORMATS[wide]
+    form = compute_format(PARTS.get(dtype, dtype))
     smallest = two(1 - form.bias - form.mantissa)
-    return roundings * (machine_epsilon(wide) / 2 * magnitudes + smallest / 2)
+    return roundings * (unit_roundoff(dtype) * magnitudes + smallest / 2)
 
 
 def stage_error(dtype: str, stages: int, magnitudes: Fraction) -> Fraction:

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -108,7 +109,16 @@ def _begin(backend: Backend, timeout: float) -> None:
     # Ctrl-C reaches every process of the terminal; the first one decides, and ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end_now)
+    Thread(target=_end_with_the_first, daemon=True).start()
     _subject = Subject(backend, timeout)
+
+
+def _end_with_the_first() -> None:
+    """End when the first process is gone, be it killed: nobody else would end this one."""
+    first = multiprocessing.parent_process()
+    if first is not None:
+        first.join()
+        _end_now()
 
 
 def _end_now(*_: object) -> None:

@@ -19,7 +19,6 @@ def test_conformance(
     from suanzi.conformance import deviations
     from suanzi.conformance.running import run_case
 
-    __tracebackhide__ = True
     found = run_case(suanzi_subject, suanzi_case)
     ((result,), _) = deviations.apply([found], suanzi_deviations, suanzi_subject.facts.version)
     if result.outcome in ("unsupported", "skipped"):

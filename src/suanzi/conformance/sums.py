@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from random import Random
 
-from suanzi.conformance.judge import unit_of
 from suanzi.conformance.oracle import (
     FORMATS,
     INFINITY,
@@ -26,10 +25,12 @@ from suanzi.conformance.oracle import (
     compute_format,
     decode,
     encode,
+    exponent_of,
     mul,
     real,
     rounded,
     two,
+    unit,
 )
 
 
@@ -85,17 +86,26 @@ def complex_product(xs: Sequence[Value]) -> tuple[Real, Real]:
     return real(a), real(b)
 
 
+def machine_epsilon(dtype: str) -> Fraction:
+    """Return the distance from 1 to the next number of a dtype."""
+    return two(-FORMATS[PARTS.get(dtype, dtype)].mantissa)
+
+
 def unit_roundoff(dtype: str) -> Fraction:
     """Return half the distance of 1 to the next number of the dtype that adds."""
     return two(-1 - compute_format(PARTS.get(dtype, dtype)).mantissa)
 
 
+def half_unit(dtype: str, size: Fraction) -> Fraction:
+    """Return half the distance of neighbours at a size, the most that one rounding is off."""
+    return unit(FORMATS[PARTS.get(dtype, dtype)], size) / 2
+
+
 def with_rounding(dtype: str, truth: Value, reach: Fraction) -> Fraction:
     """Return an error before the last rounding, with that of the last rounding."""
-    form = FORMATS[PARTS.get(dtype, dtype)]
     sizes = [p.size for p in (truth if isinstance(truth, tuple) else (truth,))
              if isinstance(p, Real) and p.size is not None and not p.is_nan]  # fmt: skip
-    return reach + unit_of(form, real(max(sizes, default=Fraction(0)) + reach)) / 2
+    return reach + half_unit(dtype, max(sizes, default=Fraction(0)) + reach)
 
 
 def sum_allowed(
@@ -114,14 +124,14 @@ def added_allowed(dtype: str, count: int, size: Fraction, truth: Value) -> Fract
 
 def product_allowed(dtype: str, xs: Sequence[Value], truth: Value, more: int = 0) -> Fraction:
     """Return how far a product may be off, where no partial one overflows; `more` are roundings."""
-    unit, count = unit_roundoff(dtype), len(xs) + more
+    roundoff, count = unit_roundoff(dtype), len(xs) + more
     if isinstance(truth, tuple):
         # A complex product is off by less than 3 units of its size.
-        reach = 3 * count * unit * (truth[0].value ** 2 + truth[1].value ** 2)
+        reach = 3 * count * roundoff * (truth[0].value ** 2 + truth[1].value ** 2)
         size = max(abs(truth[0].value), abs(truth[1].value))
         reach = reach / size if size else reach
     elif isinstance(truth, Real) and truth.size is not None and not truth.is_nan:
-        reach = count * unit * truth.size
+        reach = count * roundoff * truth.size
     else:
         reach = Fraction(0)
     # Below the smallest normal number, what is lost does not shrink with the product.
@@ -139,10 +149,10 @@ def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[V
     random = Random(f"nearly tied {dtype} {count} {above} {seed}")
     found = [_nearest(form, random.uniform(0.25, 0.5)) for _ in range(count - _CORRECTIONS)]
     begun = total(found).value
-    step = unit_of(form, real(begun))
+    step = unit(form, begun)
     low = (math.floor(begun / step) + 1) * step
-    tie = low + unit_of(form, real(low)) / 2
-    off = max(two(math.floor(math.log2(tie)) - 12), two(1 - form.bias - form.mantissa))
+    tie = low + half_unit(dtype, low)
+    off = two(max(exponent_of(*tie.as_integer_ratio()) - 12, 1 - form.bias - form.mantissa))
     rest = tie + (off if above else -off) - begun
     for _ in range(_CORRECTIONS):
         one = _at_most(form, rest)

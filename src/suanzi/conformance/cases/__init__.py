@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from suanzi.conformance.model import GROUPS, Case
+from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.status import InternalError
 
@@ -60,6 +61,11 @@ def cases_of(*names: str) -> Callable[[Maker], Maker]:
         return maker
 
     return declare
+
+
+def dtypes_of(op: str, quantised_too: bool = False) -> list[str]:
+    """Return the names of the dtypes that an interface takes, quantised ones only where asked."""
+    return [d.name for d in REGISTRY[op].dtypes if quantised_too or d.kind != "quantized"]
 
 
 @cache

@@ -28,8 +28,7 @@ from suanzi.conformance.oracle import (
     exponent_of,
     limits,
     mul,
-    spacing,
-    two,
+    unit,
     wrap,
 )
 from suanzi.conformance.tensors import anything, ordinary, tensor
@@ -207,10 +206,10 @@ def _muladd_error(dtype: str, row: Row, truth: Value) -> Fraction:
         return Fraction(0)
     form, made = FORMATS[part], _size(exact_product(dtype, row[0], row[1]))
     assert made is not None
-    on_the_way = two(spacing(form, made)) * (3 if dtype in PARTS else Fraction(1, 2))
-    at_the_end = two(spacing(form, total + on_the_way)) / 2
+    on_the_way = unit(form, made) * (3 if dtype in PARTS else Fraction(1, 2))
+    at_the_end = unit(form, total + on_the_way) / 2
     if part in NARROW:  # rounded to float32 first
-        at_the_end += two(spacing(FORMATS["float32"], total)) / 2
+        at_the_end += unit(FORMATS["float32"], total) / 2
     return on_the_way + at_the_end
 
 

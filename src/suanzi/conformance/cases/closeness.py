@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import LAYOUTS
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import (
     FORMATS,
@@ -20,8 +19,7 @@ from suanzi.conformance.oracle import (
     limits,
     real,
 )
-from suanzi.conformance.tensors import ordinary, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, ordinary, tensor
 
 INF, NAN = math.inf, math.nan
 _EXACTLY = {"rtol": 0.0, "atol": 0.0}
@@ -52,7 +50,7 @@ _SPECIAL: tuple[tuple[str, list[float], list[float], dict[str, Any], bool], ...]
 @cases_of("allclose")
 def closeness(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give tensors that are close, and others."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for title, x, y, more, close in _TOLERANCES:
                 yield _case(

@@ -5,23 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import (
-    LAYOUTS,
-    Move,
-    Shape,
-    by,
-    indices,
-    move_cases,
-    one,
-    place,
-    result,
-)
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.model import Case, Output, Refused
+from suanzi.conformance.moving import Move, Shape, by, indices, move_cases, one, place, result
 from suanzi.conformance.oracle import PARTS, Real, Value
 from suanzi.conformance.sums import reals
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}
 _SHAPES: tuple[Shape, ...] = ((7,), (3, 4), (2, 3, 2))
@@ -36,7 +26,7 @@ _PAIRS: tuple[tuple[Shape, Shape], ...] = (
 @cases_of("complex")
 def made_of_parts(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give parts of every kind, repeated to one shape too."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for shape in _SHAPES:
                 yield _complex("plain", dtype, by(shape), shape, shape)
@@ -59,6 +49,13 @@ def made_of_parts(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             xs, ys = (anything(dtype, 60, (wanted.seed, i)) for i in "xy")
             yield _complex("random", dtype, "60 elements", (60,), (60,), xs, ys)
+    for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        if wanted.wants("status", dtype):
+            one = tensor(dtype, [1.0])
+            yield Case(
+                op, "status", dtype, "no complex dtype has such parts", {"real": one, "imag": one},
+                lambda: Refused(Status.TYPE_MISMATCH),
+            )  # fmt: skip
 
 
 def _complex(
@@ -115,7 +112,7 @@ _OF_PAIR: dict[str, Callable[[Real, Real], Value]] = {
 @cases_of("conj", "real", "imag")
 def parts_of_numbers(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give complex numbers, and real ones, which are their own conjugates."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes if d.name in PARTS):
+    for dtype in (d for d in dtypes_of(op) if d in PARTS):
         if wanted.wants("plain", dtype):
             for shape in _SHAPES:
                 yield _of_pairs(op, "plain", dtype, by(shape), shape)

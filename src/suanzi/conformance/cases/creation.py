@@ -8,10 +8,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Check, Expected, Output
 from suanzi.conformance.moving import (
-    LAYOUTS,
     SCALE,
     STORED,
     Move,
@@ -19,19 +18,16 @@ from suanzi.conformance.moving import (
     Shape,
     by,
     distinct,
-    dtypes_of,
     indices,
     move_cases,
     one,
-    quantised,
     result,
     strided,
     zero,
     zero_point_of,
 )
 from suanzi.conformance.oracle import FORMATS, PARTS, Value, decode, limits, real
-from suanzi.conformance.tensors import special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, special, tensor
 
 _SHAPES: tuple[Shape, ...] = ((2, 3), (2, 3, 4), (7,), (1, 3, 1, 2))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
@@ -253,6 +249,9 @@ def sparse(op: str, wanted: Wanted) -> Iterator[Case]:
             few = [x for x in special(dtype) if not isinstance(x, int) or x]
             places = [[i, (3 * i) % 5] for i in range(len(few))]
             yield _sparse(op, "special", dtype, "each", (len(few), 5), places, few)
+        if wanted.wants("strided", dtype):
+            for layout in LAYOUTS:
+                yield _sparse(op, "strided", dtype, layout, *calls[1][1:], layout=layout)
 
 
 def _sparse(
@@ -263,6 +262,7 @@ def _sparse(
     shape: Shape,
     places: list[list[int]],
     elements: Sequence[Value] = (),
+    layout: str = "dense",
 ) -> Case:
     stored = list(elements) or [_stored(dtype, i) for i in range(len(places))]
 
@@ -277,8 +277,8 @@ def _sparse(
     arguments = {
         "dtype": dtype,
         "shape": list(shape),
-        "indices": tensor("int64", flat, (len(places), len(shape))),
-        "values": tensor(dtype, stored),
+        "indices": tensor("int64", flat, (len(places), len(shape)), layout),
+        "values": tensor(dtype, stored, layout=layout),
     }
     return Case(op, group, dtype, title, arguments, expect)
 
@@ -305,8 +305,7 @@ def _sum(a: Value, b: Value) -> Value:
 @cases_of("create_quant_tensor")
 def quantised_tensors(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give quantised tensors of integers that are stored as they are, E39."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
-        assert quantised(dtype)
+    for dtype in dtypes_of(op, quantised_too=True):
         point = zero_point_of(dtype)
         one_scale, channels = [SCALE], [0.25, 0.5, 2.0]
         if wanted.wants("plain", dtype):
@@ -363,7 +362,6 @@ def _quantised(
     held = (zero_point or 0) if "ASYM" in dtype else 0  # a symmetric dtype has no other
 
     def expect() -> tuple[Output]:
-        truth = tuple(stored)
-        return (Output(dtype, shape, truth, scale=tuple(scale), zero_point=held),)
+        return (Output(dtype, shape, tuple(stored), scale=tuple(scale), zero_point=held),)
 
     return Case(op, group, dtype, title, arguments, expect)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Check
-from suanzi.conformance.moving import LAYOUTS, Shape, by, dtypes_of
+from suanzi.conformance.moving import Shape, by
 from suanzi.conformance.oracle import FORMATS, PARTS, decode, limits, real
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.tensors import LAYOUTS, tensor
 
 _SEED = 7
 """Some seed that is no 0, which would be the system's."""

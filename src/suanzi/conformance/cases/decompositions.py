@@ -10,9 +10,8 @@ from typing import Any
 
 import mpmath
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.matrices import (
-    LAYOUTS,
     as_layout,
     definite,
     from_rows,
@@ -26,12 +25,12 @@ from suanzi.conformance.cases.matrices import (
 from suanzi.conformance.checks_factors import matrices
 from suanzi.conformance.exact_arrays import Exact
 from suanzi.conformance.fourier import COMPLEX_OF
+from suanzi.conformance.functions import fraction
 from suanzi.conformance.model import Case, Check, Expected, Refused
 from suanzi.conformance.oracle import NAN, NARROW, PARTS, Real, real, two
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor, values
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, tensor, values
 from suanzi.status import Status
 
 Shape = tuple[int, ...]
@@ -48,7 +47,7 @@ Make = Callable[[str, str, str, Data], Iterator[Case]]
 def factors(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give matrices of every shape and kind."""
     make = {"lu": _lu, "qr": _qr, "svd": _svd, "eig": _eig}[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, title, data in _matrices(dtype, wanted, square=op == "eig"):
             yield from make(group, dtype, title, data)
         if op == "eig" and wanted.wants("special", dtype):
@@ -154,12 +153,6 @@ def _precise(a: Exact) -> Any:
     return made
 
 
-def fraction(x: Any) -> Fraction:
-    """Return what a number of mpmath is."""
-    sign, man, power, _ = mpmath.mpf(x)._mpf_
-    return Fraction(-int(man) if sign else int(man)) * Fraction(2) ** int(power)
-
-
 def singular_values(data: Data) -> list[list[Fraction]]:
     """Return the singular values of each matrix, in order, with 40 digits."""
     with mpmath.workdps(_DIGITS):
@@ -195,7 +188,7 @@ def eigenvalues(data: Data) -> list[list[tuple[Fraction, Fraction, Fraction]]]:
 @cases_of("cholesky")
 def cholesky(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give Hermitian positive definite matrices, and some that are not."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for upper in ("U", "L"):
             if wanted.wants("plain", dtype):
                 for n in (1, 3) if wanted.quick else (1, 2, 3, 4, 6, 10):

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.lines import lines, shape_left
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
-from suanzi.conformance.moving import LAYOUTS, Shape, by, distinct
+from suanzi.conformance.moving import Shape, by, distinct
 from suanzi.conformance.oracle import FORMATS, Value, decode, real
 from suanzi.conformance.orders import first_best, sorted_places
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.status import Status
 
 SHAPE = (3, 5, 4)
@@ -76,7 +75,7 @@ def sampled(dtype: str, wanted: Wanted) -> Iterator[tuple[str, str, list[Value],
 @cases_of("argmax", "argmin")
 def best(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give where the largest and the least elements are; of equal ones the first, a NaN before."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, title, xs, shape, layout in sampled(dtype, wanted):
             axes = (1, 2) if group == "empty" else range(len(shape)) if group == "plain" else (1,)
             for axis in axes:
@@ -128,7 +127,7 @@ def _best(
 @cases_of("argsort", "topk")
 def orders(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give elements in order both ways; equal ones keep theirs, and NaN is the largest."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, title, xs, shape, layout in sampled(dtype, wanted):
             for axis in range(len(shape)) if group == "plain" else (1,):
                 for falling in (True, False):
@@ -198,7 +197,7 @@ def _order(
 @cases_of("argsort_bwd")
 def unsorted(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give gradients that go back to where the elements came from."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, title, xs, shape, layout in sampled(dtype, wanted):
             if "equal" in title:
                 continue

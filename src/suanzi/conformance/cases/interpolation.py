@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.interpolating import weights
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import LAYOUTS, Shape, by, indices, place
+from suanzi.conformance.moving import Shape, by, indices, place
 from suanzi.conformance.oracle import FORMATS, Real, Value, add, decode, mul, real
 from suanzi.conformance.sums import reals, unit_roundoff, with_rounding
-from suanzi.conformance.tensors import ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, ordinary, special, tensor
 
 LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", "linear", "area")
@@ -34,7 +33,7 @@ _FACTORS: tuple[tuple[Shape, list[float]], ...] = (
 @cases_of("interpolate")
 def samples(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give every mode on three to five axes, by sizes and by factors."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for mode in _MODES:
             yield from _of_mode(dtype, mode, wanted)
         if wanted.wants("plain", dtype):

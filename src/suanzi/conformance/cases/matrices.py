@@ -11,8 +11,6 @@ from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import tensor, values
 
-LAYOUTS = ("columns", "gaps", "reversed", "offset")
-
 
 def number(dtype: str, re: float, im: float = 0.0) -> Value:
     """Return a number of a dtype, without its imaginary part where that is real."""

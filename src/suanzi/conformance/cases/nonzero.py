@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Expected, Output, Refused
-from suanzi.conformance.moving import LAYOUTS, Shape, by, indices, zero
+from suanzi.conformance.moving import Shape, by, indices, zero
 from suanzi.conformance.oracle import FORMATS, PARTS, ZERO, Real, Value, truth
-from suanzi.conformance.tensors import anything, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, special, tensor
 from suanzi.status import Status
 
 _SHAPES: tuple[Shape, ...] = ((11,), (4, 5), (2, 3, 4))
@@ -21,7 +20,7 @@ _SHAPES: tuple[Shape, ...] = ((11,), (4, 5), (2, 3, 4))
 @cases_of("nonzero")
 def coordinates(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give zeros among other elements, nothing but zeros, and no elements."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for shape in _SHAPES:
                 xs = sparse(dtype, math.prod(shape), 0.5)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import (
     FORMATS,
@@ -28,7 +28,6 @@ from suanzi.conformance.products import product_output
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
 
 Shape = tuple[int, ...]
 Shapes = tuple[Shape, ...]
@@ -101,7 +100,7 @@ _STRIDED: dict[str, Shapes] = {
 def products(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give products of every rank."""
     names = _NAMES[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, table in (("plain", _PLAIN), ("broadcast", _BROADCAST), ("empty", _EMPTY)):
             if wanted.wants(group, dtype):
                 some = table[op]

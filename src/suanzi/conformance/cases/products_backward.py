@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.products import (
     Shape,
     Shapes,
@@ -17,7 +17,6 @@ from suanzi.conformance.cases.products import (
 from suanzi.conformance.model import Case
 from suanzi.conformance.oracle import FORMATS, PARTS
 from suanzi.conformance.products import formula
-from suanzi.registry import REGISTRY
 
 _DOTS: list[tuple[Shape, Shape]] = [
     ((5,), (5,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)),
@@ -93,7 +92,7 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     names, choices = _NAMES[op], _choices(op)
     dot = op.startswith("dot")
     strided_shapes = _with_gradient((2, 3, 4), (3, 4, 2)) if dot else _shapes(op, (2, 2), 4, 3, 2)
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, some in choices.items():
             if wanted.wants(group, dtype):
                 for shapes in some[:: 2 if wanted.quick else 1]:

@@ -15,7 +15,17 @@ from typing import Any
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases.elementwise import integers_become_floats
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
-from suanzi.conformance.oracle import FORMATS, PARTS, Value, binary, convert, limits, real, store
+from suanzi.conformance.oracle import (
+    FORMATS,
+    PARTS,
+    Real,
+    Value,
+    binary,
+    convert,
+    limits,
+    real,
+    store,
+)
 from suanzi.conformance.tensors import tensor
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.engine import Answer, answer
@@ -34,6 +44,8 @@ _BINARY = frozenset(
     less_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor""".split()
 )
 """Operators whose values the oracle knows; of the others, the dtype is judged."""
+_EITHER_ZERO = frozenset({"floordiv", "mod", "max", "min"})
+"""Operators of whose zeros nobody says which sign they have."""
 _WITH_NUMBERS = frozenset({"add", "true_divide", "equal"})
 """Operators that are tried with 0-d tensors and Python numbers, too: one of each kind."""
 _QUICK = frozenset({"add", "true_divide", "equal", "bitwise_and", "concat"})
@@ -163,12 +175,18 @@ def _expected(op: str, found: Answer, operands: Sequence[_Operand]) -> Expected:
     if op in _BINARY and (not exact or found.output.kind == "bool"):
         if found.layer.name != "EXACT":
             each = [[convert(v, inside) for v in values] for values in each]
-        truth = tuple(binary(op, inside, a, b) for a, b in zip(*each, strict=True))
-        return (Output(out, shape, truth),)
+        if op != "floordiv" or not any(_is_infinite(v) for values in each for v in values):
+            truth = tuple(binary(op, inside, a, b) for a, b in zip(*each, strict=True))
+            return (Output(out, shape, truth, zero_sign=op not in _EITHER_ZERO),)
     if op in ("concat", "stack", "where"):
         return (_joined(op, out, each),)
     shapes: Mapping[str, tuple[int, ...]] = {"dot": (), "matmul": (), "allclose": (1,)}
     return (Check("has_shape", {"dtype": out, "shape": shapes.get(op, shape)}),)
+
+
+def _is_infinite(x: Value) -> bool:
+    """Tell whether a number overflowed: the floor of such a quotient has two readings."""
+    return isinstance(x, Real) and x.is_infinite
 
 
 def _stretched(operand: _Operand, shape: tuple[int, ...]) -> list[Value]:

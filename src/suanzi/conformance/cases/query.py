@@ -6,21 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import (
-    LAYOUTS,
-    Shape,
-    by,
-    distinct,
-    dtypes_of,
-    repeated,
-    strided,
-)
+from suanzi.conformance.moving import Shape, by, distinct, repeated, strided
 from suanzi.conformance.oracle import Real, Value
-from suanzi.conformance.tensors import anything, special, tensor
+from suanzi.conformance.tensors import LAYOUTS, anything, special, tensor
 
-_SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1, 3), (2, 3, 1, 2, 1))
+_SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1), (4, 1, 3), (2, 3, 1, 2, 1))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))
 
 

@@ -8,15 +8,13 @@ from functools import lru_cache
 from itertools import product
 from random import Random
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Refused
-from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import FORMATS, NARROW, PARTS, Real, Value, decode, real
 from suanzi.conformance.reducing import MODES, ROUNDED, reduced, takes
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.sums import nearly_tied, reals
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.status import Status
 
 LENGTHS = (16, 1024)
@@ -26,7 +24,7 @@ LENGTHS = (16, 1024)
 @cases_of("reduce")
 def reductions(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give every mode, axes in every form, and sums that are hard."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for mode in (m for m in MODES if takes(m, dtype)):
             yield from _of_mode(dtype, mode, wanted)
         if wanted.wants("status", dtype):

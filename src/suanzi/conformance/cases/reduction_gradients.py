@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.lines import lines, shape_left
 from suanzi.conformance.model import Case, Output, Refused
-from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import (
     FORMATS,
     NARROW,
@@ -28,8 +27,7 @@ from suanzi.conformance.oracle import (
     wrap,
 )
 from suanzi.conformance.sums import product, product_allowed, reals
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.status import Status
 
 SHAPE = (3, 4, 2)
@@ -38,7 +36,7 @@ SHAPE = (3, 4, 2)
 @cases_of("reduce_bwd")
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give the gradients of the modes that have one, along axes in every form."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for mode in _modes(dtype):
             yield from _of_mode(dtype, mode, wanted)
         if wanted.wants("special", dtype) and dtype in FORMATS:

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.reduction import long_row
 from suanzi.conformance.lines import lines
 from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import LAYOUTS
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, add, decode, real, wrap
 from suanzi.conformance.sums import added_allowed, reals
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 
 SHAPE = (3, 4, 2)
 
@@ -23,7 +21,7 @@ SHAPE = (3, 4, 2)
 @cases_of("cumsum", "cumsum_bwd")
 def running_sums(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give running sums along each axis, and of all elements in one row."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         yield from _of_shapes(op, dtype, wanted)
         if wanted.wants("plain", dtype) and (dtype in FORMATS or dtype in PARTS):
             xs = [x for i in range(4) for x in long_row(dtype, 128, i)]

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.exact_arrays import exact
 from suanzi.conformance.fourier import (
     COMPLEX_OF,
@@ -24,7 +24,6 @@ from suanzi.conformance.oracle import FORMATS, NAN, PARTS, Value, real
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import raw_bits, tensor
-from suanzi.registry import REGISTRY
 
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 31)
 QUICK_LENGTHS = (1, 2, 5, 8)
@@ -38,7 +37,7 @@ SHAPE = (2, 3, 4)
 def transforms(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give transforms of every kind."""
     make = {"fft_c2c": c2c, "fft_r2c": r2c, "fft_c2r": c2r}[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for shape, axes, mode, forward in settings(wanted.quick):
                 yield from make("plain", dtype, shape, axes, mode, forward, "")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.signal import (
     SHAPE,
     SIZES,
@@ -29,7 +29,6 @@ from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import PARTS
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.registry import REGISTRY
 
 Axes = list[int] | None
 Make = Callable[..., Iterator[Case]]
@@ -39,7 +38,7 @@ Make = Callable[..., Iterator[Case]]
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give gradients of transforms of every kind."""
     make: Make = {"fft_c2c_backward": _c2c, "fft_r2c_backward": _r2c, "fft_c2r_backward": _c2r}[op]
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for shape, axes, mode, forward in settings(wanted.quick):
                 yield from make("plain", dtype, shape, axes, mode, forward, "", "dense")

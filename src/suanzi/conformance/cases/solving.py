@@ -11,9 +11,8 @@ from typing import Any
 
 from suanzi.conformance import checks_solutions  # noqa: F401  (declares the checks)
 from suanzi.conformance import rational_matrices as exactly
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.matrices import (
-    LAYOUTS,
     as_layout,
     dominant,
     from_rows,
@@ -23,13 +22,13 @@ from suanzi.conformance.cases.matrices import (
     stacked,
 )
 from suanzi.conformance.checks_factors import allowance, root, smallest
-from suanzi.conformance.exact_arrays import exact, half_unit
+from suanzi.conformance.exact_arrays import exact
 from suanzi.conformance.model import Case, Check, Expected, Output, Refused
 from suanzi.conformance.oracle import NARROW, PARTS, Value, real
 from suanzi.conformance.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
-from suanzi.registry import REGISTRY
+from suanzi.conformance.sums import half_unit
+from suanzi.conformance.tensors import LAYOUTS, tensor
 from suanzi.status import Status
 
 Shape = tuple[int, ...]
@@ -70,7 +69,7 @@ def _solved(mat: Shape, rhs: Shape) -> Shape:
 @cases_of("solve")
 def solve(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give equations with one solution, and with none or many."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         for group, some in (("plain", _PLAIN), ("broadcast", _BROADCAST), ("empty", _EMPTY)):
             if not wanted.wants(group, dtype):
                 continue
@@ -140,7 +139,7 @@ def _refused(op: str, dtype: str, title: str, given: dict[str, Any]) -> Case:
 @cases_of("inverse")
 def inverse(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give regular matrices, and some that are singular."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             shapes: list[Shape] = [(1, 1), (2, 2), (3, 3), (4, 4), (6, 6), (2, 3, 3), (2, 2, 2, 2)]
             for shape in shapes[:: 2 if wanted.quick else 1]:
@@ -180,7 +179,7 @@ def _inverse(group: str, dtype: str, title: str, data: Data) -> Case:
 @cases_of("lstsq")
 def least_squares(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give equations with too many or too few unknowns, and of lower rank than it seems."""
-    for dtype in (d.name for d in REGISTRY[op].dtypes):
+    for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             for m, n, sides in ((1, 1, 0), (3, 2, 0), (4, 2, 2), (2, 3, 1), (2, 4, 0), (3, 3, 2),
                                 (6, 4, 1))[:: 2 if wanted.quick else 1]:  # fmt: skip

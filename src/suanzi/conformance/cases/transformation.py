@@ -9,15 +9,13 @@ from math import prod
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.moving import (
-    LAYOUTS,
     Move,
     Shape,
     by,
     distinct,
-    dtypes_of,
     indices,
     laid_out,
     move_cases,
@@ -37,7 +35,7 @@ from suanzi.conformance.oracle import (
     real,
     unary,
 )
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
+from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 
 # ---- sign ----------------------------------------------------------------------------------------
 

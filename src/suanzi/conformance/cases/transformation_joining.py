@@ -8,7 +8,7 @@ from math import prod
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.moving import (
     Move,
@@ -16,7 +16,6 @@ from suanzi.conformance.moving import (
     Shape,
     by,
     distinct,
-    dtypes_of,
     move_cases,
     one,
     place,

@@ -7,16 +7,14 @@ from fractions import Fraction
 from math import prod
 from random import Random
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.moving import (
-    LAYOUTS,
     Move,
     Result,
     Shape,
     by,
     distinct,
-    dtypes_of,
     indices,
     laid_out,
     move_case,
@@ -26,7 +24,7 @@ from suanzi.conformance.moving import (
     result,
 )
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, limits, real, wrap
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.tensors import LAYOUTS, tensor
 
 _INDEX_DTYPES = ("int64", "int32", "int8", "uint8", "int16", "uint16", "uint32", "uint64")
 

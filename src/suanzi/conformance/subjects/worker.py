@@ -10,13 +10,20 @@ answer. A call that ends the process, or never ends, is for the kit to notice.
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import json
+import operator
 import os
 import sys
 import traceback
+from types import ModuleType
 from typing import Any, TextIO
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
 if __package__ in (None, ""):  # run as a script, by an interpreter that need not have suanzi
+    if HERE not in sys.path:  # PYTHONSAFEPATH leaves it out
+        sys.path.insert(0, HERE)
     import wire
 
     # An adapter that imports the kit's own must get this very module.
@@ -26,48 +33,112 @@ else:
 
 NOT_INSTALLED = 3
 BAD_ADAPTER = 4
+LONGEST = 2000
+"""How many characters of a subject's words are passed on."""
 
 
 def main(spec: str, options: dict[str, Any]) -> int:
     """Serve calls until the input ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    sys.path.insert(0, os.getcwd())
+    questions, answers = _streams()
+    _die_with_the_kit()
+    own = os.getpid()
     try:
         adapter = load(spec, options)
+        hello = facts(adapter)
     except ImportError as error:
-        _say(answers, {"failed": f"{type(error).__name__}: {error}"})
+        _say(answers, {"failed": _said(error)})
         return NOT_INSTALLED
     except Exception as error:
-        _say(answers, {"failed": f"{type(error).__name__}: {error}", "trace": _trace()})
+        _say(answers, {"failed": _said(error), "trace": _trace()})
         return BAD_ADAPTER
-    _say(answers, {"hello": facts(adapter)})
-    for line in sys.stdin:
+    _say(answers, {"hello": hello})
+    for line in questions:
         question = json.loads(line)
-        _say(answers, {"id": question["id"], **answer(adapter, question)})
+        found = {"id": question["id"], **answer(adapter, question)}
+        if os.getpid() != own:
+            os._exit(0)  # a call forked, and this is the other one
+        _say(answers, found)
     return 0
+
+
+def _streams() -> tuple[TextIO, TextIO]:
+    """Return the streams of the kit, and give the subject others: it may read and print."""
+    questions = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return questions, answers
+
+
+def _die_with_the_kit() -> None:
+    """End when the kit does, even if it is killed in the middle of a call that never ends."""
+    if sys.platform == "linux":
+        import ctypes
+
+        kill = 9
+        ctypes.CDLL(None).prctl(1, kill)  # PR_SET_PDEATHSIG
+
+
+class Lent:
+    """Finds `suanzi.conformance` where suanzi is not: an adapter needs no more of it than this."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Say how the modules are made; asked last, so that a suanzi that is there comes first."""
+        if name not in ("suanzi", "suanzi.conformance"):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: Any) -> None:
+        """Let an empty module be made."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill a module."""
+        if module.__name__ == "suanzi.conformance":
+            module.Data = wire.Data  # type: ignore[attr-defined]
+            module.Unsupported = wire.Unsupported  # type: ignore[attr-defined]
 
 
 def load(spec: str, options: dict[str, Any]) -> Any:
     """Return the adapter that ``module:name`` names; a class is called with the options."""
     module, _, name = spec.partition(":")
+    if not os.path.exists(os.path.join(HERE, *module.split(".")) + ".py"):
+        # The kit's own adapters must not be hidden by a folder of the same name.
+        sys.path.insert(0, os.getcwd())
+    sys.meta_path.append(Lent())  # type: ignore[arg-type]
     made = getattr(importlib.import_module(module), name or "Adapter")
     return made(**options) if isinstance(made, type) or callable(made) else made
 
 
 def facts(adapter: Any) -> dict[str, Any]:
     """Return what an adapter says of itself."""
+    without = [name for name in ("create", "read", "call") if not _has(adapter, name)]
+    if without:
+        raise TypeError(f"the adapter has no {', '.join(without)}")
     return {
-        "name": adapter.name,
+        "name": str(getattr(adapter, "name", type(adapter).__name__)),
         "version": str(getattr(adapter, "version", "")),
-        "rules": getattr(adapter, "rules", "strict"),
+        "rules": str(getattr(adapter, "rules", "strict")),
         "statuses": bool(getattr(adapter, "statuses", False)),
-        "mapping": dict(getattr(adapter, "mapping", {})),
-        "missing": dict(getattr(adapter, "missing", {})),
-        "notes": list(getattr(adapter, "notes", [])),
+        "mapping": _words(adapter, "mapping"),
+        "missing": _words(adapter, "missing"),
+        "notes": [str(note) for note in getattr(adapter, "notes", [])],
         "python": sys.version.split()[0],
         "literals": dict(getattr(adapter, "literals", {})),
     }
+
+
+def _has(adapter: Any, name: str) -> bool:
+    return callable(getattr(adapter, name, None))
+
+
+def _words(adapter: Any, name: str) -> dict[str, str]:
+    """Return a table of an adapter's: interfaces, and words about each."""
+    given = getattr(adapter, name, {})
+    if not isinstance(given, dict):
+        raise TypeError(f"`{name}` is a {type(given).__name__}, not a dict of interface to words")
+    return {str(op): str(words) for op, words in given.items()}
 
 
 def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +149,7 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     except wire.Unsupported as error:
         return {"unsupported": str(error)}
     except Exception as error:
-        return {"broken": f"create: {type(error).__name__}: {error}", "trace": _trace()}
+        return {"broken": f"create: {_said(error)}", "trace": _trace()}
     try:
         if question.get("rules") and hasattr(adapter, "use_rules"):
             adapter.use_rules(question["rules"])
@@ -89,14 +160,16 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
         return {"unsupported": str(error)}
     except wire.Broken as error:
         return {"broken": str(error)}
+    if status is not None and not isinstance(status, str):
+        return {"broken": f"status: {status!r}, which is no name of a status"[:LONGEST]}
     try:
         if status != "SUCCESS":
-            return {"status": status, "error": str(outputs)}
+            return {"status": status, "error": str(outputs)[:LONGEST]}
         return {"status": status, "outputs": [wire.to_json(_read(adapter, x)) for x in outputs]}
     except wire.Unsupported as error:
         return {"unsupported": str(error)}
     except Exception as error:
-        return {"broken": f"read: {type(error).__name__}: {error}", "trace": _trace()}
+        return {"broken": f"read: {_said(error)}", "trace": _trace()}
 
 
 def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, Any]:
@@ -106,7 +179,7 @@ def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, An
     except (wire.Unsupported, wire.Broken):
         raise
     except Exception as error:
-        return adapter.status(error), f"{type(error).__name__}: {error}"
+        return _status(adapter, error), _said(error)
     if isinstance(found, tuple) and found and isinstance(found[0], str):
         return found[0], found[1:] if found[0] == "SUCCESS" else " ".join(map(str, found[1:]))
     return "SUCCESS", found if isinstance(found, tuple) else (found,)
@@ -124,7 +197,35 @@ def _read(adapter: Any, value: Any) -> Any:
         return value
     if type(value) in (list, tuple):
         return [_read(adapter, v) for v in value]
-    return adapter.read(value)
+    return _checked(adapter.read(value))
+
+
+def _checked(data: Any) -> Any:
+    """Return what `read` gave as it can be sent, or say what is wrong with it."""
+    if data is None or isinstance(data, (bool, int, float, complex, str)):
+        return data
+    if not hasattr(data, "raw"):
+        raise TypeError(f"{type(data).__name__} is no Data")
+    if not isinstance(data.dtype, str):
+        raise TypeError(f"the dtype {data.dtype!r} of the Data is no name")
+    shape = tuple(map(operator.index, data.shape))
+    facts = (data.layout, data.scale, data.zero_point, data.sparse)
+    return wire.Data(data.dtype, shape, bytes(data.raw), *facts)
+
+
+def _status(adapter: Any, error: Exception) -> Any:
+    """Return which status an error is, by an adapter that may not say."""
+    if not _has(adapter, "status"):
+        return None
+    try:
+        return adapter.status(error)
+    except Exception as failed:
+        raise wire.Broken(f"status: {_said(failed)}, of {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """Return an error in words, and not in too many."""
+    return f"{type(error).__name__}: {error}"[:LONGEST]
 
 
 def _trace() -> str:

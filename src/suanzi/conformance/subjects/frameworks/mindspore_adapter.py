@@ -62,7 +62,8 @@ MAPPING = {
     "expand_dims": "ops.expand_dims(input, axis)",
     "squeeze": "ops.squeeze(input, axes(axis))",
     "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim)[::-1]))",
-    "split": "list(ops.split(input, split_sizes or input.shape[axis] // nsplit, axis))",
+    "split": "list(ops.split(input, split_sizes, axis) if split_sizes else "
+    "mnp.split(input, nsplit, axis))",
     "concat": "ops.concat(input_lists, axis)",
     "stack": "ops.stack(input_lists, axis)",
     "unstack": "list(ops.unstack(input, axis))",
@@ -71,7 +72,7 @@ MAPPING = {
     "tile": "ops.tile(input, tuple(repeats))",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "ops.flip(input, tuple(axis))",
-    "roll": "mnp.roll(input, tuple(shifts) if axis else shifts[0], axes(axis))",
+    "roll": "mnp.roll(input, tuple(shifts) if len(shifts) > 1 else shifts[0], axes(axis))",
     "crop": "ops.slice(input, tuple(offsets_of(offsets, shape)), tuple(shape))",
     "clip": "ops.clamp(input, low, high)",
     "clip_backward": "gradient(lambda x: ops.clamp(x, low, high), grad_out, input)",
@@ -324,9 +325,8 @@ def svd(mat, reduced):
     """Return U, S as a matrix, and V; MindSpore has S as a row of numbers."""
     s, u, v = ops.svd(mat, full_matrices=not reduced)
     rows, columns = u.shape[-1], v.shape[-1]
-    sigma = ops.diag_embed(s)
-    few = s.shape[-1]
-    return u, ops.pad(sigma, [0, columns - few, 0, rows - few]), v
+    across = ops.expand_dims(s, -1 if s.shape[-1] == rows else -2)
+    return u, ops.eye(rows, columns, s.dtype) * across, v
 
 
 def as_columns(mat, rhs):

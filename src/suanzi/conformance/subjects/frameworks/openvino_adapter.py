@@ -109,7 +109,7 @@ GRAPHS = {
     },
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, all_or(axis, input), keep_dims)",
-    "cumsum": "o.cum_sum(flat(input) if axis == -1 else input, 0 if axis == -1 else axis)",
+    "cumsum": "running(input if dtype is None else o.convert(input, dtype), axis)",
     # 7.2.14 indexing
     "argmax": "extreme(input, axis, keepdim, dtype, 'max')",
     "argmin": "extreme(input, axis, keepdim, dtype, 'min')",
@@ -124,7 +124,7 @@ GRAPHS = {
     "inverse": "o.inverse(mat)",
     "norm": "norm(input, normtype, list(axis or range(rank(input))), bool(axis), keep_dims)",
     "linear": "plus(o.matmul(x, weight, False, True), bias)",
-    "bilinear": "plus(o.einsum([x, weight, y], 'bi,oij,bj->bo'), bias)",
+    "bilinear": "plus(bilinear(x, y, weight), bias)",
     # 7.2.18 interpolation
     "interpolate": "interpolated(input, target_sizes(shape_of(input), size, scale_factor), mode)",
 }
@@ -302,6 +302,11 @@ def reduced(x, mode, axis, keep):
     return by[mode](x, row(axis), keep)
 
 
+def running(x, axis):
+    """Return running sums; -1 is along all elements in a row."""
+    return o.cum_sum(flat(x), 0) if axis == -1 else o.cum_sum(x, axis)
+
+
 def extreme(x, axis, keep, dtype, mode):
     """Return the places of the largest or the smallest elements: the indices of TopK for k = 1."""
     found = o.topk(x, 1, axis, mode, "value", dtype.to_string(), stable=True).output(1)
@@ -339,6 +344,12 @@ def norm(x, kind, axis, given, keep):
     if kind in ("1", "2", "fro") and (kind == "fro") == (given and len(axis) == 2):
         return (o.reduce_l1 if kind == "1" else o.reduce_l2)(x, row(axis), keep)
     raise Unsupported(f"OpenVINO has no norm {kind} of {len(axis)} axes")
+
+
+def bilinear(x, y, weight):
+    """Return products with two vectors; an ellipsis for several axes makes Einsum fail, or err."""
+    more = "abcdefgh"[: rank(x) - 1]
+    return o.einsum([x, weight, y], f"{more}i,oij,{more}j->{more}o")
 
 
 def plus(x, bias):
@@ -380,6 +391,8 @@ class Adapter(Framework):
         "does not support inputs with element type", "is not supported", "not supported yet",
         "unsupported src_prc", "Unsupported", "unsupported", "Not Implemented", "is unsupported",
         "not implemented", "must be a floating point",
+        "must have boolean element type", "does not support input with", "must be integer number",
+        "must be numeric",
     )  # fmt: skip
     notes = [
         "OpenVINO has no status codes: whatever it raises counts as a refusal.",

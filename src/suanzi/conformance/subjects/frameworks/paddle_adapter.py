@@ -1,7 +1,6 @@
-"""Paddle, on the CPU, one operator at a time."""
+"""Paddle as a subject: on the CPU, in dynamic mode."""
 
 import os
-import sys
 import warnings
 
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -164,7 +163,7 @@ MAPPING = {
     "tuple(paddle.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
-    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec)[0], rhs)",
+    "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec, 'gelsd')[0], rhs)",
     "inverse": "paddle.linalg.inv(mat)",
     "eig": "tuple(paddle.linalg.eig(mat))",
     "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
@@ -397,14 +396,14 @@ class Adapter(Framework):
     """Paddle."""
 
     name, title, version, rules = "paddle", "Paddle", paddle.__version__, "paddle"
-    dtypes, mapping, missing = DTYPES, MAPPING, MISSING
-    names = vars(sys.modules[__name__])
+    dtypes, mapping, missing, names = DTYPES, MAPPING, MISSING, globals()
     literal = "paddle.to_tensor({values}, {dtype}).reshape({shape})"
     spelled = "'{dtype}'"
-    no_kernel = ("is not registered", "kernel_factory")
+    no_kernel = ("is not registered", "kernel_factory", "Only support x and y have the same dtype")
     notes = [
-        "runs on the CPU, in dynamic mode",
-        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62)",
+        "Paddle has no status codes: whatever it raises counts as a refusal.",
+        "It runs on the CPU, in dynamic mode; gradients come from paddle.grad.",
+        "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62).",
     ]
 
     def dense(self, data, dtype):

@@ -395,8 +395,9 @@ def svd(x, reduced):
 def lstsq(x, rhs, prec):
     """Return a least-squares solution; PyTorch takes no single row on the right."""
     if rhs.dim() == 1:
-        return torch.linalg.lstsq(x, rhs[:, None], prec).solution[:, 0]
-    return torch.linalg.lstsq(x, rhs, prec).solution
+        return lstsq(x, rhs[:, None], prec)[:, 0]
+    # The driver that cuts at singular values; the default one does at other numbers.
+    return torch.linalg.lstsq(x, rhs, rcond=prec, driver="gelsd").solution
 
 
 def norm(x, order, axis, keep):
@@ -419,7 +420,7 @@ def laid(x, layout):
         view = x
         for axis, n in enumerate(x.shape):
             first = view.narrow(axis, 0, min(n, 1))
-            view = first if torch.equal(first.expand(view.shape), view) else view
+            view = first if _bytes(first.expand(view.shape)) == _bytes(view) else view
         return view.clone().expand(x.shape)
     else:
         raise Unsupported(f"PyTorch has no tensors that lie {layout} in memory")
@@ -441,14 +442,12 @@ class Adapter(Framework):
     bits = "torch.frombuffer(bytearray.fromhex({hex}), dtype={dtype}).reshape({shape})"
     by_bits = ("complex32", "uint64")
     no_kernel = (
-        "not implemented for",
-        "NotImplementedError",
-        "can require gradients",
-        "Low precision dtypes not supported",
-        "doesn't support tensors of type",
-        "Unsupported dtype",
-        "does not support automatic differentiation",
-    )
+        "not implemented for", "NotImplementedError", "can require gradients",
+        "Low precision dtypes not supported", "doesn't support tensors of type",
+        "Unsupported dtype", "does not support automatic differentiation",
+        "Unknown Complex ScalarType", "Promotion for Float8 Types is not supported",
+        "both grad_output and output are required to have the same dtype",
+    )  # fmt: skip
     notes = [
         "PyTorch has no status codes: whatever it raises counts as a refusal.",
         "On the CPU, on one thread, with deterministic algorithms.",

@@ -1,0 +1,174 @@
+"""Subjects with bad manners, that add and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suanzi.conformance import Data
+
+
+class Whole:
+    """The well-mannered one."""
+
+    name = "rude"
+
+    def create(self, data: Any) -> Any:
+        return np.frombuffer(data.raw, data.dtype).reshape(data.shape)
+
+    def read(self, x: Any) -> Any:
+        return Data(x.dtype.name, x.shape, x.tobytes())
+
+    def call(self, op: str, arguments: dict[str, Any]) -> Any:
+        self.misbehave()
+        return arguments["x"] + arguments["y"]
+
+    def status(self, error: Exception) -> Any:
+        return None
+
+    def misbehave(self) -> None:
+        pass
+
+
+class Reads(Whole):
+    def misbehave(self) -> None:
+        assert os.read(0, 10) == b""
+        assert sys.stdin.readline() == ""
+
+
+class Forks(Whole):
+    def misbehave(self) -> None:
+        os.fork()
+
+
+class Shouts(Whole):
+    def misbehave(self) -> None:
+        print("x" * 2_000_000)
+        print("x" * 2_000_000, file=sys.stderr)
+
+
+class Moves(Whole):
+    def misbehave(self) -> None:
+        os.chdir("/")
+
+
+class Chatters(Whole):
+    def __init__(self) -> None:
+        print('{"hello": {}}', flush=True)
+
+
+class Odd(Whole):
+    name = 7  # type: ignore[assignment]
+    mapping = {"add": np.add}  # noqa: RUF012
+
+    def read(self, x: Any) -> Any:
+        return Data(x.dtype.name, [np.int64(n) for n in x.shape], memoryview(x))  # type: ignore[arg-type]
+
+
+class LeavesAChild(Whole):
+    def misbehave(self) -> None:
+        if os.fork() == 0:
+            time.sleep(100)
+        os._exit(5)
+
+
+class StartsAnother(Whole):
+    def misbehave(self) -> None:
+        other = subprocess.Popen(["sleep", "100"])
+        Path(os.environ["RUDE_PID"]).write_text(str(other.pid))
+
+
+class NeverEnds(Whole):
+    def misbehave(self) -> None:
+        Path(os.environ["RUDE_PID"]).touch()
+        while True:
+            pass
+
+
+class StartsOnce(Whole):
+    def __init__(self) -> None:
+        if os.path.exists(os.environ["RUDE_ONCE"]):
+            raise RuntimeError("the device is gone")
+        Path(os.environ["RUDE_ONCE"]).touch()
+
+    def misbehave(self) -> None:
+        os.abort()
+
+
+class Refuses(Whole):
+    def misbehave(self) -> None:
+        raise ValueError("no")
+
+
+class StatusRaises(Refuses):
+    def status(self, error: Exception) -> Any:
+        raise KeyError("which")
+
+
+class StatusIsNoName(Refuses):
+    def status(self, error: Exception) -> Any:
+        return 7
+
+
+class HasNoStatus(Refuses):
+    status = None  # type: ignore[assignment]
+
+
+class SaysTooMuch(Whole):
+    def misbehave(self) -> None:
+        raise ValueError("w" * 10_000_000)
+
+
+class ReadsAnArray(Whole):
+    def read(self, x: Any) -> Any:
+        return x
+
+
+class ReadsNoName(Whole):
+    def read(self, x: Any) -> Any:
+        return Data(x.dtype, x.shape, x.tobytes())
+
+
+class GivesAGenerator(Whole):
+    def call(self, op: str, arguments: dict[str, Any]) -> Any:
+        return (x for x in arguments.values())
+
+
+class HasNothing:
+    name = "nothing"
+
+
+class ListsWhatIsMissing(Whole):
+    missing = ["add"]  # noqa: RUF012
+
+
+def _to_the_kit(text: bytes) -> None:
+    """Write where only answers are to stand."""
+    for stream in range(3, 20):
+        try:
+            found = os.readlink(f"/proc/self/fd/{stream}")
+        except OSError:
+            continue
+        if found.startswith("pipe:"):
+            try:
+                os.write(stream, text)
+            except OSError:  # the end that is read
+                continue
+
+
+class WritesGarbage(Whole):
+    def misbehave(self) -> None:
+        _to_the_kit(b"garbage\n")
+
+
+class AnswersTwice(Whole):
+    def misbehave(self) -> None:
+        _to_the_kit(json.dumps({"id": 0, "status": "SUCCESS", "outputs": []}).encode() + b"\n")
+        raise ValueError("the right one")

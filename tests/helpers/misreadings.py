@@ -1,0 +1,238 @@
+"""suanzi with one thing read otherwise, and whether the cases of the kit notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.local import Local
+from suanzi.conformance.model import GROUPS, Case
+from suanzi.conformance.running import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
+from suanzi.conformance.subjects.wire import Data
+
+Arguments = dict[str, Any]
+Right = Callable[[Arguments], tuple[Any, ...]]
+Reading = Callable[[Right, Arguments], tuple[Any, ...]]
+"""An answer to a call: made from the right answers, to these arguments or to others."""
+Entry = tuple[str, str, Reading]
+"""The interface, what is misread, and the misreading."""
+
+OWN = frozenset(GROUPS) - {"example"}
+"""The worked examples are the ones that everybody has seen."""
+NUMBERS = "biufc"
+
+
+class Misread(Adapter):
+    """suanzi with one thing read otherwise."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self._reading = reading
+        self.mistake: Exception | None = None
+        """What went wrong in the misreading itself: it must not count as noticed."""
+
+    def call(self, op: str, arguments: Arguments) -> tuple[Any, ...]:
+        right = super().call
+        try:
+            with np.errstate(all="ignore"):
+                return self._reading(lambda given: right(op, given), arguments)
+        except Exception as mistake:
+            self.mistake = mistake
+            raise
+
+
+def made(
+    change: Callable[..., Any],
+    kinds: str = NUMBERS,
+    *,
+    keep_dtype: bool = False,
+    misfit: str | None = None,
+    dtypes: Collection[str] | None = None,
+) -> Reading:
+    """Return a reading that makes other outputs; of the right ones and the arguments, as arrays.
+
+    What has another dtype than NumPy's of these kinds is answered rightly, and so is what the
+    change has nothing to say of, by None. Shapes that it cannot take are refused with the status
+    `misfit`, if there is one. With `dtypes`, all tensors that are given must have one of those.
+    """
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        status, *outputs = right(arguments)
+        if status != "SUCCESS":
+            return status, *outputs
+        given = {name: plain(x) for name, x in arguments.items()}
+        seen = [plain(x) for x in outputs]
+        tensors = arrays(given.values())
+        if dtypes is not None:
+            fits = all(str(x.dtype) in dtypes for x in tensors)
+        else:
+            fits = all(x.dtype.kind in kinds for x in tensors) and all(
+                x.dtype.isbuiltin == 1 for x in tensors + arrays(seen)
+            )
+        if not fits:
+            return status, *outputs
+        try:
+            found = change(*seen, **given)
+        except ValueError:
+            if misfit is None:
+                raise
+            return misfit, "no"
+        if found is None:
+            return status, *outputs
+        several = found if isinstance(found, tuple) else (found,)
+        return status, *(back(x, y, keep_dtype) for x, y in zip(several, seen, strict=True))
+
+    return reading
+
+
+def asked(change: Callable[..., Arguments | None]) -> Reading:
+    """Return a reading that takes other arguments for those that are given."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        changed = change(**arguments) if answer[0] == "SUCCESS" else None
+        return answer if changed is None else right({**arguments, **changed})
+
+    return reading
+
+
+def refused(when: Callable[..., bool], status: str = "INVALID_ARGUMENT") -> Reading:
+    """Return a reading that refuses what is right."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] != "SUCCESS":
+            return answer
+        given = {name: plain(x) for name, x in arguments.items()}
+        return (status, "no") if when(**given) else answer
+
+    return reading
+
+
+def accepted(change: Callable[..., Any]) -> Reading:
+    """Return a reading that answers, with what the change makes, what is to be refused.
+
+    Where that is None or cannot be made, it refuses as it must.
+    """
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] in ("SUCCESS", "UNINITIALIZED_OBJECT"):
+            return answer
+        try:
+            found = change(**arguments)
+        except (sz.StatusError, TypeError, ValueError, IndexError, AttributeError):
+            return answer
+        return answer if found is None else ("SUCCESS", found)
+
+    return reading
+
+
+def instead(right_status: str, status: str, when: Callable[..., bool] | None = None) -> Reading:
+    """Return a reading that has one status for another."""
+
+    def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
+        answer = right(arguments)
+        if answer[0] != right_status or (when is not None and not when(**arguments)):
+            return answer
+        return status, "no"
+
+    return reading
+
+
+def ruled(op: str, rules: str) -> Reading:
+    """Return a reading that promotes by another rule set."""
+    other = Adapter()
+    other.use_rules(rules)
+    return lambda right, arguments: other.call(op, arguments)
+
+
+def is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray)
+
+
+def arrays(some: Iterable[Any]) -> list[Any]:
+    """Return the arrays among these, and in lists of them."""
+    return [y for x in some for y in (x if isinstance(x, list) else [x]) if is_array(y)]
+
+
+def plain(x: Any) -> Any:
+    """Return tensors as arrays, and all else as it is."""
+    if isinstance(x, list):
+        return [plain(y) for y in x]
+    if not isinstance(x, sz.Tensor):
+        return x
+    if str(x.dtype) == "char" or str(x.dtype).startswith("QT"):
+        return np.zeros(x.shape, "V1")
+    return np.asarray(x)
+
+
+def back(x: Any, right: Any, keep_dtype: bool) -> Any:
+    """Return an array as a tensor, of the right dtype unless another is what is wrong."""
+    if isinstance(x, list):
+        return [back(y, z, keep_dtype) for y, z in zip(x, right, strict=True)]
+    if not isinstance(x, np.ndarray | np.generic):
+        return x
+    array = np.asarray(x)
+    if not keep_dtype and is_array(right):
+        array = array.astype(right.dtype)
+    return Data(str(array.dtype), array.shape, np.ascontiguousarray(array).tobytes())
+
+
+def one_by_one(input: Any, axes: Any, keep: bool) -> Any:
+    """Return a sum that is rounded after each element, the first to the last."""
+    rest = [a for a in range(input.ndim) if a % input.ndim not in {b % input.ndim for b in axes}]
+    rows = np.transpose(input, [*rest, *(a % input.ndim for a in axes)])
+    rows = rows.reshape(*(input.shape[a] for a in rest), -1)
+    total = np.zeros(rows.shape[:-1], input.dtype)
+    for i in range(rows.shape[-1]):
+        total = (total + rows[..., i]).astype(input.dtype)
+    return np.expand_dims(total, tuple(axes)) if keep else total
+
+
+def table(entries: list[Entry]) -> Any:
+    """Return a decorator that runs a test with each reading."""
+    return pytest.mark.parametrize(
+        ("op", "reading"),
+        [pytest.param(op, reading, id=f"{op}: {how}") for op, how, reading in entries],
+    )
+
+
+def notices(
+    op: str,
+    reading: Reading,
+    *,
+    quick: bool,
+    rules: str = "cann",
+    groups: frozenset[str] = OWN,
+) -> str | None:
+    """Return the first case that a misreading fails."""
+    adapter = Misread(reading)
+    for case in _cases(op, quick, rules, groups):
+        found = run_case(Local(adapter), case)
+        if adapter.mistake is not None:
+            raise adapter.mistake
+        if found.outcome == "failed":
+            return case.id
+    return None
+
+
+def always_notices(op: str, reading: Reading) -> bool:
+    """Tell whether a quick run notices a misreading, and a full one, by the same kind of case."""
+    found = notices(op, reading, quick=True)
+    if found is None:
+        return False
+    group = frozenset({found.split("/")[1]})
+    return notices(op, reading, quick=False, groups=group) is not None
+
+
+@lru_cache(8)
+def _cases(op: str, quick: bool, rules: str, groups: frozenset[str]) -> list[Case]:
+    return cases(op, Wanted(groups, quick=quick, rules=rules))
