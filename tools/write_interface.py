@@ -33,7 +33,7 @@ def texts() -> dict[str, str]:
 
 
 def _module(name: str, group: list[Interface]) -> str:
-    chapter = ".".join(group[0].clause.split(".")[:3])
+    chapter = group[0].category_clause
     lines = [
         f'"""{chapter}, {name.replace("_", " ")}, in the standard\'s form; written by '
         'tools/write_interface.py."""',

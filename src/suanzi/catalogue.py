@@ -183,7 +183,7 @@ def entries(
     >>> [one.interface.name for one in entries("power", minimal=True)]
     ['pow']
     """
-    chosen = None if category is None else _category(category)
+    chosen = None if category is None else category_named(category)
     found = [Entry(one, REGISTRY.get(one.name)) for one in interfaces().values()]
     return [
         one
@@ -196,18 +196,21 @@ def entries(
 
 def _clauses() -> dict[str, str]:
     """Return the categories by their clauses: ``7.2.4`` is arithmetic."""
-    return {".".join(i.clause.split(".")[:3]): i.category for i in interfaces().values()}
+    return {i.category_clause: i.category for i in interfaces().values()}
 
 
-def _category(name: str) -> str:
-    """Return a category by its name, in any spelling, or by its clause."""
+def category_named(name: str) -> str:
+    """Return a category by its name, in any spelling, or by its clause.
+
+    >>> category_named("7.2.4"), category_named("linear_algebra")
+    ('arithmetic', 'linear algebra')
+    """
     known = list(dict.fromkeys(one.category for one in interfaces().values()))
     wanted = name.strip().lower().replace("-", " ").replace("_", " ")
     wanted = _clauses().get(wanted, wanted)
     if wanted not in known:
         raise InvalidArgument(
-            f"ops: {name!r} is not a category; there are {', '.join(known)}."
-            f"{nearest(wanted, known)}"
+            f"{name!r} is not a category; there are {', '.join(known)}.{nearest(wanted, known)}"
         )
     return wanted
 

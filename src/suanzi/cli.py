@@ -28,6 +28,7 @@ ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
 app = App(
     name="suanzi",
+    suppress_keyboard_interrupt=False,  # `main` says so, and gives the status that is documented
     help="""What dtype comes out, in every framework: why, what is lost, and how to mend it.
 
     An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
@@ -380,7 +381,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_error=False,
             result_action="return_value",
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where it was closed
+            sys.stdout.flush()
         return int(status or ANSWER)
     except CycloptsError as error:
         return _fail(str(error), BAD_USAGE)
@@ -390,10 +392,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), BAD_USAGE)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         return ANSWER
+    except OSError as error:
+        _print_no_more()
+        return _fail(str(error), FAILURE)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILURE)
+
+
+def _print_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _rules(name: str) -> sz.RuleSet:

@@ -139,12 +139,13 @@ def check(
             backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
             deviations=deviations or (), progress=progress, **filters,
         )  # fmt: skip
-    for path, write in outputs:
-        _write(run, path, write)
+    # What was found is shown first: a disc that is full must not hide it.
     if json == []:
         _print_report(run)
     else:
         _show(run, verbose)
+    for path, write in outputs:
+        _write(run, path, write)
     if run.unfinished:
         return _INTERRUPTED
     if require is not None:

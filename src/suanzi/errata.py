@@ -44,12 +44,7 @@ class Erratum:
 
     def touches(self, one: Interface) -> bool:
         """Tell whether it is about an interface, or about the category it belongs to."""
-        return self.names(one) or category_clause(one) in self.clauses
-
-
-def category_clause(one: Interface) -> str:
-    """Return the clause of an interface's category: 7.2.4 for add."""
-    return ".".join(one.clause.split(".")[:3])
+        return self.names(one) or one.category_clause in self.clauses
 
 
 @cache

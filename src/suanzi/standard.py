@@ -62,6 +62,11 @@ class Interface:
     statuses: tuple[Status, ...]
     minimal: bool
 
+    @property
+    def category_clause(self) -> str:
+        """The clause of its category: 7.2.4 for add."""
+        return ".".join(self.clause.split(".")[:3])
+
 
 @cache
 def interfaces() -> MappingProxyType[str, Interface]:

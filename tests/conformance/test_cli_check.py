@@ -266,6 +266,25 @@ def test_interrupted(tmp_path: Path, jobs: str) -> None:
     assert not _runs(pid)
 
 
+def test_interrupted_before_it_begins(tmp_path: Path) -> None:
+    """A subject that is still being loaded, for ever: there is nothing to report."""
+    (tmp_path / "slow_subject.py").write_text(
+        "import os, time\nopen(f'pid-{os.getpid()}', 'w').close()\ntime.sleep(3600)\n"
+    )
+    command = [sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 120
+        while not (loading := list(tmp_path.glob("pid-*"))) and time.monotonic() < until:
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (3, "", "suanzi: interrupted\n")
+    assert not _runs(int(loading[0].name.removeprefix("pid-")))
+
+
 def _runs(pid: int) -> bool:
     """Whether a process is there; one that is dead and waits to be buried does not count."""
     try:

@@ -190,6 +190,13 @@ def test_mindspore_says_an_error_at_its_own_operator(mindspore: Subject) -> None
     assert result(mindspore, "abs", x=tensor("float32", [-2.0])) == [real(2)]
 
 
+def test_mindspore_says_in_words_which_kernel_is_missing(mindspore: Subject) -> None:
+    found = asked(mindspore, "topk", {"input": tensor("bfloat16", [1.0, 2.0]), "k": 1})
+    assert isinstance(found, Unanswered)
+    assert found.refused
+    assert found.words.startswith("TypeError: Kernel select failed: Select CPU operator[TopK]")
+
+
 def test_openvino_computes_float32_in_float32(openvino: Subject) -> None:
     small = 2.0**-20
     x = tensor("float32", [1 + small, 3.0], (1, 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -54,12 +54,13 @@ def made(
     *,
     keep_dtype: bool = False,
     misfit: str | None = None,
+    dtypes: Collection[str] | None = None,
 ) -> Reading:
     """Return a reading that makes other outputs; of the right ones and the arguments, as arrays.
 
     What has another dtype than NumPy's of these kinds is answered rightly, and so is what the
     change has nothing to say of, by None. Shapes that it cannot take are refused with the status
-    `misfit`, if there is one.
+    `misfit`, if there is one. With `dtypes`, all tensors that are given must have one of those.
     """
 
     def reading(right: Right, arguments: Arguments) -> tuple[Any, ...]:
@@ -68,9 +69,14 @@ def made(
             return status, *outputs
         given = {name: plain(x) for name, x in arguments.items()}
         seen = [plain(x) for x in outputs]
-        if any(x.dtype.kind not in kinds for x in arrays(given.values())) or any(
-            x.dtype.isbuiltin != 1 for x in arrays([*given.values(), *seen])
-        ):
+        tensors = arrays(given.values())
+        if dtypes is not None:
+            fits = all(str(x.dtype) in dtypes for x in tensors)
+        else:
+            fits = all(x.dtype.kind in kinds for x in tensors) and all(
+                x.dtype.isbuiltin == 1 for x in tensors + arrays(seen)
+            )
+        if not fits:
             return status, *outputs
         try:
             found = change(*seen, **given)
@@ -141,6 +147,13 @@ def instead(right_status: str, status: str, when: Callable[..., bool] | None = N
     return reading
 
 
+def ruled(op: str, rules: str) -> Reading:
+    """Return a reading that promotes by another rule set."""
+    other = Adapter()
+    other.use_rules(rules)
+    return lambda right, arguments: other.call(op, arguments)
+
+
 def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
@@ -173,6 +186,17 @@ def back(x: Any, right: Any, keep_dtype: bool) -> Any:
     return Data(str(array.dtype), array.shape, np.ascontiguousarray(array).tobytes())
 
 
+def one_by_one(input: Any, axes: Any, keep: bool) -> Any:
+    """Return a sum that is rounded after each element, the first to the last."""
+    rest = [a for a in range(input.ndim) if a % input.ndim not in {b % input.ndim for b in axes}]
+    rows = np.transpose(input, [*rest, *(a % input.ndim for a in axes)])
+    rows = rows.reshape(*(input.shape[a] for a in rest), -1)
+    total = np.zeros(rows.shape[:-1], input.dtype)
+    for i in range(rows.shape[-1]):
+        total = (total + rows[..., i]).astype(input.dtype)
+    return np.expand_dims(total, tuple(axes)) if keep else total
+
+
 def table(entries: list[Entry]) -> Any:
     """Return a decorator that runs a test with each reading."""
     return pytest.mark.parametrize(
@@ -181,10 +205,17 @@ def table(entries: list[Entry]) -> Any:
     )
 
 
-def notices(op: str, reading: Reading, *, quick: bool) -> str | None:
+def notices(
+    op: str,
+    reading: Reading,
+    *,
+    quick: bool,
+    rules: str = "cann",
+    groups: frozenset[str] = OWN,
+) -> str | None:
     """Return the first case that a misreading fails."""
     adapter = Misread(reading)
-    for case in _cases(op, quick):
+    for case in _cases(op, quick, rules, groups):
         found = run_case(Local(adapter), case)
         if adapter.mistake is not None:
             raise adapter.mistake
@@ -193,6 +224,15 @@ def notices(op: str, reading: Reading, *, quick: bool) -> str | None:
     return None
 
 
-@lru_cache(4)
-def _cases(op: str, quick: bool) -> list[Case]:
-    return cases(op, Wanted(OWN, quick=quick))
+def always_notices(op: str, reading: Reading) -> bool:
+    """Tell whether a quick run notices a misreading, and a full one, by the same kind of case."""
+    found = notices(op, reading, quick=True)
+    if found is None:
+        return False
+    group = frozenset({found.split("/")[1]})
+    return notices(op, reading, quick=False, groups=group) is not None
+
+
+@lru_cache(8)
+def _cases(op: str, quick: bool, rules: str, groups: frozenset[str]) -> list[Case]:
+    return cases(op, Wanted(groups, quick=quick, rules=rules))

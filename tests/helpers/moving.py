@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -179,8 +178,3 @@ def destroyed() -> sz.Tensor:
     gone = sz.tensor([1, 2])
     _core.destroy(gone)
     return gone
-
-
-def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a dense tensor in row-major order."""
-    return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))

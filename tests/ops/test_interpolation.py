@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from functions import each_level, same_bits, threads
 from hypothesis import given
 from hypothesis import strategies as st
 from moving import laid_out, raw
-from sampling import exactly
 
 import suanzi as sz
 from suanzi import _core
@@ -27,6 +27,18 @@ UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 
 def numbers(shape: Sequence[int], dtype: str = "float32", seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def exactly(x: Array, sizes: Sequence[int], mode: str) -> Array:
+    """Return the true values of an array of finite numbers, as fractions."""
+    found = np.array([Fraction(float(v)) for v in x.ravel()], object).reshape(x.shape)
+    for axis, out in enumerate(sizes, 2):
+        rows = []
+        for i in range(out):
+            parts = terms(mode, x.shape[axis], out, i).items()
+            rows.append(sum(np.take(found, k, axis) * weight for k, weight in parts))
+        found = np.stack(rows, axis)
+    return found
 
 
 def check(x: Array, sizes: Sequence[int], kind: str) -> None:

@@ -8,6 +8,8 @@ from fractions import Fraction
 import pytest
 
 import suanzi as sz
+from suanzi.promote.operands import ZeroDim
+from suanzi.promote.questions import refusal
 
 
 class TestExplain:
@@ -164,6 +166,16 @@ class TestFix:
         assert fix is not None
         assert fix.text == "cast the int64 operand to float64, though 2**53+1 becomes 2**53"
         assert fix.code == 'x.astype("float64")'
+
+    @pytest.mark.parametrize("op", ["add", "max", "floordiv", "concat", "where", "bitwise_and"])
+    def test_a_refusal_gives_the_advice_of_its_own_operator(self, op: str) -> None:
+        for a in (sz.bool, sz.int8, sz.int32, sz.float16, sz.bfloat16, sz.complex64):
+            for b in (sz.int8, sz.uint64, ZeroDim("f64"), ZeroDim("bool")):
+                found = sz.explain(a, b, rules="paddle", op=op)
+                if found.dtype is None:
+                    advice = "" if found.fix is None else f" {found.fix.text}."
+                    message = refusal(found.answer)
+                    assert message.lower().endswith(f"{found.reason}.{advice}".lower())
 
     def test_numbers(self) -> None:
         fix = sz.explain(sz.int8, 300, rules="torch").fix

@@ -11,7 +11,7 @@ from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, link_to, members
 from suanzi._text import columns
 from suanzi.conformance.deviations import packaged
-from suanzi.errata import KINDS, Erratum, category_clause, errata
+from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
@@ -43,7 +43,7 @@ def _title_of(erratum: Erratum) -> str:
         one.category
         for one in interfaces().values()
         for clause in erratum.clauses
-        if clause == one.clause or clause == category_clause(one)
+        if clause == one.clause or clause == one.category_clause
     }
     general = not erratum.clauses or not erratum.clauses[0].startswith("7.2.")
     return TITLES[found.pop()] if len(found) == 1 and not general else "General"
@@ -61,7 +61,7 @@ def _erratum(erratum: Erratum) -> str:
 
 def _where(erratum: Erratum) -> str:
     by_clause = {one.clause: one for one in interfaces().values()}
-    categories = {category_clause(one): one.category for one in interfaces().values()}
+    categories = {one.category_clause: one.category for one in interfaces().values()}
     said = []
     for clause in erratum.clauses:
         if clause in by_clause:

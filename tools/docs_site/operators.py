@@ -10,7 +10,7 @@ from docs_site.markdown import code, docstring, fenced, table
 from suanzi import interface as standard_form
 from suanzi.device import Device
 from suanzi.dtypes import DType
-from suanzi.errata import Erratum, category_clause, errata, errata_of
+from suanzi.errata import Erratum, errata, errata_of
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import REGISTRY, Operator
 from suanzi.standard import Interface, interfaces
@@ -68,7 +68,7 @@ def members(category: str) -> list[Interface]:
 
 def _category_page(category: str) -> str:
     found = members(category)
-    clause = category_clause(found[0])
+    clause = found[0].category_clause
     missing = [one.name for one in found if one.name not in REGISTRY]
     parts = [
         f"# {TITLES[category]}",
@@ -234,7 +234,7 @@ def _index() -> str:
     for category, title in TITLES.items():
         found = members(category)
         name = page_of(category).removeprefix("reference/")
-        parts.append(f"## {title}\n\n{category_clause(found[0])}, [{title}]({name})")
+        parts.append(f"## {title}\n\n{found[0].category_clause}, [{title}]({name})")
         parts.append(_overview(found))
     return "\n\n".join(parts) + "\n"
 

@@ -14,11 +14,13 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from suanzi._hints import nearest
+from suanzi.catalogue import category_named
 from suanzi.conformance import deviations as known
 from suanzi.conformance import frozen
 from suanzi.conformance.backends import backend as named
 from suanzi.conformance.cases import Wanted, cases, operators
 from suanzi.conformance.deviations import Deviation
+from suanzi.conformance.levels import CASE_FILTERS, OPERATOR_FILTERS
 from suanzi.conformance.model import GROUPS, Case
 from suanzi.conformance.process import Backend, Facts
 from suanzi.conformance.results import Result, Run
@@ -28,11 +30,10 @@ from suanzi.promote.library import rule_set
 from suanzi.standard import interface, interfaces
 from suanzi.status import InvalidArgument
 
+FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS)
+"""The settings that leave cases out."""
 _Given = TypeVar("_Given")
 Path = str | PathLike[str]
-
-FILTERS = ("ops", "categories", "minimal", "dtypes", "groups", "cases", "quick")
-"""The settings that leave cases out."""
 
 
 @dataclass(frozen=True)
@@ -134,17 +135,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def category(name: str) -> str:
-    """Return a category by its name or its clause.
-
-    >>> category("7.2.4"), category("linear_algebra")
-    ('arithmetic', 'linear algebra')
-    """
-    by_clause = {".".join(one.clause.split(".")[:3]): one.category for one in interfaces().values()}
-    key = by_clause.get(name.strip(), name.strip().lower().replace("_", " "))
-    return _one_of("category", key, dict.fromkeys(by_clause.values()))
-
-
 def filters(
     *,
     ops: Sequence[str] = (),
@@ -166,7 +156,7 @@ def filters(
     """
     asked: dict[str, Any] = {
         "ops": [interface(name).name for name in ops] or None,
-        "categories": [category(name) for name in categories] or None,
+        "categories": [category_named(name) for name in categories] or None,
         "minimal": bool(minimal),
         "dtypes": [_dtype(name) for name in dtypes] or None,
         "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
@@ -181,7 +171,7 @@ def filters(
         return asked
     manifest = frozen.manifest_of(folder)
     then = manifest.get("filters", {})
-    kept = {name: asked[name] or then.get(name) for name in FILTERS}
+    kept = {name: asked[name] or then.get(name, asked[name]) for name in FILTERS}
     from_it = {"seed": manifest.get("seed", 0), "rules": manifest.get("rules")}
     return asked | kept | from_it | {"frozen": manifest["sha256"]}
 

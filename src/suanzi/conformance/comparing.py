@@ -187,7 +187,8 @@ def _circumstances(before: Run, after: Run) -> list[tuple[str, str, str]]:
     for name in dict.fromkeys((*before.settings, *after.settings)):
         a, b = before.settings.get(name), after.settings.get(name)
         if name not in _IGNORED and a != b:
-            found.append((name, _word(a), _word(b)))
+            without = "none" if name in ("folder", "frozen") else "all"
+            found.append((name, _word(a, without), _word(b, without)))
     if bool(before.unfinished) or bool(after.unfinished):
         found.append(("interrupted", _word(bool(before.unfinished)), _word(bool(after.unfinished))))
     return found
@@ -197,9 +198,9 @@ def _signed(n: int) -> str:
     return f"{n:+}" if n else ""
 
 
-def _word(value: Any) -> str:
+def _word(value: Any, without: str = "none") -> str:
     if value is None:
-        return "all"
+        return without
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

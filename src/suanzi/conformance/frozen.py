@@ -150,7 +150,18 @@ def export(
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InvalidArgument(f"check: {os.fspath(folder)!r} is there, and is no empty folder.")
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        return _write(place, each, facts or {})
+    except OSError as error:
+        raise InvalidArgument(
+            f"check: the cases cannot be written to {os.fspath(folder)!r}: {error.strerror}."
+        ) from None
+
+
+def _write(
+    place: Path, each: Iterable[tuple[str, list[Case]]], facts: Mapping[str, Any]
+) -> dict[str, Any]:
     files: dict[str, dict[str, Any]] = {}
     for op, found in each:
         if not found:
@@ -161,7 +172,7 @@ def export(
     manifest = {
         "format": FORMAT,
         "suanzi": sz.__version__,
-        **(facts or {}),
+        **facts,
         "cases": sum(one["cases"] for one in files.values()),
         "sha256": digest(files),
         "files": files,

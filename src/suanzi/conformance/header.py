@@ -139,7 +139,7 @@ def header() -> str:
     for function in prototypes():
         if function.interface.category != category:
             category = function.interface.category
-            number = ".".join(function.interface.clause.split(".")[:3])
+            number = function.interface.category_clause
             parts.append(f"/* {number} {_CATEGORIES.get(category, category.capitalize())} */\n")
         parts.append(_function(function))
     parts += [_misprints(), _LIBRARY, "#ifdef __cplusplus\n}\n#endif\n", "#endif\n"]

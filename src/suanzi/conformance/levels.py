@@ -41,8 +41,10 @@ subject had crashed too often has no answer, as what is unsupported.
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
 
-_CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
-_OPERATOR_FILTERS = ("ops", "categories", "minimal")
+OPERATOR_FILTERS = ("ops", "categories", "minimal")
+"""The settings that leave out interfaces."""
+CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
+"""The settings that leave out cases of an interface."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def levels(run: Run) -> list[Level]:
     """Return the levels: the minimal set, all forward, all, and the promotion rule set."""
     all_of = interfaces()
     found = standings(run)
-    partial = any(run.settings.get(key) for key in _CASE_FILTERS)
+    partial = any(run.settings.get(key) for key in CASE_FILTERS)
     return [
         _level(name, title, {op: found[op] for op in members}, partial)
         for name, title, members in (
@@ -207,7 +209,7 @@ def _promotion(run: Run) -> Level:
         r.op for r in some if r.outcome != "passed" and r.known is None
     )
     groups = run.settings.get("groups") or ["promotion"]
-    filters = (*_OPERATOR_FILTERS, *(f for f in _CASE_FILTERS if f != "groups"))
+    filters = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"))
     partial = any(run.settings.get(f) for f in filters) or "promotion" not in groups
     return Level(
         "promotion", f"promotion by {rules}" if rules else "promotion", "cases", len(some),

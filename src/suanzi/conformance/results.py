@@ -81,7 +81,10 @@ class Result:
         for name in ("ulp", "bound", "mean_relative", "max_relative"):
             if isinstance(facts.get(name), str):
                 facts[name] = float(facts[name])
-        return cls(**facts)
+        found = cls(**facts)
+        if found.outcome not in OUTCOMES:
+            raise ValueError(f"{found.outcome!r} is no outcome")
+        return found
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Run:
                 unused=list(data.get("unused", ())),
                 unfinished=list(data.get("unfinished", ())),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InvalidArgument(
                 f"the report is not what {SCHEMA!r} says: {type(error).__name__}: {error}."
             ) from None

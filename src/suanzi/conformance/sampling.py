@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Sequence
 from random import Random
 
 from suanzi.conformance.oracle import FORMATS, PARTS
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-
-_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
+from suanzi.conformance.tensors import from_bits
 
 
 def sample(
@@ -43,6 +41,4 @@ def sample(
         ]
     else:
         bits = [random.getrandbits(width) for _ in range(count)]
-    return Data(
-        dtype, tuple(shape), struct.pack(f"<{count}{_CODES[width // 8]}", *bits), layout
-    )  # fmt: skip
+    return from_bits(dtype, bits, shape, layout)

@@ -52,12 +52,15 @@ def tensor(
     layout: str = "dense",
 ) -> Data:
     """Return a tensor of these values, rounded once, as data."""
-    unit, _ = _unit(dtype)
     bits = [b for x in values for b in bits_of(dtype, real(x) if isinstance(x, float) else x)]
-    raw = struct.pack(f"<{len(bits)}{_CODES[unit]}", *bits)
-    made = tuple(shape) if shape is not None else (len(values),)
-    assert math.prod(made) == len(values), (made, len(values))
-    return Data(dtype, made, raw, layout)
+    return from_bits(dtype, bits, (len(values),) if shape is None else shape, layout)
+
+
+def from_bits(dtype: str, bits: Sequence[int], shape: Sequence[int], layout: str = "dense") -> Data:
+    """Return a tensor of these bits, which are two numbers for each complex one, as data."""
+    unit, parts = _unit(dtype)
+    assert parts * math.prod(shape) == len(bits), (shape, len(bits))
+    return Data(dtype, tuple(shape), struct.pack(f"<{len(bits)}{_CODES[unit]}", *bits), layout)
 
 
 def raw_bits(data: Data) -> tuple[int, ...]:

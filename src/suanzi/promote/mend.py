@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from suanzi.dtypes import DType, document_name
 from suanzi.promote.cells import kind_rank
@@ -51,11 +51,11 @@ def mend(found: Answer) -> Fix | None:
         return None
     if any(o.dtype is not None and o.dtype.kind in ("char", "quantized") for o in found.operands):
         return None
-    best = min(_casts(found), key=lambda option: option[0], default=None)
+    best = min(_casts(found), key=lambda option: option.rank, default=None)
     # A cast helps if it loses later than the answer does, and not fractions or the sign.
     now = -min((_magnitude(one.value) for one in lost), default=1.0)
-    if best is not None and best[0][0] < now:
-        return best[1]
+    if best is not None and best.rank[0] < now:
+        return _fix(found, best)
     return _stay_small(lost) if lost else None
 
 
@@ -89,7 +89,18 @@ def _operand_loss(o: Operand, path: tuple[DType, ...]) -> Loss | None:
 Rank: TypeAlias = tuple[float, bool, bool, int, int, int, bool, int]
 
 
-def _casts(found: Answer) -> Iterator[tuple[Rank, Fix]]:
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A cast that the rule set answers; only the best one is put into words."""
+
+    rank: Rank
+    cast: list[Operand]
+    target: DType
+    result: DType
+    lost: list[Loss]
+
+
+def _casts(found: Answer) -> Iterator[_Option]:
     """Yield the casts of one kind of operand, or of all, that the rule set then answers."""
     tensors = list(dict.fromkeys(o for o in found.operands if o.dtype is not None))
     numbers = [o for o in dict.fromkeys(found.operands) if o.value is not None] if tensors else []
@@ -106,7 +117,7 @@ def _casts(found: Answer) -> Iterator[tuple[Rank, Fix]]:
 
 def _try(
     found: Answer, group: list[Operand], target: DType, losing: set[DType | None]
-) -> tuple[Rank, Fix] | None:
+) -> _Option | None:
     """Cast the operands of a group to `target`, and ask the rule set again."""
     cast = [o for o in group if o.dtype is not target]
     if not cast:
@@ -115,7 +126,7 @@ def _try(
         Operand(o.role if o.dtype else Role.ZERO_DIM, target) if o in cast else o
         for o in found.operands
     ]
-    result = answer(operands, found.rules, found.operator).dtype
+    result = _result(found, tuple(operands))
     if result is None:
         return None
     lost = [
@@ -133,7 +144,26 @@ def _try(
         target is not result,
         target.bits,
     )
-    return rank, _fix(found, cast, target, result, lost)
+    return _Option(rank, cast, target, result, lost)
+
+
+# A table of refusals asks the same few questions again and again.
+_results: dict[tuple[Any, ...], DType | None] = {}
+
+
+def _result(found: Answer, operands: tuple[Operand, ...]) -> DType | None:
+    key = *scope(found), operands
+    if key not in _results:
+        if len(_results) > 8192:
+            _results.clear()
+        _results[key] = answer(operands, found.rules, found.operator).dtype
+    return _results[key]
+
+
+def scope(found: Answer) -> tuple[Any, ...]:
+    """Return what an answer depends on besides the operands; operators may have it in common."""
+    rules, op = found.rules, found.operator
+    return rules, op.operator_class, rules.gate(op), rules.zero_dim(op)
 
 
 def _magnitude(value: Real | complex) -> float:
@@ -143,7 +173,8 @@ def _magnitude(value: Real | complex) -> float:
         return sys.float_info.max
 
 
-def _fix(found: Answer, cast: list[Operand], target: DType, result: DType, lost: list[Loss]) -> Fix:
+def _fix(found: Answer, option: _Option) -> Fix:
+    cast, target, result, lost = option.cast, option.target, option.result, option.lost
     first = cast[0]
     times = sum(o in cast for o in found.operands)
     who = f"the {first} operand{'s' * (times > 1)}"

@@ -184,8 +184,10 @@ def _dtype_of(found: Answer) -> DType:
     raise TypeMismatch(refusal(found))
 
 
-# The sentence is dear, because the fix is searched for; a refusal that comes back is not.
+# The sentence is dear, because the fix is searched for; a refusal that comes back is not, nor is
+# that of another operator to which the rule set applies the same rules.
 _refusals: dict[tuple[Any, ...], str] = {}
+_advice: dict[tuple[Any, ...], str] = {}
 
 
 def refusal(found: Answer, who: str = "") -> str:
@@ -199,13 +201,22 @@ def refusal(found: Answer, who: str = "") -> str:
 
 
 def _write_refusal(found: Answer, who: str) -> str:
-    from suanzi.promote.mend import mend
-
     names = " and ".join(str(o) for o in found.operands)
     verb = "have no common dtype" if len(found.operands) > 1 else "is refused"
-    fix = mend(found)
-    advice = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
     return (
         f"{who}{': ' * bool(who)}{names} {verb} under {found.rules.name} ({found.rules.title}): "
-        f"{found.reason}.{advice}"
+        f"{found.reason}.{_advice_for(found)}"
     )
+
+
+def _advice_for(found: Answer) -> str:
+    """Return the sentence that says how to mend a refusal; empty where nothing helps."""
+    from suanzi.promote.mend import mend, scope
+
+    key = *scope(found), found.operands
+    if key not in _advice:
+        if len(_advice) > 4096:
+            _advice.clear()
+        fix = mend(found)
+        _advice[key] = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
+    return _advice[key]

@@ -14,6 +14,7 @@ import mpmath
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.exact_arrays import Exact, exact
 from suanzi.conformance.functions import fraction
+from suanzi.conformance.lines import shape_left
 from suanzi.conformance.model import Case, Output
 from suanzi.conformance.oracle import FORMATS, INFINITY, NAN, PARTS, ZERO, Real, Value, decode, real
 from suanzi.conformance.sampling import sample
@@ -109,10 +110,7 @@ def norm_output(data: Data, kind: str, axes: Axes, keep: bool) -> Output:
         p = 1.0 if kind in ("inf", "1") else 2.0 if kind == "fro" else float(kind)
         error = _error(data.dtype, kind, terms, p) * found
         allowed.append(error + half_unit(part, found + error))
-    shape = tuple(
-        1 if a in inner else n for a, n in enumerate(data.shape) if keep or a not in inner
-    )
-    return Output(part, shape, tuple(truth), allowed=tuple(allowed))
+    return Output(part, shape_left(data.shape, inner, keep), tuple(truth), allowed=tuple(allowed))
 
 
 def _error(dtype: str, kind: str, terms: int, p: float) -> Fraction:

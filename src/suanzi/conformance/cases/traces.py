@@ -11,10 +11,10 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model import Case, Output
+from suanzi.conformance.moving import Shape, indices, place, zero
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, exact_binary, real, two, wrap
 from suanzi.conformance.tensors import LAYOUTS, ordinary, special, tensor
 
-Shape = tuple[int, ...]
 _Planes = tuple[tuple[str, Shape, dict[str, int]], ...]
 _PLANES: _Planes = (
     ("square", (4, 4), {}),
@@ -35,7 +35,6 @@ _EMPTY: _Planes = (
     ("no planes", (2, 3, 0), {}),
     ("empty planes", (0, 2, 4), {}),
 )
-_ZEROS: dict[bool, Value] = {False: real(0), True: (real(0), real(0))}
 
 
 @cases_of("trace")
@@ -62,7 +61,7 @@ def _special_traces(dtype: str) -> Iterator[Case]:
     few = special(dtype)
     title = "each special value alone"
     count = len(few)
-    planes = [few[k] if i == j == 1 else few[(7 * k + i + j) % count] if i != j else _zero(dtype)
+    planes = [few[k] if i == j == 1 else few[(7 * k + i + j) % count] if i != j else zero(dtype)
               for i, j, k in product(range(3), range(3), range(count))]  # fmt: skip
     yield _trace("special", dtype, title, planes, (3, 3, count), {})
     if dtype not in FORMATS and dtype not in PARTS:
@@ -77,10 +76,6 @@ def _special_traces(dtype: str) -> Iterator[Case]:
             if FORMATS[dtype].infinity:
                 values: list[Value] = [ends[0], real(1), nan, ends[1]]
                 yield _trace("special", dtype, title, values, (2, 2), {})
-
-
-def _zero(dtype: str) -> Value:
-    return _ZEROS[dtype in PARTS] if dtype in FORMATS or dtype in PARTS else 0
 
 
 def _trace(
@@ -110,14 +105,12 @@ def _diagonals(shape: Shape, more: dict[str, int]) -> tuple[Shape, list[list[int
     kept = [axis for axis in range(rank) if axis not in (first, second)]
     rest = tuple(shape[axis] for axis in kept)
     found = []
-    for place in product(*map(range, rest)):
+    for index in indices(rest):
         terms = []
         for i in range(shape[first]):
             if 0 <= i + offset < shape[second]:
-                at = dict(zip(kept, place, strict=True)) | {first: i, second: i + offset}
-                terms.append(
-                    reduce(lambda all_, axis: all_ * shape[axis] + at[axis], range(rank), 0)
-                )
+                at = dict(zip(kept, index, strict=True)) | {first: i, second: i + offset}
+                terms.append(place([at[axis] for axis in range(rank)], shape))
         found.append(terms)
     return rest, found
 
@@ -125,7 +118,7 @@ def _diagonals(shape: Shape, more: dict[str, int]) -> tuple[Shape, list[list[int
 def _sum(dtype: str, terms: Sequence[Value]) -> Value:
     if dtype not in FORMATS and dtype not in PARTS:
         return wrap(dtype, sum(x for x in terms if isinstance(x, int)))
-    return reduce(lambda a, b: exact_binary("add", dtype, a, b), terms, _zero(dtype))
+    return reduce(lambda a, b: exact_binary("add", dtype, a, b), terms, zero(dtype))
 
 
 def _sum_error(dtype: str, terms: Sequence[Value]) -> Fraction:
@@ -178,10 +171,10 @@ def _gradient(
     rest, diagonals = _diagonals(shape, more)
 
     def expect() -> tuple[Output]:
-        truth = [_zero(dtype)] * math.prod(shape)
+        truth = [zero(dtype)] * math.prod(shape)
         for value, places in zip(values, diagonals, strict=True):
-            for place in places:
-                truth[place] = value
+            for i in places:
+                truth[i] = value
         return (Output(dtype, shape, tuple(truth)),)
 
     arguments: dict[str, Any] = {"grad_y": tensor(dtype, values, rest, layout)}

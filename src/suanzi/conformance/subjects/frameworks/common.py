@@ -184,7 +184,7 @@ class Framework:
         except Exception as error:
             words = f"{type(error).__name__}: {error}"
             if any(part in words for part in self.no_kernel):
-                raise NoKernel(words.splitlines()[0][:200]) from None
+                raise NoKernel(in_a_row(words)[:200]) from None
             raise
 
     def settled(self, found):
@@ -207,6 +207,15 @@ STANDARD_NAMES = frozenset(
 def named(values, *names):
     """Return a framework's dtypes by the standard's names, of those names that it has."""
     return {name: getattr(values, name) for name in names if hasattr(values, name)}
+
+
+def in_a_row(words):
+    """Return an error's words without the lines and rules that it is drawn with.
+
+    >>> in_a_row("TypeError: \\n-----\\n- Kernel select failed:\\n-----\\n")
+    'TypeError: Kernel select failed:'
+    """
+    return " ".join(word for word in words.split() if word.strip("-"))
 
 
 def spread(shape, size, places, values):

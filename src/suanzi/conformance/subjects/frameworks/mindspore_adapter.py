@@ -62,7 +62,8 @@ MAPPING = {
     "expand_dims": "ops.expand_dims(input, axis)",
     "squeeze": "ops.squeeze(input, axes(axis))",
     "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim)[::-1]))",
-    "split": "list(ops.split(input, split_sizes or input.shape[axis] // nsplit, axis))",
+    "split": "list(ops.split(input, split_sizes, axis) if split_sizes else "
+    "mnp.split(input, nsplit, axis))",
     "concat": "ops.concat(input_lists, axis)",
     "stack": "ops.stack(input_lists, axis)",
     "unstack": "list(ops.unstack(input, axis))",
@@ -71,7 +72,7 @@ MAPPING = {
     "tile": "ops.tile(input, tuple(repeats))",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "ops.flip(input, tuple(axis))",
-    "roll": "mnp.roll(input, tuple(shifts) if axis else shifts[0], axes(axis))",
+    "roll": "mnp.roll(input, tuple(shifts) if len(shifts) > 1 else shifts[0], axes(axis))",
     "crop": "ops.slice(input, tuple(offsets_of(offsets, shape)), tuple(shape))",
     "clip": "ops.clamp(input, low, high)",
     "clip_backward": "gradient(lambda x: ops.clamp(x, low, high), grad_out, input)",

@@ -1,0 +1,98 @@
+"""Files that cannot be written or read, or are no reports: one line says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suanzi.cli import main
+
+SMALL = ("check", "--op", "add", "--dtype", "int8", "--group", "plain", "--jobs", "1")
+needs_a_full_disc = pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="this system has no full disc to write to"
+)
+
+
+def run(*arguments: str, out: str | None = None) -> tuple[int, str, str]:
+    """Run a command, its output going to a file if one is named."""
+    target = subprocess.PIPE if out is None else os.open(out, os.O_WRONLY)
+    # Python keeps what it prints, and writes it late: as in every shell.
+    settings = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-m", "suanzi.cli", *arguments], stdout=target, stderr=subprocess.PIPE,
+        text=True, check=False, env=settings,
+    )  # fmt: skip
+    return done.returncode, done.stdout or "", done.stderr
+
+
+@needs_a_full_disc
+@pytest.mark.parametrize("option", ["--report", "--json", "--junit"])
+def test_a_full_disc_does_not_hide_what_was_found(
+    capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert main([*SMALL, option, "/dev/full"]) == 2
+    out, err = capsys.readouterr()
+    assert "Nothing went wrong." in out
+    assert err == "suanzi: check: '/dev/full' cannot be written: No space left on device.\n"
+
+
+@needs_a_full_disc
+@pytest.mark.parametrize("more", [(), ("--json",), ("--list",)])
+def test_output_to_a_full_disc(more: tuple[str, ...]) -> None:
+    status, _, err = run(*SMALL, *more, out="/dev/full")
+    assert status == 3
+    assert err.splitlines() == ["suanzi: [Errno 28] No space left on device"]
+
+
+def test_cases_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert main([*SMALL, "--export", str(tmp_path / "file" / "cases")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "the cases cannot be written to" in err
+    assert "Not a directory" in err
+
+
+_RESULT = {"id": "a/b/c/d", "op": "a", "group": "b", "dtype": "c", "outcome": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        ([5], "AttributeError"),
+        (7, "TypeError"),
+        ([{"id": "x"}], "TypeError"),
+        ([{**_RESULT, "outcome": "fine"}], "'fine' is no outcome"),
+        ([{**_RESULT, "ulp": "many"}], "could not convert"),
+    ],
+)
+def test_what_is_no_report(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, results: object, words: str
+) -> None:
+    file = tmp_path / "report.json"
+    data = {"schema": "suanzi-conformance/1", "subject": {}, "settings": {}, "results": results}
+    file.write_text(json.dumps(data))
+    assert main(["compare", str(file), str(file)]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_frozen_cases_compare_with_those_made_now(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made, frozen, cases = (str(tmp_path / name) for name in ("made.json", "frozen.json", "cases"))
+    main([*SMALL, "--json", made])
+    main([*SMALL[:-2], "--export", cases])
+    main(["check", "--cases", cases, "--jobs", "1", "--json", frozen])
+    capsys.readouterr()
+    assert main(["compare", made, frozen]) == 0
+    out = capsys.readouterr().out
+    head = out.partition("counts")[0].splitlines()[2:]
+    assert [line.split()[:2] for line in head if line] == [["folder", "none"], ["frozen", "none"]]
+    assert "Nothing changed." in out
