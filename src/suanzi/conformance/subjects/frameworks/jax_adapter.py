@@ -19,7 +19,6 @@ from frameworks.common import (
     named,
     norm_name,
     offsets_of,
-    pairs,
     target_sizes,
 )
 from jax.experimental import sparse
@@ -66,7 +65,7 @@ MAPPING = {
     "slice": "input[boxes(begin, size, step)]",
     "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], input, grad_out)",
     "tile": "jnp.tile(input, repeats)",
-    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "pad": "padded(input, np.reshape(np.array(pad_width, int), (-1, 2)), pad_value, pad_mode)",
     "reverse": "jnp.flip(input, tuple(axis))",
     "roll": "jnp.roll(input, shifts if axis else shifts[0], axes(axis))",
     "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
@@ -261,7 +260,10 @@ def eps(dtype):
 def gradient(function, x, grad):
     """Return the gradient of a function at x; JAX's of complex numbers are conjugates of others."""
     _, backward = jax.vjp(function, x)
-    return jnp.conj(backward(jnp.conj(grad))[0])
+    found = backward(jnp.conj(grad))[0]
+    if found.dtype == jax.dtypes.float0:
+        raise Unsupported("JAX has no gradients of integers")
+    return jnp.conj(found)
 
 
 def zeros(shape, like):
@@ -445,7 +447,12 @@ class Adapter(Framework):
     }  # fmt: skip
     literal, spelled = "jnp.array({values}, {dtype})", "jnp.{dtype}"
     spellings = {"bool": "jnp.bool_"}
-    no_kernel = ("NotImplementedError", "Unsupported dtype")
+    no_kernel = (
+        "NotImplementedError",
+        "Unsupported dtype",
+        "dtype argument to `uniform` must be a float dtype",
+        "unexpected JAX type (e.g. shape/dtype) for argument to VJP function",
+    )
     notes = [
         "JAX has no status codes: whatever it raises counts as a refusal.",
         "On the CPU, with jax_enable_x64: without it there are no 64-bit dtypes.",
@@ -470,6 +477,8 @@ class Adapter(Framework):
     def read(self, x):
         """Return an array as data."""
         if isinstance(x, sparse.BCOO):
+            if x.dtype == np.bool_:
+                raise Unsupported("JAX makes no sparse array of bool dense")
             dense = self.read(x.todense())
             return Data(dense.dtype, dense.shape, dense.raw, sparse="COO")
         x = np.asarray(x)
