@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import venv
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     (home / "chip.py").write_text(CHIP)
     for kind, name in (
-        ("python", "chip_adapter.py"), ("python", "test_conformance.py"), ("toml", "pyproject.toml")
+        ("python", "chip_adapter.py"), ("python", "conftest.py"), ("toml", "pyproject.toml")
     ):  # fmt: skip
         (home / name).write_text(block(kind, name))
     (home / "known.toml").write_text('[[deviation]]\nop = "sub"\nreason = "next year"\n')
@@ -147,8 +146,7 @@ def test_what_it_does_not_have_is_told(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", commands("pytest"))
 def test_in_a_suite_of_its_own(folder: Path, command: str) -> None:
-    plugin = "" if entry_points(group="pytest11", name="suanzi") else "-p suanzi.conformance.plugin"
-    options = f"{plugin} -q -p no:cacheprovider --suanzi-op=add --suanzi-group=plain,status"
+    options = "-q -p no:cacheprovider --suanzi-op=add --suanzi-group=plain,status"
     run = command.replace("pytest", f"{sys.executable} -m pytest", 1)
     done = shell(folder, run, PYTEST_ADDOPTS=options)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,8 +12,6 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model import Case
 from suanzi.conformance.subjects.wire import Data
 
-Sampler = Callable[[np.ndarray, tuple[int, ...], type], np.ndarray]
-
 
 def linear_cases(dtype: str) -> list[Case]:
     wanted = Wanted(groups=frozenset({"plain", "random", "strided"}), dtypes=frozenset({dtype}))

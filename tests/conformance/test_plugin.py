@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -14,16 +13,14 @@ import pytest
 from suanzi.conformance.check import export, filters
 
 HERE = Path(__file__).parent
-ONE_LINE = "from suanzi.conformance.suite import test_conformance\n"
+ONE_LINE = 'pytest_plugins = ["suanzi.conformance.plugin"]\n'
 
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
-    """Run pytest in a folder; the plugin loads by itself where suanzi was installed with it."""
-    known = entry_points(group="pytest11", name="suanzi")
-    plugin = [] if known else ["-p", "suanzi.conformance.plugin"]
+    """Run pytest in a folder."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-ra", "-q", "-p", "no:cacheprovider", "--rootdir",
-         str(folder), *plugin, *options],
+         str(folder), *options],
         cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "200"},
     )  # fmt: skip
@@ -36,7 +33,7 @@ def counts(text: str) -> dict[str, int]:
 
 
 def test_one_line_is_a_suite(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     settings = "[pytest]\nsuanzi_backend = wrong_subjects:Bare\nsuanzi_dtype = float32\n"
     (tmp_path / "pytest.ini").write_text(settings)
     status, text = run(tmp_path, "--suanzi-op=add", "--suanzi-group=plain,broadcast")
@@ -46,17 +43,17 @@ def test_one_line_is_a_suite(tmp_path: Path) -> None:
 
 
 def test_a_case_is_a_test_with_a_name(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     status, text = run(
         tmp_path, "--suanzi-backend=suanzi", "--suanzi-op=exp", "--suanzi-group=special", "-vv",
         "-k", "float32",
     )  # fmt: skip
     assert status == 0, text
-    assert re.search(r"test_chip\.py::test_conformance\[exp/special/float32/\S+\] PASSED", text)
+    assert re.search(r"::test_conformance\[exp/special/float32/\S+\] PASSED", text)
 
 
 def test_outcomes(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     known = tmp_path / "known.toml"
     known.write_text(
         '[[deviation]]\nop = "mod"\nreason = "it is not written yet"\n'
@@ -77,7 +74,7 @@ def test_outcomes(tmp_path: Path) -> None:
 
 
 def test_what_a_subject_does_not_have_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     status, text = run(
         tmp_path, "--suanzi-backend=wrong_subjects:Bare", "--suanzi-op=mul", "--suanzi-group=plain",
     )  # fmt: skip
@@ -88,18 +85,34 @@ def test_what_a_subject_does_not_have_is_skipped_with_the_reason(tmp_path: Path)
 
 def test_no_file_is_needed(tmp_path: Path) -> None:
     status, text = run(
-        tmp_path, "--pyargs", "suanzi.conformance.suite", "--suanzi-backend=suanzi",
+        tmp_path, "-p", "suanzi.conformance.plugin", "--suanzi-backend=suanzi",
         "--suanzi-op=bitwise_not", "--suanzi-quick",
     )  # fmt: skip
     assert status == 0, text
     assert counts(text)["passed"] > 5
 
 
-def test_a_subject_must_be_named(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
-    status, text = run(tmp_path)
-    assert status != 0
+def test_without_a_subject_there_is_nothing_to_collect(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
+    assert run(tmp_path)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+    status, text = run(tmp_path, "--pyargs", "suanzi.conformance.suite")
+    assert status == 2
     assert "--suanzi-backend torch" in text
+
+
+def test_beside_tests_of_its_own(tmp_path: Path) -> None:
+    """All of them by default; one that is asked for by name is alone."""
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
+    (tmp_path / "test_mine.py").write_text("def test_mine():\n    pass\n")
+    settings = (
+        "[pytest]\nsuanzi_backend = suanzi\nsuanzi_op = add\nsuanzi_dtype = int8\n"
+        "suanzi_group = plain\n"
+    )
+    (tmp_path / "pytest.ini").write_text(settings)
+    assert counts(run(tmp_path)[1])["passed"] > 2
+    assert counts(run(tmp_path, "test_mine.py")[1])["passed"] == 1
+    named = run(tmp_path, "test_mine.py", "--suanzi-backend=suanzi")[1]
+    assert counts(named)["passed"] > 2
 
 
 @pytest.mark.parametrize(
@@ -122,7 +135,7 @@ def test_a_subject_must_be_named(tmp_path: Path) -> None:
 )
 def test_what_is_misspelled_is_no_suite_of_nothing(tmp_path: Path, option: str, words: str) -> None:
     """Tests that are not there would pass, and nobody would know."""
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     status, text = run(
         tmp_path, "--suanzi-backend=suanzi", "--suanzi-op=add", "--suanzi-quick", option
     )
@@ -133,7 +146,7 @@ def test_what_is_misspelled_is_no_suite_of_nothing(tmp_path: Path, option: str, 
 
 
 def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     settings = "[pytest]\nfilterwarnings = error\nsuanzi_backend = suanzi\n"
     (tmp_path / "pytest.ini").write_text(settings)
     status, text = run(
@@ -148,7 +161,7 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
 
 
 def test_frozen_cases_are_looked_at(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     export(tmp_path / "cases", filters(ops=["add"], dtypes=["int8"], groups=["plain"]), "cann")
     options = ("--suanzi-backend=suanzi", f"--suanzi-cases={tmp_path / 'cases'}")
     status, text = run(tmp_path, *options)
@@ -162,7 +175,7 @@ def test_frozen_cases_are_looked_at(tmp_path: Path) -> None:
 
 
 def test_in_several_processes(tmp_path: Path) -> None:
-    (tmp_path / "test_chip.py").write_text(ONE_LINE)
+    (tmp_path / "conftest.py").write_text(ONE_LINE)
     options = ("--suanzi-backend=suanzi", "--suanzi-op=add", "--suanzi-dtype=int8", "-n", "2")
     status, text = run(tmp_path, *options)
     assert status == 0, text
@@ -174,11 +187,3 @@ def test_without_a_test_that_asks_nothing_is_loaded(tmp_path: Path) -> None:
         "import sys\ndef test_mine():\n    assert 'suanzi.conformance.cases' not in sys.modules\n"
     )
     assert run(tmp_path)[0] == 0
-
-
-@pytest.mark.skipif(
-    not entry_points(group="pytest11", name="suanzi"), reason="this environment is older"
-)
-def test_the_plugin_is_registered() -> None:
-    (found,) = entry_points(group="pytest11", name="suanzi")
-    assert found.value == "suanzi.conformance.plugin"

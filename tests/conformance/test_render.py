@@ -11,8 +11,9 @@ from made_runs import of_all, result, run
 from rich.console import Console
 
 from suanzi.conformance.check import Progress
-from suanzi.conformance.render import details, plain, plain_parts, progress_bar, show
+from suanzi.conformance.render import plain, plain_parts, progress_bar, show
 from suanzi.conformance.results import OUTCOMES, Result
+from suanzi.conformance.summary import detail
 
 
 def test_tables_and_summary() -> None:
@@ -109,7 +110,7 @@ def test_details() -> None:
         max_relative=0.2, cann=True, known="slow", issue="https://example.com",
         reproduction="x = 1",
     )  # fmt: skip
-    text = plain_parts(details(run(wrong), [wrong]))
+    text = plain_parts(detail(run(wrong), wrong))
     assert text.split("\n") == [
         "  add/plain/int8/3-elements",
         "      one",

@@ -115,6 +115,10 @@ def test_without_status_there_is_none() -> None:
     assert (answer.status, answer.words) == (None, "ValueError: no")
 
 
+def test_a_limit_may_be_none() -> None:
+    assert isinstance(said("Whole", timeout=float("inf")), Answer)
+
+
 def test_words_have_an_end() -> None:
     answer = said("SaysTooMuch")
     assert isinstance(answer, Answer)

@@ -6,13 +6,14 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import pytest
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.local import Local
-from suanzi.conformance.model import GROUPS
+from suanzi.conformance.model import GROUPS, Case
 from suanzi.conformance.oracle import FORMATS, PARTS, Real, decode, real
 from suanzi.conformance.running import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, read
@@ -115,25 +116,28 @@ class Spoilt(Adapter):
         return data if made is None else made
 
 
+@lru_cache(maxsize=2)
+def cases_with_values(op: str) -> list[Case]:
+    """Return the cases of a quick run that have outputs; for all ways of spoiling them."""
+    return cases(op, Wanted(frozenset(GROUPS) - {"status", "promotion"}, quick=True))
+
+
 @pytest.mark.parametrize("how", SPOILT)
 @pytest.mark.parametrize("op", list(interfaces()))
 def test_a_spoilt_output_is_found(op: str, how: str) -> None:
-    adapter = Spoilt(SPOILT[how])
-    subject = Local(adapter)
-    changed = caught = 0
-    groups = frozenset(GROUPS) - {"status", "promotion"}
-    for case in cases(op, Wanted(groups, quick=True)):
-        before = adapter.changed
-        result = run_case(subject, case)
-        changed += adapter.changed > before
-        caught += result.outcome == "failed"
-    if not changed:
-        pytest.skip("no output can be spoilt in this way")
     if op in RANDOM and how in ("a factor 1.001", "one element"):
         pytest.skip("random numbers are no less random for it")
     if op == "empty" and how == "NaN for a number":
         pytest.skip("the elements may be anything")
-    assert caught, f"{op} is spoilt in {changed} cases, and none says so"
+    adapter = Spoilt(SPOILT[how])
+    subject = Local(adapter)
+    for case in cases_with_values(op):
+        before = adapter.changed
+        if run_case(subject, case).outcome == "failed" and adapter.changed > before:
+            return
+    if not adapter.changed:
+        pytest.skip("no output can be spoilt in this way")
+    pytest.fail(f"{op} gives {adapter.changed} spoilt outputs, and no case says so")
 
 
 class WrongStatus(Adapter):
@@ -182,8 +186,8 @@ class Swapped(Adapter):
 )
 def test_swapped_operands_are_found(op: str) -> None:
     subject = Local(Swapped())
-    found = [run_case(subject, case) for case in cases(op, Wanted(quick=True))]
-    assert sum(r.outcome == "failed" and r.group in ("plain", "random") for r in found), op
+    found = cases(op, Wanted(frozenset({"plain", "random"}), quick=True))
+    assert any(run_case(subject, case).outcome == "failed" for case in found), op
 
 
 class Flushing(Adapter):

@@ -10,6 +10,7 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, link_to, members
 from suanzi._text import columns
+from suanzi.conformance.deviations import packaged
 from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
@@ -157,6 +158,19 @@ def all_bounds() -> str:
     )
 
 
+def findings(subject: str) -> str:
+    """Return the known deviations of a subject: what it does, and in which interfaces."""
+    rows = [
+        (
+            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](errata.md#{found[1].lower()})",
+                   one.reason),
+            ", ".join(link_to(x, "") for x in interfaces().values() if one.may_name(x.name)),
+        )
+        for one in packaged(subject)
+    ]  # fmt: skip
+    return table(("what it does, and what is asked for", "interfaces"), rows)
+
+
 def declaration(name: str) -> str:
     """Return how an operator is declared, decorator and docstring included."""
     return fenced(inspect.getsource(REGISTRY[name].function).rstrip(), "python")
@@ -169,6 +183,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "diff": differences,
     "diff-matrix": difference_matrix,
     "accuracy": all_bounds,
+    "findings": findings,
     "source": declaration,
 }
 """What a page can ask for, by name."""

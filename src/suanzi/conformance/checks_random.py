@@ -9,7 +9,6 @@ Laurent and Massart's limit. To them comes what rounding to the dtype may move. 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,7 @@ from typing import Any
 from suanzi.conformance.checks import check
 from suanzi.conformance.checks_examples import form
 from suanzi.conformance.judge import show
-from suanzi.conformance.oracle import FORMATS, PARTS, Format, real, two
+from suanzi.conformance.oracle import FORMATS, PARTS, real, two, unit
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.tensors import raw_bits, values
 
@@ -31,9 +30,8 @@ _FARTHEST = 10
 _WITHIN_ONE_DEVIATION = Fraction(6827, 10000)
 _OFTEN = 560
 """Of so many normal numbers, none is 1.9 deviations off once in 2 * 10**14 times."""
-_SHUFFLED = 20
+SHUFFLED = 20
 """So many elements are in order by chance once in 20! times."""
-
 _ENOUGH = 100
 """Of fewer numbers, moments say nothing."""
 
@@ -68,14 +66,7 @@ def _parts(data: Data) -> tuple[list[list[int]], Fraction] | None:
 def _ulp(dtype: str, size: Fraction) -> Fraction:
     """Return the distance of neighbours at a size; integers are not rounded."""
     part = PARTS.get(dtype, dtype)
-    if part not in FORMATS:
-        return Fraction(0)
-    form: Format = FORMATS[part]
-    exponent = 1 - form.bias
-    if size:
-        exponent = size.numerator.bit_length() - size.denominator.bit_length()
-        exponent = max(exponent - (two(exponent) > size), 1 - form.bias)
-    return two(exponent - form.mantissa)
+    return unit(FORMATS[part], size) if part in FORMATS else Fraction(0)
 
 
 def _grains(x: Any, grain: Fraction) -> int:
@@ -84,9 +75,7 @@ def _grains(x: Any, grain: Fraction) -> int:
     return whole.numerator
 
 
-def _beyond(
-    found: Fraction, wanted: Fraction, width: Fraction, count: int, slack: Fraction
-) -> bool:
+def beyond(found: Fraction, wanted: Fraction, width: Fraction, count: int, slack: Fraction) -> bool:
     """Tell whether a mean of numbers from a range of this width is off by more than chance."""
     off = max(abs(found - wanted) - slack, Fraction(0))
     return off * off * 2 * count > width * width * _CHANCE
@@ -157,18 +146,18 @@ class _Range:
                 return (
                     f"{self.show(x)} is not in [{self.show(self.low)}, {self.show(self.high)}{end}"
                 )
-        if len(part) < _SHUFFLED or not self.width:
+        if len(part) < SHUFFLED or not self.width:
             return None
         return self._moments(part) or self._quarters(part) or self._each(part)
 
     def _moments(self, part: list[int]) -> str | None:
         count, width, slack = len(part), Fraction(self.width), self.slack
         mean, middle = Fraction(sum(part), count), (self.low + self.high) // 2
-        if _beyond(mean, Fraction(middle), width, count, slack):
+        if beyond(mean, Fraction(middle), width, count, slack):
             return f"the mean is {self.show(mean)}, not about {self.show(middle)}"
         square = Fraction(sum((x - middle) ** 2 for x in part), count)
         variance = ((width + 8) ** 2 - 64) / 12 if self.whole else width * width / 12
-        if _beyond(square, variance, width * width / 4, count, width * slack + slack * slack):
+        if beyond(square, variance, width * width / 4, count, width * slack + slack * slack):
             found, right = (_float(x * self.grain * self.grain) for x in (square, variance))
             return f"the variance is {found}, not about {right}"
         return None
@@ -181,7 +170,7 @@ class _Range:
             share = Fraction(sum(a <= x < b for x in part), len(part))
             # Integers are every eighth grain.
             chance = Fraction(-(-b // 8) - -(-a // 8), width // 8) if self.whole else Fraction(1, 4)
-            if _beyond(share, chance, Fraction(1), len(part), 2 * self.slack / width):
+            if beyond(share, chance, Fraction(1), len(part), 2 * self.slack / width):
                 return (
                     f"{float(share):.3f} of the numbers, not about {float(chance):.3f}, are from "
                     f"{self.show(a)} to {self.show(b)}"
@@ -198,13 +187,13 @@ class _Range:
 
 def _together(parts: list[list[int]], ranges: list[_Range]) -> str | None:
     """Tell whether the parts of complex numbers go with each other."""
-    if len(parts) < 2 or len(parts[0]) < _SHUFFLED:
+    if len(parts) < 2 or len(parts[0]) < SHUFFLED:
         return None
     a, b = ranges
     covariance = _covariance(parts, (a.low + a.high) // 2, (b.low + b.high) // 2)
     slack = a.width * b.slack + b.width * a.slack
     width = Fraction(a.width * b.width, 2)
-    if _beyond(covariance, Fraction(0), width, len(parts[0]), slack):
+    if beyond(covariance, Fraction(0), width, len(parts[0]), slack):
         return _linked(covariance, a.grain)
     return None
 
@@ -318,102 +307,9 @@ class _Bell:
         ]
         for what, number, chance, both_ways in shares:
             share = Fraction(number, count)
-            if (both_ways or share > chance) and _beyond(share, chance, Fraction(1), count, slack):
+            if (both_ways or share > chance) and beyond(share, chance, Fraction(1), count, slack):
                 return f"{float(share):.3f} of the numbers, not {float(chance):.3f}, are {what}"
         far = Fraction(19, 10) * deviation - ulp
         if count >= _OFTEN and all(abs(x - self.mean) < far for x in part):
             return "no number is two deviations from the mean"
         return None
-
-
-# ---- choices -------------------------------------------------------------------------------------
-
-
-@check
-def bernoulli(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Rows of 0 and 1, where each row has its chance in `chances`."""
-    problem = form(outputs[0], facts)
-    if problem:
-        return problem
-    found = [_whole(x) for x in values(outputs[0])]
-    both = zip(values(outputs[0]), found, strict=True)
-    strange = next((x for x, whole in both if whole not in (0, 1)), None)
-    if strange is not None:
-        return f"{show(strange)} is neither 0 nor 1"
-    chances = [Fraction(c) for c in facts["chances"]]
-    length = len(found) // len(chances)
-    for i, chance in enumerate(chances):
-        row = found[i * length : (i + 1) * length]
-        ones = sum(x == 1 for x in row)
-        if (chance == 0 and ones) or (chance == 1 and ones < length):
-            return f"a chance of {chance} has {ones} of {length}"
-        if length and _beyond(Fraction(ones, length), chance, Fraction(1), length, Fraction(0)):
-            return f"{ones} of {length}, where the chance is {float(chance)}"
-    return None
-
-
-def _whole(x: Any) -> int | None:
-    """Return a value as an integer, if it is one."""
-    if isinstance(x, tuple):
-        return _whole(x[0]) if x[1].is_zero else None
-    if isinstance(x, int):
-        return x
-    if x.is_nan or x.size is None or x.value.denominator != 1:
-        return None
-    return int(x.value)
-
-
-@check
-def multinomial(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Rows of indices, each drawn by its own of `weights`; the first of each row if only once."""
-    problem = form(outputs[0], facts)
-    if problem:
-        return problem
-    found = [x for x in values(outputs[0]) if isinstance(x, int)]
-    rows = facts["weights"]
-    length = len(found) // len(rows) if rows else 0
-    first: list[int] = []
-    for i, weights in enumerate(rows):
-        row = found[i * length : (i + 1) * length]
-        wrong = next((x for x in row if not 0 <= x < len(weights) or not weights[x]), None)
-        if wrong is not None:
-            return f"{wrong} is no index with a weight"
-        if facts["replacement"]:
-            problem = _frequencies(row, weights)
-            if problem:
-                return problem
-        elif len(set(row)) < len(row):
-            return f"{row} has an index twice"
-        first += row[:1]
-    if not facts["replacement"] and len(first) >= 100:
-        return _frequencies(first, rows[0])  # which are then all the same
-    return None
-
-
-def _frequencies(drawn: Sequence[int], weights: Sequence[int]) -> str | None:
-    counts, total = Counter(drawn), sum(weights)
-    for index, weight in enumerate(weights):
-        chance, share = Fraction(weight, total), Fraction(counts[index], len(drawn))
-        if _beyond(share, chance, Fraction(1), len(drawn), Fraction(0)):
-            return f"{index} is drawn in {float(share):.3f}, not about {float(chance):.3f}"
-    return None
-
-
-@check
-def permutation(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Every number from 0 on once, neither in order nor one step after another."""
-    problem = form(outputs[0], facts)
-    if problem:
-        return problem
-    found = [_whole(x) for x in values(outputs[0])]
-    numbers = [x for x in found if x is not None]
-    if len(numbers) < len(found) or sorted(numbers) != list(range(len(found))):
-        return f"not each number from 0 to {len(found) - 1} once"
-    if len(found) >= _SHUFFLED and numbers in (sorted(numbers), sorted(numbers, reverse=True)):
-        return "the numbers are in order"
-    # One step is taken about once, and so often once in 20! times, for each of the steps.
-    steps = Counter((b - a) % len(numbers) for a, b in pairwise(numbers))
-    step, times = steps.most_common(1)[0] if steps else (0, 0)
-    if times >= _SHUFFLED:
-        return f"{times} of the numbers are followed by one that is larger by {step}"
-    return None

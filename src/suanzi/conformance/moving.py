@@ -140,6 +140,11 @@ def repeated(elements: Sequence[Value], shape: Sequence[int]) -> list[Value]:
     return [elements[i % row] for i in range(len(elements))]
 
 
+def random_shape(random: Random, most: int = 4) -> Shape:
+    """Return a shape of one axis or more, none of them empty."""
+    return tuple(random.randint(1, 4) for _ in range(random.randint(1, most)))
+
+
 def strided(elements: list[Value], shape: Sequence[int]) -> Iterator[tuple[str, list[Value]]]:
     """Give every layout, and elements of a shape that can lie so."""
     for layout in LAYOUTS:

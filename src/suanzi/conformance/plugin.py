@@ -1,19 +1,24 @@
 """The pytest plugin: the kit's cases as tests of a vendor's own suite, one test for each case.
 
-One line in a test file is enough::
+One line in the ``conftest.py`` of the suite is enough::
 
-    from suanzi.conformance.suite import test_conformance
+    pytest_plugins = ["suanzi.conformance.plugin"]
 
 with ``--suanzi-backend package.module:Adapter`` on the command line, or in the settings of pytest::
 
     [tool.pytest.ini_options]
     suanzi_backend = "package.module:Adapter"
 
-or, with no file at all, ``pytest --pyargs suanzi.conformance.suite --suanzi-backend torch``.
+or, without it, ``pytest -p suanzi.conformance.plugin --suanzi-backend torch``. The cases are
+collected beside the tests there are, unless some of these are asked for by name.
+
+It does not register itself: a plugin that does is imported by every run of pytest on the machine,
+and its whole package is rewritten for its assertions.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -59,6 +64,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     for name in ("quick", "minimal"):
         parser.addini(f"suanzi_{name}", name, type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add the kit's one test to what is collected, where a subject is named."""
+    suite = str(Path(__file__).with_name("suite.py"))
+    named = [arg for arg in config.args if arg in (suite, "suanzi.conformance.suite")]
+    asked = config.getoption("suanzi_backend") is not None
+    others = config.args_source is pytest.Config.ArgsSource.ARGS and not asked
+    if _setting(config, "backend") and not named and not others:
+        config.args.append(suite)
 
 
 def _setting(config: pytest.Config, name: str) -> Any:

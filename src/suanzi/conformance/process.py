@@ -23,6 +23,8 @@ from suanzi.status import InvalidArgument
 
 _WORKER = Path(__file__).parent / "subjects" / "worker.py"
 _START_SECONDS = 120.0
+_LONGEST_SECONDS = 1e6
+"""No system waits for longer at once; infinity is as good."""
 _LOOK_SECONDS = 0.5
 """How often to see whether a process is there at all: others may hold its end of the pipe open."""
 _ERRORS_KEPT = 1 << 20
@@ -82,7 +84,7 @@ class Subject:
     """A subject that answers calls, in a process of its own."""
 
     def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
-        self.backend, self.timeout = backend, timeout
+        self.backend, self.timeout = backend, min(timeout, _LONGEST_SECONDS)
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._asked = 0

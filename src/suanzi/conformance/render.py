@@ -20,8 +20,8 @@ from rich.text import Text
 
 from suanzi._text import columns
 from suanzi.conformance.check import Progress
-from suanzi.conformance.results import Result, Run
-from suanzi.conformance.summary import Line, Part, Table, detail, parts
+from suanzi.conformance.results import Run
+from suanzi.conformance.summary import Line, Part, Table, parts
 
 _STYLES = {"": "", "good": "green", "warn": "yellow", "bad": "red", "dim": "dim", "bold": "bold"}
 
@@ -59,11 +59,6 @@ def plain_parts(said: Sequence[Part]) -> str:
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text
-
-
-def details(run: Run, results: Sequence[Result]) -> list[Part]:
-    """Return all there is to say of some results."""
-    return [part for result in results for part in detail(run, result)]
 
 
 @contextmanager

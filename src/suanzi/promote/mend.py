@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from suanzi.dtypes import DType, document_name
 from suanzi.promote.cells import kind_rank
@@ -126,7 +126,7 @@ def _try(
         Operand(o.role if o.dtype else Role.ZERO_DIM, target) if o in cast else o
         for o in found.operands
     ]
-    result = answer(operands, found.rules, found.operator).dtype
+    result = _result(found, tuple(operands))
     if result is None:
         return None
     lost = [
@@ -145,6 +145,25 @@ def _try(
         target.bits,
     )
     return _Option(rank, cast, target, result, lost)
+
+
+# A table of refusals asks the same few questions again and again.
+_results: dict[tuple[Any, ...], DType | None] = {}
+
+
+def _result(found: Answer, operands: tuple[Operand, ...]) -> DType | None:
+    key = *scope(found), operands
+    if key not in _results:
+        if len(_results) > 8192:
+            _results.clear()
+        _results[key] = answer(operands, found.rules, found.operator).dtype
+    return _results[key]
+
+
+def scope(found: Answer) -> tuple[Any, ...]:
+    """Return what an answer depends on besides the operands; operators may have it in common."""
+    rules, op = found.rules, found.operator
+    return rules, op.operator_class, rules.gate(op), rules.zero_dim(op)
 
 
 def _magnitude(value: Real | complex) -> float:

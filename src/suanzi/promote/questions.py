@@ -211,10 +211,9 @@ def _write_refusal(found: Answer, who: str) -> str:
 
 def _advice_for(found: Answer) -> str:
     """Return the sentence that says how to mend a refusal; empty where nothing helps."""
-    from suanzi.promote.mend import mend
+    from suanzi.promote.mend import mend, scope
 
-    rules, op = found.rules, found.operator
-    key = rules, op.operator_class, rules.gate(op), rules.zero_dim(op), found.operands
+    key = *scope(found), found.operands
     if key not in _advice:
         if len(_advice) > 4096:
             _advice.clear()

@@ -125,7 +125,7 @@ def filled(op: str, wanted: Wanted) -> Iterator[Case]:
             yield _full(op, group, dtype, by(shape), shape, _ordinary(dtype))
         if wanted.wants("special", dtype):
             for value in _edges(dtype):
-                yield _full(op, "special", dtype, f"{value!r}", (3,), value)
+                yield _full(op, "special", dtype, f"{value!r}".strip("()"), (3,), value)
     if wanted.wants("plain", "float32"):
         yield Case(
             op, "plain", "float32", "without arguments", {},

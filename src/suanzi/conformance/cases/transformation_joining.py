@@ -19,6 +19,7 @@ from suanzi.conformance.moving import (
     move_cases,
     one,
     place,
+    random_shape,
     result,
     text,
 )
@@ -54,16 +55,12 @@ def _stack(shape: Shape, count: int, axis: int) -> Move:
     return Move(moved.title, {"input_lists": [shape] * count}, moved.result, moved.arguments)
 
 
-def _shape(random: Random) -> Shape:
-    return tuple(random.randint(1, 4) for _ in range(random.randint(1, 4)))
-
-
 @cases_of("concat")
 def concatenated(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give tensors one behind the other."""
 
     def drawn(random: Random) -> Move:
-        shape = _shape(random)
+        shape = random_shape(random)
         axis = random.randrange(len(shape))
         sizes = [random.randint(0, 4) for _ in range(random.randint(1, 4))]
         return _concat([(*shape[:axis], n, *shape[axis + 1 :]) for n in sizes], axis)
@@ -89,7 +86,7 @@ def stacked(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give tensors along a new axis."""
 
     def drawn(random: Random) -> Move:
-        shape = _shape(random)
+        shape = random_shape(random)
         return _stack(shape, random.randint(1, 4), random.randint(-len(shape) - 1, len(shape)))
 
     plain = [
@@ -155,7 +152,7 @@ def rolled(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give tensors shifted; without axes as one row, and an axis named twice twice, E58."""
 
     def drawn(random: Random) -> Move:
-        shape = _shape(random)
+        shape = random_shape(random)
         axes = random.choices(range(len(shape)), k=random.randint(1, 3))
         return _roll(shape, [random.randint(-9, 9) for _ in axes], axes)
 

@@ -1,0 +1,82 @@
+"""The files of known deviations that come with the kit: each says something true of some cases."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from suanzi.conformance import deviations
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.deviations import Deviation, packaged
+from suanzi.conformance.model import GROUPS
+from suanzi.errata import errata
+from suanzi.standard import interfaces
+
+FILES = sorted((Path(deviations.__file__).parent / "deviations").glob("*.toml"))
+EVERY = [(file.stem, one) for file in FILES for one in packaged(file.stem)]
+SOURCE = re.compile(r"\(((?:E\d+|\d(?:\.\d+)+)(?:, (?:E\d+|\d(?:\.\d+)+))*)\)\.$")
+"""What a reason ends with: the errata or the clauses that decide."""
+
+
+def test_there_are_some() -> None:
+    assert {"numpy", "torch", "suanzi"} <= {file.stem for file in FILES}
+    assert len(EVERY) > 80
+
+
+@pytest.mark.parametrize(("subject", "one"), EVERY, ids=lambda x: str(x)[:60])
+def test_a_reason_is_a_sentence_with_its_source(subject: str, one: Deviation) -> None:
+    assert one.reason[0].isupper() or one.reason[0] == "`"
+    assert "\n" not in one.reason
+    found = SOURCE.search(one.reason)
+    assert found, one.reason
+    known = {erratum.id for erratum in errata()}
+    clauses = {facts.clause for facts in interfaces().values()}
+    for source in found[1].split(", "):
+        if source.startswith("E"):
+            assert source in known
+        elif source.startswith("7.2."):
+            assert any(c == source or c.startswith(f"{source}.") for c in clauses), source
+
+
+@pytest.mark.parametrize(("subject", "one"), EVERY, ids=lambda x: str(x)[:60])
+def test_it_speaks_of_a_version_and_of_a_problem(subject: str, one: Deviation) -> None:
+    assert one.problem is not None
+    assert subject == "suanzi" or one.version is not None
+
+
+@pytest.mark.parametrize("subject", [file.stem for file in FILES])
+def test_no_two_are_the_same(subject: str) -> None:
+    entries = packaged(subject)
+    assert len({one.reason for one in entries}) == len(entries)
+    patterns = [(d.case, d.op, d.group, d.dtype, d.problem) for d in entries]
+    assert len(set(patterns)) == len(patterns)
+
+
+@cache
+def facts_of(op: str, rules: str | None) -> list[tuple[str, str, str, str]]:
+    """Return the cases of promotion by some rules, or all others, which do not depend on any."""
+    groups = frozenset({"promotion"} if rules else set(GROUPS) - {"promotion"})
+    found = cases(op, Wanted(groups, rules=rules or "cann"))
+    return [(case.id, case.op, case.group, case.dtype) for case in found]
+
+
+def is_met(one: Deviation, rules: str) -> bool:
+    ops = [op for op in interfaces() if one.may_name(op)]
+    return any(
+        one.names(*facts) for each in (None, rules) for op in ops for facts in facts_of(op, each)
+    )
+
+
+@pytest.mark.parametrize(("subject", "one"), EVERY, ids=lambda x: str(x)[:60])
+def test_every_pattern_stands_for_some_case(subject: str, one: Deviation) -> None:
+    rules = "cann" if subject == "suanzi" else subject
+    assert is_met(one, rules)
+    # Where several are listed, each of them has something to say.
+    for name in ("case", "op", "dtype", "group"):
+        several = getattr(one, name)
+        for pattern in several if isinstance(several, tuple) else ():
+            assert is_met(replace(one, **{name: pattern}), rules), pattern

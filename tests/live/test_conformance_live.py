@@ -1,0 +1,34 @@
+"""Known deviations against the live packages: they say all that a quick run finds, and no more.
+
+A framework is looked for in this interpreter, or in the one that an environment variable such as
+SUANZI_PYTHON_TORCH names.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from suanzi.conformance.backends import backend
+from suanzi.conformance.check import check
+from suanzi.conformance.deviations import packaged
+from suanzi.conformance.running import facts_of
+from suanzi.promote.live import NotInstalled
+
+
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_every_failure_is_known(framework: str) -> None:
+    python = os.environ.get(f"SUANZI_PYTHON_{framework.upper()}")
+    try:
+        version = facts_of(backend(framework, python)).version
+    except NotInstalled as reason:
+        pytest.skip(str(reason))
+    known = packaged(framework)
+    if not any(one.holds_for(version) for one in known):
+        pytest.skip(f"{framework} {version} is another version than the one that was looked at")
+    run = check(framework, python=python, quick=True, jobs=1)
+    assert run.counts()["passed"] > 4000
+    assert run.counts()["known"] > 150
+    assert not [(r.id, r.problem) for r in run.results if r.bad and r.known is None]
+    assert not [r.id for r in run.results if r.unexpected]
