@@ -119,3 +119,8 @@ def test_as_data() -> None:
 def test_a_case_twice_is_no_report() -> None:
     with pytest.raises(InvalidArgument, match="twice"):
         compare(run(result(), result()), run())
+
+
+def test_another_version_of_the_kit_is_told() -> None:
+    found = compare(*(run(result(), settings={"suanzi": v}) for v in ("0.1.0", "0.2.0")))
+    assert ("suanzi", "0.1.0", "0.2.0") in found.circumstances

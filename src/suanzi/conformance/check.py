@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any, TypeVar
 
+from suanzi import __version__
 from suanzi._hints import nearest
 from suanzi.catalogue import category_named
 from suanzi.conformance import deviations as known
@@ -114,6 +115,7 @@ def check(
     unfinished = [job.op for job in work if job.op not in found] if interrupted else []
     filtered = any(settings[name] for name in FILTERS)
     settings |= {
+        "suanzi": __version__,
         "rules": wanted.rules,
         "deviations": list(dict.fromkeys(d.source for d in listed if d.source)),
         "ids": hash_of(r.id for r in results),

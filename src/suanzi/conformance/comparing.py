@@ -187,7 +187,7 @@ def _circumstances(before: Run, after: Run) -> list[tuple[str, str, str]]:
     for name in dict.fromkeys((*before.settings, *after.settings)):
         a, b = before.settings.get(name), after.settings.get(name)
         if name not in _IGNORED and a != b:
-            without = "none" if name in ("folder", "frozen") else "all"
+            without = "none" if name in ("folder", "frozen", "suanzi") else "all"
             found.append((name, _word(a, without), _word(b, without)))
     if bool(before.unfinished) or bool(after.unfinished):
         found.append(("interrupted", _word(bool(before.unfinished)), _word(bool(after.unfinished))))
