@@ -157,7 +157,7 @@ def test_a_sparse_tensor_in_any_place_of_any_operator_is_a_status(name: str) -> 
         assert not isinstance(found, sz.StatusError) or str(found).endswith(".")
     del arguments, found
     gc.collect()
-    assert _core.pool_info()["storages"] == before
+    assert _core.pool_info()["storages"] <= before
 
 
 def test_a_sparse_tensor_does_not_become_quantised_nor_text() -> None:
@@ -326,7 +326,7 @@ def test_a_printed_tensor_is_freed_at_once(dtype: sz.DType) -> None:
         sparse_one = sparse()
         repr(sparse_one)
         del sparse_one
-        assert _core.pool_info()["storages"] == before
+        assert _core.pool_info()["storages"] <= before
     finally:
         gc.enable()
 

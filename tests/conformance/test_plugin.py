@@ -36,20 +36,11 @@ def test_one_line_is_a_suite(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(ONE_LINE)
     settings = "[pytest]\nsuanzi_backend = wrong_subjects:Bare\nsuanzi_dtype = float32\n"
     (tmp_path / "pytest.ini").write_text(settings)
-    status, text = run(tmp_path, "--suanzi-op=add", "--suanzi-group=plain,broadcast")
+    status, text = run(tmp_path, "--suanzi-op=add,mul", "--suanzi-group=plain,broadcast")
     assert status == 0, text
     assert counts(text)["passed"] > 1
     assert "failed" not in counts(text)
-
-
-def test_a_case_is_a_test_with_a_name(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(ONE_LINE)
-    status, text = run(
-        tmp_path, "--suanzi-backend=suanzi", "--suanzi-op=exp", "--suanzi-group=special", "-vv",
-        "-k", "float32",
-    )  # fmt: skip
-    assert status == 0, text
-    assert re.search(r"::test_conformance\[exp/special/float32/\S+\] PASSED", text)
+    assert "unsupported: it has no mul" in text
 
 
 def test_outcomes(tmp_path: Path) -> None:
@@ -73,20 +64,10 @@ def test_outcomes(tmp_path: Path) -> None:
     assert "suanzi check" in text or "import suanzi" in text
 
 
-def test_what_a_subject_does_not_have_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(ONE_LINE)
-    status, text = run(
-        tmp_path, "--suanzi-backend=wrong_subjects:Bare", "--suanzi-op=mul", "--suanzi-group=plain",
-    )  # fmt: skip
-    assert status == 0, text
-    assert "unsupported: it has no" in text
-    assert "passed" not in counts(text)
-
-
-def test_no_file_is_needed(tmp_path: Path) -> None:
+def test_no_file_is_needed_in_several_processes(tmp_path: Path) -> None:
     status, text = run(
         tmp_path, "-p", "suanzi.conformance.plugin", "--suanzi-backend=suanzi",
-        "--suanzi-op=bitwise_not", "--suanzi-quick",
+        "--suanzi-op=bitwise_not", "--suanzi-quick", "-n", "2",
     )  # fmt: skip
     assert status == 0, text
     assert counts(text)["passed"] > 5
@@ -111,18 +92,13 @@ def test_beside_tests_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(settings)
     assert counts(run(tmp_path)[1])["passed"] > 2
     assert counts(run(tmp_path, "test_mine.py")[1])["passed"] == 1
-    named = run(tmp_path, "test_mine.py", "--suanzi-backend=suanzi")[1]
-    assert counts(named)["passed"] > 2
 
 
 @pytest.mark.parametrize(
     ("option", "words"),
     [
         ("--suanzi-dtype=flot16", "Did you mean 'float16'"),
-        ("--suanzi-rules=nosuch", "not a rule set"),
-        ("--suanzi-timeout=soon", "no number"),
         ("--suanzi-cases=/nowhere", "manifest.json"),
-        ("--suanzi-dtype=char", "no case is left"),
         ("--suanzi-backend=no_such_module:Adapter", "no_such_module"),
     ],
 )
@@ -165,14 +141,6 @@ def test_frozen_cases_are_looked_at(tmp_path: Path) -> None:
     status, text = run(tmp_path, *options)
     assert status == 2
     assert "is not what was exported" in text
-
-
-def test_in_several_processes(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(ONE_LINE)
-    options = ("--suanzi-backend=suanzi", "--suanzi-op=add", "--suanzi-dtype=int8", "-n", "2")
-    status, text = run(tmp_path, *options)
-    assert status == 0, text
-    assert counts(text)["passed"] > 5
 
 
 def test_without_a_test_that_asks_nothing_is_loaded(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_status(name: str, status: S) -> None:
     found, *outputs = getattr(interface, interfaces()[name].c_name)(**arguments)
     assert found is status, interface.last_error()
     assert outputs == [None] * len(outputs)
-    assert sz._core.pool_info()["storages"] == after, "what failed left memory behind"
+    assert sz._core.pool_info()["storages"] <= after, "what failed left memory behind"
     assert str(interface.last_error()).startswith(REGISTRY[name].title)
     assert after >= before
 

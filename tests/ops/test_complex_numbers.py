@@ -148,7 +148,7 @@ def test_a_part_keeps_the_memory_and_neither_needs_the_other() -> None:
     del imag, real
     assert again.tolist() == [4]
     del again
-    assert _core.pool_info()["storages"] == before
+    assert _core.pool_info()["storages"] <= before
 
 
 def test_read_only_memory_stays_so() -> None:

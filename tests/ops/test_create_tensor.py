@@ -246,7 +246,7 @@ def test_too_small_and_misaligned(name: str) -> None:
     for shift in range(1, part):
         with pytest.raises(sz.InvalidArgument, match=f"not a multiple of {part}"):
             sz.wrap_tensor((2, 3), name, values=buffer[start + shift : start + shift + 6 * size])
-    assert _core.pool_info()["storages"] == before
+    assert _core.pool_info()["storages"] <= before
     aligned = buffer[start + part : start + part + 6 * size]
     assert sz.equal(sz.wrap_tensor((2, 3), name, values=aligned), 0).numpy().all()
     if part > 1:

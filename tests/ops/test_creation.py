@@ -181,7 +181,7 @@ class TestDestroy:
         before = _core.pool_info()["storages"]
         x = sz.tensor([1, 2])
         assert sz.destroy(x) is None  # type: ignore[func-returns-value]
-        assert _core.pool_info()["storages"] == before
+        assert _core.pool_info()["storages"] <= before
         for use in (
             sz.destroy,
             sz.size,

@@ -88,7 +88,7 @@ class TestCreateSparseTensor:
         assert str(error.value).startswith("create_sparse_tensor (7.2.1.14): ")
         assert str(error.value).endswith(".")
         del error
-        assert _core.pool_info()["storages"] == before
+        assert _core.pool_info()["storages"] <= before
 
     @pytest.mark.parametrize("name", ["shape", "indices", "values"])
     def test_what_is_missing(self, name: str) -> None:

@@ -32,7 +32,7 @@ def refused(call: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     before = _core.pool_info()["storages"]
     with pytest.raises(AllocFailed):
         call(*args, **kwargs)
-    assert _core.pool_info()["storages"] == before
+    assert _core.pool_info()["storages"] <= before
 
 
 @pytest.mark.parametrize("dtype", WRAPPING)

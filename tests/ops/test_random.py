@@ -237,7 +237,7 @@ def test_bernoulli_of_what_is_no_probability(bad: float) -> None:
     before = _core.pool_info()["storages"]
     with pytest.raises(sz.InvalidArgument, match="from 0 to 1"):
         sz.rand_bernoulli(np.array([0.5, bad]))
-    assert _core.pool_info()["storages"] == before
+    assert _core.pool_info()["storages"] <= before
 
 
 # ---- multinomial ---------------------------------------------------------------------------------
