@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -22,6 +23,12 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("suanzi")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the tests themselves, of which there are many, out of every collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
