@@ -388,7 +388,7 @@ def test_a_wild_pointer_ends_the_process_and_not_the_run(tmp_path):
         tmp_path,
     )
     adapter = "suanzi.conformance.subjects.c_adapter:Adapter"
-    with Subject(Backend("c", adapter, options={"path": str(library)}), timeout=1.0) as subject:
+    with Subject(Backend("c", adapter, options={"path": str(library)}), timeout=3.0) as subject:
 
         def answer(op, name):
             return subject.ask(Case(op, "plain", "float32", "", {name: rows(2)}, lambda: ()))

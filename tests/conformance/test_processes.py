@@ -29,7 +29,7 @@ def backend(name: str, monkeypatch: pytest.MonkeyPatch) -> Backend:
 def run(monkeypatch: pytest.MonkeyPatch, *ops: str, name: str = "Adapter", jobs: int = 1) -> Run:
     return check(
         backend(name, monkeypatch), ops=ops, groups=["plain"], dtypes=["float32", "int8"],
-        timeout=0.5, jobs=jobs,
+        timeout=30, jobs=jobs,
     )  # fmt: skip
 
 
@@ -51,11 +51,11 @@ def test_what_ends_the_process_is_a_crash_and_the_run_goes_on(
 def test_a_call_that_does_not_end_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     found = check(
         backend("Adapter", monkeypatch), ops=["mul", "add"], groups=["plain"], dtypes=["int8"],
-        timeout=0.5, jobs=1,
+        timeout=2, jobs=1,
     )  # fmt: skip
     of = {op: {r.outcome for r in some} for op, some in found.by_operator().items()}
     assert of == {"add": {"passed"}, "mul": {"hung"}}
-    assert "0.5 seconds" in str(next(r.problem for r in found.results if r.op == "mul"))
+    assert "2 seconds" in str(next(r.problem for r in found.results if r.op == "mul"))
 
 
 def test_errors_and_nonsense_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
