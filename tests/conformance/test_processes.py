@@ -11,9 +11,10 @@ import suanzi as sz
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check
 from suanzi.conformance.local import Local
-from suanzi.conformance.process import Backend, Subject
+from suanzi.conformance.model import Case
+from suanzi.conformance.process import Backend, Subject, Unanswered
 from suanzi.conformance.results import Run
-from suanzi.conformance.running import run_case
+from suanzi.conformance.running import ENOUGH, Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.live import NotInstalled
@@ -132,3 +133,23 @@ def test_bytes_that_are_no_tensor_are_a_failure_and_no_end(op: str, output: obje
     found = [run_case(subject, case) for case in cases(op, Wanted(quick=True))]
     assert {r.outcome for r in found} <= {"failed", "skipped"}
     assert any("cannot be read" in str(r.problem) for r in found)
+
+
+def test_after_ten_crashes_the_rest_of_an_interface_is_not_tried_and_says_so() -> None:
+    class Crashing(Local):
+        asked = 0
+
+        def ask(self, case: Case) -> Unanswered:
+            self.asked += 1
+            return Unanswered("crashed", "the process ended with signal SIGSEGV")
+
+    subject = Crashing(Adapter())
+    wanted = Wanted(frozenset({"plain", "special"}))
+    found = run_job(subject, Job("add", wanted))
+    assert len(found) == len(cases("add", wanted)) > ENOUGH
+    assert subject.asked == ENOUGH
+    assert [r.outcome for r in found[:ENOUGH]] == ["crashed"] * ENOUGH
+    assert {r.outcome for r in found[ENOUGH:]} == {"skipped"}
+    assert all("not tried after 10 calls of add" in str(r.problem) for r in found[ENOUGH:])
+    run_job(subject, Job("sub", wanted))
+    assert subject.asked == 2 * ENOUGH, "another interface is tried again"
