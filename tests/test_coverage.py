@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from memory_cases import NOTHING_ALLOCATED, calls
 
 import suanzi as sz
+from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from suanzi import interface
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases.statuses import CHANGES, NEVER, VALID

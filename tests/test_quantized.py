@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quantised import ASYMMETRIC, DTYPES, NAMES, f32, integer_of, integers_of, nothing_kept
 
 import suanzi as sz
+from helpers.quantised import ASYMMETRIC, DTYPES, NAMES, f32, integer_of, integers_of, nothing_kept
 from suanzi import _core
 
 FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]

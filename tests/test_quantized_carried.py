@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quantised import DTYPES, NAMES, f32, integers_of
 
 import suanzi as sz
+from helpers.quantised import DTYPES, NAMES, f32, integers_of
 from suanzi import _core
 
 

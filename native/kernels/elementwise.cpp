@@ -1,25 +1,25 @@
 // native/kernels/elementwise.cpp: conversions, copies and element-wise operators of one level.
-#include "common.inc"
+#include "kernels/common.inc"
 
-#include "formats.inc"
+#include "kernels/formats.inc"
 
-#include "convert.inc"
+#include "kernels/convert.inc"
 
-#include "movement.inc"
+#include "kernels/transformation.inc"
 
-#include "arithmetic.inc"
-#include "query.inc"
+#include "kernels/arithmetic.inc"
+#include "kernels/query.inc"
 
 #define xsimd SUANZI_XSIMD  // one copy of the library per level, so that the linker cannot mix them
-#include "vectors.inc"
+#include "kernels/vectors.inc"
 
-#include "exponential.inc"
+#include "kernels/exponential.inc"
 
-#include "trigonometric.inc"
+#include "kernels/trigonometric.inc"
 
-#include "power.inc"
+#include "kernels/power.inc"
 #undef xsimd
 
-#include "fused.inc"
-#include "quantize.inc"
-#include "table.inc"
+#include "kernels/arithmetic_half.inc"
+#include "kernels/creation_quantized.inc"
+#include "kernels/table.inc"

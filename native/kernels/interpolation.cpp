@@ -1,7 +1,7 @@
 // native/kernels/interpolation.cpp: the loops of interpolate of one level.
-#include "common.inc"
+#include "kernels/common.inc"
 
-#include "../interpolation_kernels.h"
+#include "kernels/interpolation.h"
 
 namespace suanzi {
 namespace {

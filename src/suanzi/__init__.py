@@ -17,7 +17,6 @@ from suanzi.device import (
     devices,
     register_device,
 )
-from suanzi.domains import domain_errors
 from suanzi.dtypes import (
     QT_ASYM_INT8,
     QT_ASYM_INT16,
@@ -55,9 +54,8 @@ from suanzi.dtypes import (
     uint32,
     uint64,
 )
-from suanzi.fourier import FFTNormMode
-from suanzi.interchange import from_dlpack
 from suanzi.layout import Layout, LayoutType
+from suanzi.libraries.fft import FFTNormMode
 from suanzi.ops.arithmetic import (
     abs,
     add,
@@ -92,7 +90,7 @@ from suanzi.ops.comparison import (
     less_equal,
     not_equal,
 )
-from suanzi.ops.complex_numbers import complex, conj, imag, real
+from suanzi.ops.complex import complex, conj, imag, real
 from suanzi.ops.creation import (
     contiguous,
     create_tensor,
@@ -107,19 +105,23 @@ from suanzi.ops.creation import (
     zeros,
 )
 from suanzi.ops.creation_quantized import create_quant_tensor
+from suanzi.ops.creation_random import (
+    multinomial,
+    rand_bernoulli,
+    rand_normal,
+    rand_uniform,
+    randperm,
+)
 from suanzi.ops.creation_sparse import create_sparse_tensor
-from suanzi.ops.decompositions import cholesky, eig, lu, qr, svd
 from suanzi.ops.exponential import exp, expm1, expml, log, log1p, log2, log10, loglp
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
-from suanzi.ops.indices import argmax, argmin, argsort, argsort_bwd, nonzero, topk
+from suanzi.ops.indexing import argmax, argmin, argsort, argsort_bwd, nonzero, topk
 from suanzi.ops.interpolation import interpolate
-from suanzi.ops.least_squares import lstsq
-from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
-from suanzi.ops.norm import norm
-from suanzi.ops.openvino import convert_promote_types
-from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
-from suanzi.ops.products import bilinear, dot, linear, matmul
-from suanzi.ops.products_backward import (
+from suanzi.ops.linear_algebra_decompositions import cholesky, eig, lu, qr, svd
+from suanzi.ops.linear_algebra_least_squares import lstsq
+from suanzi.ops.linear_algebra_norm import norm
+from suanzi.ops.linear_algebra_products import bilinear, dot, linear, matmul
+from suanzi.ops.linear_algebra_products_backward import (
     bilinear_bwd_in1,
     bilinear_bwd_in2,
     bilinear_bwd_weight,
@@ -128,6 +130,10 @@ from suanzi.ops.products_backward import (
     linear_bwd_in,
     linear_bwd_weight,
 )
+from suanzi.ops.linear_algebra_solving import inverse, solve
+from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
+from suanzi.ops.openvino import convert_promote_types
+from suanzi.ops.power import pow, rsqrt, rsqrtn, sqrt, square
 from suanzi.ops.query import (
     is_contiguous,
     is_finite,
@@ -137,14 +143,8 @@ from suanzi.ops.query import (
     shape,
     size,
 )
-from suanzi.ops.random import (
-    multinomial,
-    rand_bernoulli,
-    rand_normal,
-    rand_uniform,
-    randperm,
-)
 from suanzi.ops.reduction import cumsum, cumsum_bwd, reduce, reduce_bwd
+from suanzi.ops.reduction_modes import ReduceFunction, ReduceMode
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.signal import (
     ffft_c2c,
@@ -155,7 +155,6 @@ from suanzi.ops.signal import (
     fft_r2c,
     fft_r2c_backward,
 )
-from suanzi.ops.solving import inverse, solve
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
 from suanzi.ops.transformation_selecting import gather, masked_select, scatter
@@ -176,7 +175,6 @@ from suanzi.ops.transformation_views import (
     unstack,
 )
 from suanzi.ops.trigonometric import acos, asin, atan, cos, sin, tan
-from suanzi.print_options import get_printoptions, printoptions, set_printoptions
 from suanzi.promote.context import get_promotion, promotion, set_promotion
 from suanzi.promote.library import openvino_rules, register_rules, rule_set, rule_sets
 from suanzi.promote.operands import Number, ZeroDim
@@ -192,9 +190,9 @@ from suanzi.promote.questions import (
 )
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
-from suanzi.reducing import ReduceFunction, ReduceMode
+from suanzi.resolve.domains import domain_errors
 from suanzi.saving import load, save
-from suanzi.sparse.interchange import from_pydata_sparse, from_scipy
+from suanzi.sparse.exchange import from_pydata_sparse, from_scipy
 from suanzi.sparse.making import to_sparse
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (
@@ -211,7 +209,9 @@ from suanzi.status import (
     UninitializedObject,
     WrongObject,
 )
-from suanzi.tensor import Tensor, tensor
+from suanzi.tensors.exchange import from_dlpack
+from suanzi.tensors.print_options import get_printoptions, printoptions, set_printoptions
+from suanzi.tensors.tensor import Tensor, tensor
 
 __all__ = [
     "QT_ASYM_INT8",

@@ -26,7 +26,7 @@ from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusErr
 
 if TYPE_CHECKING:
     from suanzi._core import DType
-    from suanzi.tensor import Tensor
+    from suanzi.tensors.tensor import Tensor
 
 
 class DeviceType(IntEnum):

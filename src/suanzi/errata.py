@@ -52,7 +52,7 @@ def errata() -> tuple[Erratum, ...]:
     """Return every erratum, by its number."""
     import tomllib
 
-    file = os.path.join(os.path.dirname(__file__), "spec", "errata.toml")
+    file = os.path.join(os.path.dirname(__file__), "standard", "errata.toml")
     with open(file, "rb") as text:
         entries = tomllib.load(text)["erratum"]
     return tuple(

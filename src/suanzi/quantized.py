@@ -24,12 +24,7 @@ from suanzi.dtypes import DType as DType
 from suanzi.dtypes import DTypeLike, float32, float64, iinfo, int8, int16, uint8, uint16
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
-from suanzi.resolve import (
-    axis_argument,
-    integer_argument,
-    tensor_argument,
-    without_scale,
-)
+from suanzi.resolve.arguments import axis_argument, integer_argument, tensor_argument, without_scale
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
@@ -37,7 +32,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAX_CHANNELS = 2**28
 """The most channels that scales are taken from data for."""

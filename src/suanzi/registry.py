@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
-from suanzi import _core, domains
+from suanzi import _core
 from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OPERATORS, OperatorClass
+from suanzi.resolve import domains
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
@@ -98,7 +99,7 @@ def operator(
     `kernel` names the native loop of an element-wise operator. What its short cut leaves, the
     function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
     operands. `domain` says which numbers it has a result for, where the clause makes the others an
-    error; see :mod:`suanzi.domains`.
+    error; see :mod:`suanzi.resolve.domains`.
     """
 
     def declare(function: F) -> F:
@@ -191,7 +192,7 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
 
     @wraps(function)
     def slow(*args: Any, **kwargs: Any) -> Any:
-        from suanzi.resolve import elementwise
+        from suanzi.resolve.arguments import elementwise
 
         try:
             bound = signature.bind(*args, **kwargs)

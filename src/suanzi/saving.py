@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from suanzi import _core
 from suanzi.dtypes import dtype
-from suanzi.interchange import MAX_NDIM
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensors.exchange import MAX_NDIM
 
 if TYPE_CHECKING:
     import zipfile
 
     from suanzi.sparse.tensor import SparseTensor
-    from suanzi.tensor import Tensor
+    from suanzi.tensors.tensor import Tensor
 
 FORMAT, VERSION = "suanzi tensors", 2
 _SINGLE = None  # the name of a tensor that was saved alone
@@ -53,7 +53,7 @@ def save(
     import zipfile
 
     from suanzi.sparse.tensor import SparseTensor
-    from suanzi.tensor import Tensor, is_destroyed
+    from suanzi.tensors.tensor import Tensor, is_destroyed
 
     kinds = (Tensor, SparseTensor)
     named: Mapping[Any, Any] = tensors if isinstance(tensors, Mapping) else {_SINGLE: tensors}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.conformance.backends import backend
-from suanzi.conformance.process import Backend
+from suanzi.conformance.running.backends import backend
+from suanzi.conformance.running.process import Backend
 from suanzi.status import InvalidArgument
 
 

@@ -1,14 +1,14 @@
 """The adapter of C libraries: what a library is given, and how its lies are found."""
 
 import pytest
-from c_compiler import build
 
-from suanzi.conformance.model import Case
-from suanzi.conformance.process import Backend, Subject, Unanswered
+from helpers.c_compiler import build
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.running.process import Backend, Subject, Unanswered
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.c_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data, from_json, to_json
-from suanzi.conformance.tensors import tensor
 
 # The library looks at what it is given, and says STATUS_INTERNAL_ERROR if that is not as it should.
 LOOKS = r"""

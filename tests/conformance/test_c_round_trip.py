@@ -3,17 +3,17 @@
 from collections import Counter
 
 import pytest
-from c_compiler import build
-from suanzi_in_c import function
 
-from suanzi.conformance.answers import Answer, verdict
+from helpers.c_compiler import build
+from helpers.suanzi_in_c import function
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.prototypes import prototypes
+from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.c_adapter import Adapter
 from suanzi.conformance.subjects.wire import from_json, to_json
 from suanzi.promote.context import promotion
 from suanzi.standard import interfaces
+from suanzi.standard.prototypes import prototypes
 
 
 @pytest.fixture(scope="module")

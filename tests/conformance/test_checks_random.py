@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from suanzi.conformance.checks import find
-from suanzi.conformance.oracle import FORMATS, PARTS, real
+from suanzi.conformance.judging.checks import find
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
 
 COUNT = 4096
 FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_runs import result
 
+from helpers.made_runs import result
 from suanzi import InvalidArgument
-from suanzi.conformance import deviations
-from suanzi.conformance.deviations import Deviation, apply, packaged, read
+from suanzi.conformance.reports import deviations
+from suanzi.conformance.reports.deviations import Deviation, apply, packaged, read
 
 
 def written(folder: Path, text: str) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suanzi.conformance import report_json
+from suanzi.conformance.reports import json as report_json
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending" / "adapter.md").read_text("utf-8")
 BIN = Path(sys.executable).parent

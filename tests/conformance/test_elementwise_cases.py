@@ -8,24 +8,15 @@ from random import Random
 
 import pytest
 
-from suanzi.conformance.bounds import bound
 from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.cases._elementwise import stretched
 from suanzi.conformance.cases.arithmetic import exact_product, exact_quotient
-from suanzi.conformance.cases.elementwise import stretched
-from suanzi.conformance.functions import FUNCTIONS, as_real, magnitude, mp, number
-from suanzi.conformance.judge import judge
-from suanzi.conformance.model import Case, Output, Refused
-from suanzi.conformance.oracle import (
-    FORMATS,
-    PARTS,
-    Real,
-    Value,
-    add,
-    mul,
-    real,
-    rounded,
-)
-from suanzi.conformance.tensors import tensor, values
+from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, add, mul, real, rounded
+from suanzi.conformance.truth.bounds import bound
+from suanzi.conformance.truth.functions import FUNCTIONS, as_real, magnitude, mp, number
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 from suanzi.status import Status

@@ -10,10 +10,10 @@ import pytest
 
 from suanzi import _core
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.local import Local
-from suanzi.conformance.model import GROUPS
-from suanzi.conformance.results import Result
-from suanzi.conformance.running import Job, run_case, run_job
+from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.model.results import Result
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.promote.library import rule_sets
 from suanzi.promote.operators import OPERATORS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
+from suanzi.conformance.judging.verdict import Answer, verdict
+from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.suanzi_adapter import create, read
 
 Array = np.ndarray[Any, Any]

@@ -9,11 +9,11 @@ import pytest
 
 import suanzi as sz
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.exact_arrays import Exact
-from suanzi.conformance.fourier import transform
-from suanzi.conformance.judge import judge
-from suanzi.conformance.model import Case
+from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.suanzi_adapter import create, read
+from suanzi.conformance.truth.arrays import Exact
+from suanzi.conformance.truth.signal import transform
 
 PLAIN = Wanted(frozenset({"plain"}), frozenset({"complex64", "float32"}))
 

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from suanzi import interface
-from suanzi.conformance import backends
-from suanzi.conformance.backends import backend
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.process import Subject, Unanswered
-from suanzi.conformance.results import Result
-from suanzi.conformance.running import run_case
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.results import Result
+from suanzi.conformance.running import backends
+from suanzi.conformance.running.backends import backend
+from suanzi.conformance.running.process import Subject, Unanswered
+from suanzi.conformance.running.run import run_case
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
 
-SUBJECTS = Path(backends.__file__).parent / "subjects"
+SUBJECTS = Path(backends.__file__).parents[1] / "subjects"
 
 # Imports an adapter with something in place of its framework, and says what its table has.
 LOOK = """
@@ -158,13 +158,13 @@ def test_a_missing_kernel_is_a_refusal_only_where_one_is_due(numpy: Subject) -> 
 
 
 def _matrix() -> Any:
-    from suanzi.conformance.tensors import tensor
+    from suanzi.conformance.model.data import tensor
 
     return tensor("float16", [4.0, 1.0, 1.0, 3.0], (2, 2))
 
 
 def _refusal() -> Any:
-    from suanzi.conformance.model import Refused
+    from suanzi.conformance.model.case import Refused
     from suanzi.status import Status
 
     return Refused(Status.TYPE_MISMATCH)

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 import suanzi.conformance.subjects as subjects
-from suanzi.conformance.answers import Answer
-from suanzi.conformance.backends import backend
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import Value, real
-from suanzi.conformance.process import Subject, Unanswered
-from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.running import run_case
+from suanzi.conformance.judging.verdict import Answer
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import Value, real
+from suanzi.conformance.running.backends import backend
+from suanzi.conformance.running.process import Subject, Unanswered
+from suanzi.conformance.running.reproduction import reproduction
+from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor, values
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
 

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
-from suanzi.conformance import frozen
-from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.cases import Wanted, cases, frozen
 from suanzi.conformance.check import check
-from suanzi.conformance.model import Check, Output, Refused
-from suanzi.conformance.oracle import Real
+from suanzi.conformance.model.case import Check, Output, Refused
+from suanzi.conformance.model.numbers import Real
 from suanzi.standard import interfaces
 
 SOME = ["add", "sqrt", "matmul", "cast", "reduce", "topk", "shape", "destroy", "rand_uniform"]

@@ -15,13 +15,13 @@ import pytest
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases.signal import normalised
-from suanzi.conformance.exact_arrays import exact
-from suanzi.conformance.fourier import extended, factor, real_part, taken, transform
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import PARTS, real
-from suanzi.conformance.products import product_output
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import PARTS, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor, values
+from suanzi.conformance.truth.arrays import exact
+from suanzi.conformance.truth.linear_algebra_products import product_output
+from suanzi.conformance.truth.signal import extended, factor, real_part, taken, transform
 
 Pairs = list[tuple[Fraction, Fraction]]
 Forward = Callable[[Data], Pairs]

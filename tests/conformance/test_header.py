@@ -4,11 +4,11 @@ import re
 import subprocess
 
 import pytest
-from c_compiler import HEADER, compiler
 
+from helpers.c_compiler import HEADER, compiler
 from suanzi.conformance.header import defaults, header, write
-from suanzi.conformance.prototypes import enumerations, prototype, prototypes
 from suanzi.standard import interfaces
+from suanzi.standard.prototypes import enumerations, prototype, prototypes
 from suanzi.status import InvalidArgument, Status
 
 LENGTHS_OF_C = {"expand": ["shape_len"], "flip": ["axis_len"], "meshgrid": ["len"]}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
+from suanzi.conformance.judging.verdict import Answer, verdict
+from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
 
 

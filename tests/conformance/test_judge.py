@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from suanzi.conformance.judge import Judgement, judge
-from suanzi.conformance.model import Output
-from suanzi.conformance.oracle import (
+from suanzi.conformance.judging.judge import Judgement, judge
+from suanzi.conformance.model.case import Output
+from suanzi.conformance.model.data import ordinary, raw_bits, special, tensor, values
+from suanzi.conformance.model.numbers import (
     FLOATS,
     FORMATS,
     PARTS,
@@ -24,7 +25,6 @@ from suanzi.conformance.oracle import (
     two,
 )
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import ordinary, raw_bits, special, tensor, values
 
 INF, NAN = math.inf, math.nan
 DTYPES = ["bool", "int8", "int64", "uint16", "uint64", *FLOATS, *PARTS]

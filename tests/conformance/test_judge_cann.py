@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from suanzi.conformance.judge import CANN_THRESHOLDS, judge
-from suanzi.conformance.model import Output
-from suanzi.conformance.oracle import real
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.judging.judge import CANN_THRESHOLDS, judge
+from suanzi.conformance.model.case import Output
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import real
 
 
 def test_the_measures() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from suanzi.conformance.judge import judge
-from suanzi.conformance.model import Output
-from suanzi.conformance.oracle import real
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.model.case import Output
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import real
 
 LARGEST = 3.4028234663852886e38
 """Of float32."""

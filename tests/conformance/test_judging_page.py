@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from suanzi.conformance import bounds
-from suanzi.conformance.bounds import bound
-from suanzi.conformance.judge import CANN_THRESHOLDS
+from suanzi.conformance.judging.judge import CANN_THRESHOLDS
+from suanzi.conformance.truth import bounds
+from suanzi.conformance.truth.bounds import bound
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conformance-judging.md").read_text("utf-8")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made_runs import SETTINGS, of_all, result, run
 
-from suanzi.conformance.levels import Level, levels, standing
-from suanzi.conformance.results import Run
+from helpers.made_runs import SETTINGS, of_all, result, run
+from suanzi.conformance.model.results import Run
+from suanzi.conformance.reports.levels import Level, levels, standing
 from suanzi.standard import interfaces
 
 

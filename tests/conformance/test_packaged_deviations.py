@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.conformance import deviations
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.deviations import Deviation, packaged
-from suanzi.conformance.model import GROUPS
+from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.reports import deviations
+from suanzi.conformance.reports.deviations import Deviation, packaged
 from suanzi.errata import errata
 from suanzi.standard import interfaces
 

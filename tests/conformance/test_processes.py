@@ -10,11 +10,11 @@ import pytest
 import suanzi as sz
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check
-from suanzi.conformance.local import Local
-from suanzi.conformance.model import Case
-from suanzi.conformance.process import Backend, Subject, Unanswered
-from suanzi.conformance.results import Run
-from suanzi.conformance.running import ENOUGH, Job, run_case, run_job
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.results import Run
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Backend, Subject, Unanswered
+from suanzi.conformance.running.run import ENOUGH, Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.live import NotInstalled

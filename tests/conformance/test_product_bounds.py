@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.conformance.cases.products import long_sums, small
-from suanzi.conformance.judge import judge
-from suanzi.conformance.model import Case, Output
+from suanzi.conformance.cases.linear_algebra_products import long_sums, small
+from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.subjects.suanzi_adapter import create, read
 
 Array = np.ndarray[Any, Any]

@@ -8,11 +8,19 @@ from functools import cache
 
 import pytest
 
-from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import FORMATS, NARROW, Real, add, compute_format, real, rounded
-from suanzi.conformance.tensors import tensor, values
+from suanzi.conformance.judging.verdict import Answer, verdict
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    NARROW,
+    Real,
+    add,
+    compute_format,
+    real,
+    rounded,
+)
 
 Row = Sequence[Real]
 FLOATS = list(FORMATS)

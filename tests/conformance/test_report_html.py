@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import made_runs
 from hypothesis import given, settings
-from made_runs import SUBJECT, of_all, result, run
 
-from suanzi.conformance import report_html
-from suanzi.conformance.report_junit import clean
-from suanzi.conformance.results import OUTCOMES, Result, Run
+from helpers import made_runs
+from helpers.made_runs import SUBJECT, of_all, result, run
+from suanzi.conformance.model.results import OUTCOMES, Result, Run
+from suanzi.conformance.reports import html as report_html
+from suanzi.conformance.reports.junit import clean
 
 _EMPTY = {"meta", "input", "br"}
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import made_runs
 import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
-from made_runs import of_all, result, run
 
+from helpers import made_runs
+from helpers.made_runs import of_all, result, run
 from suanzi import InvalidArgument
-from suanzi.conformance import report_json
-from suanzi.conformance.results import Result
+from suanzi.conformance.model.results import Result
+from suanzi.conformance.reports import json as report_json
 
 VALIDATOR = Draft202012Validator(report_json.schema())
 

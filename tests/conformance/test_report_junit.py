@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
-import made_runs
 from hypothesis import given, settings
-from made_runs import result, run
 
-from suanzi.conformance import report_junit
-from suanzi.conformance.results import Result, Run
+from helpers import made_runs
+from helpers.made_runs import result, run
+from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.reports import junit as report_junit
 
 
 def read(one: Run) -> xml.Element:

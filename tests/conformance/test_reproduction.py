@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import pytest
 
-from suanzi.conformance.backends import backend
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.process import Backend, Facts, Subject, Unanswered
-from suanzi.conformance.reproduction import reproduction
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.running.backends import backend
+from suanzi.conformance.running.process import Backend, Facts, Subject, Unanswered
+from suanzi.conformance.running.reproduction import reproduction
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 
-import made_runs
 import pytest
 from hypothesis import given, settings
-from made_runs import result, run
 
+from helpers import made_runs
+from helpers.made_runs import result, run
 from suanzi import InvalidArgument
-from suanzi.conformance.levels import levels, standings
-from suanzi.conformance.results import OUTCOMES, Result, Run, counts, worst
-from suanzi.conformance.summary import share
+from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
+from suanzi.conformance.reports.levels import levels, standings
+from suanzi.conformance.reports.summary import share
 
 
 @settings(max_examples=40)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
-from suanzi.conformance import process
-from suanzi.conformance.answers import Answer
 from suanzi.conformance.cases import cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.process import Backend, Subject, Unanswered
+from suanzi.conformance.judging.verdict import Answer
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.running import process
+from suanzi.conformance.running.process import Backend, Subject, Unanswered
 
 HERE = str(Path(__file__).parent)
 

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from c_compiler import HEADER, compiler
 
+from helpers.c_compiler import HEADER, compiler
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.check import check
 from suanzi.conformance.header import header
-from suanzi.conformance.process import Backend
-from suanzi.conformance.running import Job, facts_of, run
+from suanzi.conformance.running.process import Backend
+from suanzi.conformance.running.run import Job, facts_of, run
 
 VENDOR = Path(__file__).parent.parent.parent / "examples" / "vendor_c"
 

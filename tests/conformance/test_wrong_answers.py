@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.local import Local
-from suanzi.conformance.model import GROUPS, Case
-from suanzi.conformance.oracle import FORMATS, PARTS, Real, decode, real
-from suanzi.conformance.running import run_case
+from suanzi.conformance.model.case import GROUPS, Case
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, decode, real
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, read
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor, values
 from suanzi.standard import interfaces
 
 Spoil = Callable[[Data], Data | None]

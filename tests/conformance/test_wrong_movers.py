@@ -11,8 +11,8 @@ import pytest
 import suanzi as sz
 from suanzi import _core
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.local import Local
-from suanzi.conformance.running import Job, run_case, run_job
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 
 Wrong = Callable[..., Any]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from misreadings import (
+
+from helpers.misreadings import (
     Entry,
     Reading,
     accepted,

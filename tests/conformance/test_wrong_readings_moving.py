@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from misreadings import Entry, Reading, accepted, always_notices, asked, made, refused, table
+
+from helpers.misreadings import (
+    Entry,
+    Reading,
+    accepted,
+    always_notices,
+    asked,
+    made,
+    refused,
+    table,
+)
 
 Array = Any
 

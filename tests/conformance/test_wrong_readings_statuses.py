@@ -6,9 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from misreadings import Entry, Reading, accepted, asked, instead, made, notices, ruled, table
 
 import suanzi as sz
+from helpers.misreadings import (
+    Entry,
+    Reading,
+    accepted,
+    asked,
+    instead,
+    made,
+    notices,
+    ruled,
+    table,
+)
 
 AX, DM, IA = "AXIS_ARGUMENT", "DIMENSIONS_MISMATCH", "INVALID_ARGUMENT"
 OR, TM, UO = "OUT_OF_RANGE", "TYPE_MISMATCH", "UNINITIALIZED_OBJECT"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from misreadings import Entry, Reading, made, notices, one_by_one, table
+
+from helpers.misreadings import Entry, Reading, made, notices, one_by_one, table
 
 Array = Any
 UNSIGNED = ("uint8", "uint16", "uint32")

@@ -19,7 +19,7 @@ import numpy as np
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.numbers import (
     FORMATS,
     PARTS,
     SUBBYTE,

@@ -13,8 +13,8 @@ import numpy as np
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.conformance import oracle
-from suanzi.conformance.oracle import FORMATS, PARTS, SIGNED, UNSIGNED
+from suanzi.conformance.model import numbers as oracle
+from suanzi.conformance.model.numbers import FORMATS, PARTS, SIGNED, UNSIGNED
 from suanzi.conformance.subjects.wire import ITEMSIZE
 
 Real = int | Fraction | float

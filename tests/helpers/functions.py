@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ulp import assert_within
 
 import suanzi as sz
+from helpers.ulp import assert_within
 from suanzi import _core
-from suanzi.conformance.functions import FUNCTIONS, INF, NAN, Function
-from suanzi.conformance.oracle import FORMATS
-from suanzi.interchange import from_numpy, numpy_dtype
+from suanzi.conformance.model.numbers import FORMATS
+from suanzi.conformance.truth.functions import FUNCTIONS, INF, NAN, Function
+from suanzi.tensors.exchange import from_numpy, numpy_dtype
 
 Array = np.ndarray[Any, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from suanzi.conformance.results import OUTCOMES, Result, Run
+from suanzi.conformance.model.results import OUTCOMES, Result, Run
 from suanzi.standard import interfaces
 
 SUBJECT: dict[str, Any] = {

@@ -11,9 +11,9 @@ import pytest
 
 import suanzi as sz
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.local import Local
-from suanzi.conformance.model import GROUPS, Case
-from suanzi.conformance.running import run_case
+from suanzi.conformance.model.case import GROUPS, Case
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
 

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from checking import array, numpy_dtype, samples
 
 import suanzi as sz
+from helpers.checking import array, numpy_dtype, samples
 
 NAMES = """bool int4 uint4 uint1 int8 uint8 int16 uint16 int32 uint32 int64 uint64 float8_e4m3fn
     float8_e5m2 float16 bfloat16 float32 float64 complex32 complex64 complex128""".split()

@@ -12,7 +12,6 @@ from operator import itemgetter
 import suanzi as sz
 from suanzi import interface
 from suanzi.conformance.header import defaults
-from suanzi.conformance.prototypes import enumerations, prototype
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Memory,
@@ -24,6 +23,7 @@ from suanzi.conformance.subjects.suanzi_adapter import create, read
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.dtypes import DTYPES
 from suanzi.layout import LayoutType
+from suanzi.standard.prototypes import enumerations, prototype
 
 _ALIVE = []
 _C = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "float": ctypes.c_float}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from suanzi.conformance.oracle import FORMATS, exponent_of, two
+from suanzi.conformance.model.numbers import FORMATS, exponent_of, two
 
 
 def nearest(value: Fraction, name: str) -> Fraction:

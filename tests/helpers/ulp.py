@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import suanzi as sz
-from suanzi.conformance.functions import Truth, as_real
-from suanzi.conformance.judge import judge
-from suanzi.conformance.model import Output
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.model.case import Output
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.truth.functions import Truth, as_real
 
 
 def assert_within(

@@ -16,13 +16,13 @@ import pytest
 
 import suanzi as sz
 from suanzi import interface
-from suanzi.conformance.answers import Answer, verdict
 from suanzi.conformance.cases.examples import case_of
+from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.subjects.suanzi_adapter import made, read
 from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interfaces
+from suanzi.standard.worked_examples import Example, ExampleTensor, example
 from suanzi.status import Status
-from suanzi.worked_examples import Example, ExampleTensor, example
 
 CHECKS = {"shape", "range", "allowed", "permutation", "destroyed", "eigen", "qr", "svd"}
 # Those of Appendix A that have no example there.
@@ -303,5 +303,5 @@ def test_what_the_words_of_the_file_stand_for() -> None:
 
 
 def test_importing_suanzi_reads_no_examples() -> None:
-    code = "import sys, suanzi; sys.exit('suanzi.worked_examples' in sys.modules)"
+    code = "import sys, suanzi; sys.exit('suanzi.standard.worked_examples' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

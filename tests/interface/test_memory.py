@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from memory_cases import NOTHING_ALLOCATED, calls
 
+from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from suanzi.standard import interfaces
 from suanzi.status import Status
 
@@ -17,7 +17,7 @@ PROGRAM = r"""
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 import suanzi as sz
-from memory_cases import calls
+from helpers.memory_cases import calls
 from suanzi import interface
 from suanzi.registry import REGISTRY
 
@@ -46,8 +46,8 @@ sys.exit(bool(wrong))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
 def test_every_operator_under_a_limit() -> None:
-    helpers = Path(__file__).parent.parent / "helpers"
-    command = [sys.executable, "-c", PROGRAM, str(helpers)]
+    tests = Path(__file__).parent.parent
+    command = [sys.executable, "-c", PROGRAM, str(tests)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert done.stdout.endswith("SUCCESS [3.0]\n")

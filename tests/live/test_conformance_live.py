@@ -10,10 +10,10 @@ import os
 
 import pytest
 
-from suanzi.conformance.backends import backend
 from suanzi.conformance.check import check
-from suanzi.conformance.deviations import packaged
-from suanzi.conformance.running import facts_of
+from suanzi.conformance.reports.deviations import packaged
+from suanzi.conformance.running.backends import backend
+from suanzi.conformance.running.run import facts_of
 from suanzi.promote.live import NotInstalled
 
 

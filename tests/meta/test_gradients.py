@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from gradients import central_differences
+
+from helpers.gradients import central_differences
 
 X = np.array([[0.5, -1.25, 2.0], [1.0, 0.25, -0.75]])
 Z = X + 1j * X[::-1]

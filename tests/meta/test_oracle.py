@@ -11,10 +11,19 @@ from random import Random
 import ml_dtypes
 import numpy as np
 import pytest
-from checking import array, check, check_binary, check_near, check_unary, pack, samples, unpack
 
 import suanzi as sz
-from suanzi.conformance.oracle import (
+from helpers.checking import (
+    array,
+    check,
+    check_binary,
+    check_near,
+    check_unary,
+    pack,
+    samples,
+    unpack,
+)
+from suanzi.conformance.model.numbers import (
     FLOATS,
     FORMATS,
     NAN,

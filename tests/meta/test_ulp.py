@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from ulp import assert_within
 
 import suanzi as sz
-from suanzi.conformance.functions import mp
+from helpers.ulp import assert_within
+from suanzi.conformance.truth.functions import mp
 
 INF, NAN = math.inf, math.nan
 

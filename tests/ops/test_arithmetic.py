@@ -7,11 +7,11 @@ from itertools import product
 from random import Random
 
 import pytest
-from checking import check, check_binary, check_near, level, pack, pairs, samples, show
 
 import suanzi as sz
+from helpers.checking import check, check_binary, check_near, level, pack, pairs, samples, show
 from suanzi import _core
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.numbers import (
     COMPLEX,
     FLOATS,
     INTEGERS,

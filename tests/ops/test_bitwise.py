@@ -5,11 +5,19 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from checking import array, check, level, pack, samples
 
 import suanzi as sz
+from helpers.checking import array, check, level, pack, samples
 from suanzi import _core
-from suanzi.conformance.oracle import COMPLEX, FLOATS, INTEGERS, SIGNED, SUBBYTE, UNSIGNED, wrap
+from suanzi.conformance.model.numbers import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    SUBBYTE,
+    UNSIGNED,
+    wrap,
+)
 
 BINARY = ["bitwise_and", "bitwise_or", "bitwise_xor"]
 SHIFTS = ["bitwise_left_shift", "bitwise_right_shift"]

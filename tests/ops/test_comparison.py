@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from checking import check, pack, samples
 
 import suanzi as sz
-from suanzi.conformance.oracle import COMPLEX, binary, real
+from helpers.checking import check, pack, samples
+from suanzi.conformance.model.numbers import COMPLEX, binary, real
 
 ORDER = ["greater", "greater_equal", "less", "less_equal"]
 EQUALITY = ["equal", "not_equal"]

@@ -7,13 +7,13 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import exact
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers import exact
 from suanzi import _core
 
 NUMBERS = exact.NAMES

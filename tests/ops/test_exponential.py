@@ -6,15 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from functions import (
-    FUNCTIONS,
-    compute,
-    each_level,
-    same_bits,
-)
-from ulp import assert_within
 
 import suanzi as sz
+from helpers.functions import FUNCTIONS, compute, each_level, same_bits
+from helpers.ulp import assert_within
 from suanzi import _core
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from functions import (
-    FUNCTIONS,
-    compute,
-)
-from ulp import assert_within
 
 import suanzi as sz
+from helpers.functions import FUNCTIONS, compute
+from helpers.ulp import assert_within
 
 
 def test_overflow_comes_as_late_as_it_can() -> None:

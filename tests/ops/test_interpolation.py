@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions import each_level, same_bits, threads
 from hypothesis import given
 from hypothesis import strategies as st
-from moving import laid_out, raw
 
 import suanzi as sz
+from helpers.functions import each_level, same_bits, threads
+from helpers.moves import laid_out, raw
 from suanzi import _core
-from suanzi.conformance.interpolating import terms
+from suanzi.conformance.truth.interpolation import terms
 from suanzi.registry import FLOATS
 
 Array = np.ndarray[Any, Any]

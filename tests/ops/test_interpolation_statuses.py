@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moving import destroyed, refused
 
 import suanzi as sz
+from helpers.moves import destroyed, refused
 from suanzi.dtypes import DTYPES
 
 X = sz.tensor(np.ones((1, 2, 3, 4), np.float32))

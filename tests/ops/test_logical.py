@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from checking import check, pack, samples
 
 import suanzi as sz
-from suanzi.conformance.oracle import COMPLEX, REALS, SUBBYTE, truth
+from helpers.checking import check, pack, samples
+from suanzi.conformance.model.numbers import COMPLEX, REALS, SUBBYTE, truth
 
 BINARY = ["logical_and", "logical_or", "logical_xor"]
 DTYPES = ["bool", *SUBBYTE, *REALS, *COMPLEX]

@@ -6,12 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact import FLOATS, INTEGERS, bits_of, cast, is_nan, tensor_of
-from functions import same_bits
 
 import suanzi as sz
+from helpers.exact import FLOATS, INTEGERS, bits_of, cast, is_nan, tensor_of
+from helpers.functions import same_bits
 from suanzi import _core
-from suanzi.interchange import from_numpy
+from suanzi.tensors.exchange import from_numpy
 
 DTYPES = ["bool", *INTEGERS, *FLOATS]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions import Array, compute, each_level, same_bits, threads
-from ulp import assert_within
 
 import suanzi as sz
+from helpers.functions import Array, compute, each_level, same_bits, threads
+from helpers.ulp import assert_within
 from suanzi import _core
-from suanzi.conformance.functions import INF, NAN, power
-from suanzi.interchange import numpy_dtype
+from suanzi.conformance.truth.functions import INF, NAN, power
+from suanzi.tensors.exchange import numpy_dtype
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 2.5, -2.5, INF, -INF, NAN]
 

@@ -7,14 +7,13 @@ import math
 from functools import cache
 from typing import Any
 
-import exact
-import functions
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers import exact, functions
 from suanzi import _core
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from functions import each_level, same_bits, threads
 from hypothesis import given
 from hypothesis import strategies as st
-from moving import laid_out, layouts, raw
-from sums import nearest
 
 import suanzi as sz
+from helpers.functions import each_level, same_bits, threads
+from helpers.moves import laid_out, layouts, raw
+from helpers.sums import nearest
 from suanzi import _core
-from suanzi.conformance.reducing import reduced, takes
+from suanzi.conformance.truth.reduction import reduced, takes
 
 MODES = list(sz.ReduceMode.__members__)
 INTEGERS = [f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions import threads
-from sums import nearest, running_bound, sum_bound, within
 
 import suanzi as sz
-from suanzi.conformance.oracle import FORMATS
+from helpers.functions import threads
+from helpers.sums import nearest, running_bound, sum_bound, within
+from suanzi.conformance.model.numbers import FORMATS
 
 NAMES = ["float16", "bfloat16", "float32", "float64"]
 

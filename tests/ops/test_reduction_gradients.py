@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradients import central_differences
 from hypothesis import given
 from hypothesis import strategies as st
-from moving import layouts
 
 import suanzi as sz
+from helpers.gradients import central_differences
+from helpers.moves import layouts
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (5,), (2, 3), (3, 1, 2), (2, 2, 3)]
 

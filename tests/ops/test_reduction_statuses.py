@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moving import destroyed, laid_out, nothing_made, refused
 
 import suanzi as sz
+from helpers.moves import destroyed, laid_out, nothing_made, refused
 from suanzi.registry import REGISTRY
 
 X = sz.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

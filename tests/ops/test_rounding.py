@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from checking import check, check_unary, pack, samples
 
 import suanzi as sz
-from suanzi.conformance.oracle import COMPLEX, FORMATS, INTEGERS, decode, real
+from helpers.checking import check, check_unary, pack, samples
+from suanzi.conformance.model.numbers import COMPLEX, FORMATS, INTEGERS, decode, real
 
 OPS = ["floor", "ceil", "trunc", "round"]
 MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fourier_sums import assert_close, dft, extended, roots, scale
-from functions import same_bits, threads
 from hypothesis import given
 from hypothesis import strategies as st
-from moving import laid_out, nothing_made
 
 import suanzi as sz
-from suanzi import fourier_long
+from helpers.fourier_sums import assert_close, dft, extended, roots, scale
+from helpers.functions import same_bits, threads
+from helpers.moves import laid_out, nothing_made
+from suanzi.libraries import fft_long as fourier_long
 
 Array = np.ndarray[Any, Any]
 MODES = ["none", "by_sqrt_n", "by_n"]

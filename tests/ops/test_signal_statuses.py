@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moving import destroyed, refused
 
 import suanzi as sz
+from helpers.moves import destroyed, refused
 from suanzi.dtypes import DTYPES
 
 C, R = sz.tensor(np.ones((2, 3), np.complex64)), sz.tensor(np.ones((2, 3), np.float32))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checking import check, check_unary, level, pack, samples, show
 
 import suanzi as sz
+from helpers.checking import check, check_unary, level, pack, samples, show
 from suanzi import _core
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.numbers import (
     COMPLEX,
     FLOATS,
     FORMATS,

@@ -6,14 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from functions import (
-    FUNCTIONS,
-    compute,
-    same_bits,
-)
-from ulp import assert_within
 
 import suanzi as sz
+from helpers.functions import FUNCTIONS, compute, same_bits
+from helpers.ulp import assert_within
 
 
 @pytest.mark.parametrize("x", [1e22, 2.0**1000, 5.319372648326541e255, 1.7976931348623157e308])

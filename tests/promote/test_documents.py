@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import documents
 import pytest
 
 import suanzi as sz
+from helpers import documents
 
 
 def observe(question: Callable[[str, str], sz.DType], keys: documents.Table) -> documents.Table:

@@ -10,7 +10,7 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, link_to, members
 from suanzi._text import columns
-from suanzi.conformance.deviations import packaged
+from suanzi.conformance.reports.deviations import packaged
 from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY

@@ -15,17 +15,16 @@ from typing import Any, TypeVar
 
 from suanzi import __version__
 from suanzi._hints import nearest
-from suanzi.catalogue import category_named
-from suanzi.conformance import deviations as known
-from suanzi.conformance import frozen
-from suanzi.conformance.backends import backend as named
-from suanzi.conformance.cases import Wanted, cases, operators
-from suanzi.conformance.deviations import Deviation
-from suanzi.conformance.levels import CASE_FILTERS, OPERATOR_FILTERS
-from suanzi.conformance.model import GROUPS, Case
-from suanzi.conformance.process import Backend, Facts
-from suanzi.conformance.results import Result, Run
-from suanzi.conformance.running import Job, facts_of, run_each
+from suanzi.cli.catalogue import category_named
+from suanzi.conformance.cases import Wanted, cases, frozen, operators
+from suanzi.conformance.model.case import GROUPS, Case
+from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.reports import deviations as known
+from suanzi.conformance.reports.deviations import Deviation
+from suanzi.conformance.reports.levels import CASE_FILTERS, OPERATOR_FILTERS
+from suanzi.conformance.running.backends import backend as named
+from suanzi.conformance.running.process import Backend, Facts
+from suanzi.conformance.running.run import Job, facts_of, run_each
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
 from suanzi.standard import interface, interfaces

@@ -16,13 +16,13 @@ from typing import Any
 
 from suanzi import interface as standard_form
 from suanzi._core import VERSION
-from suanzi.conformance.prototypes import Item, Prototype, enumerations, prototypes
 from suanzi.device import DeviceType
 from suanzi.dtypes import dtype
 from suanzi.interface.structures import TypeCode
 from suanzi.layout import LayoutType
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
+from suanzi.standard.prototypes import Item, Prototype, enumerations, prototypes
 from suanzi.status import InvalidArgument, Status
 
 _WIDTH = 100

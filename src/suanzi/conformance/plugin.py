@@ -26,9 +26,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from suanzi.conformance.deviations import Deviation
-    from suanzi.conformance.model import Case
-    from suanzi.conformance.process import Backend, Subject
+    from suanzi.conformance.model.case import Case
+    from suanzi.conformance.reports.deviations import Deviation
+    from suanzi.conformance.running.process import Backend, Subject
 
 _Number = TypeVar("_Number", int, float)
 
@@ -101,7 +101,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _cases(config: pytest.Config) -> list[Case]:
     from suanzi.conformance.check import cases_of_each, filters
-    from suanzi.conformance.running import facts_of
+    from suanzi.conformance.running.run import facts_of
     from suanzi.status import InvalidArgument
 
     subject = _backend(config)
@@ -147,13 +147,13 @@ def _timeout(config: pytest.Config) -> float:
 
 
 def _own_deviations(config: pytest.Config) -> list[Deviation]:
-    from suanzi.conformance import deviations
+    from suanzi.conformance.reports import deviations
 
     return [d for file in _listed(config, "deviations") for d in deviations.read(file)]
 
 
 def _backend(config: pytest.Config) -> Backend:
-    from suanzi.conformance.backends import backend
+    from suanzi.conformance.running.backends import backend
     from suanzi.status import InvalidArgument
 
     title = _setting(config, "backend")
@@ -168,7 +168,7 @@ def _backend(config: pytest.Config) -> Backend:
 @pytest.fixture(scope="session")
 def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     """Give the subject, in a process of its own that is started again where it ends."""
-    from suanzi.conformance.process import Subject
+    from suanzi.conformance.running.process import Subject
 
     with Subject(_backend(request.config), _timeout(request.config)) as subject:
         yield subject
@@ -177,7 +177,7 @@ def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 @pytest.fixture(scope="session")
 def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -> list[Deviation]:
     """Give the known deviations of the subject."""
-    from suanzi.conformance import deviations
+    from suanzi.conformance.reports import deviations
 
     packaged = deviations.packaged(suanzi_subject.facts.name)
     return [*packaged, *_own_deviations(request.config)]

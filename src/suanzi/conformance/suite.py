@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from suanzi.conformance.deviations import Deviation
-    from suanzi.conformance.model import Case
-    from suanzi.conformance.process import Subject
+    from suanzi.conformance.model.case import Case
+    from suanzi.conformance.reports.deviations import Deviation
+    from suanzi.conformance.running.process import Subject
 
 
 def test_conformance(
     suanzi_case: Case, suanzi_subject: Subject, suanzi_deviations: list[Deviation]
 ) -> None:
     """Fail with what is wrong and something to paste; skip what the subject does not have."""
-    from suanzi.conformance import deviations
-    from suanzi.conformance.running import run_case
+    from suanzi.conformance.reports import deviations
+    from suanzi.conformance.running.run import run_case
 
     found = run_case(suanzi_subject, suanzi_case)
     ((result,), _) = deviations.apply([found], suanzi_deviations, suanzi_subject.facts.version)

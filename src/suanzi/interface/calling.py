@@ -8,10 +8,10 @@ from functools import cache
 from operator import index
 from typing import Any, Final, TypeAlias
 
-from suanzi import domains
 from suanzi._hints import shown
 from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve import domains
 from suanzi.standard import Interface, interfaces
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, Status, StatusError
 

@@ -18,7 +18,7 @@ from suanzi.dtypes import DTYPES, DType
 from suanzi.layout import Layout, LayoutType
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor
+from suanzi.tensors.tensor import Tensor
 
 
 class TypeCode(IntEnum):

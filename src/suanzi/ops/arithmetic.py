@@ -17,7 +17,7 @@ from suanzi.registry import (
     declare_symbol,
     operator,
 )
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     axis_argument,
     check_dtype,
     check_shapes,
@@ -29,7 +29,7 @@ from suanzi.resolve import (
     shape_argument,
 )
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, zeros
+from suanzi.tensors.tensor import Tensor, TensorLike, zeros
 
 
 @operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)

@@ -9,9 +9,9 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
-from suanzi.resolve import as_operand, check_dtype, check_shapes
+from suanzi.resolve.arguments import as_operand, check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, readable, tensor
+from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
 
 
 @operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and")

@@ -14,9 +14,9 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
+from suanzi.resolve.arguments import check_dtype, check_shapes, operands_of, plain_operand, promote
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, readable, tensor
+from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
 
 
 @operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal")

@@ -1,4 +1,4 @@
-"""7.2.1: creation and destruction; random numbers are in :mod:`suanzi.ops.random`.
+"""7.2.1: creation and destruction; random numbers are in :mod:`suanzi.ops.creation_random`.
 
 The device is where the tensor comes to lie, and `layout` the order of its axes in memory: a
 :class:`suanzi.Layout`, or the axes, the one that varies fastest first.
@@ -11,7 +11,10 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.creating import (
+from suanzi.device import CPU, DeviceLike
+from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
+from suanzi.ops.creation_values import copied, is_nothing, not_there, shared, values_of
+from suanzi.ops.creation_wanted import (
     LayoutLike,
     Scalar,
     count_argument,
@@ -22,13 +25,10 @@ from suanzi.creating import (
     scalar_argument,
     wanted,
 )
-from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
 from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE, operator
-from suanzi.resolve import as_operand, integer_argument, tensor_argument
-from suanzi.sources import copied, is_nothing, not_there, shared, values_of
+from suanzi.resolve.arguments import as_operand, integer_argument, tensor_argument
 from suanzi.status import InvalidArgument, WrongObject
-from suanzi.tensor import Tensor, TensorLike, copy, with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike, copy, with_quantization_of
 
 WHOLE_AND_FLOATING = (*INTEGERS, *SUBBYTE, *FLOATS, *COMPLEX)
 VALUES = (*BOOL, *WHOLE_AND_FLOATING)

@@ -7,9 +7,9 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.creating import LayoutLike, wanted
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike
+from suanzi.ops.creation_wanted import LayoutLike, wanted
 from suanzi.quantized import (
     channel_axis_argument,
     scale_argument,
@@ -17,9 +17,9 @@ from suanzi.quantized import (
     zero_point_argument,
 )
 from suanzi.registry import QUANTIZED, REGISTRY, Operator, operator
-from suanzi.resolve import integer_argument, tensor_argument
+from suanzi.resolve.arguments import integer_argument, tensor_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
-from suanzi.tensor import Tensor, tensor
+from suanzi.tensors.tensor import Tensor, tensor
 
 
 @operator("7.2.1.15", dtypes=QUANTIZED)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suanzi.creating import wanted
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, int64
-from suanzi.interchange import kind_of
 from suanzi.layout import Layout, LayoutType
+from suanzi.ops.creation_wanted import wanted
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve import integer_argument
+from suanzi.resolve.arguments import integer_argument
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
-from suanzi.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.exchange import kind_of
+from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
 
 if TYPE_CHECKING:
     import numpy as np

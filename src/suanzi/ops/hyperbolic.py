@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suanzi.registry import FLOATS, operator
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.11.1", dtypes=FLOATS, kernel="sinh", ulp=3)

@@ -15,7 +15,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest, shown
 from suanzi.registry import FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     check_alive,
     check_dtype,
     integer_argument,
@@ -24,7 +24,7 @@ from suanzi.resolve import (
     real_argument,
 )
 from suanzi.status import DimensionsMismatch, InvalidArgument
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", *_LINEAR.values(), "area")

@@ -9,8 +9,8 @@ from suanzi import _core
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, operator
-from suanzi.resolve import check_dtype, check_shapes, operands_of, plain_operand, promote
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.resolve.arguments import check_dtype, check_shapes, operands_of, plain_operand, promote
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from suanzi import _core
 from suanzi.dtypes import int32
 from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve import check_dtype, real_values, tensor_argument
+from suanzi.resolve.arguments import check_dtype, real_values, tensor_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, tensor
+from suanzi.tensors.tensor import Tensor, TensorLike, tensor
 
 _CHECKED = (*BOOL, *SUBBYTE, *NUMBERS)
 

@@ -8,13 +8,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.creating import scalar_argument
 from suanzi.dtypes import DTypeLike, dtype
 from suanzi.dtypes import bool as bool_
+from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.ops.reduction_gradients import gradient_of
-from suanzi.ops.transformation_joining import concat
-from suanzi.ops.transformation_views import reshape
-from suanzi.reducing import (
+from suanzi.ops.reduction_modes import (
     ReduceFunction,
     ReduceMode,
     axes_argument,
@@ -26,8 +24,10 @@ from suanzi.reducing import (
     reduced_shape,
     result_dtype,
 )
+from suanzi.ops.transformation_joining import concat
+from suanzi.ops.transformation_views import reshape
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     check_dtype,
     dtype_error,
     integer_argument,
@@ -35,7 +35,7 @@ from suanzi.resolve import (
     shape_argument,
 )
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, copy
+from suanzi.tensors.tensor import Tensor, TensorLike, copy
 
 
 @_core.accelerate_reduce

@@ -8,12 +8,12 @@ from typing import Any
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.ops.transformation_views import reshape
-from suanzi.reducing import ReduceMode
 from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve import promote
+from suanzi.resolve.arguments import promote
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, tensor
+from suanzi.tensors.tensor import Tensor, tensor
 
 
 def gradient_of(

@@ -7,9 +7,9 @@ from enum import Enum
 
 from suanzi._hints import shown
 from suanzi.registry import FLOATS, REGISTRY, operator
-from suanzi.resolve import elementwise
+from suanzi.resolve.arguments import elementwise
 from suanzi.status import InvalidArgument, StatusError
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.9.1", dtypes=FLOATS, kernel="floor", ulp=0.5)

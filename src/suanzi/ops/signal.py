@@ -13,12 +13,13 @@ from dataclasses import replace
 from operator import index
 from typing import Any
 
-from suanzi import _core, fourier
+from suanzi import _core
 from suanzi._hints import nearest, shown
 from suanzi.dtypes import DType
-from suanzi.fourier import COMPLEX_OF, REAL_OF, FFTNormMode
+from suanzi.libraries import fft as fourier
+from suanzi.libraries.fft import COMPLEX_OF, REAL_OF, FFTNormMode
 from suanzi.registry import COMPLEX, REGISTRY, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     axes_argument,
     check_dtype,
     integer_argument,
@@ -27,7 +28,7 @@ from suanzi.resolve import (
     tensor_argument,
 )
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 Axes = int | Sequence[int] | None
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.creating import LayoutLike, layout_argument
 from suanzi.dtypes import DType, DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
+from suanzi.ops.creation_wanted import LayoutLike, layout_argument
 from suanzi.quantized import quantize_for
 from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     as_operand,
     broadcast_shapes,
     check_dtype,
@@ -28,7 +28,7 @@ from suanzi.resolve import (
     without_scale,
 )
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
-from suanzi.tensor import Tensor, TensorLike, tensor, with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 

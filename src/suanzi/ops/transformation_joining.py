@@ -14,12 +14,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.creating import scalar_argument
 from suanzi.dtypes import float32, float64
-from suanzi.interchange import MAX_NDIM
+from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.quantized import quantize_like
 from suanzi.registry import ANY, REGISTRY, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     axis_argument,
     check_alive,
     integer_argument,
@@ -34,7 +33,8 @@ from suanzi.resolve import (
     without_scale,
 )
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
-from suanzi.tensor import Tensor, TensorLike, tensor, with_quantization_of
+from suanzi.tensors.exchange import MAX_NDIM
+from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 
 class PadMode(IntEnum):

@@ -9,12 +9,12 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, float32, int8, uint8
 from suanzi.dtypes import bool as bool_
-from suanzi.interchange import MAX_NDIM
 from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator, operator
-from suanzi.resolve import broadcast_shapes, tensor_argument
+from suanzi.resolve.arguments import broadcast_shapes, tensor_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensor import Tensor, TensorLike, scales_at, with_quantization_of
+from suanzi.tensors.exchange import MAX_NDIM
+from suanzi.tensors.tensor import Tensor, TensorLike, scales_at, with_quantization_of
 
 
 @_core.accelerate_gather

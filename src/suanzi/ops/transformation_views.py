@@ -13,9 +13,8 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.interchange import MAX_NDIM
 from suanzi.registry import REGISTRY, Operator, operator
-from suanzi.resolve import (
+from suanzi.resolve.arguments import (
     axes_argument,
     axis_argument,
     integer_argument,
@@ -33,7 +32,8 @@ from suanzi.status import (
     OutOfRange,
     StatusError,
 )
-from suanzi.tensor import Tensor, TensorLike, zeros
+from suanzi.tensors.exchange import MAX_NDIM
+from suanzi.tensors.tensor import Tensor, TensorLike, zeros
 
 MAX_PARTS = 2**24
 """How many parts an axis is split into at most."""

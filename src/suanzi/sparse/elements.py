@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, complex128, float32, float64, int8, int64, uint8
 from suanzi.dtypes import bool as bool_
-from suanzi.interchange import from_numpy
-from suanzi.tensor import Tensor, readable
+from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.tensor import Tensor, readable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType
-from suanzi.interchange import MAX_NDIM, from_numpy
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, SUBBYTE
 from suanzi.sparse import elements, structure
 from suanzi.sparse.merging import one_row
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
-from suanzi.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.exchange import MAX_NDIM, from_numpy
+from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
 
 if TYPE_CHECKING:
     import numpy as np

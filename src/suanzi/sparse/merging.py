@@ -12,7 +12,7 @@ from suanzi import _core
 from suanzi.layout import LayoutType
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.tensor import Tensor
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi.device import CPU, Device
 from suanzi.dtypes import DType
-from suanzi.interchange import from_numpy
 from suanzi.layout import Layout, LayoutType
 from suanzi.sparse import elements, structure
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensors.exchange import from_numpy
 
 if TYPE_CHECKING:
     import numpy as np
 
     from suanzi._core import Storage
-    from suanzi.tensor import Tensor
+    from suanzi.tensors.tensor import Tensor
 
     Array = np.ndarray[Any, Any]
 
@@ -277,13 +277,13 @@ class SparseTensor:
 
     def to_scipy(self) -> Any:
         """Return SciPy's ``coo_array`` or ``csr_array``: of a coalesced tensor on its memory."""
-        from suanzi.sparse.interchange import to_scipy
+        from suanzi.sparse.exchange import to_scipy
 
         return to_scipy(self)
 
     def to_pydata_sparse(self) -> Any:
         """Return a ``COO`` of pydata/sparse; the values are shared."""
-        from suanzi.sparse.interchange import to_pydata_sparse
+        from suanzi.sparse.exchange import to_pydata_sparse
 
         return to_pydata_sparse(self)
 
@@ -305,7 +305,7 @@ class SparseTensor:
         >>> sz.create_sparse_tensor((2, 3), [[1, 0]], [5]).reshape(3, -1)
         SparseTensor({(1, 1): 5}, shape=(3, 2), dtype=float32, layout=coo)
         """
-        from suanzi.tensor import sizes_of
+        from suanzi.tensors.tensor import sizes_of
 
         return self._call("reshape", sizes_of(self, dims))
 
@@ -333,7 +333,7 @@ class SparseTensor:
         return made
 
     def __suanzi_operator__(self, name: str, args: Any, kwargs: Any) -> Any:
-        from suanzi.sparse.dispatch import call
+        from suanzi.sparse.forms.dispatch import call
 
         return call(name, args, kwargs)
 
@@ -348,7 +348,7 @@ class SparseTensor:
     # ---- Python ----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        from suanzi.printing import describe_sparse
+        from suanzi.tensors.printing import describe_sparse
 
         try:
             return describe_sparse(self)
@@ -356,7 +356,7 @@ class SparseTensor:
             return "SparseTensor(destroyed)"
 
     def _repr_html_(self) -> str | None:
-        from suanzi.printing_html import sparse_page
+        from suanzi.tensors.html import sparse_page
 
         try:
             return sparse_page(self)
@@ -432,7 +432,7 @@ class SparseTensor:
 
 def copy(x: SparseTensor) -> SparseTensor:
     """Return a copy with memory of its own."""
-    from suanzi.tensor import copy as copy_of
+    from suanzi.tensors.tensor import copy as copy_of
 
     places = tuple(array.copy() for array in x._alive())
     return SparseTensor(x.shape, x.layout.type, places, copy_of(x.values), x._coalesced)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from suanzi.conformance.model import GROUPS, Case
+from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.status import InternalError
@@ -97,7 +97,7 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
 
 def _made(op: str, wanted: Wanted) -> list[Case]:
     if wanted.folder is not None:
-        from suanzi.conformance import frozen
+        from suanzi.conformance.cases import frozen
 
         return frozen.read(wanted.folder, op)
     return [case for maker in _MAKERS.get(op, []) for case in maker(op, wanted)]

@@ -6,16 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import (
-    Elementwise,
-    Row,
-    all_cases,
-    call,
-    from_rows,
-)
-from suanzi.conformance.functions import as_real, magnitude, number
-from suanzi.conformance.model import Case, Refused
-from suanzi.conformance.oracle import (
+from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, call, from_rows
+from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.data import anything, ordinary, tensor
+from suanzi.conformance.model.numbers import (
     FORMATS,
     NARROW,
     PARTS,
@@ -31,7 +25,7 @@ from suanzi.conformance.oracle import (
     unit,
     wrap,
 )
-from suanzi.conformance.tensors import anything, ordinary, tensor
+from suanzi.conformance.truth.functions import as_real, magnitude, number
 from suanzi.status import Status
 
 Complex = tuple[Real, Real]

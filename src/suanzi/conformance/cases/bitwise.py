@@ -7,14 +7,10 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import (
-    Elementwise,
-    Row,
-    all_cases,
-    from_rows,
-)
-from suanzi.conformance.model import Case, Output, Refused
-from suanzi.conformance.oracle import (
+from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
+from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.model.data import anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import (
     SIGNED,
     UNSIGNED,
     Value,
@@ -22,7 +18,6 @@ from suanzi.conformance.oracle import (
     exact_unary,
     wrap,
 )
-from suanzi.conformance.tensors import anything, ordinary, special, tensor
 from suanzi.status import Status
 
 

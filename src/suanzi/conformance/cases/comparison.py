@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import Elementwise, all_cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import Value, exact_binary
-from suanzi.conformance.tensors import anything, ordinary
+from suanzi.conformance.cases._elementwise import Elementwise, all_cases
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import anything, ordinary
+from suanzi.conformance.model.numbers import Value, exact_binary
 
 
 @cases_of("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")

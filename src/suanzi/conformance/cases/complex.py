@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output, Refused
-from suanzi.conformance.moving import Move, Shape, by, indices, move_cases, one, place, result
-from suanzi.conformance.oracle import PARTS, Real, Value
-from suanzi.conformance.sums import reals
-from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.cases._moves import Move, Shape, by, indices, move_cases, one, place, result
+from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import PARTS, Real, Value
+from suanzi.conformance.truth.sums import reals
 from suanzi.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}

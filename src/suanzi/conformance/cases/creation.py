@@ -9,8 +9,7 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Check, Expected, Output
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     SCALE,
     STORED,
     Move,
@@ -26,8 +25,9 @@ from suanzi.conformance.moving import (
     zero,
     zero_point_of,
 )
-from suanzi.conformance.oracle import FORMATS, PARTS, Value, decode, limits, real
-from suanzi.conformance.tensors import LAYOUTS, special, tensor
+from suanzi.conformance.model.case import Case, Check, Expected, Output
+from suanzi.conformance.model.data import LAYOUTS, special, tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, decode, limits, real
 
 _SHAPES: tuple[Shape, ...] = ((2, 3), (2, 3, 4), (7,), (1, 3, 1, 2))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))

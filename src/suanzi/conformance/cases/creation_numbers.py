@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.numbers import (
     FORMATS,
     PARTS,
     ZERO,

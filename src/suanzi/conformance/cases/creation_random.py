@@ -8,10 +8,10 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Check
-from suanzi.conformance.moving import Shape, by
-from suanzi.conformance.oracle import FORMATS, PARTS, decode, limits, real
-from suanzi.conformance.tensors import LAYOUTS, tensor
+from suanzi.conformance.cases._moves import Shape, by
+from suanzi.conformance.model.case import Case, Check
+from suanzi.conformance.model.data import LAYOUTS, tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, decode, limits, real
 
 _SEED = 7
 """Some seed that is no 0, which would be the system's."""

@@ -9,14 +9,14 @@ from functools import cache
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case, Check, Expected, Output, Refused
-from suanzi.conformance.oracle import FORMATS, PARTS, Value, real
+from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
 from suanzi.dtypes import dtype as dtype_named
 from suanzi.standard import examples, interfaces
+from suanzi.standard.worked_examples import Example, ExampleTensor
 from suanzi.status import Status
-from suanzi.worked_examples import Example, ExampleTensor
 
 
 @cache

@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.lines import lines, shape_left
-from suanzi.conformance.model import Case, Check, Expected, Output, Refused
-from suanzi.conformance.moving import Shape, by, distinct
-from suanzi.conformance.oracle import FORMATS, Value, decode, real
-from suanzi.conformance.orders import first_best, sorted_places
-from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.cases._moves import Shape, by, distinct
+from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import FORMATS, Value, decode, real
+from suanzi.conformance.truth.indexing_order import first_best, sorted_places
+from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.status import Status
 
 SHAPE = (3, 5, 4)

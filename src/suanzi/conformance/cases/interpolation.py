@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.interpolating import weights
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import Shape, by, indices, place
-from suanzi.conformance.oracle import FORMATS, Real, Value, add, decode, mul, real
-from suanzi.conformance.sums import reals, unit_roundoff, with_rounding
-from suanzi.conformance.tensors import LAYOUTS, ordinary, special, tensor
+from suanzi.conformance.cases._moves import Shape, by, indices, place
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
+from suanzi.conformance.model.numbers import FORMATS, Real, Value, add, decode, mul, real
+from suanzi.conformance.truth.interpolation import weights
+from suanzi.conformance.truth.sums import reals, unit_roundoff, with_rounding
 
 LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", "linear", "area")

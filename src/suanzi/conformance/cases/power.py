@@ -7,12 +7,12 @@ from math import isfinite, ldexp
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import Elementwise, Row, all_cases, from_rows
-from suanzi.conformance.cases.of_one_number import function_cases
-from suanzi.conformance.functions import as_real, mp, number, power
-from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import FORMATS, Real, Value, real, rounded
-from suanzi.conformance.tensors import ordinary
+from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
+from suanzi.conformance.cases._functions import function_cases
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import ordinary
+from suanzi.conformance.model.numbers import FORMATS, Real, Value, real, rounded
+from suanzi.conformance.truth.functions import as_real, mp, number, power
 
 cases_of("sqrt", "rsqrt", "square")(function_cases)
 

@@ -13,9 +13,10 @@ from functools import cache
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import integers_become_floats
-from suanzi.conformance.model import Case, Check, Expected, Output, Refused
-from suanzi.conformance.oracle import (
+from suanzi.conformance.cases._elementwise import integers_become_floats
+from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import (
     FORMATS,
     PARTS,
     Real,
@@ -26,7 +27,6 @@ from suanzi.conformance.oracle import (
     real,
     store,
 )
-from suanzi.conformance.tensors import tensor
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set

@@ -7,10 +7,10 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import Shape, by, distinct, repeated, strided
-from suanzi.conformance.oracle import Real, Value
-from suanzi.conformance.tensors import LAYOUTS, anything, special, tensor
+from suanzi.conformance.cases._moves import Shape, by, distinct, repeated, strided
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
+from suanzi.conformance.model.numbers import Real, Value
 
 _SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1), (4, 1, 3), (2, 3, 1, 2, 1))
 _EMPTY: tuple[Shape, ...] = ((), (0,), (3, 0, 2))

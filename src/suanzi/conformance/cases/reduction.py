@@ -9,12 +9,12 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Refused
-from suanzi.conformance.oracle import FORMATS, NARROW, PARTS, Real, Value, decode, real
-from suanzi.conformance.reducing import MODES, ROUNDED, reduced, takes
+from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real, Value, decode, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.sums import nearly_tied, reals
-from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, takes
+from suanzi.conformance.truth.sums import nearly_tied, reals
 from suanzi.status import Status
 
 LENGTHS = (16, 1024)

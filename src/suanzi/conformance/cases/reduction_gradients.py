@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.lines import lines, shape_left
-from suanzi.conformance.model import Case, Output, Refused
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import (
     FORMATS,
     NARROW,
     PARTS,
@@ -26,8 +26,8 @@ from suanzi.conformance.oracle import (
     real,
     wrap,
 )
-from suanzi.conformance.sums import product, product_allowed, reals
-from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.truth.lines import lines, shape_left
+from suanzi.conformance.truth.sums import product, product_allowed, reals
 from suanzi.status import Status
 
 SHAPE = (3, 4, 2)

@@ -20,10 +20,10 @@ from suanzi.conformance.cases.statuses import (
     truth,
     whole,
 )
-from suanzi.conformance.model import Case, Refused
-from suanzi.conformance.oracle import NAN
+from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import NAN
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
 from suanzi.standard import interfaces
 from suanzi.status import Status
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases.elementwise import Elementwise, all_cases
-from suanzi.conformance.model import Case
-from suanzi.conformance.oracle import FORMATS, Value, exact_unary, real, rounded, two
-from suanzi.conformance.tensors import special
+from suanzi.conformance.cases._elementwise import Elementwise, all_cases
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import special
+from suanzi.conformance.model.numbers import FORMATS, Value, exact_unary, real, rounded, two
 
 _MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}
 

@@ -9,8 +9,13 @@ from itertools import product
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.exact_arrays import exact
-from suanzi.conformance.fourier import (
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import raw_bits, tensor
+from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Value, real
+from suanzi.conformance.model.sampling import sample
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.truth.arrays import exact
+from suanzi.conformance.truth.signal import (
     COMPLEX_OF,
     MODES,
     extended,
@@ -19,11 +24,6 @@ from suanzi.conformance.fourier import (
     taken,
     transform,
 )
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import FORMATS, NAN, PARTS, Value, real
-from suanzi.conformance.sampling import sample
-from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import raw_bits, tensor
 
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 31)
 QUICK_LENGTHS = (1, 2, 5, 8)

@@ -16,8 +16,12 @@ from suanzi.conformance.cases.signal import (
     sizes,
     title,
 )
-from suanzi.conformance.exact_arrays import exact
-from suanzi.conformance.fourier import (
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.numbers import PARTS
+from suanzi.conformance.model.sampling import sample
+from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.truth.arrays import exact
+from suanzi.conformance.truth.signal import (
     COMPLEX_OF,
     fourier_output,
     real_part,
@@ -25,10 +29,6 @@ from suanzi.conformance.fourier import (
     transform,
     weighted,
 )
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.oracle import PARTS
-from suanzi.conformance.sampling import sample
-from suanzi.conformance.subjects.wire import Data
 
 Axes = list[int] | None
 Make = Callable[..., Iterator[Case]]

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case, Check, Output, Refused
-from suanzi.conformance.oracle import NAN
-from suanzi.conformance.oracle import real as number
+from suanzi.conformance.model.case import Case, Check, Output, Refused
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import NAN
+from suanzi.conformance.model.numbers import real as number
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.tensors import tensor
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 from suanzi.status import Status

@@ -10,8 +10,7 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     Move,
     Shape,
     by,
@@ -24,7 +23,9 @@ from suanzi.conformance.moving import (
     strided,
     zero,
 )
-from suanzi.conformance.oracle import (
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.numbers import (
     FORMATS,
     INFINITY,
     PARTS,
@@ -35,7 +36,6 @@ from suanzi.conformance.oracle import (
     real,
     unary,
 )
-from suanzi.conformance.tensors import LAYOUTS, anything, ordinary, special, tensor
 
 # ---- sign ----------------------------------------------------------------------------------------
 

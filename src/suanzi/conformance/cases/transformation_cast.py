@@ -11,9 +11,18 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import SCALE, Shape, by, distinct, quantised, strided, zero_point_of
-from suanzi.conformance.oracle import (
+from suanzi.conformance.cases._moves import (
+    SCALE,
+    Shape,
+    by,
+    distinct,
+    quantised,
+    strided,
+    zero_point_of,
+)
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import anything, special, tensor
+from suanzi.conformance.model.numbers import (
     FORMATS,
     PARTS,
     Real,
@@ -25,7 +34,6 @@ from suanzi.conformance.oracle import (
     rounded,
     two,
 )
-from suanzi.conformance.tensors import anything, special, tensor
 
 
 @cases_of("cast")

@@ -9,8 +9,7 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     Move,
     Result,
     Shape,
@@ -23,8 +22,9 @@ from suanzi.conformance.moving import (
     result,
     text,
 )
-from suanzi.conformance.oracle import FORMATS, PARTS, Value, limits, real
-from suanzi.conformance.tensors import tensor
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, limits, real
 
 # ---- concat and stack ----------------------------------------------------------------------------
 

@@ -8,8 +8,7 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     Move,
     Result,
     Shape,
@@ -21,6 +20,7 @@ from suanzi.conformance.moving import (
     result,
     text,
 )
+from suanzi.conformance.model.case import Case
 
 # ---- parts ---------------------------------------------------------------------------------------
 

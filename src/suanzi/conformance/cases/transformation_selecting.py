@@ -8,8 +8,7 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model import Case, Output
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     Move,
     Result,
     Shape,
@@ -23,8 +22,9 @@ from suanzi.conformance.moving import (
     place,
     result,
 )
-from suanzi.conformance.oracle import FORMATS, PARTS, Real, Value, limits, real, wrap
-from suanzi.conformance.tensors import LAYOUTS, tensor
+from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.model.data import LAYOUTS, tensor
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, limits, real, wrap
 
 _INDEX_DTYPES = ("int64", "int32", "int8", "uint8", "int16", "uint16", "uint32", "uint64")
 

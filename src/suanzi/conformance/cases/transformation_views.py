@@ -7,8 +7,7 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model import Case
-from suanzi.conformance.moving import (
+from suanzi.conformance.cases._moves import (
     Move,
     Result,
     Shape,
@@ -20,6 +19,7 @@ from suanzi.conformance.moving import (
     result,
     text,
 )
+from suanzi.conformance.model.case import Case
 
 # ---- other shapes, the same order ----------------------------------------------------------------
 

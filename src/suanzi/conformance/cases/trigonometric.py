@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from suanzi.conformance.cases import cases_of
-from suanzi.conformance.cases.of_one_number import function_cases
+from suanzi.conformance.cases._functions import function_cases
 
 cases_of("sin", "cos", "tan", "asin", "acos", "atan")(function_cases)

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from suanzi.conformance.prototypes import Prototype, prototype, prototypes
 from suanzi.conformance.subjects.c_arguments import Arguments, c_type
 from suanzi.conformance.subjects.c_memory import (
     DataType,
@@ -21,6 +20,7 @@ from suanzi.conformance.subjects.c_memory import (
     read_tensor,
 )
 from suanzi.conformance.subjects.wire import Broken, Data, Unsupported
+from suanzi.standard.prototypes import Prototype, prototype, prototypes
 from suanzi.status import Status, StatusError
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from suanzi import dtypes
 from suanzi.conformance.header import defaults
-from suanzi.conformance.oracle import FORMATS, PARTS, Real, limits, real
-from suanzi.conformance.prototypes import Item, Prototype, enumerations
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, limits, real
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Device,
@@ -29,8 +29,8 @@ from suanzi.conformance.subjects.c_memory import (
     scales,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsupported
-from suanzi.conformance.tensors import tensor, values
 from suanzi.device import Device as KnownDevice
+from suanzi.standard.prototypes import Item, Prototype, enumerations
 from suanzi.status import StatusError
 
 _SCALARS: dict[str, Any] = {

@@ -1,0 +1,52 @@
+// native/calls/fast_function.h: a Python function with a native short cut in front of it.
+#pragma once
+
+#include <exception>
+
+#include "core/python.h"
+
+namespace suanzi {
+
+// Answers a call, or returns null without an exception to say "not mine": then the Python function
+// is called with the same arguments. So the short cut handles what is common and right, and every
+// error message is written once, in Python.
+using FastPath = PyObject* (*)(PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+
+namespace detail {
+
+using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+nb::object builtin_like(nb::handle function, Entry entry);
+
+// The Python function behind a short cut; a built-in function could hold it as its `self`, but
+// then it could not be pickled by name.
+template <FastPath fast>
+PyObject* slow_path = nullptr;
+
+template <FastPath fast>
+PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* answer = nullptr;
+  try {
+    answer = fast(args, count, keywords);
+  } catch (const std::exception&) {  // no memory, or a length that no memory has
+    PyErr_NoMemory();
+  }
+  if (answer) return answer;
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
+    PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  }
+  return PyObject_Vectorcall(slow_path<fast>, args, static_cast<std::size_t>(count), keywords);
+}
+
+}  // namespace detail
+
+// A built-in function with the name, docstring and signature of `function` that tries `fast` first.
+template <FastPath fast>
+nb::object make_fast_function(nb::handle function) {
+  nb::object made = detail::builtin_like(function, detail::call<fast>);
+  detail::slow_path<fast> = function.inc_ref().ptr();
+  return made;
+}
+
+}  // namespace suanzi

@@ -1,0 +1,238 @@
+// native/calls/operators.cpp: element-wise operators, and the short cut that runs them without Python.
+//
+// The short cut takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
+// broadcasts, allocates and computes. Whatever it does not know or like, a refusal or a zero divisor
+// among it, it leaves to the Python function, which explains.
+#include "calls/operators.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "calls/fast_function.h"
+#include "loops/transposed_inputs.h"
+
+namespace suanzi {
+
+namespace {
+
+struct Kernel {
+  const char* name;
+  Result result;
+};
+
+#define SAME Result::same
+#define BOOL Result::boolean
+#define PART Result::part
+constexpr Kernel binary_list[] = {
+#define BINARY(name, lanes, result) {#name, result},
+#define UNARY(name, lanes, result)
+#include "kernels/ops.def"
+#undef BINARY
+#undef UNARY
+};
+constexpr Kernel unary_list[] = {
+#define BINARY(name, lanes, result)
+#define UNARY(name, lanes, result) {#name, result},
+#include "kernels/ops.def"
+#undef BINARY
+#undef UNARY
+};
+#undef SAME
+#undef BOOL
+#undef PART
+
+Dtype result_dtype(Result result, Dtype promoted) {
+  if (result == Result::boolean) return Dtype::boolean;
+  return result == Result::part ? part_of(promoted) : promoted;
+}
+
+}  // namespace
+
+void set_kernel(Operator& op, const std::string& name, std::size_t count) {
+  struct Special {
+    const char *name, *kernel;
+    Form form;
+  };
+  static constexpr Special special[] = {{"logical_and", "bitwise_and", Form::truth},
+                                        {"logical_or", "bitwise_or", Form::truth},
+                                        {"logical_xor", "bitwise_xor", Form::truth},
+                                        {"where", "add", Form::where},  // it needs no kernel
+                                        {"muladd", "mul", Form::muladd}};
+  std::string kernel = name;
+  op.form = count == 1 ? Form::unary : Form::binary;
+  for (const Special& one : special) {
+    if (name != one.name) continue;
+    op.form = one.form;
+    kernel = one.kernel;
+  }
+  bool unary = op.form == Form::unary;
+  const Kernel* list = unary ? unary_list : binary_list;
+  for (std::size_t i = 0; i < (unary ? unary_count : binary_count); ++i) {
+    if (kernel != list[i].name || count != static_cast<std::size_t>(operand_count(op.form))) continue;
+    op.kernel = i;
+    op.result = op.form == Form::truth ? Result::boolean : list[i].result;
+    return;
+  }
+  throw nb::value_error("there is no such kernel, or not for that many operands");
+}
+
+namespace {
+
+bool has_kernel(const Operator& op, Dtype promoted) {
+  const Kernels& k = kernels();
+  std::size_t lane = static_cast<std::size_t>(compute_lane(promoted));
+  switch (op.form) {
+    case Form::unary: return k.unary[op.kernel][lane];
+    case Form::binary:
+    case Form::muladd: return k.binary[op.kernel][lane];
+    default: return true;
+  }
+}
+
+unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype) {
+  switch (op.form) {
+    case Form::unary: return run_unary(loop, op.kernel, promoted, out, out_dtype, op.cost);
+    case Form::binary: return run_binary(loop, op.kernel, promoted, out, out_dtype, op.cost);
+    case Form::truth: return run_truth(loop, op.kernel, promoted, out);
+    case Form::muladd: return run_muladd(loop, promoted, out);
+    case Form::where: run_where(loop, promoted, out); return none;
+  }
+  return none;
+}
+
+}  // namespace
+
+PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble) {
+  if (!has_kernel(op, promoted) || (op.form == Form::where && operands[0].dtype != Dtype::boolean)) return nullptr;
+  int count = operand_count(op.form);
+  Together together(operands, count);
+  if (!together.fits()) return nullptr;
+  Dtype out_dtype = result_dtype(op.result, promoted);
+  PyObject* output = together.new_output(out_dtype);
+  if (!output) return nullptr;
+  Loop loop;
+  together.make_loop(loop);
+  std::byte* out = tensor_of(output)->data();
+  trouble = run_loop(loop.size, operands, count, [&] {
+    if (!Straightened::is_needed(loop)) return run_form(op, loop, promoted, out, out_dtype);
+    Straightened straight(loop);
+    return run_form(op, straight.loop(), promoted, out, out_dtype);
+  });
+  if (trouble) Py_CLEAR(output);
+  return output;
+}
+
+namespace {
+
+// What the rule table says, if it does; a condition is not promoted.
+std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
+  int first = op.form == Form::where, last = operand_count(op.form) - 1;
+  std::size_t a = operand_code(args[first], operands[first], table);
+  std::size_t b = first == last ? a : operand_code(args[last], operands[last], table);
+  if (a == RuleTable::operand_count || b == RuleTable::operand_count) return RuleTable::unknown;
+  // The table knows pairs; of three, only equal ones.
+  if (op.form == Form::muladd && (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
+    return RuleTable::unknown;
+  return table.get(op.operator_class, a, b);
+}
+
+std::atomic<bool> domains_matter{false};
+
+}  // namespace
+
+PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (!op.dtypes || keywords || count != operand_count(op.form)) return nullptr;
+  if (op.has_domain && domains_matter) return nullptr;
+  Operand operands[3];
+  bool any_tensor = false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!read_operand(args[i], operands[i])) return nullptr;
+    any_tensor |= operands[i].tensor != nullptr;
+    // What is stored is not what it stands for.
+    if (dtype_table[static_cast<std::size_t>(operands[i].dtype)].kind == Kind::Quantized) return nullptr;
+  }
+  if (!any_tensor) return nullptr;
+  std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
+  bool asks = op.form == Form::unary && op.result == Result::boolean;  // which promotes nothing
+  nb::object keep;
+  const RuleTable* table = asks ? nullptr : rules_argument(Py_None, keep);
+  if (!asks) {
+    if (!table || table->gates(op.name)) return nullptr;
+    cell = recall(op, args, operands, *table);
+    if (cell >= dtype_count) return nullptr;
+  }
+  Dtype promoted = static_cast<Dtype>(cell);
+  if (!op.takes(promoted)) return nullptr;
+  unsigned trouble = none;
+  PyObject* output = compute(op, operands, promoted, trouble);
+  if (!output) PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  return output;
+}
+
+// ---- declarations -----------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t max_operators = 96;
+std::array<Operator, max_operators> declared;
+std::size_t declared_count = 0;
+
+template <std::size_t slot>
+PyObject* shortcut_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return shortcut(declared[slot], args, count, keywords);
+}
+
+// A built-in function carries no data that a call could find quickly, so each operator has one.
+template <std::size_t... slots>
+constexpr auto make_entries(std::index_sequence<slots...>) {
+  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<shortcut_of<slots>>...};
+}
+constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
+
+nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
+                            std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool dear,
+                            bool has_domain, nb::handle function) {
+  if (declared_count == max_operators) throw nb::value_error("too many operators");
+  if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
+  Operator op;
+  op.name = name;
+  set_kernel(op, kernel, count);
+  op.operator_class = operator_class;
+  op.cost = dear ? Cost::dear : Cost::cheap;
+  op.has_domain = has_domain;
+  for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
+  nb::object made = entries[declared_count](function);
+  op.function = function.inc_ref().ptr();
+  declared[declared_count] = op;
+  set_symbol(name, declared[declared_count++]);
+  return made;
+}
+
+void declare_symbol(const std::string& name, nb::handle function) {
+  if (declared_count == max_operators) throw nb::value_error("too many operators");
+  declared[declared_count].function = function.inc_ref().ptr();
+  set_symbol(name, declared[declared_count++]);
+}
+
+}  // namespace
+
+void init_operators(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
+        "dear"_a, "has_domain"_a, "function"_a,
+        nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
+                "dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F"),
+        "Puts the short cut for a kernel in front of the Python function of an operator.");
+  m.def(
+      "mind_domains", [] { domains_matter = true; },
+      "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
+  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
+        nb::sig("def declare_symbol(name: str, function: Any) -> None"),
+        "Says which Python function is behind the symbol of an operator that has no short cut.");
+}
+
+}  // namespace suanzi

@@ -1,0 +1,14 @@
+// native/calls/results.h: tensors for what is computed along axes of another.
+#pragma once
+
+#include <cstdint>
+
+#include "core/tensor.h"
+
+namespace suanzi {
+
+// A new tensor without the axes of a mask, or with one element along them. Its axes lie in memory in
+// the order of those of the input. Null and an exception if it cannot be had.
+PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype dtype);
+
+}  // namespace suanzi

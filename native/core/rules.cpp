@@ -1,0 +1,92 @@
+// native/core/rules.cpp: binds RuleTable, the native base of every rule set, and the rule set in force.
+#include "core/rules.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace suanzi {
+
+namespace {
+
+PyObject* context_variable = nullptr;  // ContextVar[RuleSet]
+PyObject* default_rules = nullptr;     // RuleSet
+PyObject* rules_by_name = nullptr;     // dict[str, RuleSet]
+PyTypeObject* table_type = nullptr;
+bool any_chosen = false;
+
+void keep(PyObject*& slot, nb::handle value) {
+  PyObject* old = slot;
+  slot = value.inc_ref().ptr();
+  Py_XDECREF(old);
+}
+
+void check(std::size_t operator_class, std::size_t a, std::size_t b) {
+  if (operator_class >= RuleTable::class_count || a >= RuleTable::operand_count ||
+      b >= RuleTable::operand_count)
+    throw nb::index_error("no such cell");
+}
+
+}  // namespace
+
+namespace {
+
+// The table behind a Python object; null unless it is a rule set whose __init__ has run.
+const RuleTable* table_of(PyObject* object) {
+  if (!object || !PyObject_TypeCheck(object, table_type) || !nb::inst_ready(object)) return nullptr;
+  return nb::inst_ptr<RuleTable>(object);
+}
+
+nb::object rules_in_force() {
+  PyObject* value = nullptr;
+  // While nobody has chosen a rule set, the variable has no value anywhere.
+  if (any_chosen && PyContextVar_Get(context_variable, nullptr, &value) < 0) PyErr_Clear();
+  return value ? nb::steal(value) : nb::borrow(default_rules);
+}
+
+}  // namespace
+
+const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
+  if (rules == Py_None)
+    keep = rules_in_force();
+  else if (PyUnicode_CheckExact(rules) && rules_by_name)
+    keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
+  else
+    keep = nb::borrow(rules);
+  return table_of(keep.ptr());
+}
+
+void init_rules(nb::module_& m) {
+  nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
+  cls.def(nb::init<std::vector<std::string>, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"))
+      .def(
+          "_remember",
+          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,
+             const DtypeInfo& answer) {
+            check(operator_class, a, b);
+            t.set(operator_class, a, b, answer.index);
+          },
+          nb::arg("operator_class"), nb::arg("a"), nb::arg("b"), nb::arg("answer"),
+          "Remembers the engine's answer to a cell.");
+  table_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+
+  m.attr("ZERO_DIM_BASE") = RuleTable::zero_dim_base;
+  m.attr("NUMBER_BASE") = RuleTable::number_base;
+  m.def(
+      "use_rules",
+      [](nb::handle variable, nb::dict by_name) {
+        if (!PyContextVar_CheckExact(variable.ptr())) throw nb::type_error("not a ContextVar");
+        keep(context_variable, variable);
+        keep(rules_by_name, by_name);
+      },
+      nb::arg("variable"), nb::arg("by_name"),
+      nb::sig("def use_rules(variable: object, by_name: dict[str, Any]) -> None"),
+      "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
+  m.def(
+      "rules_chosen", [] { any_chosen = true; },
+      "To be called before the ContextVar gets its first value.");
+  m.def(
+      "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); },
+      nb::arg("rules"), "The rule set in force where the ContextVar has no value.");
+}
+
+}  // namespace suanzi

@@ -1,0 +1,66 @@
+// native/core/rules.h: the answers of one rule set, remembered cell by cell.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/python.h"
+
+namespace suanzi {
+
+// A rule set is read by the Python engine, once per cell; what it answered is kept here, so that
+// every later question is one load. Rule sets never change, so a cell never does either.
+class RuleTable {
+ public:
+  // Operand codes: a dimensioned tensor of dtype d is d, a 0-d tensor is dtype_count + d, and the
+  // Python numbers bool, int, float, complex follow.
+  static constexpr std::size_t zero_dim_base = dtype_count;
+  static constexpr std::size_t number_base = 2 * dtype_count;
+  static constexpr std::size_t operand_count = 2 * dtype_count + 4;
+  // "No operator" and the seven operator classes.
+  static constexpr std::size_t class_count = 8;
+
+  // A cell that has no answer yet, or never will, being refused: Python says which, and why.
+  static constexpr std::uint8_t unknown = 0xFF;
+
+  RuleTable(std::vector<std::string> own_rules, bool checks_integers)
+      : own_rules_(std::move(own_rules)),
+        checks_integers_(checks_integers),
+        cells_(class_count * operand_count * operand_count, unknown) {}
+
+  // Whether some operator has a rule of its own, so that its class does not answer for it.
+  bool gates_operators() const { return !own_rules_.empty(); }
+  bool gates(const std::string& operator_name) const {
+    for (const std::string& name : own_rules_)
+      if (name == operator_name) return true;
+    return false;
+  }
+  // Whether the value of a Python int has a say, unless every integer dtype holds it.
+  bool checks_integers() const { return checks_integers_; }
+
+  std::uint8_t get(std::size_t operator_class, std::size_t a, std::size_t b) const {
+    return cells_[position(operator_class, a, b)];
+  }
+  void set(std::size_t operator_class, std::size_t a, std::size_t b, std::uint8_t answer) {
+    cells_[position(operator_class, a, b)] = answer;
+  }
+
+ private:
+  static std::size_t position(std::size_t operator_class, std::size_t a, std::size_t b) {
+    return (operator_class * operand_count + a) * operand_count + b;
+  }
+  std::vector<std::string> own_rules_;  // the operators that have one
+  bool checks_integers_;
+  std::vector<std::uint8_t> cells_;
+};
+
+// The table of the rule set a `rules=` argument means: None is the one in force, else it is a rule
+// set or the name of a loaded one. Null where Python must look closer. The table lives at least as
+// long as `keep`.
+const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
+
+}  // namespace suanzi

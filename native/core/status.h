@@ -1,0 +1,19 @@
+// native/core/status.h: errors of suanzi.status, raised from C++.
+#pragma once
+
+#include "core/python.h"
+
+namespace suanzi {
+
+// Sets a Python error of a class of suanzi.status.
+inline void set_status(const char* error, const char* message) {
+  nb::object found = nb::module_::import_("suanzi.status").attr(error);
+  PyErr_SetString(found.ptr(), message);
+}
+
+[[noreturn]] inline void throw_status(const char* error, const char* message) {
+  set_status(error, message);
+  throw nb::python_error();
+}
+
+}  // namespace suanzi

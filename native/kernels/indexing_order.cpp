@@ -1,0 +1,198 @@
+// native/kernels/indexing_order.cpp: numbers in order: the best of them, keys to sort by, places.
+#include "kernels/common.inc"
+
+#include "kernels/indexing_order.h"
+
+#include "kernels/indexing_keys.inc"
+
+#include "kernels/indexing_extremes.inc"
+
+namespace suanzi {
+namespace {
+
+// ---- keys to sort by ----------------------------------------------------------------------------
+
+template <class O, bool descending>
+void keys_loop(const void* in, void* out, std::size_t n) {
+  using U = typename O::bits;
+  auto* x = static_cast<const U*>(in);
+  auto* y = static_cast<U*>(out);
+  constexpr U turn = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
+  SUANZI_LOOP
+  for (std::size_t i = 0; i < n; ++i) {
+    U key = static_cast<U>(static_cast<U>(O::rank(x[i])) ^ turn);
+    y[i] = descending ? static_cast<U>(~key) : key;
+  }
+}
+
+template <class O, bool descending>
+void values_loop(const void* in, void* out, std::size_t n) {
+  using U = typename O::bits;
+  auto* x = static_cast<const U*>(in);
+  auto* y = static_cast<U*>(out);
+  constexpr U turn = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
+  SUANZI_LOOP
+  for (std::size_t i = 0; i < n; ++i) {
+    U key = descending ? static_cast<U>(~x[i]) : x[i];
+    y[i] = O::value(static_cast<typename O::ranked>(key ^ turn));
+  }
+}
+
+template <class U>
+std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
+  auto* keys = static_cast<const U*>(in);
+  auto most = static_cast<U>(limit);
+  constexpr std::size_t group = 64;
+  std::size_t count = 0, i = 0;
+  for (; i + group <= n; i += group) {
+    U any = 0;
+    for (std::size_t j = 0; j < group; ++j) any |= static_cast<U>(keys[i + j] < most ? U(~U{0}) : U{0});
+    if (!any) continue;
+    for (std::size_t j = 0; j < group; ++j) {
+      places[count] = static_cast<u32>(i + j);
+      count += keys[i + j] < most;
+    }
+  }
+  for (; i < n; ++i) {
+    places[count] = static_cast<u32>(i);
+    count += keys[i] < most;
+  }
+  return count;
+}
+
+// Every key is compared with every other, so that nothing depends on a comparison but a count. Of the keys
+// before the group that is counted for, equal ones count, too; in that group those before it, and then none.
+template <bool or_equal, class Lanes, class U>
+inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
+#if defined(__AVX512F__)
+  auto a = std::bit_cast<__m512i>(own), c = std::bit_cast<__m512i>(count);
+  constexpr int comparison = or_equal ? _MM_CMPINT_NLT : _MM_CMPINT_NLE;
+  if constexpr (sizeof(U) == 4) {
+    __mmask16 chosen = _mm512_cmp_epu32_mask(a, _mm512_set1_epi32(static_cast<i32>(key)), comparison);
+    c = _mm512_mask_add_epi32(c, chosen, c, _mm512_set1_epi32(1));
+  } else {
+    __mmask8 chosen = _mm512_cmp_epu64_mask(a, _mm512_set1_epi64(static_cast<i64>(key)), comparison);
+    c = _mm512_mask_add_epi64(c, chosen, c, _mm512_set1_epi64(1));
+  }
+  count = std::bit_cast<Lanes>(c);
+#else
+  if constexpr (or_equal) count -= (Lanes)(own >= key);
+  else count -= (Lanes)(own > key);
+#endif
+}
+
+template <class U>
+void ranks_loop(void* memory, std::size_t n, u32* ranks) {
+  constexpr std::size_t lanes = 64 / sizeof(U);
+  static_assert(lanes <= rank_padding);
+  typedef U Lanes __attribute__((vector_size(64)));
+  auto* keys = static_cast<U*>(memory);
+  Lanes numbers;
+  for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<U>(lane);
+  for (std::size_t j = n; j % lanes; ++j) keys[j] = static_cast<U>(~U{0});
+  for (std::size_t group = 0; group < n; group += lanes) {
+    Lanes own, below{};
+    std::memcpy(&own, keys + group, sizeof own);
+    std::size_t j = 0;
+    for (; j < group; ++j) count_if<true>(own, keys[j], below);
+    for (; j < group + lanes && j < n; ++j)
+      below -= (Lanes)((own > keys[j]) | ((own == keys[j]) & (numbers > static_cast<U>(j - group))));
+    for (; j < n; ++j) count_if<false>(own, keys[j], below);
+    for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane) ranks[group + lane] = static_cast<u32>(below[lane]);
+  }
+}
+
+#if defined(__AVX512F__)
+constexpr i64 most_ranked = 160;
+#elif defined(__AVX2__)
+constexpr i64 most_ranked = 64;
+#else
+constexpr i64 most_ranked = 24;
+#endif
+
+// ---- places -------------------------------------------------------------------------------------
+
+std::size_t places_loop(const void* mask, std::size_t n, i64 base, i64* places) {
+  auto* m = static_cast<const u8*>(mask);
+  std::size_t count = 0, i = 0;
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+  const __m512i first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  for (; i + 64 <= n; i += 64) {
+    __m512i bytes = _mm512_loadu_si512(m + i);
+    u64 chosen = _mm512_test_epi8_mask(bytes, bytes);
+    if (!chosen) continue;
+    __m512i at = _mm512_add_epi64(first, _mm512_set1_epi64(base + static_cast<i64>(i)));
+    for (int part = 0; part < 8; ++part) {
+      auto eight = static_cast<__mmask8>(chosen >> (8 * part));
+      _mm512_storeu_si512(places + count, _mm512_maskz_compress_epi64(eight, at));
+      count += static_cast<std::size_t>(__builtin_popcount(eight));
+      at = _mm512_add_epi64(at, _mm512_set1_epi64(8));
+    }
+  }
+#endif
+  for (; i + 8 <= n; i += 8) {
+    u64 eight;
+    std::memcpy(&eight, m + i, 8);
+    if (!eight) continue;
+    for (std::size_t j = 0; j < 8; ++j) {
+      places[count] = base + static_cast<i64>(i + j);
+      count += m[i + j] != 0;
+    }
+  }
+  for (; i < n; ++i) {
+    places[count] = base + static_cast<i64>(i);
+    count += m[i] != 0;
+  }
+  return count;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+template <class O>
+void fill(RankingKernels& k, Order order) {
+  auto at = static_cast<std::size_t>(order);
+  k.best[at][0] = best_loop<O, false>;
+  k.best[at][1] = best_loop<O, true>;
+  k.columns[at][0] = columns_loop<O, false>;
+  k.columns[at][1] = columns_loop<O, true>;
+  k.keys[at][0] = keys_loop<O, true>;
+  k.keys[at][1] = keys_loop<O, false>;
+  k.values[at][0] = values_loop<O, true>;
+  k.values[at][1] = values_loop<O, false>;
+}
+
+RankingKernels make_rankings() {
+  RankingKernels k{};
+  fill<Whole<i8>>(k, Order::i8);
+  fill<Whole<i16>>(k, Order::i16);
+  fill<Whole<i32>>(k, Order::i32);
+  fill<Whole<i64>>(k, Order::i64);
+  fill<Whole<u8>>(k, Order::u8);
+  fill<Whole<u16>>(k, Order::u16);
+  fill<Whole<u32>>(k, Order::u32);
+  fill<Whole<u64>>(k, Order::u64);
+  fill<Floating<u8, 0x7E>>(k, Order::float8_e4m3fn);
+  fill<Floating<u8, 0x7C>>(k, Order::float8_e5m2);
+  fill<Floating<u16, 0x7C00>>(k, Order::float16);
+  fill<Floating<u16, 0x7F80>>(k, Order::bfloat16);
+  fill<Floating<u32, 0x7F800000>>(k, Order::f32);
+  fill<Floating<u64, 0x7FF0000000000000>>(k, Order::f64);
+  k.below[0] = below_loop<u8>;
+  k.below[1] = below_loop<u16>;
+  k.below[2] = below_loop<u32>;
+  k.below[3] = below_loop<u64>;
+  k.ranks[0] = ranks_loop<u32>;
+  k.ranks[1] = ranks_loop<u64>;
+  k.most_ranked = most_ranked;
+  k.places = places_loop;
+  return k;
+}
+
+}  // namespace
+
+const RankingKernels& SUANZI_OF_LEVEL(rankings)() noexcept {
+  static const RankingKernels table = make_rankings();
+  return table;
+}
+
+}  // namespace suanzi

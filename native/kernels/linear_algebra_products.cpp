@@ -1,0 +1,372 @@
+// native/kernels/linear_algebra_products.cpp: sums of products of one level.
+//
+// Multiplication and addition are two operations everywhere, and the order of additions is fixed,
+// so that every level gives the same bits.
+#include "kernels/common.inc"
+
+#include "kernels/linear_algebra_products.h"
+
+namespace suanzi {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64, tile_rows = 8;
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32, tile_rows = 4;
+#else
+constexpr int vector_bytes = 16, tile_rows = 4;
+#endif
+constexpr int tile_vectors = 2;
+
+// std::min is a function that the linker may take from another level.
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+template <class T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+
+// One by one: arrays of vectors that are copied as a whole go through the stack.
+template <class T>
+inline Vector<T> load(const T* from) {
+  Vector<T> found;
+  std::memcpy(&found, from, sizeof found);
+  return found;
+}
+
+// ---- elements -----------------------------------------------------------------------------------
+
+// u16 would be multiplied as int, which may overflow.
+template <class T>
+inline T times(T a, T b) {
+  if constexpr (is_complex<T>) return {rounded(a.re * b.re) - rounded(a.im * b.im), rounded(a.re * b.im) + rounded(a.im * b.re)};
+  else if constexpr (std::is_same_v<T, u16>) return static_cast<u16>(u32{a} * u32{b});
+  else return a * b;
+}
+template <class T>
+inline T plus(T a, T b) {
+  if constexpr (is_complex<T>) return {a.re + b.re, a.im + b.im};
+  else return static_cast<T>(a + b);
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+
+// As many running sums as fill some registers of every level, added up by halves at the end.
+constexpr int sums_bytes = 256;
+
+template <class T>
+T add_up(T* sums, std::size_t count) {
+  for (std::size_t half = count / 2; half > 0; half /= 2)
+    for (std::size_t j = 0; j < half; ++j) sums[j] = static_cast<T>(sums[j] + sums[j + half]);
+  return sums[0];
+}
+
+// Several rows at once keep more of memory's lanes busy, where there are registers for it.
+#if defined(__AVX512F__)
+constexpr int rows_at_once = 4;
+#else
+constexpr int rows_at_once = 1;
+#endif
+
+template <class T, int count>
+void dot_some(const std::byte* rows, std::ptrdiff_t stride, const T* b, T* out, std::size_t n) {
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  const T* a[count];
+  for (int r = 0; r < count; ++r) a[r] = reinterpret_cast<const T*>(rows + r * stride);
+  Vector<T> running[count][vectors] = {};
+  std::size_t whole = n / width * width;
+  for (std::size_t i = 0; i < whole; i += width)
+    for (std::size_t v = 0; v < vectors; ++v) {
+      Vector<T> y = load(b + i + v * lanes);
+      for (int r = 0; r < count; ++r) running[r][v] += load(a[r] + i + v * lanes) * y;
+    }
+  for (int r = 0; r < count; ++r) {
+    T sums[width];
+    std::memcpy(sums, running[r], sizeof sums);
+    for (std::size_t i = whole, j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[r][i], b[i]));
+    out[r] = add_up(sums, width);
+  }
+}
+
+template <class T>
+void dots(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b_, void* out_, std::size_t n) {
+  auto rows = static_cast<const std::byte*>(rows_);
+  auto b = static_cast<const T*>(b_);
+  auto out = static_cast<T*>(out_);
+  for (; count >= rows_at_once; count -= rows_at_once, rows += rows_at_once * stride, out += rows_at_once)
+    dot_some<T, rows_at_once>(rows, stride, b, out, n);
+  for (; count > 0; --count, rows += stride, ++out) dot_some<T, 1>(rows, stride, b, out, n);
+}
+
+// Vectors of (re, im, re, im, ...) times each other, and times each other's parts exchanged.
+template <class T>
+void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  typedef std::conditional_t<sizeof(T) == 4, i32, i64> Index;
+  Vector<Index> exchange;
+  for (std::size_t j = 0; j < lanes; ++j) exchange[j] = static_cast<Index>(j ^ 1);
+  Vector<T> straight[vectors] = {}, crossed[vectors] = {};
+  std::size_t i = 0;
+  n *= 2;
+  for (; i + width <= n; i += width) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      Vector<T> x = load(a + i + v * lanes), y = load(b + i + v * lanes);
+      straight[v] += x * y;
+      crossed[v] += x * __builtin_shuffle(y, exchange);
+    }
+  }
+  T real[width], imaginary[width];
+  std::memcpy(real, straight, sizeof real);
+  std::memcpy(imaginary, crossed, sizeof imaginary);
+  for (std::size_t j = 0; i < n; ++i, ++j) {
+    real[j] += a[i] * b[i];
+    imaginary[j] += a[i] * b[i ^ 1];
+  }
+  for (std::size_t j = 1; j < width; j += 2) real[j] = -real[j];
+  out[0] = add_up(real, width);
+  out[1] = add_up(imaginary, width);
+}
+
+template <class T>
+void dots_complex(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b, void* out_, std::size_t n) {
+  auto rows = static_cast<const std::byte*>(rows_);
+  auto out = static_cast<T*>(out_);
+  for (; count > 0; --count, rows += stride, out += 2)
+    dot_complex(reinterpret_cast<const T*>(rows), static_cast<const T*>(b), out, n);
+}
+
+template <class T, int count>
+void add_some_rows(const T* x, const std::byte* rows, std::ptrdiff_t stride, T* y, std::size_t n) {
+  const T* row[count];
+  for (int r = 0; r < count; ++r) row[r] = reinterpret_cast<const T*>(rows + r * stride);
+  SUANZI_LOOP
+  for (std::size_t j = 0; j < n; ++j) {
+    T sum = y[j];
+    for (int r = 0; r < count; ++r) sum = plus(sum, times(x[r], row[r][j]));
+    y[j] = sum;
+  }
+}
+
+template <class T>
+void add_rows(const void* x_, const void* rows_, std::ptrdiff_t stride, std::size_t count, void* y_, std::size_t n) {
+  auto x = static_cast<const T*>(x_);
+  auto rows = static_cast<const std::byte*>(rows_);
+  auto y = static_cast<T*>(y_);
+  for (; count >= 8; count -= 8, x += 8, rows += 8 * stride) add_some_rows<T, 8>(x, rows, stride, y, n);
+  for (; count > 0; --count, ++x, rows += stride) add_some_rows<T, 1>(x, rows, stride, y, n);
+}
+
+template <class T>
+void add(const void* x_, bool repeats, void* y_, std::size_t n) {
+  auto x = static_cast<const T*>(x_);
+  auto y = static_cast<T*>(y_);
+  if (repeats) {
+    T one = x[0];
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < n; ++i) y[i] = plus(y[i], one);
+  } else {
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+  }
+}
+
+// ---- matrices -----------------------------------------------------------------------------------
+//
+// Blocks of both operands are packed into panels that the first- and second-level caches hold, and
+// multiplied tile by tile, with the sums of a tile in registers.
+
+constexpr std::int64_t panel_depth = 128;
+constexpr std::size_t left_bytes = 32 << 10, right_bytes = 128 << 10;
+
+// How elements are packed and multiplied: T is what a packed place holds, and `sum` what is added up.
+template <class T>
+struct Plain {
+  using Element = T;
+  using Packed = T;
+  static constexpr std::int64_t depth = 1;  // elements along k in a packed place
+  static Packed pack(const T* from, std::int64_t, std::int64_t) { return *from; }
+  static Vector<T> step(Vector<T> sum, T a, Vector<T> b) { return sum + a * b; }
+};
+
+// Two int16 in a place, multiplied and added up to an int32 by one instruction of every x86.
+struct Pairs {
+  using Element = i16;
+  using Packed = u32;
+  static constexpr std::int64_t depth = 2;
+  static Packed pack(const i16* from, std::int64_t stride, std::int64_t left) {
+    return static_cast<u16>(*from) | (left > 1 ? u32{static_cast<u16>(from[stride])} << 16 : 0);
+  }
+  static Vector<u32> step(Vector<u32> sum, u32 a, Vector<u32> b) {
+#if defined(__AVX512BW__)
+    return sum + reinterpret_cast<Vector<u32>>(_mm512_madd_epi16(_mm512_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+    return sum + reinterpret_cast<Vector<u32>>(_mm256_madd_epi16(_mm256_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m256i>(b)));
+#elif defined(__SSE2__)
+    return sum + reinterpret_cast<Vector<u32>>(_mm_madd_epi16(_mm_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m128i>(b)));
+#else
+    // Shifting by 16 as unsigned, then as signed, is the sign of the lower half.
+    typedef i32 Signed __attribute__((vector_size(vector_bytes)));
+    i32 low = static_cast<i16>(a & 0xFFFF), high = static_cast<i16>(a >> 16);
+    Vector<u32> lows = reinterpret_cast<Vector<u32>>(reinterpret_cast<Signed>(b << 16) >> 16);
+    Vector<u32> highs = reinterpret_cast<Vector<u32>>(reinterpret_cast<Signed>(b) >> 16);
+    return sum + lows * static_cast<u32>(low) + highs * static_cast<u32>(high);
+#endif
+  }
+};
+
+// Panels of `width` columns (rows, for the left operand), one behind the other; what is missing is 0.
+template <class How, int width>
+void pack(const Matrix& m, std::int64_t across, std::int64_t along, std::int64_t across_count,
+          std::int64_t along_count, typename How::Packed* out) {
+  using Element = typename How::Element;
+  auto data = reinterpret_cast<const Element*>(m.data);
+  for (std::int64_t first = 0; first < across_count; first += width) {
+    std::int64_t there = least(width, across_count - first);
+    const Element* panel = data + first * across;
+    if (across == 1 && there == width) {
+      for (std::int64_t p = 0; p < along_count; p += How::depth, out += width) {
+        const Element* from = panel + p * along;
+        SUANZI_LOOP
+        for (int i = 0; i < width; ++i) out[i] = How::pack(from + i, along, along_count - p);
+      }
+      continue;
+    }
+    std::int64_t places = (along_count + How::depth - 1) / How::depth;
+    if (there < width) std::memset(out, 0, static_cast<std::size_t>(places * width) * sizeof *out);
+    for (std::int64_t i = 0; i < there; ++i) {
+      const Element* from = panel + i * across;
+      for (std::int64_t p = 0, to = i; p < along_count; p += How::depth, to += width)
+        out[to] = How::pack(from + p * along, along, along_count - p);
+    }
+    out += places * width;
+  }
+}
+
+template <class How>
+struct Tile {
+  using Packed = typename How::Packed;
+  using V = Vector<Packed>;
+  static constexpr int lanes = vector_bytes / sizeof(Packed);
+  static constexpr int rows = tile_rows, columns = tile_vectors * lanes;
+
+  static void multiply(const Packed* a, const Packed* b, std::int64_t places, Packed* c, std::int64_t c_row,
+                       int m, int n, bool adds) {
+    V sums[rows][tile_vectors] = {};
+    alignas(64) Packed edge[rows][columns];
+    bool whole = m == rows && n == columns;
+    if (adds) {
+      if (!whole) {
+        std::memset(edge, 0, sizeof edge);
+        for (int i = 0; i < m; ++i) std::memcpy(edge[i], c + i * c_row, static_cast<std::size_t>(n) * sizeof(Packed));
+      }
+      for (int i = 0; i < rows; ++i)
+        std::memcpy(sums[i], whole ? c + i * c_row : edge[i], sizeof sums[i]);
+    }
+    for (std::int64_t p = 0; p < places; ++p, a += rows, b += columns) {
+      V right[tile_vectors];
+      for (int j = 0; j < tile_vectors; ++j) right[j] = load(b + j * lanes);
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < tile_vectors; ++j) sums[i][j] = How::step(sums[i][j], a[i], right[j]);
+    }
+    if (whole) {
+      for (int i = 0; i < rows; ++i) std::memcpy(c + i * c_row, sums[i], sizeof sums[i]);
+    } else {
+      std::memcpy(edge, sums, sizeof edge);
+      for (int i = 0; i < m; ++i) std::memcpy(c + i * c_row, edge[i], static_cast<std::size_t>(n) * sizeof(Packed));
+    }
+  }
+};
+
+template <class How>
+void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, std::int64_t m, std::int64_t n,
+              std::int64_t k, bool adds) {
+  using T = Tile<How>;
+  using Packed = typename How::Packed;
+  constexpr std::int64_t size = sizeof(Packed), deep = panel_depth * How::depth;
+  constexpr std::int64_t left_rows = left_bytes / size / panel_depth / T::rows * T::rows;
+  constexpr std::int64_t right_columns = right_bytes / size / panel_depth / T::columns * T::columns;
+  alignas(64) Packed left[left_bytes / size];
+  alignas(64) Packed right[right_bytes / size];
+  auto c = static_cast<Packed*>(c_);
+  constexpr std::int64_t item = sizeof(typename How::Element);
+  for (std::int64_t j0 = 0; j0 < n; j0 += right_columns) {
+    std::int64_t columns = least(right_columns, n - j0);
+    for (std::int64_t p0 = 0; p0 < k; p0 += deep) {
+      std::int64_t depth = least(deep, k - p0), places = (depth + How::depth - 1) / How::depth;
+      Matrix part{b.data + (p0 * b.row + j0 * b.column) * item, b.row, b.column};
+      pack<How, T::columns>(part, b.column, b.row, columns, depth, right);
+      for (std::int64_t i0 = 0; i0 < m; i0 += left_rows) {
+        std::int64_t rows = least(left_rows, m - i0);
+        Matrix some{a.data + (i0 * a.row + p0 * a.column) * item, a.row, a.column};
+        pack<How, T::rows>(some, a.row, a.column, rows, depth, left);
+        for (std::int64_t j = 0; j < columns; j += T::columns)
+          for (std::int64_t i = 0; i < rows; i += T::rows)
+            T::multiply(left + i * places, right + j * places, places, c + (i0 + i) * c_row + j0 + j, c_row,
+                        static_cast<int>(least(T::rows, rows - i)),
+                        static_cast<int>(least(T::columns, columns - j)), adds || p0 > 0);
+      }
+    }
+  }
+}
+
+// Complex matrices that are too small for BLAS.
+template <class T>
+void multiply_complex(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, std::int64_t m, std::int64_t n,
+                      std::int64_t k, bool adds) {
+  auto left = reinterpret_cast<const T*>(a.data), right = reinterpret_cast<const T*>(b.data);
+  constexpr std::int64_t width = 32;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j0 = 0; j0 < n; j0 += width) {
+      std::int64_t columns = least(width, n - j0);
+      T* c = static_cast<T*>(c_) + i * c_row + j0;
+      T sums[width] = {};
+      if (adds) std::memcpy(sums, c, static_cast<std::size_t>(columns) * sizeof(T));
+      for (std::int64_t p = 0; p < k; ++p) {
+        T x = left[i * a.row + p * a.column];
+        const T* row = right + p * b.row + j0 * b.column;
+        if (b.column == 1) {
+          SUANZI_LOOP
+          for (std::int64_t j = 0; j < columns; ++j) sums[j] = plus(sums[j], times(x, row[j]));
+        } else {
+          for (std::int64_t j = 0; j < columns; ++j) sums[j] = plus(sums[j], times(x, row[j * b.column]));
+        }
+      }
+      std::memcpy(c, sums, static_cast<std::size_t>(columns) * sizeof(T));
+    }
+  }
+}
+
+template <class T>
+void fill(ProductKernels& k, Sum sum) {
+  auto i = static_cast<std::size_t>(sum);
+  if constexpr (is_complex<T>) k.dots[i] = &dots_complex<Part<T>>;
+  else k.dots[i] = &dots<T>;
+  k.add_rows[i] = &add_rows<T>;
+  k.add[i] = &add<T>;
+  if constexpr (is_complex<T>) k.multiply[i] = &multiply_complex<T>;
+  else k.multiply[i] = &multiply<Plain<T>>;
+}
+
+ProductKernels make() {
+  ProductKernels k{};
+  fill<u16>(k, Sum::w16);
+  fill<u32>(k, Sum::w32);
+  fill<u64>(k, Sum::w64);
+  fill<f32>(k, Sum::f32);
+  fill<f64>(k, Sum::f64);
+  fill<c64>(k, Sum::c64);
+  fill<c128>(k, Sum::c128);
+  k.multiply_pairs = &multiply<Pairs>;
+  return k;
+}
+
+}  // namespace
+
+const ProductKernels& SUANZI_OF_LEVEL(product_kernels)() noexcept {
+  static const ProductKernels table = make();
+  return table;
+}
+
+}  // namespace suanzi

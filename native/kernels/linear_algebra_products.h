@@ -1,0 +1,41 @@
+// native/kernels/linear_algebra_products.h: sums of products: what its kernels are, and the products of tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace suanzi {
+
+// What products are computed in. Integers wrap, so that those of both signs are one, and what is
+// narrower than 16 bits is right modulo 2^16, too.
+enum class Sum : std::uint8_t { w16, w32, w64, f32, f64, c64, c128 };
+inline constexpr std::size_t sum_count = 7;
+
+// A matrix in memory: elements `row` apart from row to row and `column` from column to column.
+struct Matrix {
+  const std::byte* data;
+  std::int64_t row, column;
+};
+
+// out[r] = sum of row r[i] * b[i], dense along i; rows are `stride` bytes apart. The order of summation
+// depends on n alone.
+using Dots = void (*)(const void* rows, std::ptrdiff_t stride, std::size_t count, const void* b, void* out,
+                      std::size_t n);
+// y[j] += x[0] * rows[0][j] + x[1] * rows[1][j] + ..., in this order; rows are `stride` bytes apart.
+using AddRows = void (*)(const void* x, const void* rows, std::ptrdiff_t stride, std::size_t count,
+                         void* y, std::size_t n);
+// c = a b, or c + a b, for c of m rows and n columns, dense within a row, and rows `c_row` elements
+// apart. Each element is summed in the order of k, one product after the other.
+using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row,
+                          std::int64_t m, std::int64_t n, std::int64_t k, bool adds);
+// y[i] += x[i], or one x for all.
+using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
+struct ProductKernels {
+  Dots dots[sum_count];
+  AddRows add_rows[sum_count];
+  Multiply multiply[sum_count];
+  Multiply multiply_pairs;  // of int16 to int32
+  AddTo add[sum_count];
+};
+
+}  // namespace suanzi

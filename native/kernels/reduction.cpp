@@ -1,0 +1,252 @@
+// native/kernels/reduction.cpp: sums and means of one level, and the table of all reductions.
+#include "kernels/common.inc"
+
+#include "kernels/reduction.h"
+
+#include "kernels/formats.inc"
+
+#include "kernels/reduction_rows.inc"
+
+namespace suanzi {
+namespace {
+
+// ---- sums ---------------------------------------------------------------------------------------
+
+struct Adding {
+  template <class T>
+  static T combine(T a, T b) noexcept { return static_cast<T>(a + b); }
+};
+
+template <class U>
+struct SumOfIntegers : Adding {
+  using Stored = U;
+  using Partial = U;
+  static constexpr std::size_t parts = 1;
+  static constexpr U identity = 0;
+};
+
+// Narrow formats add up in f32. The identity is -0: a sum of such zeros is one.
+template <Narrow format, std::size_t n_parts = 1>
+struct SumOfNarrow : Adding {
+  using Stored = typename Format<format>::bits;
+  using Partial = f32;
+  static constexpr std::size_t parts = n_parts;
+  static constexpr f32 identity = -0.0f;
+  static f32 one(Stored x, std::size_t) noexcept { return widen_one<format>(x); }
+};
+
+template <std::size_t n_parts>
+struct SumOfHalf : SumOfNarrow<Narrow::float16, n_parts> {
+#if defined(__F16C__)
+  template <std::size_t count>
+  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+#if defined(__AVX512F__)
+      out[i] = _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 16 * i)));
+#else
+      out[i] = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 8 * i)));
+#endif
+    }
+  }
+#endif
+};
+
+// f32 adds up in f64.
+template <std::size_t n_parts>
+struct SumOfSingle : Adding {
+  using Stored = f32;
+  using Partial = f64;
+  static constexpr std::size_t parts = n_parts;
+  static constexpr f64 identity = -0.0;
+  template <std::size_t count>
+  static void vectors(const f32* in, Vector<f64> (&out)[count]) noexcept {
+    constexpr std::size_t lanes = vector_bytes / 8;
+    for (std::size_t i = 0; i < count; ++i) {
+      Vector<f32, vector_bytes / 2> x;
+      std::memcpy(&x, in + lanes * i, sizeof x);
+      out[i] = __builtin_convertvector(x, Vector<f64>);
+    }
+  }
+};
+
+template <std::size_t n_parts>
+struct SumOfDouble : Adding {
+  using Stored = f64;
+  using Partial = f64;
+  static constexpr std::size_t parts = n_parts;
+  static constexpr f64 identity = -0.0;
+};
+
+// Without wrapping: 2^32 integers of 32 bits fit.
+template <class T>
+struct WideSum : Adding {
+  using Stored = T;
+  using Partial = u64;
+  static constexpr std::size_t parts = 1;
+  static constexpr u64 identity = 0;
+  static u64 one(T x, std::size_t) noexcept { return static_cast<u64>(static_cast<i64>(x)); }
+#if defined(__AVX512F__)
+  template <std::size_t count>
+  static void vectors(const T* in, Vector<u64> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) out[i] = reinterpret_cast<Vector<u64>>(widened(in + 8 * i));
+  }
+  static __m512i widened(const T* in) noexcept {
+    if constexpr (sizeof(T) == 1) {
+      __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi8_epi64(x) : _mm512_cvtepu8_epi64(x);
+    } else if constexpr (sizeof(T) == 2) {
+      __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi16_epi64(x) : _mm512_cvtepu16_epi64(x);
+    } else {
+      __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+      return std::is_signed_v<T> ? _mm512_cvtepi32_epi64(x) : _mm512_cvtepu32_epi64(x);
+    }
+  }
+#endif
+};
+
+// 64 bits in two halves; the upper one of a signed integer is made unsigned by adding 2^31.
+template <bool is_signed>
+struct WideSumOfLong : Adding {
+  using Stored = u32;
+  using Partial = u64;
+  static constexpr std::size_t parts = 2;
+  static constexpr u64 identity = 0;
+  static u64 one(u32 x, std::size_t i) noexcept { return x ^ (is_signed && i % 2 ? 0x80000000u : 0u); }
+};
+
+// ---- results ------------------------------------------------------------------------------------
+
+template <Narrow format, std::size_t parts>
+void finish_narrow(const void* partials, std::int64_t count, std::int64_t, void* out) {
+  each<f32, typename Format<format>::bits, parts>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
+}
+
+template <Narrow format, std::size_t parts>
+void mean_narrow(const void* partials, std::int64_t count, std::int64_t n, void* out) {
+  auto size = static_cast<f64>(n);
+  each<f32, typename Format<format>::bits, parts>(partials, count, out, [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
+}
+
+template <std::size_t parts>
+void finish_single(const void* partials, std::int64_t count, std::int64_t, void* out) {
+  each<f64, f32, parts>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
+}
+
+template <class T, std::size_t parts>
+void mean_wide(const void* partials, std::int64_t count, std::int64_t n, void* out) {
+  auto size = static_cast<f64>(n);
+  each<f64, T, parts>(partials, count, out, [=](f64 x) { return static_cast<T>(x / size); });
+}
+
+inline int leading_zeros(unsigned __int128 x) noexcept {
+  auto high = static_cast<u64>(x >> 64), low = static_cast<u64>(x);
+  return high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
+}
+
+// The quotient of two integers, rounded once.
+inline f32 exact_quotient(__int128 sum, std::int64_t n) noexcept {
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  if (sum < exact && sum > -exact && n < std::int64_t{1} << 28)
+    return static_cast<f32>(static_cast<f64>(static_cast<i64>(sum)) / static_cast<f64>(n));
+  using Wide = unsigned __int128;
+  Wide magnitude = sum < 0 ? Wide{0} - static_cast<Wide>(sum) : static_cast<Wide>(sum), size = static_cast<Wide>(n);
+  if (magnitude == 0) return 0;
+  // 32 bits of the quotient, more than a float32 has, of which the last says whether there is more.
+  int shift = leading_zeros(magnitude);
+  magnitude <<= shift;
+  Wide quotient = magnitude / size;
+  int excess = 96 - leading_zeros(quotient);
+  Wide kept = quotient >> excess;
+  bool more = kept << excess != quotient || quotient * size != magnitude;
+  f32 scale = std::bit_cast<f32>(static_cast<u32>(127 + excess - shift) << 23);
+  f32 found = static_cast<f32>(static_cast<u32>(kept) | more) * scale;
+  return sum < 0 ? -found : found;
+}
+
+template <bool is_signed>
+void mean_of_integers(const void* partials, std::int64_t count, std::int64_t n, void* out) {
+  auto* sums = static_cast<const u64*>(partials);
+  auto* y = static_cast<f32*>(out);
+  for (std::int64_t i = 0; i < count; ++i)
+    y[i] = exact_quotient(is_signed ? __int128{static_cast<i64>(sums[i])} : static_cast<__int128>(sums[i]), n);
+}
+
+template <bool is_signed>
+void mean_of_long(const void* partials, std::int64_t count, std::int64_t n, void* out) {
+  auto* sums = static_cast<const u64*>(partials);
+  auto* y = static_cast<f32*>(out);
+  for (std::int64_t i = 0; i < count; ++i) {
+    __int128 low = static_cast<__int128>(sums[2 * i]), high = static_cast<__int128>(sums[2 * i + 1]);
+    if (is_signed) high -= static_cast<__int128>(n) << 31;
+    y[i] = exact_quotient(low + high * (__int128{1} << 32), n);
+  }
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+template <class U, class T, Dtype dtype, bool is_signed>
+void fill_integer(ReductionKernels& k) {
+  entry(k, ReduceMode::sum, dtype) = reduction_of<SumOfIntegers<U>>(dtype, keep<U>, true);
+  if constexpr (sizeof(T) < 8)
+    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>>(Dtype::float32, mean_of_integers<is_signed>, true);
+  else
+    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
+}
+
+template <class Op>
+void fill_float(ReductionKernels& k, Dtype dtype, void (*sum)(const void*, std::int64_t, std::int64_t, void*),
+                void (*mean)(const void*, std::int64_t, std::int64_t, void*)) {
+  entry(k, ReduceMode::sum, dtype) = reduction_of<Op>(dtype, sum, false);
+  entry(k, ReduceMode::mean, dtype) = entry(k, ReduceMode::sum, dtype);
+  entry(k, ReduceMode::mean, dtype).finish = mean;
+}
+
+template <Narrow format>
+void fill_narrow(ReductionKernels& k, Dtype dtype) {
+  fill_float<SumOfNarrow<format>>(k, dtype, finish_narrow<format, 1>, mean_narrow<format, 1>);
+}
+
+void fill_sums(ReductionKernels& k) {
+  fill_integer<u8, i8, Dtype::int8, true>(k);
+  fill_integer<u16, i16, Dtype::int16, true>(k);
+  fill_integer<u32, i32, Dtype::int32, true>(k);
+  fill_integer<u64, i64, Dtype::int64, true>(k);
+  fill_integer<u8, u8, Dtype::uint8, false>(k);
+  fill_integer<u16, u16, Dtype::uint16, false>(k);
+  fill_integer<u32, u32, Dtype::uint32, false>(k);
+  fill_integer<u64, u64, Dtype::uint64, false>(k);
+  entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<WideSum<u8>>(Dtype::int64, keep<u64>, true);
+  fill_narrow<Narrow::float8_e4m3fn>(k, Dtype::float8_e4m3fn);
+  fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
+  fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);
+  constexpr auto half = Narrow::float16;
+  fill_float<SumOfHalf<1>>(k, Dtype::float16, finish_narrow<half, 1>, mean_narrow<half, 1>);
+  fill_float<SumOfHalf<2>>(k, Dtype::complex32, finish_narrow<half, 2>, mean_narrow<half, 2>);
+  fill_float<SumOfSingle<1>>(k, Dtype::float32, finish_single<1>, mean_wide<f32, 1>);
+  fill_float<SumOfSingle<2>>(k, Dtype::complex64, finish_single<2>, mean_wide<f32, 2>);
+  fill_float<SumOfDouble<1>>(k, Dtype::float64, keep<f64>, mean_wide<f64, 1>);
+  fill_float<SumOfDouble<2>>(k, Dtype::complex128, keep<f64, 2>, mean_wide<f64, 2>);
+}
+
+}  // namespace
+
+void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
+
+const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
+  static const ReductionKernels table = [] {
+    ReductionKernels k{};
+    fill_sums(k);
+    SUANZI_OF_LEVEL(fill_extremes)(k);
+    SUANZI_OF_LEVEL(fill_norms)(k);
+    SUANZI_OF_LEVEL(fill_products)(k);
+    SUANZI_OF_LEVEL(fill_running)(k);
+    return k;
+  }();
+  return table;
+}
+
+}  // namespace suanzi

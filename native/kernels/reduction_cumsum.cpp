@@ -1,0 +1,302 @@
+// native/kernels/reduction_cumsum.cpp: running sums of one level.
+#include "kernels/common.inc"
+
+#include "kernels/reduction.h"
+
+#include "kernels/formats.inc"
+
+#include "kernels/reduction_rows.inc"
+
+namespace suanzi {
+namespace {
+
+using State = RunningSum::State;
+using V = Vector<f64>;
+constexpr std::size_t lanes = vector_bytes / sizeof(f64), group = 16, group_vectors = group / lanes;
+
+// ---- a vector of elements, and back -------------------------------------------------------------
+
+struct Double {
+  using Stored = f64;
+  static void load(const f64* in, V& out) noexcept { std::memcpy(&out, in, sizeof out); }
+  static void store(V x, f64* out) noexcept { std::memcpy(out, &x, sizeof x); }
+};
+
+struct Single {
+  using Stored = f32;
+  using Half = Vector<f32, vector_bytes / 2>;
+  static void load(const f32* in, V& out) noexcept {
+    Half x;
+    std::memcpy(&x, in, sizeof x);
+    out = __builtin_convertvector(x, V);
+  }
+  static void store(V x, f32* out) noexcept {
+    Half made = __builtin_convertvector(x, Half);
+    std::memcpy(out, &made, sizeof made);
+  }
+};
+
+// As to_odd_one.
+inline Single::Half to_odd(V x) noexcept {
+  using Mask = Vector<i32, vector_bytes / 2>;
+  Single::Half nearest = __builtin_convertvector(x, Single::Half);
+  V back = __builtin_convertvector(nearest, V), size = x < 0 ? -x : x, size_back = back < 0 ? -back : back;
+  Mask inexact = __builtin_convertvector((back != x) & (x == x), Mask);
+  Mask beyond = __builtin_convertvector(size_back > size, Mask);
+  Mask bits = reinterpret_cast<Mask>(nearest);
+  return reinterpret_cast<Single::Half>((bits + (beyond & inexact)) | (inexact & 1));
+}
+
+#if defined(__AVX512F__)
+// The formats of 16 bits, as vectors: the compiler does not find them in loops this short.
+inline void load_half(const u16* in, V& out) noexcept {
+  out = _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in))));
+}
+inline void store_half(V x, u16* out) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(to_odd(x), _MM_FROUND_TO_NEAREST_INT));
+}
+inline void load_brain(const u16* in, V& out) noexcept {
+  __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+  out = _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+}
+inline void store_brain(V x, u16* out) noexcept {
+  using Bits = Vector<u32, 32>;
+  Bits bits = reinterpret_cast<Bits>(to_odd(x));
+  Bits rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16, nan = ((bits >> 16) & 0x8000) | 0x7FC0;
+  Bits made = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtepi32_epi16(reinterpret_cast<__m256i>(made)));
+}
+#endif
+
+template <Narrow format>
+struct Small {
+  using Stored = typename Format<format>::bits;
+  static void load(const Stored* in, V& out) noexcept {
+    alignas(64) f32 found[lanes];
+#if defined(__AVX512F__)
+    if constexpr (format == Narrow::float16) return load_half(in, out);
+    if constexpr (format == Narrow::bfloat16) return load_brain(in, out);
+#endif
+    for (std::size_t i = 0; i < lanes; ++i) found[i] = widen_one<format>(in[i]);
+    Single::load(found, out);
+  }
+  static void store(V x, Stored* out) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (format == Narrow::float16) return store_half(x, out);
+    if constexpr (format == Narrow::bfloat16) return store_brain(x, out);
+#endif
+    Single::Half made = to_odd(x);
+    alignas(64) f32 found[lanes];
+    std::memcpy(found, &made, sizeof made);
+    for (std::size_t i = 0; i < lanes; ++i) out[i] = narrow_one<format>(found[i]);
+  }
+};
+
+// One number in all lanes; what is not there is -0, which changes no sum.
+inline V spread(f64 x) noexcept { return x - V{}; }
+
+// ---- sums of floats -----------------------------------------------------------------------------
+
+// `by` lanes of the vector before, then the first ones of this.
+template <std::size_t by, std::size_t... i>
+inline V moved(V before, V x, std::index_sequence<i...>) noexcept {
+  return __builtin_shufflevector(before, x, (lanes - by + i)...);
+}
+
+// Adds to each number the one `by` before it.
+template <std::size_t by>
+inline void add_earlier(V (&x)[group_vectors]) noexcept {
+  for (std::size_t i = group_vectors; i-- > 0;) {
+    if constexpr (by >= lanes) {
+      if (i >= by / lanes) x[i] += x[i - by / lanes];
+    } else {
+      x[i] += moved<by>(i > 0 ? x[i - 1] : spread(-0.0), x[i], std::make_index_sequence<lanes>{});
+    }
+  }
+}
+
+// A level is complete with 16 of what is below it.
+inline void carry(f64* sums, std::int64_t pitch, std::int64_t groups) noexcept {
+  for (int level = 0; level + 1 < RunningSum::level_count && groups % 16 == 0; ++level, groups /= 16) {
+    sums[(level + 1) * pitch] += sums[level * pitch];
+    sums[level * pitch] = -0.0;
+  }
+}
+
+inline f64 above(const f64* sums) noexcept {
+  f64 found = -0.0;
+  for (int level = RunningSum::level_count; level-- > 1;) found += sums[level];
+  return found;
+}
+
+template <class C>
+void float_line(const void* in, void* out, std::int64_t n, State& state) {
+  auto* x = static_cast<const typename C::Stored*>(in);
+  auto* y = static_cast<typename C::Stored*>(out);
+  f64 upper = above(state.sums);
+  for (; n > 0; n -= group, x += group) {
+    V sums[group_vectors];
+    typename C::Stored some[group];
+    bool whole = n >= static_cast<std::int64_t>(group);
+    auto* from = x;
+    if (!whole) {
+      for (std::size_t i = 0; i < group; ++i) some[i] = i < static_cast<std::size_t>(n) ? x[i] : typename C::Stored{};
+      from = some;
+    }
+    for (std::size_t i = 0; i < group_vectors; ++i) C::load(from + i * lanes, sums[i]);
+    add_earlier<1>(sums), add_earlier<2>(sums), add_earlier<4>(sums), add_earlier<8>(sums);
+    if (y) {
+      V base = spread(upper + state.sums[0]);
+      auto* to = whole ? y : some;
+      for (std::size_t i = 0; i < group_vectors; ++i) C::store(base + sums[i], to + i * lanes);
+      if (!whole) std::memcpy(y, some, static_cast<std::size_t>(n) * sizeof *y);
+      y += group;
+    }
+    state.sums[0] += sums[group_vectors - 1][lanes - 1];
+    if (++state.groups % 16 == 0) {
+      carry(state.sums, 1, state.groups);
+      upper = above(state.sums);
+    }
+  }
+}
+
+template <class C>
+void float_rows(const std::byte* const* in, std::byte* const* out, std::int64_t n, std::int64_t width, f64* sums,
+                std::int64_t pitch, std::int64_t groups) {
+  using S = typename C::Stored;
+  int used = 1;
+  for (std::int64_t left = groups; left > 0; left /= 16) ++used;
+  used = used < RunningSum::level_count ? used : RunningSum::level_count;
+  for (std::int64_t c = 0; c < width; c += lanes) {
+    std::size_t count = width - c < static_cast<std::int64_t>(lanes) ? static_cast<std::size_t>(width - c) : lanes;
+    V x[group];
+    S some[lanes] = {};
+    for (std::int64_t row = 0; row < static_cast<std::int64_t>(group); ++row) {
+      if (row >= n) {
+        x[row] = spread(-0.0);
+        continue;
+      }
+      auto* from = reinterpret_cast<const S*>(in[row]) + c;
+      if (count < lanes) from = static_cast<const S*>(std::memcpy(some, from, count * sizeof(S)));
+      C::load(from, x[row]);
+    }
+    for (std::size_t by = 1; by < group; by *= 2)
+      for (std::size_t row = group; row-- > by;) x[row] += x[row - by];
+    V base = spread(-0.0), first = base, level;
+    for (int i = used; i-- > 0;) {
+      std::memcpy(&level, sums + i * pitch + c, sizeof level);
+      base += level;
+      first = level;
+    }
+    first += x[group - 1];
+    std::memcpy(sums + c, &first, sizeof first);
+    for (std::int64_t row = 0; row < n; ++row) {
+      auto* to = reinterpret_cast<S*>(out[row]) + c;
+      if (count == lanes) {
+        C::store(base + x[row], to);
+      } else {
+        C::store(base + x[row], some);
+        std::memcpy(to, some, count * sizeof(S));
+      }
+    }
+  }
+  if ((groups + 1) % 16 == 0)
+    for (std::int64_t c = 0; c < width; ++c) carry(sums + c, pitch, groups + 1);
+}
+
+// ---- sums of integers ---------------------------------------------------------------------------
+
+// Small integers are added up in a vector first, so that only one sum waits for the one before.
+template <class U>
+struct Row {
+  using W = Vector<U, 16>;
+  static constexpr std::size_t count = 16 / sizeof(U);
+
+  template <std::size_t by, std::size_t... i>
+  static W moved(W x, std::index_sequence<i...>) noexcept { return __builtin_shufflevector(W{}, x, (count - by + i)...); }
+  template <std::size_t by>
+  static void add_earlier(W& x) noexcept {
+    if constexpr (by < count) {
+      x += moved<by>(x, std::make_index_sequence<count>{});
+      add_earlier<2 * by>(x);
+    }
+  }
+  // Returns how many elements it did, all but a few.
+  static std::int64_t run(const U* x, U* y, std::int64_t n, U& sum) noexcept {
+    W base = W{} + sum;
+    std::int64_t at = 0;
+    for (; at + static_cast<std::int64_t>(count) <= n; at += count) {
+      W sums;
+      std::memcpy(&sums, x + at, sizeof sums);
+      add_earlier<1>(sums);
+      W made = sums + base;
+      std::memcpy(y + at, &made, sizeof made);
+      base += W{} + sums[count - 1];
+    }
+    sum = base[0];
+    return at;
+  }
+};
+
+template <class U>
+void integer_line(const void* in, void* out, std::int64_t n, State& state) {
+  auto* x = static_cast<const U*>(in);
+  auto* y = static_cast<U*>(out);
+  U sum;
+  std::memcpy(&sum, state.sums, sizeof sum);
+  std::int64_t at = 0;
+  if constexpr (sizeof(U) <= 2)
+    if (y) at = Row<U>::run(x, y, n, sum);
+  if (y)
+    for (std::int64_t i = at; i < n; ++i) y[i] = sum = static_cast<U>(sum + x[i]);
+  else
+    for (std::int64_t i = 0; i < n; ++i) sum = static_cast<U>(sum + x[i]);
+  std::memcpy(state.sums, &sum, sizeof sum);
+}
+
+template <class U>
+void integer_rows(const std::byte* const* in, std::byte* const* out, std::int64_t n, std::int64_t width, f64* sums,
+                  std::int64_t, std::int64_t groups) {
+  auto* sum = reinterpret_cast<U*>(sums);
+  if (groups == 0) std::memset(sum, 0, static_cast<std::size_t>(width) * sizeof(U));
+  for (std::int64_t row = 0; row < n; ++row) {
+    auto* x = reinterpret_cast<const U*>(in[row]);
+    auto* y = reinterpret_cast<U*>(out[row]);
+    SUANZI_LOOP
+    for (std::int64_t c = 0; c < width; ++c) y[c] = sum[c] = static_cast<U>(sum[c] + x[c]);
+  }
+}
+
+template <class U>
+RunningSum of_integers() { return {integer_line<U>, integer_rows<U>}; }
+template <class C>
+RunningSum of_floats() { return {float_line<C>, float_rows<C>}; }
+
+}  // namespace
+
+void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k) {
+  auto set = [&](Dtype dtype, RunningSum kernels) { k.running[static_cast<std::size_t>(dtype)] = kernels; };
+  set(Dtype::int8, of_integers<u8>());
+  set(Dtype::uint8, of_integers<u8>());
+  set(Dtype::int16, of_integers<u16>());
+  set(Dtype::uint16, of_integers<u16>());
+  set(Dtype::int32, of_integers<u32>());
+  set(Dtype::uint32, of_integers<u32>());
+  set(Dtype::int64, of_integers<u64>());
+  set(Dtype::uint64, of_integers<u64>());
+  set(Dtype::float8_e4m3fn, of_floats<Small<Narrow::float8_e4m3fn>>());
+  set(Dtype::float8_e5m2, of_floats<Small<Narrow::float8_e5m2>>());
+  set(Dtype::float16, of_floats<Small<Narrow::float16>>());
+  set(Dtype::bfloat16, of_floats<Small<Narrow::bfloat16>>());
+  set(Dtype::float32, of_floats<Single>());
+  set(Dtype::float64, of_floats<Double>());
+  // Complex numbers are rows of two parts, along whichever axis.
+  RunningSum half = of_floats<Small<Narrow::float16>>(), single = of_floats<Single>(), twice = of_floats<Double>();
+  half.line = single.line = twice.line = nullptr;
+  set(Dtype::complex32, half);
+  set(Dtype::complex64, single);
+  set(Dtype::complex128, twice);
+}
+
+}  // namespace suanzi

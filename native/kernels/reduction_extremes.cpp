@@ -1,0 +1,145 @@
+// native/kernels/reduction_extremes.cpp: the largest and the smallest, and the bits, of one level.
+#include "kernels/common.inc"
+
+#include "kernels/reduction.h"
+
+#include "kernels/reduction_rows.inc"
+
+namespace suanzi {
+namespace {
+
+struct Larger {
+  template <class T>
+  static T combine(T a, T b) noexcept { return a > b ? a : b; }
+};
+struct Smaller {
+  template <class T>
+  static T combine(T a, T b) noexcept { return a < b ? a : b; }
+};
+
+template <class T, bool largest>
+struct ExtremeInteger : std::conditional_t<largest, Larger, Smaller> {
+  using Stored = T;
+  using Partial = T;
+  static constexpr std::size_t parts = 1;
+  static constexpr T identity = largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+};
+
+// Floats are compared as integers in the same order, -0 below +0. NaN is beyond all others, on the
+// side that wins. `infinity` is the last pattern that is none, without the sign.
+template <class I, I infinity, bool largest>
+struct ExtremeFloat : std::conditional_t<largest, Larger, Smaller> {
+  using Stored = I;
+  using Partial = I;
+  static constexpr std::size_t parts = 1;
+  static constexpr I rest = std::numeric_limits<I>::max();  // all bits but the sign
+  static constexpr I nan = largest ? rest : std::numeric_limits<I>::min();
+  static constexpr I identity = largest ? std::numeric_limits<I>::min() : rest;
+
+  template <class V>
+  static V key(V x) noexcept {
+    V ordered = x ^ ((x >> (8 * sizeof(I) - 1)) & rest);
+    return (x & rest) > infinity ? V{} + nan : ordered;
+  }
+  template <std::size_t count>
+  static void vectors(const I* in, Vector<I> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      Vector<I> x;
+      std::memcpy(&x, in + i * vector_bytes / sizeof(I), sizeof x);
+      out[i] = key(x);
+    }
+  }
+  static void finish(const void* partials, std::int64_t count, std::int64_t, void* out) {
+    each<I, I, 1>(partials, count, out, [](I key) {
+      // Beyond infinity only NaN is; as a pattern of its own it must not be turned back.
+      I magnitude = static_cast<I>(key ^ ((key >> (8 * sizeof(I) - 1)) & rest));
+      return key == nan ? rest : magnitude;
+    });
+  }
+};
+
+template <class T>
+void fill_integer(ReductionKernels& k, Dtype dtype) {
+  entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>>(dtype, keep<T>, true);
+  entry(k, ReduceMode::min, dtype) = reduction_of<ExtremeInteger<T, false>>(dtype, keep<T>, true);
+}
+
+template <class I, I infinity>
+void fill_float(ReductionKernels& k, Dtype dtype) {
+  using Max = ExtremeFloat<I, infinity, true>;
+  using Min = ExtremeFloat<I, infinity, false>;
+  entry(k, ReduceMode::max, dtype) = reduction_of<Max>(dtype, Max::finish, true);
+  entry(k, ReduceMode::min, dtype) = reduction_of<Min>(dtype, Min::finish, true);
+}
+
+// ---- bits ---------------------------------------------------------------------------------------
+
+template <class U, ReduceMode mode>
+struct BitsOf {
+  using Stored = U;
+  using Partial = U;
+  static constexpr std::size_t parts = 1;
+  static constexpr U identity = mode == ReduceMode::band ? static_cast<U>(~U{0}) : U{0};
+  template <class T>
+  static T combine(T a, T b) noexcept {
+    if constexpr (mode == ReduceMode::band) return static_cast<T>(a & b);
+    else if constexpr (mode == ReduceMode::bor) return static_cast<T>(a | b);
+    else return static_cast<T>(a ^ b);
+  }
+};
+
+template <class U>
+void fill_bits(ReductionKernels& k, Dtype dtype) {
+  entry(k, ReduceMode::band, dtype) = reduction_of<BitsOf<U, ReduceMode::band>>(dtype, keep<U>, true);
+  entry(k, ReduceMode::bor, dtype) = reduction_of<BitsOf<U, ReduceMode::bor>>(dtype, keep<U>, true);
+  entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>>(dtype, keep<U>, true);
+}
+
+// The bytes of bool are 0 and 1.
+void fill_bool(ReductionKernels& k) {
+  fill_bits<u8>(k, Dtype::boolean);
+  auto copy = [&](ReduceMode to, ReduceMode from) { entry(k, to, Dtype::boolean) = entry(k, from, Dtype::boolean); };
+  copy(ReduceMode::land, ReduceMode::band);
+  copy(ReduceMode::lor, ReduceMode::bor);
+  copy(ReduceMode::lxor, ReduceMode::bxor);
+  copy(ReduceMode::max, ReduceMode::bor);
+  copy(ReduceMode::min, ReduceMode::band);
+  copy(ReduceMode::prod, ReduceMode::band);
+  entry(k, ReduceMode::prod, Dtype::boolean).result = Dtype::int64;
+  entry(k, ReduceMode::prod, Dtype::boolean).finish = [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+    each<u8, i64, 1>(partials, count, out, [](u8 x) { return i64{x}; });
+  };
+}
+
+}  // namespace
+
+void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k) {
+  fill_integer<i8>(k, Dtype::int8);
+  fill_integer<i16>(k, Dtype::int16);
+  fill_integer<i32>(k, Dtype::int32);
+  fill_integer<i64>(k, Dtype::int64);
+  fill_integer<u8>(k, Dtype::uint8);
+  fill_integer<u16>(k, Dtype::uint16);
+  fill_integer<u32>(k, Dtype::uint32);
+  fill_integer<u64>(k, Dtype::uint64);
+  fill_float<i8, 0x7E>(k, Dtype::float8_e4m3fn);  // has no infinity
+  fill_float<i8, 0x7C>(k, Dtype::float8_e5m2);
+  fill_float<i16, 0x7C00>(k, Dtype::float16);
+  fill_float<i16, 0x7F80>(k, Dtype::bfloat16);
+  fill_float<i32, 0x7F800000>(k, Dtype::float32);
+  fill_float<i64, 0x7FF0000000000000>(k, Dtype::float64);
+  fill_bits<u8>(k, Dtype::int8);
+  fill_bits<u16>(k, Dtype::int16);
+  fill_bits<u32>(k, Dtype::int32);
+  fill_bits<u64>(k, Dtype::int64);
+  for (auto mode : {ReduceMode::band, ReduceMode::bor, ReduceMode::bxor})
+    for (auto [to, from] : {std::pair{Dtype::uint8, Dtype::int8}, std::pair{Dtype::uint16, Dtype::int16},
+                            std::pair{Dtype::uint32, Dtype::int32}, std::pair{Dtype::uint64, Dtype::int64}}) {
+      entry(k, mode, to) = entry(k, mode, from);
+      entry(k, mode, to).result = to;
+    }
+  fill_bool(k);
+}
+
+}  // namespace suanzi

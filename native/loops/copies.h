@@ -1,0 +1,35 @@
+// native/loops/copies.h: elements moved from one place in memory to another, and converted on the way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/dtypes.h"
+#include "loops/elementwise.h"
+#include "core/tensor.h"
+
+namespace suanzi {
+
+// Arrays of one shape, `from` to be copied to `to`; strides are in bytes. They must not overlap.
+struct Move {
+  int ndim = 0;
+  std::int64_t dims[max_ndim];
+  std::byte* to;
+  const std::byte* from;
+  std::int64_t to_strides[max_ndim], from_strides[max_ndim];
+  Dtype to_dtype, from_dtype;
+  bool saturate = false;
+
+  Move() = default;
+  // Few of the axes are there, and the others are not worth copying.
+  Move(const Move& other) noexcept { *this = other; }
+  Move& operator=(const Move& other) noexcept;
+
+  std::int64_t size() const noexcept;
+};
+
+// Copies in one pass over memory, whatever the order of the axes on either side. Where elements of
+// `to` coincide, the last one in row-major order stays.
+void run_move(const Move& move);
+
+}  // namespace suanzi

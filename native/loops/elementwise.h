@@ -1,0 +1,56 @@
+// native/loops/elementwise.h: the drivers: arrays of any dtype and strides through the kernels, in blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/kernels.h"
+#include "kernels/lanes.h"
+#include "loops/conversions.h"
+
+namespace suanzi {
+
+// An input: where its elements are, in the order of the output.
+struct Input {
+  const std::byte* data;
+  Dtype dtype;
+  // Strides in bytes along the collapsed dims of the loop; see Loop.
+  std::int64_t strides[64];
+};
+
+// The dims of the output, those that every operand steps through alike made one.
+struct Loop {
+  int ndim = 0;
+  std::int64_t dims[64];
+  std::int64_t size = 1;
+  int input_count = 0;
+  Input inputs[3];
+
+  // Starts with the dims of the output; inputs are added with strides for them (0 to repeat).
+  void start(int count, const std::int64_t* shape) noexcept;
+  void add(const std::byte* data, Dtype dtype, const std::int64_t* byte_strides) noexcept;
+  // Merges dims; to be called after the last add.
+  void collapse() noexcept;
+};
+
+// How much work an element is: a large loop is shared among threads sooner if it is much.
+enum class Cost { cheap, dear };
+
+// Each computes a dense output in the order of the loop. They return what the kernels met.
+// `op` is a row of Kernels::unary or Kernels::binary, which has a kernel for the dtype.
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
+                   Cost cost);
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
+                    Dtype out_dtype, Cost cost);
+// Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
+unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
+// x * y + a: the third input is a.
+unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out);
+// The first input is the condition, a bool.
+void run_where(const Loop& loop, Dtype promoted, std::byte* out);
+// Copies and converts one input.
+void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate);
+// Compares two real inputs exactly, whatever their dtypes; `which` is a row of Kernels::compare.
+void run_compare(const Loop& loop, int which, std::byte* out);
+
+}  // namespace suanzi

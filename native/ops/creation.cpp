@@ -1,0 +1,354 @@
+// native/ops/creation.cpp: new tensors: filled with one value, with bytes, or not at all.
+//
+// The short cuts take shapes that are tuples or lists of Python's own integers, dtypes and numbers.
+// Whatever else there is, or is wrong, the Python functions behind them read, and explain.
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "loops/blocks.h"
+#include "calls/fast_function.h"
+#include "calls/operands.h"
+#include "core/status.h"
+#include "core/tensor.h"
+#include "core/threads.h"
+
+namespace suanzi {
+
+namespace {
+
+using namespace nb::literals;
+
+// ---- filling ----------------------------------------------------------------------------------
+
+constexpr std::int64_t long_fill = 1 << 18;  // bytes from which on others may run meanwhile
+
+// Repeats the first `size` bytes of `out`, a power of two, up to `whole`.
+void double_up(std::byte* out, std::size_t size, std::size_t whole) noexcept {
+  for (std::size_t done = size; done < whole; done *= 2) std::memcpy(out + done, out, std::min(done, whole - done));
+}
+
+// Writes `count` times the same `size` bytes, a power of two of them.
+void repeat_bytes(std::byte* out, std::int64_t count, std::size_t size, const std::byte* one) noexcept {
+  std::size_t whole = static_cast<std::size_t>(count) * size;
+  if (whole == 0) return;
+  if (whole <= block_bytes) {
+    std::memcpy(out, one, size);
+    return double_up(out, size, whole);
+  }
+  Buffer pattern;
+  std::memcpy(pattern.bytes, one, size);
+  double_up(pattern.bytes, size, block_bytes);
+  const Kernels& k = kernels();
+  std::int64_t bytes = count * static_cast<std::int64_t>(size);
+  bool streams = bytes >= stream_from();
+  // In whole patterns, so that each begins with a whole element wherever the threads part.
+  std::int64_t patterns = bytes / static_cast<std::int64_t>(block_bytes);
+  parallel_for(patterns, long_fill / static_cast<std::int64_t>(block_bytes), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::byte* to = out + i * static_cast<std::int64_t>(block_bytes);
+      if (streams) k.stream(pattern.bytes, to, block_bytes);
+      else std::memcpy(to, pattern.bytes, block_bytes);
+    }
+    if (streams) k.end_stream();
+  });
+  std::int64_t done = patterns * static_cast<std::int64_t>(block_bytes);
+  std::memcpy(out + done, pattern.bytes, static_cast<std::size_t>(bytes - done));
+}
+
+// Runs `body` without the lock of the interpreter if it is long.
+template <class F>
+void run_long(std::int64_t bytes, F&& body) {
+  if (bytes < long_fill) return body();
+  PyThreadState* state = PyEval_SaveThread();
+  body();
+  PyEval_RestoreThread(state);
+}
+
+// Fills a new tensor, which nobody else has, with a number, converted once.
+void fill(Tensor& t, const Operand& number) noexcept {
+  alignas(16) std::byte first[16], second[16];
+  const Path path = cast_path(kernels(), number.dtype, t.dtype, false);
+  const std::byte* one = follow(path, number.number, 1, first, second);
+  std::size_t size = t.itemsize();
+  run_long(t.size * static_cast<std::int64_t>(size), [&] { repeat_bytes(t.data(), t.size, size, one); });
+}
+
+// A new tensor of one number; null and an exception if it cannot be had.
+PyObject* new_full(Dtype dtype, int ndim, const std::int64_t* dims, const Operand& number) {
+  PyObject* made = new_dense_tensor(dtype, ndim, dims);
+  if (made) fill(*tensor_of(made), number);
+  return made;
+}
+
+Operand zero() {
+  Operand number;
+  number.dtype = Dtype::uint8;
+  number.number[0] = std::byte{0};
+  return number;
+}
+
+// ---- sequences --------------------------------------------------------------------------------
+
+struct Pair {
+  double real, imaginary;
+};
+
+// Writes what `value` gives for each index from `begin` to `end`, converted once, into a new tensor.
+template <class T, class F>
+void write_sequence(Tensor& t, std::int64_t begin, std::int64_t end, Dtype dtype, F&& value) noexcept {
+  const Path path = cast_path(kernels(), dtype, t.dtype, false);
+  std::size_t size = t.itemsize(), block = block_elements(std::max(widest(path, sizeof(T)), size));
+  parallel_for(end - begin, 1 << 14, [&](std::int64_t from, std::int64_t to) {
+    Buffer made, other;
+    auto* values = reinterpret_cast<T*>(made.bytes);
+    for (std::int64_t p = from; p < to;) {
+      auto n = static_cast<std::int32_t>(std::min<std::int64_t>(static_cast<std::int64_t>(block), to - p));
+      for (std::int32_t i = 0; i < n; ++i) values[i] = value(begin + p, i);
+      follow_to(path, made.bytes, static_cast<std::size_t>(n), size, t.data() + (begin + p) * static_cast<std::int64_t>(size),
+                made.bytes, other.bytes);
+      p += n;
+    }
+  });
+}
+
+// start + (i - shift) * step, or twice that, for the indices i from `begin` to `end`.
+void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::handle start, nb::handle step,
+                   std::int64_t shift, bool doubled) {
+  Tensor* t = tensor_of(tensor.ptr());
+  if (!t || !t->storage || !t->row_major || begin < 0 || begin > end || end > t->size)
+    throw nb::value_error("not a new tensor, or not a part of it");
+  double scale = doubled ? 2 : 1;
+  if (PyLong_Check(start.ptr())) {  // modulo 2^64
+    std::uint64_t first = PyLong_AsUnsignedLongLongMask(start.ptr()), by = PyLong_AsUnsignedLongLongMask(step.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    bool is_unsigned = dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::UInt;
+    run_long(t->size * 8, [&] {
+      write_sequence<std::uint64_t>(*t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64,
+                                    [=](std::int64_t at, std::int32_t i) {
+                                      return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
+                                    });
+    });
+    return;
+  }
+  Py_complex first = PyComplex_AsCComplex(start.ptr()), by = PyComplex_AsCComplex(step.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  run_long(t->size * 8, [&] {
+    if (dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::Complex)
+      write_sequence<Pair>(*t, begin, end, Dtype::complex128, [=](std::int64_t at, std::int32_t i) {
+        double index = static_cast<double>(at - shift) + i;
+        return Pair{(first.real + index * by.real) * scale, (first.imag + index * by.imag) * scale};
+      });
+    else
+      write_sequence<double>(*t, begin, end, Dtype::float64, [=](std::int64_t at, std::int32_t i) {
+        return (first.real + (static_cast<double>(at - shift) + i) * by.real) * scale;
+      });
+  });
+}
+
+// ---- short cuts -------------------------------------------------------------------------------
+
+struct Shape {
+  int ndim = 0;
+  std::int64_t dims[max_ndim];
+};
+
+// Reads a tuple or a list of Python's own integers from 0 up; false for anything else.
+bool read_shape(PyObject* object, Shape& shape) {
+  if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) return false;
+  Py_ssize_t count = Py_SIZE(object);
+  PyObject** items = PySequence_Fast_ITEMS(object);
+  if (count > max_ndim) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!PyLong_CheckExact(items[i])) return false;
+    int overflow = 0;
+    shape.dims[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+    if (overflow || shape.dims[i] < 0) return false;
+  }
+  shape.ndim = static_cast<int>(count);
+  return true;
+}
+
+// Puts arguments in the places of `names`; false for an unknown name, one twice, or too many.
+template <std::size_t n>
+bool bind(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+          PyObject* (&found)[n]) {
+  if (count > static_cast<Py_ssize_t>(n)) return false;
+  std::copy(args, args + count, found);
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    std::size_t at = 0;
+    while (at < n && PyUnicode_CompareWithASCIIString(name, names[at]) != 0) ++at;
+    if (at == n || found[at]) return false;
+    found[at] = args[count + i];
+  }
+  return true;
+}
+
+// The dtype of an argument that may be left out; false if it is not a dtype of numbers.
+bool read_dtype(PyObject* object, Dtype& dtype) {
+  dtype = Dtype::float32;
+  if (!object) return true;
+  if (!is_dtype(object)) return false;
+  dtype = static_cast<Dtype>(dtype_index(object));
+  return dtype_table[static_cast<std::size_t>(dtype)].kind < Kind::Char;
+}
+
+// Whether a number is one of a dtype's, rounding aside.
+bool is_value_of(const DtypeInfo& info, PyObject* object, const Operand& number) {
+  switch (info.kind) {
+    case Kind::Bool: return PyBool_Check(object);
+    case Kind::Float: return number.dtype != Dtype::complex128;
+    case Kind::Complex: return true;
+    case Kind::Int:
+    case Kind::UInt: break;
+    default: return false;
+  }
+  if (number.dtype != Dtype::int64) return number.dtype == Dtype::boolean;
+  std::int64_t value;
+  std::memcpy(&value, number.number, sizeof value);
+  int digits = info.kind == Kind::Int ? info.bits - 1 : std::min<int>(info.bits, 63);
+  std::int64_t high = static_cast<std::int64_t>((std::uint64_t{1} << digits) - 1);
+  return value <= high && value >= (info.kind == Kind::Int ? -high - 1 : 0);
+}
+
+// null without an exception leaves it to the Python function, which meets an error again.
+PyObject* or_python(PyObject* made) {
+  if (!made) PyErr_Clear();
+  return made;
+}
+
+constexpr const char* shape_first[] = {"shape", "dtype", "device"};
+
+bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Shape& shape, Dtype& dtype) {
+  PyObject* found[3]{};
+  return bind(shape_first, args, count, keywords, found) && found[0] && !found[2] && read_shape(found[0], shape) &&
+         read_dtype(found[1], dtype);
+}
+
+PyObject* empty_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Shape shape;
+  Dtype dtype;
+  if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
+  return or_python(new_dense_tensor(dtype, shape.ndim, shape.dims));
+}
+
+PyObject* zeros_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Shape shape;
+  Dtype dtype;
+  if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
+  return or_python(new_full(dtype, shape.ndim, shape.dims, zero()));
+}
+
+PyObject* full_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static constexpr const char* names[] = {"dtype", "device", "shape", "value"};
+  PyObject* found[4]{};
+  Shape shape;
+  Dtype dtype;
+  Operand number;
+  if (!bind(names, args, count, keywords, found) || found[1] || !found[2] || !found[3] ||
+      !read_shape(found[2], shape) || !read_dtype(found[0], dtype) || tensor_of(found[3]) ||
+      !read_operand(found[3], number) ||
+      !is_value_of(dtype_table[static_cast<std::size_t>(dtype)], found[3], number))
+    return nullptr;
+  return or_python(new_full(dtype, shape.ndim, shape.dims, number));
+}
+
+// ---- what Python makes tensors with once all is checked ---------------------------------------
+
+PyObject* checked(PyObject* made) {
+  if (!made) throw nb::python_error();
+  return made;
+}
+
+void check_ndim(const std::vector<std::int64_t>& shape) {
+  if (shape.size() > max_ndim) throw nb::value_error("a tensor has at most 64 axes");
+}
+
+nb::object full(const std::vector<std::int64_t>& shape, const DtypeInfo& dtype, nb::handle value) {
+  check_ndim(shape);
+  Operand number;
+  if (tensor_of(value.ptr()) || !read_operand(value.ptr(), number)) throw nb::type_error("not a plain number");
+  return nb::steal(checked(new_full(static_cast<Dtype>(dtype.index), static_cast<int>(shape.size()), shape.data(), number)));
+}
+
+struct HeldBuffer {
+  Py_buffer view;
+  explicit HeldBuffer(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE)) throw nb::python_error();
+  }
+  HeldBuffer(const HeldBuffer&) = delete;
+  ~HeldBuffer() { PyBuffer_Release(&view); }
+};
+
+// The elements of less than a byte, and bools, are brought into their range where they lie.
+Convert fitting(Dtype dtype) {
+  const Kernels& k = kernels();
+  switch (dtype) {
+    case Dtype::boolean: return k.nonzero[static_cast<std::size_t>(Lane::u8)];
+    case Dtype::int4: return k.wrap_int4;
+    case Dtype::uint4: return k.wrap_uint4;
+    case Dtype::uint1: return k.wrap_uint1;
+    default: return nullptr;
+  }
+}
+
+nb::object from_bytes(nb::handle buffer, std::int64_t n_bytes, const std::vector<std::int64_t>& shape,
+                      const DtypeInfo& dtype) {
+  check_ndim(shape);
+  HeldBuffer held(buffer);
+  nb::object made = nb::steal(checked(new_dense_tensor(static_cast<Dtype>(dtype.index), static_cast<int>(shape.size()), shape.data())));
+  Tensor& t = *tensor_of(made.ptr());
+  std::int64_t bytes = t.size * static_cast<std::int64_t>(t.itemsize());
+  std::int64_t taken = std::clamp<std::int64_t>(std::min<std::int64_t>(n_bytes, held.view.len), 0, bytes);
+  run_long(bytes, [&] {
+    std::byte nothing{0};
+    Convert fit = fitting(t.dtype);
+    auto* source = static_cast<const std::byte*>(held.view.buf);
+    if (fit && taken) fit(source, t.data(), static_cast<std::size_t>(taken));
+    else if (taken) std::memcpy(t.data(), source, static_cast<std::size_t>(taken));
+    repeat_bytes(t.data() + taken, bytes - taken, 1, &nothing);
+  });
+  return made;
+}
+
+nb::tuple memory_of(nb::handle buffer) {
+  HeldBuffer held(buffer);
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(held.view.buf), static_cast<std::int64_t>(held.view.len),
+                        static_cast<bool>(held.view.readonly));
+}
+
+bool is_row_major_tensor(nb::handle object) {
+  Tensor* t = tensor_of(object.ptr());
+  if (!t) throw nb::type_error("not a Tensor");
+  if (!t->storage) throw_status("UninitializedObject", "the tensor was destroyed");
+  return t->row_major;
+}
+
+}  // namespace
+
+void init_creation(nb::module_& m) {
+  m.def("full", &full, "shape"_a, "dtype"_a, "value"_a,
+        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Any"),
+        "A new tensor in row-major order, every element of it one number.");
+  m.def("from_bytes", &from_bytes, "buffer"_a, "n_bytes"_a, "shape"_a, "dtype"_a,
+        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any"),
+        "A new tensor with the first bytes of a buffer, then zeros, in row-major order.");
+  m.def("fill_sequence", &fill_sequence, "tensor"_a, "begin"_a, "end"_a, "start"_a, "step"_a, "shift"_a, "doubled"_a,
+        nb::sig("def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
+                "doubled: bool) -> None"),
+        "Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.");
+  m.def("memory_of", &memory_of, "buffer"_a, nb::sig("def memory_of(buffer: Any) -> tuple[int, int, bool]"),
+        "Where the bytes of a buffer are, how many, and whether they must not be written to.");
+  m.def("is_row_major", &is_row_major_tensor, "tensor"_a, nb::sig("def is_row_major(tensor: Any) -> bool"),
+        "Whether a tensor is dense, in row-major order.");
+  m.def("accelerate_empty", &make_fast_function<empty_shortcut>, "function"_a,
+        nb::sig("def accelerate_empty(function: F, /) -> F"), "Puts the allocation in front of the Python empty.");
+  m.def("accelerate_zeros", &make_fast_function<zeros_shortcut>, "function"_a,
+        nb::sig("def accelerate_zeros(function: F, /) -> F"), "Puts the loop in front of the Python zeros.");
+  m.def("accelerate_full", &make_fast_function<full_shortcut>, "function"_a,
+        nb::sig("def accelerate_full(function: F, /) -> F"), "Puts the loop in front of the Python full.");
+}
+
+}  // namespace suanzi

@@ -1,0 +1,199 @@
+// native/ops/indexing_nonzero.cpp: where the elements of a tensor are not zero, in row-major order.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "loops/blocks.h"
+#include "calls/fast_function.h"
+#include "calls/named_arguments.h"
+#include "calls/operands.h"
+#include "calls/operators.h"
+#include "kernels/indexing_order.h"
+#include "core/threads.h"
+
+namespace suanzi {
+
+namespace {
+
+// The elements, read block by block as bytes that say whether they are not zero.
+class Truth {
+ public:
+  static constexpr std::int64_t block = block_bytes / 16;  // of the widest dtype
+
+  explicit Truth(const Tensor& t) {
+    operand_.tensor = &t;
+    operand_.dtype = t.dtype;
+    Together together(&operand_, 1);
+    together.use_row_major();
+    together.make_loop(loop_);
+    bool is_bytes = t.dtype == Dtype::boolean || t.dtype == Dtype::uint8;
+    path_ = is_bytes ? Path{} : truth_path(kernels(), t.dtype, t.dtype);
+  }
+  std::int64_t size() const { return loop_.size; }
+
+  // Calls body(position, bytes, n) for each block of [begin, end).
+  template <class Body>
+  void each(std::int64_t begin, std::int64_t end, Body&& body) const {
+    Reader reader(loop_, loop_.inputs[0], kernels(), path_);
+    Buffer buffers[2], whole;
+    for (std::int64_t p = begin; p < end;) {
+      std::int64_t n = std::min(block, end - p);
+      const std::byte* repeated = reader.spread(buffers, whole, 1, static_cast<std::size_t>(n));
+      body(p, repeated ? repeated : reader.read(p, static_cast<std::size_t>(n), buffers), n);
+      p += n;
+    }
+  }
+
+ private:
+  Operand operand_;
+  Loop loop_;
+  Path path_;
+};
+
+constexpr std::int64_t chunk = 1 << 15;
+
+// Where the coordinates of each chunk begin; the last one is how many there are.
+void count_chunks(const Truth& truth, std::vector<std::int64_t>& starts) {
+  std::int64_t size = truth.size();
+  parallel_for(size, chunk, [&](std::int64_t begin, std::int64_t end) {
+    // A part has the chunks that begin in it.
+    for (std::int64_t c = (begin + chunk - 1) / chunk; c * chunk < end; ++c) {
+      std::int64_t found = 0;
+      truth.each(c * chunk, std::min(size, (c + 1) * chunk), [&](std::int64_t, const std::byte* bytes, std::int64_t n) {
+        found += static_cast<std::int64_t>(kernels().count(bytes, static_cast<std::size_t>(n)));
+      });
+      starts[static_cast<std::size_t>(c) + 1] = found;
+    }
+  });
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+}
+
+// Writes coordinates: those of each axis to an array of its own, `step` apart.
+class Coordinates {
+ public:
+  Coordinates(const Tensor& t, std::int64_t* const* axes, std::int64_t step) : ndim_(t.ndim()), axes_(axes), step_(step) {
+    std::copy(t.dims(), t.dims() + ndim_, dims_);
+  }
+  int ndim() const { return ndim_; }
+
+  // Writes n ascending places, as the elements from `to` on.
+  void write(const std::int64_t* places, std::int64_t n, std::int64_t to) const {
+    int last = ndim_ - 1;
+    if (last == 0 && step_ == 1) {
+      std::memcpy(axes_[0] + to, places, static_cast<std::size_t>(n) * 8);
+      return;
+    }
+    std::int64_t at[max_ndim], row = -1, row_begin = 0, row_end = 0;
+    for (std::int64_t i = 0; i < n; ++i, ++to) {
+      if (places[i] >= row_end) {
+        // Mostly the next row; else it is counted anew.
+        row = places[i] < row_end + dims_[last] && row >= 0 ? row + 1 : places[i] / dims_[last];
+        row_begin = row * dims_[last];
+        row_end = row_begin + dims_[last];
+        std::int64_t rest = row;
+        for (int d = last - 1; d > 0; --d) {
+          at[d] = rest % dims_[d];
+          rest /= dims_[d];
+        }
+        if (last > 0) at[0] = rest;
+      }
+      for (int d = 0; d < last; ++d) axes_[d][to * step_] = at[d];
+      axes_[last][to * step_] = places[i] - row_begin;
+    }
+  }
+  void write_zeros(std::int64_t n, std::int64_t to) const {
+    for (int d = 0; d < ndim_; ++d)
+      for (std::int64_t i = 0; i < n; ++i) axes_[d][(to + i) * step_] = 0;
+  }
+
+ private:
+  int ndim_;
+  std::int64_t* const* axes_;
+  std::int64_t step_;
+  std::int64_t dims_[max_ndim];
+};
+
+void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, const Coordinates& out) {
+  std::int64_t size = truth.size();
+  parallel_for(size, chunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t places[Truth::block];
+    for (std::int64_t c = (begin + chunk - 1) / chunk; c * chunk < end; ++c) {
+      std::int64_t to = starts[static_cast<std::size_t>(c)], last = starts[static_cast<std::size_t>(c) + 1];
+      if (to == last) continue;
+      truth.each(c * chunk, std::min(size, (c + 1) * chunk), [&](std::int64_t p, const std::byte* bytes, std::int64_t n) {
+        auto found = static_cast<std::int64_t>(kernels().rankings->places(bytes, static_cast<std::size_t>(n), p, places));
+        found = std::min(found, last - to);  // another thread may have changed elements since
+        out.write(places, found, to);
+        to += found;
+      });
+      out.write_zeros(last - to, to);
+    }
+  });
+}
+
+// The coordinates, as a tensor for each axis or in one; None if every element is zero. Null and an
+// exception when there is no memory.
+PyObject* nonzero(const Tensor& t, bool as_tuple) {
+  Truth truth(t);
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(t.size / chunk + (t.size % chunk != 0)) + 1, 0);
+  Kept kept(t);  // another thread may destroy it while elements are counted
+  run_over(t.size, {&t}, [&] { count_chunks(truth, starts); });
+  std::int64_t count = starts.back(), ndim = t.ndim();
+  if (count == 0) return Py_NewRef(Py_None);
+  std::int64_t* axes[max_ndim];
+  PyObject* made;
+  if (as_tuple) {
+    made = PyTuple_New(ndim);
+    for (int d = 0; made && d < ndim; ++d) {
+      PyObject* one = new_dense_tensor(Dtype::int64, 1, &count);
+      if (!one) {
+        Py_DECREF(made);
+        return nullptr;
+      }
+      PyTuple_SET_ITEM(made, d, one);
+      axes[d] = reinterpret_cast<std::int64_t*>(tensor_of(one)->data());
+    }
+  } else {
+    std::int64_t dims[2] = {count, ndim};
+    made = new_dense_tensor(Dtype::int64, 2, dims);
+    for (int d = 0; made && d < ndim; ++d) axes[d] = reinterpret_cast<std::int64_t*>(tensor_of(made)->data()) + d;
+  }
+  if (!made) return nullptr;
+  Coordinates out(t, axes, as_tuple ? 1 : ndim);
+  run_over(t.size, {&t}, [&] { write_chunks(truth, starts, out); });
+  return made;
+}
+
+bool takes(const Tensor& t) {
+  Kind kind = dtype_table[static_cast<std::size_t>(t.dtype)].kind;
+  return t.ndim() > 0 && kind != Kind::Quantized && kind != Kind::Char;
+}
+
+PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static constexpr const char* names[] = {"input", "as_tuple"};
+  PyObject* given[2];
+  bool as_tuple = true;
+  if (!read_named(names, args, count, keywords, given) || !given[0] || !read_flag(given[1], as_tuple)) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  if (!t || !takes(*t)) return nullptr;
+  PyObject* made = nonzero(*t, as_tuple);
+  if (made != Py_None) return made;
+  Py_DECREF(made);
+  return nullptr;
+}
+
+}  // namespace
+
+void init_nonzero(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("accelerate_nonzero", [](nb::handle function) { return make_fast_function<fast_nonzero>(function); }, "function"_a,
+        nb::sig("def accelerate_nonzero(function: F, /) -> F"), "Puts the native way in front of the Python nonzero.");
+  m.def("nonzero", [](nb::handle input, bool as_tuple) {
+        const Tensor* t = read_tensor(input.ptr());
+        if (!t || !takes(*t)) throw nb::value_error("not what nonzero takes");
+        return raise_or(nonzero(*t, as_tuple));
+      }, "input"_a, "as_tuple"_a, nb::sig("def nonzero(input: Any, as_tuple: bool) -> Any"),
+      "The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.");
+}
+
+}  // namespace suanzi

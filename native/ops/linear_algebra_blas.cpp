@@ -1,0 +1,104 @@
+// native/ops/linear_algebra_blas.cpp: the matrix products of BLAS, as SciPy hands them out.
+#include "ops/linear_algebra_blas.h"
+
+#include <cstring>
+
+#include "core/python.h"
+
+namespace suanzi {
+
+namespace {
+
+// Fortran's gemm: everything by address, matrices column by column.
+using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
+                      const void*, const int*, const void*, void*, const int*);
+
+Blas the_blas;
+bool was_asked = false;
+
+// How BLAS is kept on one thread: by functions of its own, or by one of Python's.
+int (*get_threads)() = nullptr;
+void (*set_threads)(int) = nullptr;
+PyObject* limit = nullptr;  // called with True before products, and with False after them
+int running = 0, threads_before = 1;
+
+// SciPy gives functions as capsules, whose name is the signature; one with other integers is not ours.
+void* function_in(nb::handle capsule) {
+  const char* expected = "void (char *, char *, int *, int *, int *, ";
+  const char* name = PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
+  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0) return nullptr;
+  return PyCapsule_GetPointer(capsule.ptr(), name);
+}
+
+void load() {
+  nb::object found = nb::module_::import_("suanzi.libraries.blas").attr("load")();
+  if (found.is_none()) return;
+  bool all = true;
+  for (std::size_t i = 0; i < 4; ++i) {
+    the_blas.gemm[i] = function_in(found[0][i]);
+    all &= the_blas.gemm[i] != nullptr;
+  }
+  nb::object limiter = found[1], addresses = found[2];
+  if (!addresses.is_none()) {
+    get_threads = reinterpret_cast<int (*)()>(nb::cast<std::uintptr_t>(addresses[0]));
+    set_threads = reinterpret_cast<void (*)(int)>(nb::cast<std::uintptr_t>(addresses[1]));
+  } else if (!limiter.is_none()) {
+    if (!limit) limit = limiter.release().ptr();
+  }
+  the_blas.available = all;
+}
+
+void call_limit(PyObject* on) {
+  if (!limit) return;
+  PyObject* answer = PyObject_CallOneArg(limit, on);
+  if (!answer) PyErr_WriteUnraisable(limit);
+  Py_XDECREF(answer);
+}
+
+}  // namespace
+
+const Blas& blas() noexcept { return the_blas; }
+
+bool prepare_blas() {
+  if (!was_asked) {
+    try {
+      load();
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("loading SciPy's BLAS");  // our own kernels are slower, but there
+    }
+    was_asked = true;  // only now: another thread that asks meanwhile must find it, too
+  }
+  return the_blas.available;
+}
+
+void begin_blas() {
+  if (!set_threads) return call_limit(Py_True);
+  if (running++ > 0) return;  // another Python thread has a product under way
+  threads_before = get_threads();
+  if (threads_before != 1) set_threads(1);
+}
+
+void end_blas() {
+  if (!set_threads) return call_limit(Py_False);
+  if (--running == 0 && threads_before != 1) set_threads(threads_before);
+}
+
+void Blas::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std::int64_t c_row, std::int64_t m,
+                    std::int64_t n, std::int64_t k) const noexcept {
+  static constexpr float ones_f32[2] = {1, 0}, zeros_f32[2] = {0, 0};
+  static constexpr double ones_f64[2] = {1, 0}, zeros_f64[2] = {0, 0};
+  bool wide = sum == Sum::f64 || sum == Sum::c128;
+  const void* one = wide ? static_cast<const void*>(ones_f64) : ones_f32;
+  const void* zero = wide ? static_cast<const void*>(zeros_f64) : zeros_f32;
+  // Read column by column, our matrices are transposed: the transpose of the product is asked for.
+  // One row or one column can have a stride of 1 either way, and only one of them BLAS takes.
+  bool b_rows = b.column == 1 && b.row >= n, a_rows = a.column == 1 && a.row >= k;
+  char how_b = b_rows ? 'N' : 'T', how_a = a_rows ? 'N' : 'T';
+  int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
+  int b_step = static_cast<int>(b_rows ? b.row : b.column), a_step = static_cast<int>(a_rows ? a.row : a.column);
+  int c_step = static_cast<int>(c_row);
+  auto call = reinterpret_cast<Gemm>(gemm[static_cast<std::size_t>(sum) - static_cast<std::size_t>(Sum::f32)]);
+  call(&how_b, &how_a, &columns, &rows, &depth, one, b.data, &b_step, a.data, &a_step, zero, c, &c_step);
+}
+
+}  // namespace suanzi

@@ -1,0 +1,226 @@
+// native/ops/linear_algebra_matmul.cpp: matmul, dot and linear of tensors: shapes, dtypes, and the ways without Python.
+#include "kernels/linear_algebra_products.h"
+
+#include <string>
+
+#include "calls/arguments.h"
+#include "ops/linear_algebra_blas.h"
+#include "calls/fast_function.h"
+#include "ops/linear_algebra_matmul_ways.h"
+#include "calls/operands.h"
+#include "calls/operators.h"
+#include "loops/conversions.h"
+#include "core/status.h"
+
+namespace suanzi {
+
+namespace {
+
+// Whether an operand must be rounded to the promoted dtype before it is widened again.
+bool rounds(Dtype source, Dtype promoted, Dtype operand) {
+  if (source == promoted || promoted == operand || is_integral(promoted)) return false;
+  return !holds_exactly(part_of(promoted), part_of(source));
+}
+
+// Reads shapes as numpy.matmul does; false if they do not go together. With `turned`, the last two
+// axes of b are exchanged.
+bool read_shapes(const Tensor& a, const Tensor& b, bool turned, Product& p) {
+  int na = a.ndim(), nb = b.ndim();
+  if (na < 1 || nb < 1) return false;
+  p.a.data = a.data(), p.b.data = b.data();
+  p.a.dtype = a.dtype, p.b.dtype = b.dtype;
+  p.k = a.dims()[na - 1];
+  p.a.column = a.strides()[na - 1];
+  p.m = na > 1 ? a.dims()[na - 2] : 1;
+  p.a.row = na > 1 ? a.strides()[na - 2] : 0;
+  int along = nb == 1 ? 0 : turned ? nb - 1 : nb - 2, across = turned ? nb - 2 : nb - 1;
+  if (b.dims()[along] != p.k) return false;
+  p.b.row = b.strides()[along];
+  p.n = nb > 1 ? b.dims()[across] : 1;
+  p.b.column = nb > 1 ? b.strides()[across] : 0;
+  int batch_a = std::max(na - 2, 0), batch_b = std::max(nb - 2, 0);
+  p.batch_ndim = std::max(batch_a, batch_b);
+  for (int d = 0; d < p.batch_ndim; ++d) {
+    int da = d - (p.batch_ndim - batch_a), db = d - (p.batch_ndim - batch_b);
+    std::int64_t size_a = da >= 0 ? a.dims()[da] : 1, size_b = db >= 0 ? b.dims()[db] : 1;
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+    p.batch[d] = p.dims[d] = size_a == 1 ? size_b : size_a;
+    p.a.batch[d] = size_a == 1 ? 0 : a.strides()[da];
+    p.b.batch[d] = size_b == 1 ? 0 : b.strides()[db];
+  }
+  p.ndim = p.batch_ndim;
+  if (na > 1) p.dims[p.ndim++] = p.m;
+  if (nb > 1) p.dims[p.ndim++] = p.n;
+  return p.ndim <= max_ndim;
+}
+
+// Makes the rows of many matrices, all multiplied by one, the rows of a single matrix. Of a result without
+// elements they may be more than can be counted.
+void fold(Product& p) {
+  while (p.batch_ndim > 0) {
+    int d = p.batch_ndim - 1;
+    std::int64_t size = p.batch[d];
+    if (size != 1) {
+      if (p.b.batch[d] != 0 || (p.m != 1 && p.a.batch[d] != p.m * p.a.row)) return;
+      if (p.m == 1) p.a.row = p.a.batch[d];
+      p.m *= size;
+    }
+    --p.batch_ndim;
+  }
+}
+
+// ---- tensors ------------------------------------------------------------------------------------
+
+// An operand rounded to the dtype of the product, where widening it alone would be another number.
+nb::object rounded(PyObject* x, Dtype promoted, Dtype operand) {
+  if (!rounds(tensor_of(x)->dtype, promoted, operand)) return nb::borrow(x);
+  nb::object cast = nb::module_::import_("suanzi._core").attr("cast");
+  return cast(nb::handle(x), nb::handle(dtype_object(static_cast<std::size_t>(promoted))), false);
+}
+
+// The bias in the dtype of sums, dense.
+bool read_bias(PyObject* object, Product& p, Scratch& scratch) {
+  if (!object || p.ndim == 0) return true;
+  const Tensor& t = *tensor_of(object);
+  Matrix x{t.data(), 0, t.strides()[0]};
+  if (!lay_straight(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
+  p.bias = x.data;
+  return true;
+}
+
+// Null without an exception if shapes do not go together; they are checked before anything is made.
+PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool turned) {
+  Product p;
+  if (!read_shapes(*tensor_of(left), *tensor_of(right), turned, p)) return nullptr;
+  std::int64_t size;
+  if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
+  p.result = promoted;
+  if (size > 0) fold(p);
+  p.way = way_of(promoted, tensor_of(left)->dtype, tensor_of(right)->dtype, p.is_of_matrices());
+  nb::object a = rounded(left, promoted, p.way.operand), b = rounded(right, promoted, p.way.operand), c;
+  if (bias) c = rounded(bias, promoted, p.way.sum);
+  // Rounding and loading BLAS run Python, and with it other threads, which may destroy a tensor.
+  auto alive = [&] {
+    if (read_tensor(a.ptr()) && read_tensor(b.ptr()) && (!bias || read_tensor(c.ptr()))) return true;
+    set_status("UninitializedObject", "the tensor was destroyed.");
+    return false;
+  };
+  if (!alive()) return nullptr;
+  if (a.ptr() != left || b.ptr() != right) {
+    read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), turned, p);
+    if (size > 0) fold(p);
+  }
+  p.by_blas = size > 0 && p.wants_blas() && prepare_blas();
+  if (!alive()) return nullptr;
+  Scratch bias_memory;
+  if (!read_bias(bias ? c.ptr() : nullptr, p, bias_memory)) return PyErr_NoMemory();
+  PyObject* made = new_dense_tensor(promoted, p.ndim, p.dims);
+  if (!made) return nullptr;
+  p.out = tensor_of(made)->data();
+  if (size == 0) return made;
+  Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
+  bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
+  if (p.by_blas) begin_blas();
+  bool good;
+  {
+    PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
+    good = run_product(p);
+    if (state) PyEval_RestoreThread(state);
+  }
+  if (p.by_blas) end_blas();
+  if (!good) {
+    Py_DECREF(made);
+    return PyErr_NoMemory();
+  }
+  return made;
+}
+
+// ---- the ways without Python --------------------------------------------------------------------
+
+// What each of the short cuts is called, for rule sets that have a rule for one operator.
+enum Which { is_matmul, is_dot, is_linear };
+constexpr const char* names[] = {"matmul", "dot", "linear"};
+std::size_t arithmetic = RuleTable::class_count;  // the class they promote in
+
+// The dtype two tensors are promoted to, if the rule table knows it and products take it.
+bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
+  nb::object keep;
+  const RuleTable* table = rules_argument(Py_None, keep);
+  if (!table || arithmetic >= RuleTable::class_count || table->gates(names[which])) return false;
+  Operand x, y;
+  if (!read_operand(a, x) || !read_operand(b, y)) return false;
+  std::uint8_t cell = table->get(arithmetic, operand_code(a, x, *table), operand_code(b, y, *table));
+  if (cell >= dtype_count) return false;
+  promoted = static_cast<Dtype>(cell);
+  const DtypeInfo& info = facts(promoted);
+  if (info.kind == Kind::Float || info.kind == Kind::Complex) return true;
+  return which != is_linear && is_integral(promoted) && info.bits >= 8;
+}
+
+PyObject* or_python(PyObject* made) {
+  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  return made;
+}
+
+bool is_quantised(const Tensor& t) { return facts(t.dtype).kind == Kind::Quantized; }
+
+template <Which which>
+PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count != 2) return nullptr;
+  const Tensor *a = read_tensor(args[0]), *b = read_tensor(args[1]);
+  if (!a || !b || a->ndim() < 1 || b->ndim() < 1 || (which == is_dot && b->ndim() > 2)) return nullptr;
+  Dtype promoted;
+  if (is_quantised(*a) || is_quantised(*b) || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
+  return or_python(product(args[0], args[1], promoted, nullptr, false));
+}
+
+PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (keywords || count < 2 || count > 3) return nullptr;
+  const Tensor *x = read_tensor(args[0]), *w = read_tensor(args[1]);
+  if (!x || !w || x->ndim() < 1 || w->ndim() != 2 || x->dtype != w->dtype) return nullptr;
+  PyObject* bias = count == 3 && args[2] != Py_None ? args[2] : nullptr;
+  if (bias) {
+    const Tensor* t = read_tensor(bias);
+    if (!t || t->dtype != x->dtype || t->ndim() != 1 || t->dims()[0] != w->dims()[0]) return nullptr;
+  }
+  Dtype promoted;
+  if (!promoted_of(is_linear, args[0], args[1], promoted)) return nullptr;
+  return or_python(product(args[0], args[1], promoted, bias, true));
+}
+
+nb::object accelerate(nb::handle function, std::size_t operator_class) {
+  arithmetic = operator_class;
+  std::string name = nb::cast<std::string>(function.attr("__name__"));
+  if (name == "matmul") return make_fast_function<fast_product<is_matmul>>(function);
+  if (name == "dot") return make_fast_function<fast_product<is_dot>>(function);
+  if (name == "linear") return make_fast_function<fast_linear>(function);
+  throw nb::value_error("there is no short cut for it");
+}
+
+nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool turned) {
+  const Tensor *x = read_tensor(a.ptr()), *y = read_tensor(b.ptr());
+  if (!x || !y) throw nb::type_error("not a tensor");
+  for (const DtypeInfo* one : {&facts(x->dtype), &facts(y->dtype), &dtype})
+    if (one->kind == Kind::Quantized || one->kind == Kind::Char) throw nb::type_error("not a dtype of products");
+  if (dtype.kind == Kind::Bool || dtype.bits < 8) throw nb::type_error("not a dtype of products");
+  const Tensor* t = bias.is_none() ? nullptr : read_tensor(bias.ptr());
+  if (!bias.is_none() && (!t || t->ndim() != 1 || y->ndim() != 2 || t->size != y->dims()[turned ? 0 : 1]))
+    throw nb::value_error("not a bias");
+  PyObject* made = product(a.ptr(), b.ptr(), static_cast<Dtype>(dtype.index), t ? bias.ptr() : nullptr, turned);
+  if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
+  return raise_or(made);
+}
+
+}  // namespace
+
+void init_products(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("multiply", &multiply_checked, "a"_a, "b"_a, "dtype"_a, "bias"_a.none() = nb::none(), "turned"_a = false,
+        nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, turned: bool = False) -> Any"),
+        "The product of matrices, vectors or batches of them, each converted to a dtype; with `turned`, b is transposed.");
+  m.def("accelerate_products", &accelerate, "function"_a, "operator_class"_a,
+        nb::sig("def accelerate_products(function: F, operator_class: int) -> F"),
+        "Puts the product without Python in front of matmul, dot or linear.");
+}
+
+}  // namespace suanzi

@@ -1,0 +1,301 @@
+// native/ops/linear_algebra_matmul_ways.cpp: computes products: which way each takes, in which parts.
+//
+// Matrices of floats are multiplied by BLAS, which is given parts of the output that depend on the
+// shape alone, each on one thread, so that the number of threads changes no result. Everything else
+// is multiplied by kernels of our own: integers, what is small, and vectors.
+#include "ops/linear_algebra_matmul_ways.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "ops/linear_algebra_blas.h"
+#include "loops/blocks.h"
+#include "loops/copies.h"
+#include "core/threads.h"
+
+namespace suanzi {
+
+Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
+  const DtypeInfo& info = facts(promoted);
+  if (info.kind == Kind::Complex) {
+    if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128, false};
+    return {Dtype::complex64, Dtype::complex64, Sum::c64, false};
+  }
+  if (info.kind == Kind::Float) {
+    if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64, false};
+    return {Dtype::float32, Dtype::float32, Sum::f32, false};
+  }
+  auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
+  if (info.bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
+  if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
+  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
+  return {Dtype::int32, Dtype::int32, Sum::w32, false};
+}
+
+bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
+  std::int64_t count;
+  if (__builtin_mul_overflow(rows, columns, &count)) return false;
+  std::byte* to = scratch.take(wanted, count);
+  if (!to) return false;
+  auto from_item = static_cast<std::int64_t>(item(dtype)), to_item = static_cast<std::int64_t>(item(wanted));
+  Move move;
+  move.ndim = 2;
+  move.dims[0] = rows, move.dims[1] = columns;
+  move.from = x.data, move.to = to;
+  move.from_dtype = dtype, move.to_dtype = wanted;
+  move.from_strides[0] = x.row * from_item, move.from_strides[1] = x.column * from_item;
+  move.to_strides[0] = columns * to_item, move.to_strides[1] = to_item;
+  if (count > 0) run_move(move);
+  x = {to, columns, 1};
+  return true;
+}
+
+namespace {
+
+constexpr std::int64_t widest_row = 512;  // elements of a row of a tile, which fit a buffer
+
+// Calls body(i) for each i below count, on several threads if each is worth `work` operations.
+template <class F>
+void for_each(std::int64_t count, double work, F&& body) {
+  auto least = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
+  parallel_for(count, least, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+class Multiplication {
+ public:
+  explicit Multiplication(const Product& product) noexcept
+      : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
+        store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
+        item_(static_cast<std::int64_t>(item(p.way.operand))),
+        sum_item(static_cast<std::int64_t>(item(p.way.sum))), out_item(static_cast<std::int64_t>(item(p.result))) {}
+
+  // False when there was no memory.
+  bool run() noexcept {
+    std::int64_t count = p.count();
+    // Many products are shared among threads; the parts of a few large ones are.
+    bool few = p.work() >= 1 << 24 && count < 2 * thread_count();
+    if (few) for (std::int64_t i = 0; i < count; ++i) one(i);
+    else for_each(count, p.work(), [&](std::int64_t i) { one(i); });
+    return !failed_;
+  }
+
+ private:
+  void one(std::int64_t number) noexcept {
+    std::int64_t at_a = 0, at_b = 0, rest = number;
+    for (int d = p.batch_ndim - 1; d >= 0; --d) {
+      at_a += rest % p.batch[d] * p.a.batch[d];
+      at_b += rest % p.batch[d] * p.b.batch[d];
+      rest /= p.batch[d];
+    }
+    Matrix a{p.a.data + at_a * static_cast<std::int64_t>(item(p.a.dtype)), p.a.row, p.a.column};
+    Matrix b{p.b.data + at_b * static_cast<std::int64_t>(item(p.b.dtype)), p.b.row, p.b.column};
+    std::byte* out = p.out + number * p.m * p.n * out_item;
+    if (p.is_of_matrices()) matrices(a, b, out);
+    else if (p.n == 1) vector(a, p.a.dtype, p.m, Matrix{b.data, 0, b.row}, p.b.dtype, out);
+    else vector(Matrix{b.data, b.column, b.row}, p.b.dtype, p.n, a, p.a.dtype, out);
+  }
+
+  // -- matrices
+
+  // Whether BLAS takes a matrix as it lies.
+  static bool suits_blas(const Matrix& x, std::int64_t rows, std::int64_t columns) noexcept {
+    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) || (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
+  }
+
+  void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
+    Scratch left, right;
+    if ((!same_bits(p.a.dtype, p.way.operand) || (p.by_blas && !suits_blas(a, p.m, p.k))) &&
+        !lay_straight(a, p.a.dtype, p.way.operand, p.m, p.k, left))
+      return fail();
+    if ((!same_bits(p.b.dtype, p.way.operand) || (p.by_blas && !suits_blas(b, p.k, p.n))) &&
+        !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
+      return fail();
+    bool blas_now = p.by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    Parts parts = parts_of(blas_now);
+    std::int64_t rows = parts.rows, columns = parts.columns;
+    std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
+    double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(p.k + 1);
+    for_each(across * down, work, [&](std::int64_t i) {
+      std::int64_t i0 = i / across * rows, j0 = i % across * columns;
+      std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
+      Matrix some{a.data + i0 * a.row * item_, a.row, a.column}, part{b.data + j0 * b.column * item_, b.row, b.column};
+      std::byte* to = out + (i0 * p.n + j0) * out_item;
+      Scratch sums;
+      std::byte* c = in_place ? to : sums.take(p.way.sum, m * n);
+      if (!c) return fail();
+      std::int64_t c_row = in_place ? p.n : n;
+      if (p.k == 0)
+        for (std::int64_t r = 0; r < m; ++r) std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+      else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
+      else (p.way.pairs ? own.multiply_pairs : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
+      if (in_place && !p.bias) return;
+      const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
+      for (std::int64_t r = 0; r < m; ++r)
+        for (std::int64_t j = 0; j < n; j += widest_row)
+          finish(c + (r * c_row + j) * sum_item, bias ? bias + j * sum_item : nullptr, false,
+                 to + (r * p.n + j) * out_item, std::min(widest_row, n - j));
+    });
+  }
+
+  struct Parts {
+    std::int64_t rows, columns;
+  };
+
+  // The parts of the output that threads share; nothing but the shape and the dtype has a say.
+  Parts parts_of(bool by_blas) const noexcept {
+    if (!by_blas) return {part(p.m, 256), part(p.n, 256)};
+    // As measured with OpenBLAS: what costs least against one call for all.
+    bool f64 = p.way.kernel == Sum::f64;
+    std::int64_t rows = f64 ? 512 : 1024, columns = f64 ? 1024 : 512;
+    if (p.count() >= 16) rows = columns = 2048;  // there is enough to share
+    Parts found{part(p.m, rows), part(p.n, columns)};
+    bool one = found.rows >= p.m && found.columns >= p.n;
+    if (!one || p.count() > 1 || p.work() < 1 << 28) return found;
+    (p.m > p.n ? found.rows : found.columns) = part(std::max(p.m, p.n), std::max(p.m, p.n) / 2);
+    return found;
+  }
+
+  // The size of parts of an axis that are about as long as wanted, and alike.
+  static std::int64_t part(std::int64_t size, std::int64_t wanted) noexcept {
+    std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
+    // Multiples of what kernels and libraries handle at a time.
+    return ((size + parts - 1) / parts + 15) / 16 * 16;
+  }
+
+  // -- vectors
+
+  static constexpr std::int64_t block = 2048, chunk = 32 * block, width = 1024, group = 64;
+
+  // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
+  void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
+    Scratch straight_vector, straight_matrix;
+    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !lay_straight(v, v_dtype, p.way.operand, 1, p.k, straight_vector))
+      return fail();
+    bool by_rows = x.column == 1 || p.k <= 1, by_columns = x.row == 1 && rows > 1;
+    if (!by_rows && !by_columns) {
+      if (!lay_straight(x, x_dtype, p.way.operand, rows, p.k, straight_matrix)) return fail();
+      x_dtype = p.way.operand;
+    }
+    Path path{};
+    if (!same_bits(x_dtype, p.way.operand)) path = cast_path(k, x_dtype, p.way.operand, false);
+    auto x_item = static_cast<std::int64_t>(item(x_dtype));
+    if (by_columns && !by_rows) {
+      for_each((rows + width - 1) / width, static_cast<double>(p.k) * width, [&](std::int64_t i) {
+        std::int64_t first = i * width, n = std::min(width, rows - first);
+        alignas(64) std::byte sums[width * 16];
+        std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
+        add_columns(x.data + first * x_item, x.column * x_item, path, x_item, v.data, sums, n);
+        put(sums, first, n, out);
+      });
+    } else if (rows == 1 && p.k > chunk) {
+      one_row(x.data, x_item, path, v.data, out);
+    } else {
+      for_each((rows + group - 1) / group, static_cast<double>(p.k) * group, [&](std::int64_t i) {
+        std::int64_t first = i * group, n = std::min(group, rows - first);
+        alignas(64) std::byte sums[group * 16];
+        std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
+        const std::byte* some = x.data + first * x.row * x_item;
+        for (std::int64_t start = 0; start < p.k; start += chunk)
+          add_chunk(some, x.row * x_item, n, x_item, path, v.data, start, sums);
+        put(sums, first, n, out);
+      });
+    }
+  }
+
+  // The sums of n rows of a vector product, from `first` on, to the output.
+  void put(std::byte* sums, std::int64_t first, std::int64_t n, std::byte* out) const noexcept {
+    bool repeats = p.n == 1;
+    for (std::int64_t j = 0; j < n; j += widest_row) {
+      const std::byte* bias = !p.bias ? nullptr : repeats ? p.bias : p.bias + (first + j) * sum_item;
+      finish(sums + j * sum_item, bias, repeats, out + (first + j) * out_item, std::min(widest_row, n - j));
+    }
+  }
+
+  void add_columns(const std::byte* columns, std::int64_t stride, const Path& path, std::int64_t x_item,
+                   const std::byte* v, std::byte* sums, std::int64_t n) const noexcept {
+    if (path.count == 0)
+      return own.add_rows[lane](v, columns, stride, static_cast<std::size_t>(p.k), sums, static_cast<std::size_t>(n));
+    constexpr std::int64_t together = 8;
+    alignas(64) std::byte rows[together * widest_row * 16];
+    Buffer buffers[2];
+    for (std::int64_t q = 0; q < p.k; q += together) {
+      std::int64_t count = std::min(together, p.k - q);
+      for (std::int64_t j = 0; j < n; j += widest_row) {
+        auto some = static_cast<std::size_t>(std::min(widest_row, n - j));
+        for (std::int64_t r = 0; r < count; ++r)
+          follow_to(path, columns + (q + r) * stride + j * x_item, some, static_cast<std::size_t>(item_),
+                    rows + r * widest_row * item_, buffers[0].bytes, buffers[1].bytes);
+        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count), sums + j * sum_item, some);
+      }
+    }
+  }
+
+  // A long row is cut into chunks whatever the number of threads is.
+  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::byte* out) noexcept {
+    std::int64_t count = (p.k + chunk - 1) / chunk;
+    Scratch memory;
+    std::byte* parts = memory.take(p.way.sum, count);
+    if (!parts) return fail();
+    for_each(count, chunk, [&](std::int64_t i) {
+      std::memset(parts + i * sum_item, 0, static_cast<std::size_t>(sum_item));
+      add_chunk(row, 0, 1, x_item, path, v, i * chunk, parts + i * sum_item);
+    });
+    for (std::int64_t i = 1; i < count; ++i) own.add[lane](parts + i * sum_item, true, parts, 1);
+    put(parts, 0, 1, out);
+  }
+
+  // Adds the products of at most `chunk` elements from `start` on to the sums of at most `group` rows,
+  // one block after the other.
+  void add_chunk(const std::byte* rows, std::int64_t stride, std::int64_t count, std::int64_t x_item, const Path& path,
+                 const std::byte* v, std::int64_t start, std::byte* sums) const noexcept {
+    alignas(64) std::byte whole[group * 16], part[group * 16];
+    alignas(64) std::byte buffers[2][block * 16];
+    auto many = static_cast<std::size_t>(count);
+    std::memset(whole, 0, static_cast<std::size_t>(count * sum_item));
+    std::int64_t end = std::min(p.k, start + chunk);
+    for (std::int64_t i = start; i < end; i += block) {
+      auto n = static_cast<std::size_t>(std::min(block, end - i));
+      if (path.count == 0) own.dots[lane](rows + i * x_item, stride, many, v + i * item_, part, n);
+      else
+        for (std::int64_t r = 0; r < count; ++r) {
+          const std::byte* x = follow(path, rows + r * stride + i * x_item, n, buffers[0], buffers[1]);
+          own.dots[lane](x, 0, 1, v + i * item_, part + r * sum_item, n);
+        }
+      own.add[lane](part, false, whole, many);
+    }
+    own.add[lane](whole, false, sums, many);
+  }
+
+  // -- results
+
+  // Adds a bias to at most widest_row sums, and stores them.
+  void finish(std::byte* sums, const std::byte* bias, bool repeats, std::byte* to, std::int64_t n) const noexcept {
+    auto count = static_cast<std::size_t>(n);
+    if (bias) own.add[lane](bias, repeats, sums, count);
+    if (in_place) {
+      if (to != sums) std::memcpy(to, sums, count * static_cast<std::size_t>(out_item));
+      return;
+    }
+    Buffer buffers[2];
+    follow_to(store, sums, count, static_cast<std::size_t>(out_item), to, buffers[0].bytes, buffers[1].bytes);
+  }
+
+  void fail() noexcept { failed_ = true; }
+
+  const Product& p;
+  const Kernels& k;
+  const ProductKernels& own;
+  std::size_t lane;
+  Path store;
+  bool in_place;
+  std::int64_t item_, sum_item, out_item;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+bool run_product(const Product& product) noexcept { return Multiplication(product).run(); }
+
+}  // namespace suanzi

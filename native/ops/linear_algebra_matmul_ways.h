@@ -1,0 +1,76 @@
+// native/ops/linear_algebra_matmul_ways.h: one product of batches of matrices, ready to be computed.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/dtypes.h"
+#include "kernels/linear_algebra_products.h"
+#include "core/scratch.h"
+#include "core/tensor.h"
+
+namespace suanzi {
+
+inline const DtypeInfo& facts(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)]; }
+inline bool is_integral(Dtype dtype) { return facts(dtype).kind == Kind::Int || facts(dtype).kind == Kind::UInt; }
+
+// Whether elements of two dtypes are the same bits, as integers that wrap are.
+inline bool same_bits(Dtype a, Dtype b) {
+  return a == b || (is_integral(a) && is_integral(b) && facts(a).bits == facts(b).bits);
+}
+
+// The dtypes that operands are converted to and sums are in.
+struct Way {
+  Dtype operand, sum;
+  Sum kernel;
+  bool pairs;
+};
+
+// How a product of operands of two dtypes is computed in a third.
+Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices);
+
+// An operand; strides are in elements.
+struct Side {
+  const std::byte* data;
+  Dtype dtype;
+  std::int64_t row, column;
+  std::int64_t batch[max_ndim];
+};
+
+struct Product {
+  int batch_ndim = 0;
+  std::int64_t batch[max_ndim];
+  std::int64_t m, n, k;
+  Side a, b;
+  Way way;
+  const std::byte* bias = nullptr;  // n elements in the dtype of sums, dense
+  std::byte* out;
+  Dtype result;
+  bool by_blas = false;  // which must be ready, then
+  // The dims of the output.
+  int ndim = 0;
+  std::int64_t dims[max_ndim];
+
+  std::int64_t count() const {
+    std::int64_t found = 1;
+    for (int d = 0; d < batch_ndim; ++d) found *= batch[d];
+    return found;
+  }
+  double work() const { return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1)); }
+  bool is_of_matrices() const { return m > 1 && n > 1; }
+  // Below, a call of BLAS costs more than it saves.
+  bool wants_blas() const {
+    bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > (wider ? 1 << 13 : 1 << 15);
+  }
+};
+
+// Makes a matrix converted and dense, row by row; false when there is no memory.
+bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
+
+// Computes a product; false when there was no memory. It needs no GIL.
+bool run_product(const Product& product) noexcept;
+
+}  // namespace suanzi

@@ -1,0 +1,454 @@
+// native/ops/reduction.cpp: drives the loops that combine elements, over any axes of any layout.
+#include "kernels/reduction.h"
+
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "kernels/kernels.h"
+#include "kernels/lanes.h"
+#include "loops/copies.h"
+#include "calls/operators.h"
+#include "calls/results.h"
+#include "core/threads.h"
+
+namespace suanzi {
+
+namespace {
+
+// Axes one within the other, the last one the innermost; strides are in bytes.
+struct Axes {
+  int count = 0;
+  std::int64_t sizes[max_ndim], strides[max_ndim];
+
+  void add(std::int64_t size, std::int64_t stride) {
+    if (size == 1) return;
+    sizes[count] = size;
+    strides[count++] = stride;
+  }
+  int last() const { return count - 1; }
+  std::int64_t inner_size() const { return count ? sizes[last()] : 1; }
+  std::int64_t inner_stride() const { return count ? strides[last()] : 0; }
+  std::int64_t total() const {
+    std::int64_t found = 1;
+    for (int i = 0; i < count; ++i) found *= sizes[i];
+    return found;
+  }
+  // Makes axes that are steps along one line one axis.
+  void merge() {
+    int kept = 0;
+    for (int i = 1; i < count; ++i) {
+      if (strides[kept] == strides[i] * sizes[i]) sizes[kept] *= sizes[i];
+      else ++kept, sizes[kept] = sizes[i];
+      strides[kept] = strides[i];
+    }
+    if (count) count = kept + 1;
+  }
+  // The outermost first, by their strides.
+  void sort() {
+    for (int i = 1; i < count; ++i)
+      for (int j = i; j > 0 && std::abs(strides[j - 1]) < std::abs(strides[j]); --j) {
+        std::swap(sizes[j - 1], sizes[j]);
+        std::swap(strides[j - 1], strides[j]);
+      }
+  }
+  // How far an element is from the first.
+  std::int64_t offset(std::int64_t place) const {
+    std::int64_t found = 0;
+    for (int i = last(); i >= 0; --i) {
+      found += place % sizes[i] * strides[i];
+      place /= sizes[i];
+    }
+    return found;
+  }
+  // Calls body(offset, count) for parts of places [begin, end) that lie along the last axis.
+  template <class F>
+  void runs(std::int64_t begin, std::int64_t end, F&& body) const {
+    for (std::int64_t at = begin; at < end;) {
+      std::int64_t within = inner_size() - at % inner_size(), n = std::min(within, end - at);
+      body(offset(at), n);
+      at += n;
+    }
+  }
+};
+
+// Partial results of blocks, combined with their neighbours as those become complete.
+template <std::size_t bytes>
+class Stack {
+ public:
+  Stack(const Reduction& r, std::int64_t count) : r_(r), count_(count) {}
+  // Where the next block goes, before push().
+  std::byte* top() { return levels_[height_]; }
+  void push() {
+    ++height_;
+    for (std::int64_t left = blocks_++; left & 1; left >>= 1) pop();
+  }
+  const std::byte* finish() {
+    while (height_ > 1) pop();
+    return levels_[0];
+  }
+
+ private:
+  void pop() {
+    --height_;
+    r_.combine(levels_[height_ - 1], levels_[height_], count_);
+  }
+
+  const Reduction& r_;
+  std::int64_t count_, blocks_ = 0;
+  int height_ = 0;
+  alignas(64) std::byte levels_[8][bytes];
+};
+
+class Reducer {
+ public:
+  Reducer(const Tensor& t, std::uint64_t mask, const Reduction& r) : r_(r), dtype_(t.dtype), data_(t.data()) {
+    item_ = static_cast<std::int64_t>(t.itemsize());
+    for (int d = 0; d < t.ndim(); ++d) {
+      bool is_reduced = mask >> d & 1;
+      std::int64_t stride = t.strides()[d] * item_;
+      if (is_reduced && r.any_order && stride < 0) {
+        data_ += (t.dims()[d] - 1) * stride;
+        stride = -stride;
+      }
+      (is_reduced ? reduced_ : kept_).add(t.dims()[d], stride);
+    }
+    kept_.sort();
+    if (r.any_order) reduced_.sort();
+    if (lies_across(t.size)) axes_across_ = true;
+    kept_.merge();
+    reduced_.merge();
+    outputs_ = kept_.total();
+    n_ = reduced_.total();
+    segments_ = n_ / segment_rows + (n_ % segment_rows != 0);  // the sum of both may be too large
+  }
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+  ~Reducer() {
+    if (copy_) release_storage(copy_);
+    if (partials_) release_storage(partials_);
+  }
+
+  // Gets the memory it needs; false if there is none.
+  bool prepare() {
+    if (needs_copy() && !(copy_ = allocate_storage(dtype_, outputs_ * n_))) return false;
+    if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size))) return false;
+    return true;
+  }
+
+  void run(std::byte* out) {
+    out_ = out;
+    out_item_ = dtype_table[static_cast<std::size_t>(r_.result)].itemsize;
+    if (copy_) straighten();
+    if (reduced_.count == 0 || (reduced_.count == 1 && reduced_.strides[0] == item_)) rows();
+    else if (has_wide_rows()) columns();
+    else gathered();
+    if (segments_ > 1) finish_segments();
+  }
+
+ private:
+  bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_size() >= 16; }
+
+  // Whether what comes next is far away in memory, although something is near.
+  bool lies_across(std::int64_t size) const {
+    if (size < 4096 || reduced_.count == 0) return false;
+    std::int64_t nearest = std::abs(reduced_.inner_stride());
+    for (const Axes* axes : {&kept_, &reduced_})
+      for (int i = 0; i < axes->count; ++i) {
+        if (axes->strides[i] == 0) return false;  // repeated, perhaps beyond what memory there is
+        if (std::abs(axes->strides[i]) < nearest) return true;
+      }
+    return false;
+  }
+  bool needs_copy() const { return axes_across_ && !has_wide_rows(); }
+
+  void straighten() {
+    Move move;
+    move.from = data_;
+    move.to = copy_->data;
+    move.from_dtype = move.to_dtype = dtype_;
+    for (const Axes* axes : {&kept_, &reduced_})
+      for (int i = 0; i < axes->count; ++i) {
+        move.dims[move.ndim] = axes->sizes[i];
+        move.from_strides[move.ndim++] = axes->strides[i];
+      }
+    std::int64_t stride = item_;
+    for (int d = move.ndim; d-- > 0; stride *= move.dims[d]) move.to_strides[d] = stride;
+    run_move(move);
+    data_ = copy_->data;
+    kept_.count = reduced_.count = 0;
+    kept_.add(outputs_, n_ * item_);
+    reduced_.add(n_, item_);
+  }
+
+  std::byte* partial(std::int64_t segment, std::int64_t output) const {
+    return partials_->data + (segment * outputs_ + output) * r_.partial_size;
+  }
+  std::int64_t segment_size(std::int64_t segment) const { return std::min(segment_rows, n_ - segment * segment_rows); }
+  void finish(const void* partials, std::int64_t output, std::int64_t count) const {
+    r_.finish(partials, count, n_, out_ + output * out_item_);
+  }
+  std::int64_t worth_a_thread() const { return std::max<std::int64_t>(grain / std::min(n_, segment_rows), 1); }
+
+  // Each result of elements side by side.
+  void rows() {
+    parallel_for(outputs_ * segments_, worth_a_thread(), [&](std::int64_t begin, std::int64_t end) {
+      constexpr std::int64_t batch = 128;
+      alignas(64) std::byte made[batch * 32];
+      if (segments_ > 1) {
+        for (std::int64_t at = begin; at < end; ++at) {
+          std::int64_t segment = at % segments_, output = at / segments_;
+          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment), partial(segment, output));
+        }
+        return;
+      }
+      std::int64_t at = begin;
+      kept_.runs(begin, end, [&](std::int64_t offset, std::int64_t count) {
+        for (std::int64_t done = 0; done < count; done += batch) {
+          std::int64_t some = std::min(batch, count - done);
+          r_.rows(data_ + offset + done * kept_.inner_stride(), kept_.inner_stride(), some, n_, made);
+          finish(made, at, some);
+          at += some;
+        }
+      });
+    });
+  }
+
+  // Results side by side, each of elements far apart.
+  void columns() {
+    constexpr std::size_t tile_bytes = 4096;
+    std::int64_t tile = static_cast<std::int64_t>(tile_bytes) / r_.partial_size;
+    std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
+    parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t at = begin; at < end;) {
+        std::int64_t segment = at / outputs_, output = at % outputs_, within = kept_.inner_size() - output % kept_.inner_size();
+        std::int64_t width = std::min({tile, within, end - at});
+        const std::byte* first = data_ + kept_.offset(output);
+        Stack<tile_bytes> stack(r_, width);
+        for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
+          const std::byte* places[block_rows];
+          std::int64_t count = 0, start = segment * segment_rows + row;
+          reduced_.runs(start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
+            for (std::int64_t i = 0; i < some; ++i) places[count++] = first + offset + i * reduced_.inner_stride();
+          });
+          r_.columns(places, count, width, stack.top());
+          stack.push();
+        }
+        if (segments_ > 1) std::memcpy(partial(segment, output), stack.finish(), static_cast<std::size_t>(width * r_.partial_size));
+        else finish(stack.finish(), output, width);
+        at += width;
+      }
+    });
+  }
+
+  // Elements that lie anywhere, brought together block by block.
+  void gathered() {
+    Strided gather = kernels().gather[layer_of(dtype_).log2_size];
+    parallel_for(outputs_ * segments_, worth_a_thread(), [&](std::int64_t begin, std::int64_t end) {
+      alignas(64) std::byte block[block_rows * 16];
+      for (std::int64_t at = begin; at < end; ++at) {
+        std::int64_t segment = at % segments_, output = at / segments_;
+        const std::byte* first = data_ + kept_.offset(output);
+        Stack<32> stack(r_, 1);
+        for (std::int64_t done = 0, n = segment_size(segment); done < n; done += block_rows) {
+          std::byte* next = block;
+          std::int64_t start = segment * segment_rows + done, count = std::min(block_rows, n - done);
+          reduced_.runs(start, start + count, [&](std::int64_t offset, std::int64_t some) {
+            if (reduced_.inner_stride() == item_) std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
+            else gather(first + offset, next, static_cast<std::size_t>(some), reduced_.inner_stride());
+            next += some * item_;
+          });
+          r_.rows(block, 0, 1, count, stack.top());
+          stack.push();
+        }
+        if (segments_ > 1) std::memcpy(partial(segment, output), stack.finish(), r_.partial_size);
+        else finish(stack.finish(), output, 1);
+      }
+    });
+  }
+
+  void finish_segments() {
+    for (std::int64_t step = 1; step < segments_; step *= 2)
+      for (std::int64_t i = 0; i + step < segments_; i += 2 * step) r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
+    finish(partial(0, 0), 0, outputs_);
+  }
+
+  const Reduction& r_;
+  Dtype dtype_;
+  const std::byte* data_;
+  std::int64_t item_, out_item_ = 0;
+  Axes kept_, reduced_;
+  bool axes_across_ = false;
+  std::int64_t outputs_, n_, segments_;
+  std::byte* out_ = nullptr;
+  Storage *copy_ = nullptr, *partials_ = nullptr;
+};
+
+}  // namespace
+
+PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype dtype) {
+  int ndim = 0, order[max_ndim];
+  std::int64_t dims[max_ndim], far[max_ndim], sorted[max_ndim], strides[max_ndim];
+  for (int d = 0; d < t.ndim(); ++d) {
+    bool is_reduced = mask >> d & 1;
+    if (is_reduced && !keep_dims) continue;
+    dims[ndim] = is_reduced ? 1 : t.dims()[d];
+    far[ndim] = std::abs(t.strides()[d]);
+    ++ndim;
+  }
+  bool in_order = true;
+  int count = 0;
+  // Axes of one element lie anywhere.
+  for (int d = 0; d < ndim; ++d) {
+    if (dims[d] == 1) continue;
+    int at = count++;
+    for (; at > 0 && far[order[at - 1]] < far[d]; --at) order[at] = order[at - 1], in_order = false;
+    order[at] = d;
+  }
+  if (in_order) return new_dense_tensor(dtype, ndim, dims);
+  for (int i = 0; i < count; ++i) sorted[i] = dims[order[i]];
+  PyObject* dense = new_dense_tensor(dtype, count, sorted);
+  if (!dense) return nullptr;
+  std::fill_n(strides, ndim, std::int64_t{1});
+  for (int i = 0; i < count; ++i) strides[order[i]] = tensor_of(dense)->strides()[i];
+  tensor_of(dense)->storage->retain();
+  PyObject* made = new_tensor(tensor_of(dense)->storage, 0, ndim, dims, strides);
+  Py_DECREF(dense);
+  return made;
+}
+
+namespace {
+
+const Reduction& reduction(ReduceMode mode, Dtype dtype) {
+  return kernels().reductions->of[static_cast<std::size_t>(mode)][static_cast<std::size_t>(dtype)];
+}
+
+// Of a tensor with elements, for which there is such a reduction.
+PyObject* reduce(const Tensor& t, std::uint64_t mask, const Reduction& r, bool keep_dims) {
+  Reducer reducer(t, mask, r);
+  if (!reducer.prepare()) return PyErr_NoMemory();
+  PyObject* output = new_result(t, mask, keep_dims, r.result);
+  if (!output) return nullptr;
+  std::byte* out = tensor_of(output)->data();
+  run_over(t.size, {&t}, [&] { reducer.run(out); });
+  return output;
+}
+
+// ---- norms --------------------------------------------------------------------------------------
+
+PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dims) {
+  auto made_of = [&](NormPart what) {
+    const Reduction& r = kernels().reductions->norms[static_cast<std::size_t>(what)][static_cast<std::size_t>(t.dtype)];
+    return reduce(t, mask, r, keep_dims);
+  };
+  PyObject* output = made_of(part);
+  if (!output || part != NormPart::squares || tensor_of(output)->dtype != Dtype::float64) return output;
+  auto data = [](PyObject* object) { return reinterpret_cast<double*>(tensor_of(object)->data()); };
+  double *found = data(output), *end = found + tensor_of(output)->size;
+  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow}, std::pair{NormPart::squares_of_small, squares_vanish}}) {
+    if (std::find(found, end, mark) == end) continue;
+    PyObject* scaled = made_of(again);
+    if (!scaled) {
+      Py_DECREF(output);
+      return nullptr;
+    }
+    std::transform(found, end, data(scaled), found, [mark = mark](double x, double y) { return x == mark ? y : x; });
+    Py_DECREF(scaled);
+  }
+  return output;
+}
+
+// ---- the short cut ------------------------------------------------------------------------------
+
+constexpr const char* mode_names[reduce_mode_count][2] = {
+    {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"}, {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
+    {"lor", "LOR"}, {"lxor", "LXOR"}, {"band", "BAND"}, {"bor", "BOR"}, {"bxor", "BXOR"}};
+PyObject* modes[reduce_mode_count] = {};  // the members of sz.ReduceMode
+
+bool read_mode(PyObject* object, std::size_t& mode) {
+  for (mode = 0; mode < reduce_mode_count; ++mode)
+    if (object == modes[mode]) return true;
+  if (!PyUnicode_CheckExact(object)) return false;
+  for (mode = 0; mode < reduce_mode_count; ++mode)
+    for (const char* name : mode_names[mode])
+      if (PyUnicode_CompareWithASCIIString(object, name) == 0) return true;
+  return false;
+}
+
+bool read_axes(PyObject* object, int ndim, std::uint64_t& mask) {
+  Integers axes;
+  std::uint64_t every = ndim == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << ndim) - 1;
+  mask = every;
+  if (object == Py_None) return true;
+  if (!axes.read_one_or_more(object) || !axes.become_axes(ndim, mask)) return false;
+  if (axes.count == 0) mask = every;
+  return true;
+}
+
+PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const Tensor* t = count >= 1 ? read_tensor(args[0]) : nullptr;
+  if (!t || t->size == 0 || count > 4 || (count == 4 && !PyBool_Check(args[3]))) return nullptr;
+  PyObject *mode_object = count > 1 ? args[1] : nullptr, *axis = count > 2 ? args[2] : Py_None;
+  bool keep_dims = count > 3 && args[3] == Py_True;
+  for (Py_ssize_t i = 0, n = keywords ? PyTuple_GET_SIZE(keywords) : 0; i < n; ++i) {
+    PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = args[count + i];
+    auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
+    if (is("axis") && count < 3) axis = value;
+    else if (is("mode") && count < 2) mode_object = value;
+    else if (is("keep_dims") && count < 4 && PyBool_Check(value)) keep_dims = value == Py_True;
+    else return nullptr;
+  }
+  std::size_t mode = 0;
+  std::uint64_t mask;
+  if ((mode_object && !read_mode(mode_object, mode)) || !read_axes(axis, t->ndim(), mask)) return nullptr;
+  const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
+  return r.rows ? reduce(*t, mask, r, keep_dims) : nullptr;
+}
+
+std::uint64_t mask_of(const Tensor& t, const std::vector<int>& axes) {
+  std::uint64_t mask = 0;
+  for (int axis : axes) {
+    if (axis < 0 || axis >= t.ndim()) throw nb::value_error("no such axis");
+    mask |= std::uint64_t{1} << axis;
+  }
+  return mask;
+}
+
+nb::object norm_checked(nb::handle object, int part, const std::vector<int>& axes, bool keep_dims) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || t->size == 0 || part < 0 || part > static_cast<int>(NormPart::squares)) throw nb::value_error("no norm");
+  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows) throw nb::value_error("no norm of this dtype");
+  return raise_or(norm(*t, mask_of(*t, axes), static_cast<NormPart>(part), keep_dims));
+}
+
+nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& axes, bool keep_dims) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count)) throw nb::value_error("nothing to reduce");
+  const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
+  if (!r.rows) throw nb::value_error("no such reduction of this dtype");
+  return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
+}
+
+}  // namespace
+
+void init_reductions(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("accelerate_reduce", [](nb::handle function) { return make_fast_function<fast_reduce>(function); },
+        "function"_a, nb::sig("def accelerate_reduce(function: F, /) -> F"), "Puts the loops in front of the Python reduce.");
+  m.def("declare_reduce_modes", [](const std::vector<nb::object>& members) {
+        if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
+        for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
+      }, "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
+      "Says which objects are the modes, in their order.");
+  m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
+        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        "Combines the elements along axes of a tensor that has some.");
+  m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
+        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");
+}
+
+}  // namespace suanzi

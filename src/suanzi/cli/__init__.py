@@ -1,0 +1,481 @@
+"""The command line: ``suanzi promote i32 bf16 --rules all``, and the rest.
+
+Every command prints for a person where a person looks, plain text where it is piped, and data with
+``--json``. The exit status is 0 for an answer, 1 for a refusal or a difference, 2 for bad usage,
+3 for a failure that is not the user's.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+import suanzi as sz
+from suanzi._text import columns
+from suanzi.cli import check as cli_check
+from suanzi.cli import render as _render
+from suanzi.cli.catalogue import counts, entries, entry
+from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.promote.facts import facts_of, lines_of
+from suanzi.promote.library import DEFAULT, rule_set, rule_sets
+from suanzi.promote.live import live as run_live
+
+ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
+
+app = App(
+    name="suanzi",
+    suppress_keyboard_interrupt=False,  # `main` says so, and gives the status that is documented
+    help="""What dtype comes out, in every framework: why, what is lost, and how to mend it.
+
+    An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
+    tensor (`0d:f32`), a Python number (`2`, `2.5`, `1j`, `true`) or any number of a type
+    (`py:int`).
+
+    ```
+    suanzi promote i32 bf16 --rules all
+    suanzi explain i8 300 --rules torch
+    suanzi diff cann torch
+    ```""",
+    version=sz.__version__,
+    help_format="markdown",
+)
+
+Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
+Op = Annotated[
+    str | None,
+    Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`)."),
+]
+
+
+@app.command
+def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+    """Say which dtype operands are promoted to, under one rule set, several or all.
+
+    ```
+    suanzi promote i32 bf16
+    suanzi promote i32 bf16 --rules all
+    suanzi promote u8 0d:i64 --rules torch,paddle --op add
+    suanzi promote i8 300 --rules numpy --json
+    ```
+
+    Parameters
+    ----------
+    operands
+        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
+    rules
+        A rule set, several joined by commas, or `all`; a path ending in `.txt` is your own.
+    """
+    chosen = [_rules(name) for name in (rule_sets() if rules == "all" else rules.split(","))]
+    _note_other_readings(operands, chosen)
+    found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
+    _print(found, _render.explanations, json)
+    return DIFFERENCE if all(e.refused for e in found) else ANSWER
+
+
+@app.command
+def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+    """Explain one promotion: the layer, the cell, the source, the loss and the fix.
+
+    ```
+    suanzi explain i32 bf16
+    suanzi explain u64 i64 --rules openvino+unsafe+u64=i64
+    suanzi explain i32 f32 --rules paddle_compare_fix --op ==
+    ```
+
+    Parameters
+    ----------
+    operands
+        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
+    rules
+        The rule set to ask.
+    """
+    if rules == "all":
+        raise sz.InvalidArgument("explain: it asks one rule set; `suanzi promote` asks them all.")
+    chosen = _rules(rules)
+    _note_other_readings(operands, [chosen])
+    found = sz.explain(*map(_operand, operands), rules=chosen, op=op)
+    _print(found, _render.explanation, json)
+    return DIFFERENCE if found.refused else ANSWER
+
+
+@app.command
+def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
+    """Print the tables of a rule set in the order and the names of their document.
+
+    ```
+    suanzi table cann
+    suanzi table paddle --op ==
+    ```
+
+    Parameters
+    ----------
+    rules
+        The rule set; a path ending in `.txt` is your own.
+    """
+    found = sz.table(_rules(rules), op=op)
+    _print(found, _render.table, json)
+    return ANSWER
+
+
+@app.command
+def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
+    """List every pair on which two rule sets disagree, 0-d tensors and numbers included.
+
+    ```
+    suanzi diff cann torch
+    suanzi diff paddle paddle_compare_fix --op ==
+    ```
+
+    Parameters
+    ----------
+    a
+        A rule set.
+    b
+        The rule set to hold against it.
+    """
+    found = sz.diff(_rules(a), _rules(b), op=op)
+    _print(found, _render.diff, json)
+    return DIFFERENCE if found else ANSWER
+
+
+@app.command
+def laws(
+    rules: str = DEFAULT,
+    *,
+    op: Op = None,
+    all: Annotated[bool, Parameter(negative="", help="List every counter-example.")] = False,
+    json: Json = False,
+) -> int:
+    """Say which laws a rule set keeps: commutative, associative, semilattice, lossless.
+
+    ```
+    suanzi laws cann
+    suanzi laws numpy --all
+    ```
+
+    Parameters
+    ----------
+    rules
+        The rule set; a path ending in `.txt` is your own.
+    """
+    found = sz.laws(_rules(rules), op=op)
+    _print(found, _render.laws, json)
+    if all and not json:
+        for name, examples in found.to_dict().items():
+            if isinstance(examples, list) and examples:
+                print(f"\n{name.replace('_', ' ')} ({len(examples)})")
+                print("\n".join(f"  {example}" for example in examples))
+    return ANSWER
+
+
+@app.command
+def rules(name: str | None = None, *, json: Json = False) -> int:
+    """List the rule sets, or say everything about one.
+
+    ```
+    suanzi rules
+    suanzi rules paddle
+    ```
+
+    Parameters
+    ----------
+    name
+        A rule set; without it, all are listed.
+    """
+    chosen = rule_sets() if name is None else (name,)
+    facts = [facts_of(_rules(one)) for one in chosen]
+    if json:
+        _print_json(facts if name is None else facts[0])
+    elif name is None:
+        header = ("name", "title", "version", "dtypes", "source")
+        rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
+        _show_rows(header, rows)
+    else:
+        _show_rows((), lines_of(facts[0]))
+    return ANSWER
+
+
+@app.command
+def dtypes(*, json: Json = False) -> int:
+    """List the dtypes: code, width, limits, and what each document calls them.
+
+    ```
+    suanzi dtypes
+    ```
+    """
+    rows: list[dict[str, Any]] = []
+    for dt in DTYPES:
+        info: Any = sz.finfo(dt) if dt.exponent_bits else sz.iinfo(dt)
+        rows.append(
+            {
+                "name": dt.name,
+                "kind": dt.kind,
+                "code": dt.code,
+                "bits": dt.bits,
+                "bytes": dt.itemsize,
+                "min": info.min,
+                "max": info.max,
+                "eps": getattr(info, "eps", None),
+                "names": {
+                    document: written
+                    for document in DOCUMENTS
+                    if (written := document_name(dt, document)) != dt.name
+                },
+            }
+        )
+    if json:
+        _print_json(rows)
+    else:
+        header = ("name", "kind", "code", "bits", "bytes", "min", "max", "eps", "also called")
+        _show_rows(
+            header,
+            [
+                [
+                    *(_number(row[key]) for key in header[:-1]),
+                    ", ".join(
+                        dict.fromkeys(
+                            name if document not in BYTE_COUNTING else f"{name} ({document})"
+                            for document, name in row["names"].items()
+                        )
+                    ),
+                ]
+                for row in rows
+            ],
+        )
+    return ANSWER
+
+
+@app.command
+def ops(
+    *,
+    category: str | None = None,
+    minimal: Annotated[bool, Parameter(negative="", help="Only those of the minimal set.")] = False,
+    missing: Annotated[bool, Parameter(negative="", help="Only those not there yet.")] = False,
+    json: Json = False,
+) -> int:
+    """List the interfaces of the standard by clause, and which of them are there.
+
+    ```
+    suanzi ops
+    suanzi ops --category "linear algebra" --minimal
+    suanzi ops --missing --json
+    ```
+
+    Parameters
+    ----------
+    category
+        Only those of a category, by its name (`arithmetic`) or its clause (`7.2.4`).
+    """
+    found = entries(category, minimal=minimal, missing=missing)
+    count = counts(found)
+    if json:
+        _print_json({"counts": count, "interfaces": [one.to_dict() for one in found]})
+        return ANSWER
+    header = ("clause", "name", "category", "direction", "minimal", "implemented")
+    rows = [[_number(one.to_dict()[key]) for key in header] for one in found]
+    if rows:
+        _show_rows(header, rows)
+        print()
+    print(
+        f"{count['interfaces']} interfaces: {count['forward']} forward, {count['backward']} "
+        f"backward; {count['minimal']} in the minimal set; {count['implemented']} implemented."
+    )
+    return ANSWER
+
+
+@app.command
+def op(name: str, *, json: Json = False) -> int:
+    """Say everything about one interface: calls, dtypes, statuses, accuracy, an example.
+
+    ```
+    suanzi op add
+    suanzi op op_floordiv
+    suanzi op 7.2.13.1 --json
+    ```
+
+    Parameters
+    ----------
+    name
+        Its name, the standard's own (`op_add`, misprints included) or its clause (`7.2.4.1`).
+    """
+    found = entry(name)
+    if json:
+        _print_json(found.to_dict())
+        return ANSWER
+    _show_rows((), found.lines())
+    for part in found.documentation():
+        if part is not None:
+            print(f"\n{part}")
+    return ANSWER
+
+
+@app.command
+def live(
+    framework: str,
+    *,
+    rules: str | None = None,
+    python: str | None = None,
+    json: Json = False,
+) -> int:
+    """Hold a rule set against the installed framework, cell by cell, and print the drift.
+
+    The framework runs in a process of its own, in any interpreter you name; suanzi need not be
+    installed there.
+
+    ```
+    suanzi live numpy
+    suanzi live torch --python ~/envs/torch/bin/python
+    ```
+
+    Parameters
+    ----------
+    framework
+        torch, numpy, jax, paddle, mindspore or openvino.
+    rules
+        The rule set to hold against it, if not the one of its name.
+    python
+        The interpreter that has the framework; this one by default.
+    """
+    with _render.waiting(f"asking {framework}"):
+        found = run_live(framework, rules=rules and _rules(rules), python=python)
+    _print(found, _render.live, json)
+    return DIFFERENCE if found.drift else ANSWER
+
+
+@app.command
+def demo(*, json: Json = False) -> int:
+    """Show in one screen what suanzi answers."""
+    if json:
+        _print_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
+        return ANSWER
+    print("int32 + bfloat16: which dtype comes out, and what is lost?\n")
+    _print(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
+    print("\nWhy, in CANN, and how to mend it:\n")
+    _print(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
+    print("\nWhat a port from PyTorch to CANN meets:\n")
+    print(_render.diff_summary(sz.diff("torch", "cann")))
+    print("\nEvery operator computes under any of them:\n")
+    x, y = sz.tensor([2049, 7], sz.int32), sz.tensor([0.5, 0.25], sz.float16)
+    for name in ("cann", "numpy"):
+        with sz.promotion(name):
+            print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
+    print("\nNext: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch")
+    return ANSWER
+
+
+app.command(cli_check.check)
+app.command(cli_check.compare)
+app.command(cli_check.header)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        status = app(
+            sys.argv[1:] if arguments is None else arguments,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        if sys.stdout is not None:  # as it is where it was closed
+            sys.stdout.flush()
+        return int(status or ANSWER)
+    except CycloptsError as error:
+        return _fail(str(error), BAD_USAGE)
+    except sz.InternalError as error:
+        return _fail(str(error), FAILURE)
+    except sz.StatusError as error:
+        return _fail(str(error), BAD_USAGE)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough.
+        _print_no_more()
+        return ANSWER
+    except OSError as error:
+        _print_no_more()
+        return _fail(str(error), FAILURE)
+    except KeyboardInterrupt:
+        return _fail("interrupted", FAILURE)
+
+
+def _print_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _rules(name: str) -> sz.RuleSet:
+    """Return a rule set by its name, or from a text table of the user's."""
+    name = name.strip()
+    return sz.RuleSet.from_file(name) if name.endswith(".txt") else rule_set(name)
+
+
+def _operand(text: str) -> Any:
+    """Read an operand as it is typed."""
+    lower = text.lower()
+    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
+        raise sz.InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
+    if lower.startswith("0d:"):
+        return sz.ZeroDim(text[3:])
+    if lower.startswith("py:"):
+        return sz.Number(lower[3:])
+    if lower in ("true", "false"):
+        return lower == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return sz.dtype(text)
+
+
+def _note_other_readings(operands: Sequence[str], rules: Sequence[sz.RuleSet]) -> None:
+    """Say where a short name is read by bits, and a document that was asked counts bytes."""
+    documents = sorted({one.names for one in rules} & set(BYTE_COUNTING))
+    for text in dict.fromkeys(operand.lower().removeprefix("0d:") for operand in operands):
+        note = ""
+        others = {d: other for d in documents if (other := read_as(text, d)) is not None}
+        for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
+            where = " and ".join(d for d in documents if others.get(d) is other)
+            note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
+        if text == "f8":
+            note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
+        if note:
+            print(f"note: {text} is {note}", file=sys.stderr)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)
+
+
+def _print(found: Any, renderer: Callable[[Any], None], json: bool = False) -> None:
+    """Print an answer as data, in colour for a person, or plain."""
+    if json:
+        _print_json(found.to_dict())
+    elif _render.for_a_person():
+        renderer(found)
+    else:
+        print(found)
+
+
+def _show_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if _render.for_a_person():
+        _render.rows(header, rows)
+    else:
+        print(columns([header, *rows] if header else rows))
+
+
+def _print_json(data: Any) -> None:
+    print(json_module.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"suanzi: {message}", file=sys.stderr)
+    return status

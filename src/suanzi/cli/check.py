@@ -1,0 +1,287 @@
+"""The conformance kit on the command line: ``suanzi check``, ``compare`` and ``header``.
+
+What the commands need is imported when they are called, so that the others start as fast as before.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from suanzi._hints import nearest
+from suanzi.cli.render import for_a_person
+from suanzi.status import InvalidArgument
+
+if TYPE_CHECKING:
+    from suanzi.conformance.model.results import Run
+    from suanzi.conformance.reports.summary import Part
+
+_CONFORMS, _DOES_NOT, _INTERRUPTED = 0, 1, 3
+_LEVELS = ("minimal", "forward", "all", "promotion")
+
+Words = Annotated[list[str] | None, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+def check(
+    *,
+    backend: str = "suanzi",
+    python: str | None = None,
+    op: Words = None,
+    category: Words = None,
+    dtype: Words = None,
+    group: Words = None,
+    minimal: Flag = False,
+    case: Words = None,
+    quick: Flag = False,
+    rules: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    timeout: float = 10.0,
+    cases: str | None = None,
+    export: str | None = None,
+    deviations: Words = None,
+    require: str | None = None,
+    report: str | None = None,
+    json: Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)] = None,
+    junit: str | None = None,
+    verbose: Flag = False,
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+) -> int:
+    """Hold a backend against the standard, case by case, and tell what it does not keep.
+
+    The exit status is 0 if nothing went wrong but what is known, 1 if something did, 2 for bad
+    usage.
+
+    ```
+    suanzi check --quick
+    suanzi check --backend numpy --report numpy.html --json numpy.json
+    suanzi check --backend ./libvendor.so --minimal --deviations known.toml --junit out.xml
+    suanzi check --backend torch --python ~/envs/torch/bin/python --op add --dtype f16
+    suanzi check --case exp/special/float16/*
+    ```
+
+    Parameters
+    ----------
+    backend
+        What is held against the standard: suanzi, numpy, torch, jax, paddle, mindspore, openvino, a
+        C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
+    python
+        The interpreter that has the framework; this one by default.
+    op
+        Only these interfaces, by any of their names, or their clauses; with commas, or repeated.
+    category
+        Only these categories (`arithmetic`, `7.2.4`).
+    dtype
+        Only cases with these dtypes.
+    group
+        Only cases of these groups (`plain`, `special`, `status`, ...).
+    minimal
+        Only the interfaces of the minimal set.
+    case
+        Only these cases, by their ids or patterns of them.
+    quick
+        Fewer dtypes and values.
+    rules
+        The rule set of the promotion cases; the backend's own by default.
+    seed
+        Of the random cases.
+    jobs
+        How many processes; one for each core by default.
+    timeout
+        The seconds after which a call counts as hung.
+    cases
+        Run the frozen cases of this folder, not those made now.
+    export
+        Write the cases to this folder, with their truth and their hashes, and run none.
+    deviations
+        A file of known deviations, beside those that come with suanzi.
+    require
+        A level without which the exit status is 1: `minimal`, `forward`, `all` or `promotion`.
+    report
+        Write an HTML report to this file.
+    json
+        Print the report as data; with a file, write it there.
+    junit
+        Write JUnit XML to this file.
+    verbose
+        Show every failure with all that is known of it.
+    list_
+        List the cases, and run none.
+    """
+    from suanzi.cli.terminal import progress_bar
+    from suanzi.conformance.check import check as run_check
+    from suanzi.conformance.reports.levels import levels
+
+    filters: dict[str, Any] = {
+        "ops": _split(op), "categories": _split(category), "dtypes": _split(dtype),
+        "groups": _split(group), "minimal": minimal, "only": case or (), "quick": quick,
+        "seed": seed, "folder": cases,
+    }  # fmt: skip
+    if list_ or export is not None:
+        return _without_a_run(filters, backend, python, rules, export)
+    if require is not None and require not in _LEVELS:
+        raise InvalidArgument(
+            f"check: {require!r} is no level; there are {', '.join(_LEVELS)}."
+            + nearest(require, _LEVELS)
+        )
+    if json is not None and len(json) > 1:
+        raise InvalidArgument(f"check: --json takes one file, not {len(json)}.")
+    outputs = _outputs(report, json[0] if json else None, junit)
+    with progress_bar() as progress:
+        run = run_check(
+            backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
+            deviations=deviations or (), progress=progress, **filters,
+        )  # fmt: skip
+    # What was found is shown first: a disc that is full must not hide it.
+    if json == []:
+        _print_report(run)
+    else:
+        _show(run, verbose)
+    for path, write in outputs:
+        _write(run, path, write)
+    if run.unfinished:
+        return _INTERRUPTED
+    if require is not None:
+        level = next(one for one in levels(run) if one.name == require)
+        if not level.answer.startswith("reached"):
+            print(f"suanzi: {level.title}: {level}", file=sys.stderr)
+            return _DOES_NOT
+    return _CONFORMS if run.conforms else _DOES_NOT
+
+
+def compare(
+    before: str,
+    after: str,
+    *,
+    verbose: Flag = False,
+    json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
+) -> int:
+    """Say what changed from one report of `suanzi check --json` to the next.
+
+    The exit status is 1 if something broke that is not a known deviation.
+
+    ```
+    suanzi compare before.json after.json
+    ```
+
+    Parameters
+    ----------
+    before
+        The earlier report.
+    after
+        The later report.
+    verbose
+        List every change.
+    """
+    from suanzi.conformance.reports.compare import compare as run_compare
+    from suanzi.conformance.reports.json import read
+
+    found = run_compare(read(before), read(after))
+    if json:
+        print(json_module.dumps(found.to_dict(), indent=2, ensure_ascii=True))
+    else:
+        _show_parts(found.parts(verbose=verbose))
+    return _DOES_NOT if found.broke else _CONFORMS
+
+
+def header(*, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None) -> int:
+    """Write the C header of the standard, against which a C library is written.
+
+    ```
+    suanzi header -o t_ai_131_1.h
+    ```
+
+    Parameters
+    ----------
+    output
+        The file; without it, the header is printed.
+    """
+    from suanzi.conformance.header import write
+
+    write(output)
+    return _CONFORMS
+
+
+def _split(words: Sequence[str] | None) -> list[str]:
+    """Return the words of an option that may be repeated, or have several with commas."""
+    return [part.strip() for word in words or () for part in word.split(",") if part.strip()]
+
+
+def _without_a_run(
+    asked: dict[str, Any], backend: str, python: str | None, rules: str | None, folder: str | None
+) -> int:
+    """List the cases, or write them to a folder."""
+    from suanzi.conformance.check import cases_of_each, export, filters
+    from suanzi.conformance.running.backends import backend as named
+    from suanzi.conformance.running.run import facts_of
+
+    settings = filters(**asked)
+    rules = rules or settings["rules"] or facts_of(named(backend, python)).rules
+    if folder is None:
+        for _, found in cases_of_each(settings, rules):
+            print("\n".join(case.id for case in found))
+        return _CONFORMS
+    manifest = export(folder, settings, rules)
+    print(f"{manifest['cases']} cases in {folder}, SHA-256 {manifest['sha256']}")
+    return _CONFORMS
+
+
+def _outputs(
+    report: str | None, json: str | None, junit: str | None
+) -> list[tuple[Path, Callable[[Run, Path], None]]]:
+    """Return the files to write and how; one that cannot be written is told before the run."""
+    from suanzi.conformance.reports import (
+        html as report_html,
+    )
+    from suanzi.conformance.reports import (
+        json as report_json,
+    )
+    from suanzi.conformance.reports import (
+        junit as report_junit,
+    )
+
+    wanted = ((report, report_html.write), (json, report_json.write), (junit, report_junit.write))
+    found: list[tuple[Path, Callable[[Run, Path], None]]] = [
+        (Path(path), write) for path, write in wanted if path is not None
+    ]
+    for path, _ in found:
+        if path.is_dir() or not os.access(path.parent, os.W_OK):
+            raise InvalidArgument(f"check: {str(path)!r} cannot be written.")
+    return found
+
+
+def _write(run: Run, path: Path, write: Callable[[Run, Path], None]) -> None:
+    try:
+        write(run, path)
+    except OSError as error:
+        raise InvalidArgument(
+            f"check: {str(path)!r} cannot be written: {error.strerror}."
+        ) from None
+
+
+def _print_report(run: Run) -> None:
+    from suanzi.conformance.reports.json import to_json
+
+    sys.stdout.write(to_json(run).encode("utf-8", "backslashreplace").decode())
+
+
+def _show(run: Run, verbose: bool) -> None:
+    from suanzi.conformance.reports.summary import parts
+
+    _show_parts(parts(run, verbose=verbose))
+
+
+def _show_parts(said: list[Part]) -> None:
+    from suanzi.cli.terminal import plain_parts, show_parts
+
+    if for_a_person():
+        show_parts(said)
+    else:
+        print(plain_parts(said))

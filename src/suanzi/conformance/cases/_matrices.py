@@ -1,0 +1,84 @@
+"""Matrices that are hard in a way of their own, for decompositions and solvers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import PARTS, Value, real
+from suanzi.conformance.model.sampling import sample
+from suanzi.conformance.subjects.wire import Data
+
+
+def number(dtype: str, re: float, im: float = 0.0) -> Value:
+    """Return a number of a dtype, without its imaginary part where that is real."""
+    return (real(re), real(im)) if dtype in PARTS else real(re)
+
+
+def from_rows(dtype: str, rows: Sequence[Sequence[float]], layout: str = "dense") -> Data:
+    """Return a matrix of real numbers."""
+    shape = (len(rows), len(rows[0]))
+    return tensor(dtype, [number(dtype, x) for row in rows for x in row], shape, layout)
+
+
+def stacked(some: Sequence[Data]) -> Data:
+    """Return matrices of one shape as a batch."""
+    raw = b"".join(x.raw for x in some)
+    return Data(some[0].dtype, (len(some), *some[0].shape), raw)
+
+
+def as_layout(data: Data, layout: str) -> Data:
+    """Return the same elements, to lie in memory in another way."""
+    return Data(data.dtype, data.shape, data.raw, layout)
+
+
+def random(dtype: str, shape: Sequence[int], seed: object, layout: str = "dense") -> Data:
+    """Return numbers of either sign from 1/8 to 2."""
+    return sample(dtype, shape, ("matrix", seed), layout=layout)
+
+
+def graded(dtype: str, m: int, n: int) -> Data:
+    """Return a matrix whose rows become smaller, by 8 from one to the next."""
+    step = 1 if dtype.startswith("float8") else 3
+    rows = [sample(dtype, (n,), ("graded", i), (-2 - step * i, -step * i)) for i in range(m)]
+    return Data(dtype, (m, n), b"".join(row.raw for row in rows))
+
+
+def low_rank(dtype: str, m: int, n: int, rank: int) -> Data:
+    """Return a product of matrices of small integers, which is exact."""
+    chance = Random(f"low rank {dtype} {m} {n} {rank}")
+    left = [[chance.randint(-2, 2) or 1 for _ in range(rank)] for _ in range(m)]
+    right = [[chance.randint(-2, 2) or 1 for _ in range(n)] for _ in range(rank)]
+    return from_rows(
+        dtype,
+        [[float(sum(p * right[k][j] for k, p in enumerate(row))) for j in range(n)]
+         for row in left],
+    )  # fmt: skip
+
+
+def hilbert(dtype: str, n: int) -> Data:
+    """Return Hilbert's matrix, rounded, which is far from orthogonal."""
+    return from_rows(dtype, [[1 / (i + j + 1) for j in range(n)] for i in range(n)])
+
+
+def dominant(dtype: str, shape: Sequence[int], seed: object, layout: str = "dense") -> Data:
+    """Return matrices with a diagonal larger than all beside it, so that they are regular."""
+    some = values(sample(dtype, shape, ("dominant", seed), (-3, -2)))
+    n = shape[-1]
+    for b in range(math.prod(shape[:-2])):
+        for i in range(n):
+            some[b * n * n + i * n + i] = number(dtype, n if i % 2 else -n - 1)
+    return tensor(dtype, some, shape, layout)
+
+
+def definite(dtype: str, n: int, seed: object) -> Data:
+    """Return a Hermitian positive definite matrix: its diagonal is larger than all beside it."""
+    some = values(sample(dtype, (n, n), ("definite", seed), (-3, -2)))
+    for i in range(n):
+        some[i * n + i] = number(dtype, n + i % 3)
+        for j in range(i):
+            x = some[i * n + j]
+            some[j * n + i] = (x[0], -x[1]) if isinstance(x, tuple) else x
+    return tensor(dtype, some, (n, n))

@@ -1,0 +1,226 @@
+"""Cases written to files, with their truth and their hashes, and read back.
+
+A vendor keeps the files, and runs the same cases next year: whatever becomes of this program, the
+numbers are those. One file for each interface, one line for each case; ``manifest.json`` has the
+hash of each file and of all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import suanzi as sz
+from suanzi.conformance.model.case import Case, Check, Output, Refused
+from suanzi.conformance.model.numbers import Real
+from suanzi.conformance.subjects import wire
+from suanzi.conformance.subjects.wire import Data
+from suanzi.status import InvalidArgument, Status
+
+FORMAT = "suanzi-cases/1"
+"""What the files are; another number means that older readers cannot read them."""
+MANIFEST = "manifest.json"
+
+
+def to_data(x: Any) -> Any:
+    """Return what a case holds as JSON has it; nothing is rounded."""
+    if isinstance(x, Real):
+        return {"real": _written(x)}
+    if isinstance(x, Fraction):
+        return {"fraction": _number(x)}
+    if isinstance(x, Status):
+        return {"status": x.name}
+    if isinstance(x, Output):
+        return {"output": _facts(x)}
+    if isinstance(x, Refused):
+        return {"refused": _facts(x)}
+    if isinstance(x, Check):
+        return {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}
+    if isinstance(x, tuple):
+        return {"tuple": [to_data(v) for v in x]}
+    if isinstance(x, list):
+        return [to_data(v) for v in x]
+    if isinstance(x, Mapping):
+        return {"dict": [[to_data(k), to_data(v)] for k, v in x.items()]}
+    if isinstance(x, int | float | complex | str | Data) or x is None:
+        return wire.to_json(x)
+    raise TypeError(f"{x!r} cannot be written to a file of cases.")
+
+
+def _facts(x: Any) -> dict[str, Any]:
+    """Return the fields that are not as they are by default."""
+    return {
+        f.name: to_data(getattr(x, f.name)) for f in fields(x) if getattr(x, f.name) != f.default
+    }
+
+
+def from_data(x: Any) -> Any:
+    """Return what `to_data` was given."""
+    if isinstance(x, list):
+        return [from_data(v) for v in x]
+    if not isinstance(x, dict):
+        return x
+    ((kind, value),) = x.items()
+    read = _READERS.get(kind)
+    return wire.from_json(x) if read is None else read(value)
+
+
+def _read_check(value: dict[str, Any]) -> Check:
+    return Check(value["name"], from_data(value["facts"]))
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "real": lambda v: _read(v),
+    "fraction": lambda v: _read_number(v),
+    "status": lambda v: Status[v],
+    "output": lambda v: Output(**{k: from_data(x) for k, x in v.items()}),
+    "refused": lambda v: Refused(**{k: from_data(x) for k, x in v.items()}),
+    "check": _read_check,
+    "tuple": lambda v: tuple(from_data(x) for x in v),
+    "dict": lambda v: {from_data(k): from_data(x) for k, x in v},
+}
+
+
+def _written(x: Real) -> str:
+    sign = "-" if x.negative else ""
+    if x.is_nan:
+        return sign + "nan"
+    return sign + ("inf" if x.size is None else _number(x.size))
+
+
+def _number(x: Fraction) -> str:
+    """Return a number exactly: an integer, hexadecimal times a power of two, or a fraction."""
+    above, below = x.as_integer_ratio()
+    if below & (below - 1):
+        return f"{above}/{below}"
+    if below > 1:
+        return f"{above:#x}p{1 - below.bit_length()}"
+    zeros = (above & -above).bit_length() - 1 if above else 0
+    return str(above) if zeros < 64 else f"{above >> zeros:#x}p{zeros}"
+
+
+def _read(text: str) -> Real:
+    negative, size = text.startswith("-"), text.removeprefix("-")
+    if size in ("nan", "inf"):
+        return Real(negative, None, is_nan=size == "nan")
+    return Real(negative, _read_number(size))
+
+
+def _read_number(text: str) -> Fraction:
+    if "p" in text:
+        digits, _, exponent = text.partition("p")
+        return Fraction(int(digits, 16)) * Fraction(2) ** int(exponent)
+    return Fraction(text)
+
+
+def line_of(case: Case) -> str:
+    """Return a case as a line of a file."""
+    facts = {
+        "id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
+        "title": case.title, "rules": case.rules, "skip": case.skip,
+        "arguments": to_data(dict(case.arguments)),
+        "expected": None if case.skip else to_data(case.expect()),
+    }  # fmt: skip
+    return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
+
+
+def case_of(line: str) -> Case:
+    """Return the case of a line; its truth is read when it is asked."""
+    facts = json.loads(line)
+    expected = facts["expected"]
+    return Case(
+        facts["op"], facts["group"], facts["dtype"], facts["title"], from_data(facts["arguments"]),
+        lambda: from_data(expected), rules=facts["rules"], skip=facts["skip"],
+    )  # fmt: skip
+
+
+def export(
+    folder: str | PathLike[str],
+    each: Iterable[tuple[str, list[Case]]],
+    facts: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the cases of interfaces, given one after the other, and return the manifest."""
+    place = Path(folder)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise InvalidArgument(f"check: {os.fspath(folder)!r} is there, and is no empty folder.")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        return _write(place, each, facts or {})
+    except OSError as error:
+        raise InvalidArgument(
+            f"check: the cases cannot be written to {os.fspath(folder)!r}: {error.strerror}."
+        ) from None
+
+
+def _write(
+    place: Path, each: Iterable[tuple[str, list[Case]]], facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    files: dict[str, dict[str, Any]] = {}
+    for op, found in each:
+        if not found:
+            continue
+        text = "".join(line_of(case) + "\n" for case in found).encode()
+        (place / f"{op}.jsonl").write_bytes(text)
+        files[f"{op}.jsonl"] = {"cases": len(found), "sha256": hashlib.sha256(text).hexdigest()}
+    manifest = {
+        "format": FORMAT,
+        "suanzi": sz.__version__,
+        **facts,
+        "cases": sum(one["cases"] for one in files.values()),
+        "sha256": digest(files),
+        "files": files,
+    }
+    (place / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+    return manifest
+
+
+def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the hash of all files, from theirs."""
+    lines = "".join(f"{name} {files[name]['sha256']}\n" for name in sorted(files))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
+    """Return the manifest of a folder, after a look at the hash of each file."""
+    place = Path(folder)
+    try:
+        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidArgument(
+            f"check: {os.fspath(folder)!r} has no {MANIFEST} that can be read ({error}); write one "
+            "with suanzi check --export."
+        ) from None
+    if manifest.get("format") != FORMAT:
+        raise InvalidArgument(
+            f"check: {os.fspath(folder)!r} has the format {manifest.get('format')!r}; this version "
+            f"reads {FORMAT!r}."
+        )
+    for name, facts in manifest["files"].items():
+        try:
+            found = hashlib.sha256((place / name).read_bytes()).hexdigest()
+        except OSError as error:
+            raise InvalidArgument(f"check: {place / name} cannot be read: {error}.") from None
+        if found != facts["sha256"]:
+            raise InvalidArgument(
+                f"check: {place / name} is not what was exported: its hash is {found[:12]}..., and "
+                f"the manifest says {facts['sha256'][:12]}.... Export the cases again."
+            )
+    if digest(manifest["files"]) != manifest["sha256"]:
+        raise InvalidArgument(f"check: the hash in {place / MANIFEST} is not that of its files.")
+    return manifest
+
+
+def read(folder: str | PathLike[str], op: str) -> list[Case]:
+    """Return the cases of an interface from a folder; none if it has no file of them."""
+    try:
+        text = (Path(folder) / f"{op}.jsonl").read_text()
+    except FileNotFoundError:
+        return []
+    return [case_of(line) for line in text.splitlines()]

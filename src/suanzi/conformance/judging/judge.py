@@ -1,0 +1,297 @@
+"""Whether an answer is right: to the bit, or within a bound against the unrounded truth.
+
+An error counts in units of the last place of the truth (ULP), as a fraction: comparing with a
+rounded reference would make 0.5 and 1 the same. Beside it stand CANN's measures, the mean and the
+largest relative error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from suanzi.conformance.model.case import Output
+from suanzi.conformance.model.data import values
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    NARROW,
+    PARTS,
+    Format,
+    Real,
+    Value,
+    decode,
+    real,
+    rounded,
+    spacing,
+    two,
+)
+from suanzi.conformance.subjects.wire import Data
+
+CANN_THRESHOLDS = {
+    "float8_e5m2": 2.0**-2,
+    "float8_e4m3fn": 2.0**-3,
+    "bfloat16": 2.0**-7,
+    "float16": 2.0**-10,
+    "float32": 2.0**-13,
+}
+"""CANN's limits of the mean relative error; the largest may be ten times as much."""
+_SMALL = Fraction(1, 10**7)
+"""What CANN adds to a truth before it divides by it."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found of one output."""
+
+    problem: str | None
+    """What is wrong, in words; None if nothing is."""
+    ulp: float | None = None
+    """The largest error in units of the last place; None where its bound is none of them."""
+    bound: float | None = None
+    """What is allowed, in the same units; where elements differ in that, of the nearest to it."""
+    mean_relative: float | None = None
+    max_relative: float | None = None
+    cann: bool | None = None
+    """Whether CANN's limits are kept; None where it has none for the dtype."""
+
+
+def show(x: Any) -> str:
+    """Return a value in few characters."""
+    if isinstance(x, tuple):
+        return f"({show(x[0])}, {show(x[1])})"
+    if not isinstance(x, Real):
+        return str(x)
+    if x.is_nan:
+        return "nan"
+    sign = "-" if x.negative else ""
+    if x.size is None:
+        return f"{sign}inf"
+    try:
+        return f"{sign}{float(x.size):.17g}"
+    except OverflowError:
+        return f"{sign}2^{x.size.numerator.bit_length() - x.size.denominator.bit_length()}"
+
+
+def judge(found: Any, wanted: Output) -> Judgement:
+    """Hold one output against what it must be."""
+    if not isinstance(found, Data):
+        return Judgement(f"{_short(found)} is no tensor")
+    if found.dtype != wanted.dtype:
+        return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
+    if found.shape != wanted.shape:
+        return Judgement(f"shape {list(found.shape)}, not {list(wanted.shape)}")
+    for name in ("scale", "zero_point"):
+        came, right = getattr(found, name), getattr(wanted, name)
+        if came != right:
+            return Judgement(f"{name} {came}, not {right}")
+    if (found.sparse is None) != (wanted.sparse is None):  # which kind, 6.4 leaves open
+        return Judgement(f"sparse {found.sparse}, not {wanted.sparse}")
+    got = values(found)
+    if len(got) != len(wanted.truth):
+        return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
+    part = PARTS.get(wanted.dtype, wanted.dtype)
+    if part not in FORMATS:
+        return _judge_integers(got, wanted)
+    return _judge_floats(got, wanted, part)
+
+
+def _judge_integers(got: list[Value], wanted: Output) -> Judgement:
+    wrong = [
+        i
+        for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True))
+        if a != b and not _integer_near(a, b, wanted, i)
+    ]
+    return Judgement(_wrong(wrong, got, wanted) if wrong else None)
+
+
+def _integer_near(a: Value, b: Value, wanted: Output, i: int) -> bool:
+    if wanted.allowed is None:
+        return False
+    assert isinstance(a, int)
+    assert isinstance(b, int | Real)
+    exact = b.value if isinstance(b, Real) else Fraction(b)
+    return abs(a - exact) <= wanted.allowed[i]
+
+
+def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
+    form, exact = FORMATS[part], wanted.ulp is None and wanted.allowed is None
+    narrow = part in NARROW
+    bound = Fraction(wanted.ulp or 0)
+    wrong: list[int] = []
+    largest, allowed, relative = 0.0, wanted.ulp, []
+    nearest = 0.0
+    for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True)):
+        unit = None
+        for found, truth in zip(_parts(a), _parts(b), strict=True):
+            if _is(found, truth):
+                relative += [0.0] * (truth.size is not None)
+                continue
+            unit = _unit_exponent(form, b) if unit is None else unit
+            off = _error(form, found, truth)
+            if off is not None:
+                relative.append(_relative(off, truth))
+                if off[0] and wanted.allowed is None:
+                    largest = max(largest, _in_units(off, unit))
+                elif off[0]:
+                    most = wanted.allowed[i] if wanted.allowed else Fraction(0)
+                    if (share := _share(off, most)) >= nearest:
+                        nearest, largest = share, _in_units(off, unit)
+                        allowed = _in_units(most.as_integer_ratio(), unit)
+            if exact or off is None:
+                ok = _same(form, found, truth, narrow, wanted.zero_sign)
+            elif wanted.allowed is not None:
+                ok = _within(off, wanted.allowed[i], 0)
+            else:
+                ok = _within(off, bound, unit)
+                ok = ok and (not wanted.zero_sign or _sign_kept(found, truth))
+            if not ok and i not in wrong[-1:]:
+                wrong.append(i)
+    limit = CANN_THRESHOLDS.get(part)
+    # Each is divided before it is added: their sum may be too large for a float.
+    mean = math.fsum(x / len(relative) for x in relative)
+    top = max(relative, default=0.0)
+    return Judgement(
+        _wrong(wrong, got, wanted) if wrong else None,
+        largest,
+        0.5 if exact else allowed,
+        mean,
+        top,
+        None if limit is None else mean < limit and top < 10 * limit,
+    )
+
+
+def _parts(x: Value) -> tuple[Real, ...]:
+    if isinstance(x, tuple):
+        return x
+    return (x if isinstance(x, Real) else real(x),)
+
+
+# Errors are ratios of integers that nothing reduces: a common divisor of numbers of a thousand bits
+# would take most of the time.
+_Ratio = tuple[int, int]
+
+
+def _unit_exponent(form: Format, truth: Value) -> int:
+    """Return the exponent of the distance of neighbours at a truth, or at its larger part."""
+    return max(
+        spacing(form, Fraction(0) if p.size is None or p.is_nan else p.size) for p in _parts(truth)
+    )
+
+
+@cache
+def _overflow(form: Format) -> int:
+    """Return the first number past the largest, as an infinity counts."""
+    largest = decode(form, form.largest)
+    return int(largest.value + two(_unit_exponent(form, largest)))
+
+
+def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
+    """Return how far a result is from a finite truth; None where that is no number.
+
+    An infinity counts as the first number that overflows: for a truth beyond that it is right, and
+    for one just below the threshold of overflow it is about half a unit off. So does NaN in a
+    format that has nothing else to overflow to. A finite number is as far off as it is: the largest
+    one is no answer to what is many times as large.
+    """
+    if truth.is_nan or truth.size is None:
+        return None
+    if found.is_nan:
+        if form.infinity:
+            return None
+        found = Real(truth.negative, None)
+    end = _overflow(form)
+    size, over = truth.size.as_integer_ratio()
+    if found.size is None and size >= end * over:
+        size, over = end, 1
+    value, under = (end, 1) if found.size is None else found.size.as_integer_ratio()
+    sign = 1 if found.negative == truth.negative else -1
+    return abs(value * over - sign * size * under), over * under
+
+
+def _in_units(off: _Ratio, exponent: int) -> float:
+    return _quotient(off[0] << max(-exponent, 0), off[1] << max(exponent, 0))
+
+
+def _share(off: _Ratio, allowed: Fraction) -> float:
+    """Return an error as a part of what is allowed; without end where nothing is."""
+    most, of = allowed.as_integer_ratio()
+    return _quotient(off[0] * of, off[1] * most) if most else math.inf
+
+
+def _within(off: _Ratio, bound: Fraction, exponent: int) -> bool:
+    """Tell whether an error is at most so many units."""
+    most, of = bound.as_integer_ratio()
+    return off[0] * of << max(-exponent, 0) <= off[1] * most << max(exponent, 0)
+
+
+def _relative(off: _Ratio, truth: Real) -> float:
+    """Return an error as a part of the truth, as CANN has it."""
+    assert truth.size is not None
+    if not off[0]:
+        return 0.0
+    size, over = (truth.size + _SMALL).as_integer_ratio()
+    return _quotient(off[0] * over, off[1] * size)
+
+
+def _quotient(a: int, b: int) -> float:
+    try:
+        return a / b
+    except OverflowError:
+        return math.inf
+
+
+def _sign_kept(found: Real, truth: Real) -> bool:
+    if found.is_nan:  # which stands for an overflow of either sign
+        return True
+    return found.negative == truth.negative or (truth.is_zero and not found.is_zero)
+
+
+def _same(form: Format, found: Real, truth: Real, narrow: bool, zero_sign: bool) -> bool:
+    """Tell whether a result is the truth rounded once, or through float32."""
+    once = rounded(form, truth)
+    allowed = [once, rounded(form, rounded(FORMATS["float32"], truth))] if narrow else [once]
+    return any(_equal(found, one, zero_sign) for one in allowed)
+
+
+def _is(found: Real, truth: Real) -> bool:
+    """Tell whether a number needs no measuring: it is the truth itself."""
+    if found.is_nan or truth.is_nan or found.negative != truth.negative:
+        return False
+    if found.size is None or truth.size is None:
+        return found.size is truth.size
+    return found.size.as_integer_ratio() == truth.size.as_integer_ratio()
+
+
+def _equal(a: Real, b: Real, zero_sign: bool) -> bool:
+    if a.is_nan or b.is_nan:
+        return a.is_nan and b.is_nan
+    if a.is_zero and b.is_zero:
+        return a.negative == b.negative or not zero_sign
+    return a.negative == b.negative and a.size == b.size
+
+
+def _wrong(wrong: Sequence[int], got: Sequence[Value], wanted: Output) -> str:
+    first = "; ".join(
+        f"[{', '.join(map(str, _place(i, wanted.shape)))}] {show(got[i])}, not "
+        f"{show(wanted.truth[i])}"
+        for i in wrong[:3]
+    )
+    more = " ..." if len(wrong) > 3 else ""
+    return f"{len(wrong)} of {len(got)} elements: {first}{more}"
+
+
+def _place(i: int, shape: Sequence[int]) -> list[int]:
+    found = []
+    for n in reversed(shape):
+        i, at = divmod(i, n)
+        found.append(at)
+    return found[::-1]
+
+
+def _short(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) < 80 else text[:77] + "..."

@@ -1,0 +1,117 @@
+"""An answer of a subject held against a case: its status, then every output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from suanzi.conformance.judging.checks import find
+from suanzi.conformance.judging.judge import Judgement, judge, show
+from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.data import values
+from suanzi.conformance.subjects.wire import Data
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a subject gave."""
+
+    status: str | None
+    """The name of a status; None if it refused the call and has no status codes."""
+    outputs: Sequence[Any] = ()
+    words: str = ""
+    """The subject's own, of an error."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right."""
+
+    problem: str | None = None
+    judgements: list[Judgement] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.problem is None
+
+
+def verdict(
+    case: Case, answer: Answer, statuses: bool, expected: Expected | None = None
+) -> Verdict:
+    """Hold an answer against a case; `statuses` says whether the subject has status codes."""
+    wanted = case.expect() if expected is None else expected
+    if isinstance(wanted, Refused):
+        return _refused(case, wanted, answer, statuses)
+    if answer.status != "SUCCESS":
+        came = answer.status or "refused"
+        return Verdict(f"{came}, not SUCCESS: {answer.words}".rstrip(": "))
+    if len(answer.outputs) != len(case.interface.outputs):
+        return Verdict(f"{len(answer.outputs)} outputs, not {len(case.interface.outputs)}")
+    if isinstance(wanted, Check):
+        problem = find(wanted.name)(case.arguments, answer.outputs, wanted.facts)
+        return Verdict(problem)
+    return _outputs(case, wanted, answer.outputs)
+
+
+def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Verdict:
+    if answer.status == "SUCCESS":
+        if not statuses and wanted.instead is not None:
+            return _outputs(case, wanted.instead, answer.outputs)
+        given = [o for o in answer.outputs if o is not None]
+        return Verdict(
+            f"SUCCESS, not {wanted.status.name}" + (f": {_show(given)}" if given else "")
+        )
+    if any(output is not None for output in answer.outputs):
+        return Verdict(f"{answer.status}, and an output all the same: {_show(answer.outputs)}")
+    if statuses and answer.status != wanted.status.name:
+        return Verdict(f"{answer.status}, not {wanted.status.name}: {answer.words}".rstrip(": "))
+    return Verdict()
+
+
+def _outputs(case: Case, wanted: Sequence[Any], outputs: Sequence[Any]) -> Verdict:
+    if len(outputs) != len(wanted):
+        return Verdict(f"{len(outputs)} outputs, not {len(wanted)}")
+    judgements: list[Judgement] = []
+    for name, right, found in zip(case.interface.outputs, wanted, outputs, strict=True):
+        problem = _one(case, right, found, judgements)
+        if problem is not None:
+            return Verdict(f"{name}: {problem}", judgements)
+    return Verdict(None, judgements)
+
+
+def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str | None:
+    if isinstance(right, Output):
+        judgements.append(judge(found, right))
+        return judgements[-1].problem
+    if isinstance(right, Check):
+        return find(right.name)(case.arguments, [found], right.facts)
+    if isinstance(right, list | tuple):
+        if not isinstance(found, list | tuple) or len(found) != len(right):
+            return f"{_show(found)} is not a sequence of {len(right)}"
+        for i, (r, f) in enumerate(zip(right, found, strict=True)):
+            problem = _one(case, r, f, judgements)
+            if problem is not None:
+                return f"[{i}] {problem}"
+        return None
+    same = type(found) is type(right) and found == right
+    return None if same else f"{_show(found)}, not {right!r}"
+
+
+def _show(x: Any) -> str:
+    """Return an output in few words."""
+    if isinstance(x, Data):
+        elements = [show(v) for v in values(x)[:5]]
+        more = ", ..." if x.size > 5 else ""
+        return (
+            f"{x.dtype} {list(x.shape)} of {', '.join(elements)}{more}"
+            if x.size
+            else (f"{x.dtype} {list(x.shape)}")
+        )
+    if isinstance(x, list | tuple):
+        text = ", ".join(_show(one) for one in x)
+        text = text if len(x) == 1 else f"[{text}]"
+    else:
+        text = repr(x)
+    return text if len(text) < 100 else text[:97] + "..."

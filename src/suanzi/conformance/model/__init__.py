@@ -1,0 +1,1 @@
+"""What the kit speaks of: exact numbers, tensors as data, cases, results."""

@@ -1,0 +1,154 @@
+"""Tensors of the oracle's values as data, and back; no tensor library is asked."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    PARTS,
+    SIGNED,
+    Real,
+    Value,
+    decode,
+    encode,
+    limits,
+    real,
+)
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
+
+LAYOUTS = ("columns", "gaps", "reversed", "offset")
+"""The layouts in which tensors of any elements can lie, beside the dense one."""
+_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+def _unit(dtype: str) -> tuple[int, int]:
+    """Return the bytes of one part of an element, and the number of parts."""
+    parts = 2 if dtype in PARTS else 1
+    return ITEMSIZE[dtype] // parts, parts
+
+
+def bits_of(dtype: str, x: Value) -> tuple[int, ...]:
+    """Return the bits of a value, rounded once to a dtype, one number for each part."""
+    if isinstance(x, tuple):
+        form = FORMATS[PARTS[dtype]]
+        return encode(form, x[0]), encode(form, x[1])
+    if dtype in PARTS:
+        return bits_of(dtype, (x if isinstance(x, Real) else real(x), real(0)))
+    if dtype in FORMATS:
+        return (encode(FORMATS[dtype], x if isinstance(x, Real) else real(x)),)
+    assert isinstance(x, int), (dtype, x)
+    return (x % 2 ** (8 * ITEMSIZE[dtype]),)
+
+
+def tensor(
+    dtype: str,
+    values: Sequence[Value | float],
+    shape: Sequence[int] | None = None,
+    layout: str = "dense",
+) -> Data:
+    """Return a tensor of these values, rounded once, as data."""
+    bits = [b for x in values for b in bits_of(dtype, real(x) if isinstance(x, float) else x)]
+    return from_bits(dtype, bits, (len(values),) if shape is None else shape, layout)
+
+
+def from_bits(dtype: str, bits: Sequence[int], shape: Sequence[int], layout: str = "dense") -> Data:
+    """Return a tensor of these bits, which are two numbers for each complex one, as data."""
+    unit, parts = _unit(dtype)
+    assert parts * math.prod(shape) == len(bits), (shape, len(bits))
+    return Data(dtype, tuple(shape), struct.pack(f"<{len(bits)}{_CODES[unit]}", *bits), layout)
+
+
+def raw_bits(data: Data) -> tuple[int, ...]:
+    """Return the bits of the elements; complex numbers give two each."""
+    unit, _ = _unit(data.dtype)
+    return struct.unpack(f"<{len(data.raw) // unit}{_CODES[unit]}", data.raw)
+
+
+def values(data: Data) -> list[Value]:
+    """Return the elements in row-major order."""
+    bits = raw_bits(data)
+    if data.dtype in PARTS:
+        form = FORMATS[PARTS[data.dtype]]
+        parts = [decode(form, b) for b in bits]
+        return list(zip(parts[::2], parts[1::2], strict=True))
+    if data.dtype in FORMATS:
+        return [decode(FORMATS[data.dtype], b) for b in bits]
+    signed = data.dtype in SIGNED or (data.dtype.startswith("QT") and "UINT" not in data.dtype)
+    width = 8 * ITEMSIZE[data.dtype]
+    return [b - 2**width if signed and b >> (width - 1) else b for b in bits]
+
+
+def special(dtype: str) -> tuple[Value, ...]:
+    """Return the values of a dtype that break things."""
+    if dtype == "bool":
+        return (0, 1)
+    if dtype in PARTS:
+        parts = [x for x in special(PARTS[dtype]) if isinstance(x, Real)]
+        random = Random(f"special {dtype}")
+        return tuple((a, random.choice(parts)) for a in parts) + tuple(
+            (random.choice(parts), b) for b in parts
+        )
+    if dtype in FORMATS:
+        form = FORMATS[dtype]
+        one, normal = form.bias << form.mantissa, 1 << form.mantissa
+        sizes = {0, 1, 2, normal - 1, normal, normal + 1, one - 1, one, one + 1}
+        sizes |= {form.largest - 1, form.largest, form.largest + 1, form.nan}
+        sizes |= {encode(form, real(x)) for x in (0.5, 1.5, 2, 2.5, 3, 10, 1 / 3)}
+        sign = 1 << (form.bits - 1)
+        return tuple(decode(form, size | s) for size in sorted(sizes) for s in (0, sign))
+    low, high = limits(dtype)
+    some = {low, low + 1, high, high - 1, -1, 0, 1, 2, 3, 7, -7, low // 2, high // 2 + 1}
+    return tuple(sorted(x for x in some if low <= x <= high))
+
+
+def ordinary(
+    dtype: str, count: int, seed: object = 0, low: float = -8, high: float = 8
+) -> list[Value]:
+    """Return values of a moderate size, all of which the dtype holds."""
+    random = Random(f"ordinary {dtype} {seed}")
+    if dtype == "bool":
+        return [random.randint(0, 1) for _ in range(count)]
+    if dtype in PARTS:
+        parts = [_real(x) for x in ordinary(PARTS[dtype], 2 * count, seed, low, high)]
+        return list(zip(parts[::2], parts[1::2], strict=True))
+    if dtype in FORMATS:
+        form = FORMATS[dtype]
+        found = [real(random.uniform(low, high)) for _ in range(count)]
+        if form.mantissa == 52:
+            # A random float leaves the last bits of a double zero: sums of such would be exact.
+            found = [_more_bits(x, random, high) for x in found]
+        return [decode(form, encode(form, x)) for x in found]
+    least, most = limits(dtype)
+    return [
+        random.randint(max(least, math.ceil(low)), min(most, math.floor(high)))
+        for _ in range(count)
+    ]
+
+
+def _more_bits(x: Real, random: Random, high: float) -> Real:
+    return real(min(x.value + Fraction(random.getrandbits(30), 2**78), Fraction(high)))
+
+
+def anything(dtype: str, count: int, seed: object = 0) -> list[Value]:
+    """Return random bit patterns: values of every magnitude, NaN and infinities now and then."""
+    random = Random(f"anything {dtype} {seed}")
+    if dtype == "bool":
+        return [random.randint(0, 1) for _ in range(count)]
+    if dtype in PARTS:
+        parts = [_real(x) for x in anything(PARTS[dtype], 2 * count, seed)]
+        return list(zip(parts[::2], parts[1::2], strict=True))
+    if dtype in FORMATS:
+        form = FORMATS[dtype]
+        return [decode(form, random.getrandbits(form.bits)) for _ in range(count)]
+    low, high = limits(dtype)
+    return [random.randint(low, high) for _ in range(count)]
+
+
+def _real(x: Value) -> Real:
+    assert isinstance(x, Real)
+    return x

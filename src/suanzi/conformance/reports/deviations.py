@@ -1,0 +1,224 @@
+"""Known deviations: which cases a subject fails, and why, in a file that a person writes.
+
+.. code-block:: toml
+
+    version = "2.*"                     # only in these versions of the subject
+
+    [[deviation]]
+    case = "exp/special/float16/*"      # or op, group, dtype; all that are given must match
+    problem = "y: * elements: *"        # only failures that are told so
+    reason = "subnormals are flushed to zero"
+    issue = "https://example.com/issues/7"
+    version = "2.1.*"                   # only in these
+
+    [[deviation]]
+    op = ["sin", "cos"]                 # any of these
+    group = "random"
+    reason = "off by some units for large angles"
+    sometimes = true                    # it depends on the seed: a pass is nothing to tell
+
+A failure that is listed is still a failure, but a known one. A case that is listed and passes is
+told, and so is a deviation that no case meets: a list that says too much hides what it should show.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import translate
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from suanzi._hints import nearest
+from suanzi.conformance.model.results import Result
+from suanzi.status import InvalidArgument
+
+_PACKAGED = Path(__file__).parent / "deviations"
+_CASES = ("case", "op", "group", "dtype")
+"""The patterns that say which cases."""
+_PATTERNS = (*_CASES, "problem")
+_TEXTS = ("reason", "issue", "version")
+
+Patterns = str | tuple[str, ...] | None
+"""One, or several of which any may match; None matches all."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Cases that are known to fail, and why."""
+
+    reason: str
+    case: Patterns = None
+    """Of ids, as in ``exp/special/*``."""
+    op: Patterns = None
+    group: Patterns = None
+    dtype: Patterns = None
+    problem: Patterns = None
+    """Of what is wrong with a case: another problem of the same case is not known."""
+    sometimes: bool = False
+    """Whether it depends on the values, the seed or the machine: then a pass is no news."""
+    issue: str | None = None
+    """Where it is discussed."""
+    version: str | None = None
+    """A pattern of the subject's versions in which it is so; None for all."""
+    source: str = ""
+    """The file it stands in."""
+
+    def meets(self, result: Result) -> bool:
+        """Tell whether it speaks of a case and, if that went wrong, of what is wrong with it.
+
+        >>> slow = Deviation("flushes subnormals", op="exp", dtype="float*")
+        >>> slow.meets(Result("exp/special/float16/zeros", "exp", "special", "float16", "failed"))
+        True
+        """
+        return self.names(result.id, result.op, result.group, result.dtype) and (
+            not result.bad or _any(self.problem, result.problem or "")
+        )
+
+    def names(self, case: str, op: str, group: str, dtype: str) -> bool:
+        """Tell whether its patterns stand for a case."""
+        return (
+            _any(self.op, op)
+            and _any(self.dtype, dtype)
+            and _any(self.group, group)
+            and _any(self.case, case)
+        )
+
+    def may_name(self, op: str) -> bool:
+        """Tell whether its patterns can stand for a case of an interface: sooner told than `names`.
+
+        >>> Deviation("", case=("sin/*", "*/zeros")).may_name("cos")
+        True
+        >>> Deviation("", case="sin/*").may_name("cos")
+        False
+        """
+        if not _any(self.op, op):
+            return False
+        heads = [pattern.partition("/")[0] for pattern in _several(self.case) or ["*"]]
+        return any(head == op or any(mark in head for mark in "*?[") for head in heads)
+
+    def holds_for(self, version: str) -> bool:
+        """Tell whether it speaks of a version of the subject."""
+        return self.version is None or _pattern(self.version).match(version) is not None
+
+    def __str__(self) -> str:
+        where = ", ".join(
+            f"{name} {' or '.join(some)}"
+            for name in _PATTERNS
+            if (some := _several(getattr(self, name))) is not None
+        )
+        return f"{where}: {self.reason}" + (f" ({self.source})" if self.source else "")
+
+
+def _several(patterns: Patterns) -> tuple[str, ...] | None:
+    return (patterns,) if isinstance(patterns, str) else patterns
+
+
+def _any(patterns: Patterns, text: str) -> bool:
+    """Tell whether one of the patterns matches, or there are none."""
+    some = _several(patterns)
+    return some is None or any(_pattern(one).match(text) is not None for one in some)
+
+
+@cache
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def read(path: str | PathLike[str]) -> list[Deviation]:
+    """Return the deviations of a file."""
+    file = Path(path)
+    try:
+        data = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidArgument(
+            f"deviations: {str(path)!r} cannot be read: {error.strerror}."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"deviations: {str(path)!r} is not TOML: {error}.") from None
+    entries = data.pop("deviation", [])
+    shared = {name: data.pop(name) for name in ("version",) if name in data}
+    if data or not isinstance(entries, list):
+        odd = next(iter(data), "deviation")
+        raise InvalidArgument(
+            f"deviations: {str(path)!r} has {odd!r}; it takes version, [[deviation]] and nothing "
+            "else."
+        )
+    return [_deviation(entry, i, file, shared) for i, entry in enumerate(entries, 1)]
+
+
+def packaged(subject: str) -> list[Deviation]:
+    """Return the deviations of a subject that come with the kit; none for one it does not know.
+
+    >>> packaged("a vendor's own")
+    []
+    """
+    file = _PACKAGED / f"{subject.lower()}.toml"
+    known = {path.name for path in _PACKAGED.glob("*.toml")}
+    return read(file) if file.name in known else []
+
+
+def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:
+    where = f"deviations: {file.name}, number {number}:"
+    if not isinstance(entry, dict):
+        raise InvalidArgument(f"{where} {entry!r} is no table; write [[deviation]] above it.")
+    known = (*_PATTERNS, "sometimes", *_TEXTS)
+    facts: dict[str, Any] = {}
+    for name, value in (shared | entry).items():
+        if name not in known:
+            raise InvalidArgument(
+                f"{where} {name!r} is not known; there are {', '.join(known)}."
+                + nearest(name, known)
+            )
+        if name == "sometimes":
+            if not isinstance(value, bool):
+                raise InvalidArgument(f"{where} sometimes is {value!r}; it takes true or false.")
+            facts[name] = value
+            continue
+        several = isinstance(value, list) and name in _PATTERNS
+        texts = value if several else [value]
+        if not texts or not all(isinstance(one, str) and one.strip() for one in texts):
+            more = ", or a list of them" if name in _PATTERNS else ""
+            raise InvalidArgument(f"{where} {name} is {value!r}; it takes a text{more}.")
+        facts[name] = tuple(value) if several else value
+    if "reason" not in entry:
+        raise InvalidArgument(f"{where} it has no reason; say why the cases fail.")
+    if not any(name in entry for name in _CASES):
+        raise InvalidArgument(f"{where} it names no cases; give case, op, group or dtype.")
+    return Deviation(**facts, source=file.name)
+
+
+def apply(
+    results: Iterable[Result], deviations: Sequence[Deviation], version: str = ""
+) -> tuple[list[Result], list[Deviation]]:
+    """Return the results with what is known of them, and the deviations that no case met.
+
+    Of several deviations that speak of a case, the first gives the reason. Those are met by what
+    was tried: a failure, or a pass that they did not expect.
+    """
+    holding = [d for d in deviations if d.holds_for(version)]
+    of_op: dict[str, list[int]] = {}
+    met: set[int] = set()
+    marked = []
+    for result in results:
+        if result.op not in of_op:
+            of_op[result.op] = [i for i, d in enumerate(holding) if d.may_name(result.op)]
+        speaking = [i for i in of_op[result.op] if holding[i].meets(result)]
+        if not result.bad:
+            speaking = [i for i in speaking if not holding[i].sometimes]
+        if result.outcome != "unsupported":
+            met.update(speaking)
+        marked.append(_marked(result, holding[speaking[0]]) if speaking else result)
+    return marked, [d for i, d in enumerate(holding) if i not in met]
+
+
+def _marked(result: Result, deviation: Deviation) -> Result:
+    if result.bad:
+        return replace(result, known=deviation.reason, issue=deviation.issue)
+    if result.outcome == "passed":
+        return replace(result, unexpected=True, known=None)
+    return result

@@ -1,0 +1,198 @@
+"""A run as one HTML file that needs nothing else: for a screen, a phone and paper.
+
+What went wrong is told in full. What passed, or has no answer, is counted by interface and dtype
+and listed compactly, so that tens of thousands of cases are still a file that opens.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from suanzi import __version__
+from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
+from suanzi.conformance.reports.json import STANDARD
+from suanzi.conformance.reports.junit import clean
+from suanzi.conformance.reports.levels import Standing, levels, standings
+from suanzi.conformance.reports.summary import (
+    ANSWER_STYLES,
+    VERDICT_STYLES,
+    command,
+    conclusion,
+    error_of,
+    measures,
+    script,
+    settings_of,
+    share,
+    subject_of,
+)
+from suanzi.standard import interfaces
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_speakable,
+    )
+
+
+def to_html(run: Run) -> str:
+    """Return a run as HTML."""
+    return _environment().get_template("report.html.j2").render(_facts(run))
+
+
+def write(run: Run, path: str | PathLike[str]) -> None:
+    """Write a run as HTML."""
+    Path(path).write_bytes(to_html(run).encode("utf-8", "backslashreplace"))
+
+
+def _speakable(value: Any) -> Any:
+    """Return what is to be shown, without characters that no text has."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    count = run.counts()
+    by_operator, stand = run.by_operator(), standings(run)
+    wrong = [r for r in run.results if r.bad and r.known is None]
+    known = [r for r in run.results if r.bad and r.known is not None]
+    return {
+        "run": run,
+        "version": __version__,
+        "standard": STANDARD,
+        "subject": subject_of(run),
+        "settings": settings_of(run),
+        "conclusion": conclusion(run),
+        "count": count,
+        "shares": {o: share(count[o], count["cases"]) for o in OUTCOMES},
+        "outcomes": OUTCOMES,
+        "extensions": counts(r for r in run.results if r.extension),
+        "levels": [(level, ANSWER_STYLES[level.answer]) for level in levels(run)],
+        "categories": _categories(by_operator, stand),
+        "shown": [o for o in OUTCOMES if o in ("passed", "failed") or count[o]],
+        "wrong": [_case(run, r) for r in wrong],
+        "known": [_case(run, r) for r in known],
+        "unexpected": [_case(run, r) for r in run.results if r.unexpected],
+        "unanswered": _compact(
+            by_operator, lambda r: r.outcome in ("unsupported", "skipped"), by_reason=True
+        ),
+        "passed": _compact(
+            by_operator, lambda r: r.outcome == "passed" and not r.unexpected, by_reason=False
+        ),
+        "mapping": _mapping(run, stand),
+        "choices": {
+            "category": list(dict.fromkeys(_category(op) for op in by_operator)),
+            "interface": list(by_operator),
+            "dtype": sorted({part for r in run.results for part in r.dtype.split("-")}),
+            "group": [g for g in GROUPS if any(r.group == g for r in run.results)],
+        },
+    }
+
+
+def _category(op: str) -> str:
+    facts = interfaces().get(op)
+    return facts.category if facts else "others"
+
+
+def _clause(op: str) -> str:
+    facts = interfaces().get(op)
+    return facts.clause if facts else ""
+
+
+def _case(run: Run, result: Result) -> dict[str, Any]:
+    issue = result.issue or ""
+    return {
+        "result": result,
+        "category": _category(result.op),
+        "clause": _clause(result.op),
+        "measures": measures(result),
+        "command": command(run, result),
+        "script": script(result),
+        # A link is only a link if it leads to a page: javascript: is none.
+        "link": issue if issue.startswith(("https://", "http://")) else "",
+    }
+
+
+def _categories(
+    by_operator: dict[str, list[Result]], stand: dict[str, Standing]
+) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for op, results in by_operator.items():
+        name = _category(op)
+        of = found.setdefault(name, {"name": name, "rows": [], "results": []})
+        of["results"] += results
+        of["rows"].append(
+            {
+                "op": op,
+                "clause": _clause(op),
+                "count": counts(results),
+                "error": error_of(worst(results)),
+                "stand": stand[op],
+                "style": VERDICT_STYLES[stand[op].verdict],
+            }
+        )
+    for of in found.values():
+        of["count"] = counts(of.pop("results"))
+    return list(found.values())
+
+
+def _compact(
+    by_operator: dict[str, list[Result]], chosen: Callable[[Result], bool], *, by_reason: bool
+) -> list[dict[str, Any]]:
+    """Return some cases of each interface in lines, one for each group, dtype and reason."""
+    found = []
+    for op, results in by_operator.items():
+        some = [r for r in results if chosen(r)]
+        if not some:
+            continue
+        lines: dict[tuple[str, str, str, str], list[str]] = {}
+        for r in some:
+            reason = (r.problem or "") if by_reason else ""
+            lines.setdefault((r.outcome, r.group, r.dtype, reason), []).append(r.title)
+        found.append(
+            {
+                "op": op,
+                "category": _category(op),
+                "cases": len(some),
+                "dtypes": _tally(r.dtype for r in some),
+                "reasons": _tally(r.problem or r.outcome for r in some) if by_reason else [],
+                "lines": [(*key, titles) for key, titles in lines.items()],
+            }
+        )
+    return found
+
+
+def _tally(words: Iterable[str]) -> list[tuple[str, int]]:
+    """Return how often each word comes, in the order in which they come."""
+    return list(Counter(words).items())
+
+
+def _mapping(run: Run, stand: dict[str, Standing]) -> Sequence[dict[str, Any]]:
+    """Return what each clause maps to, in the subject's own words, and what it does not have."""
+    mapping, missing = run.subject.get("mapping", {}), run.subject.get("missing", {})
+    return [
+        {
+            "clause": facts.clause,
+            "op": op,
+            "to": mapping.get(op, ""),
+            "missing": missing.get(op, ""),
+            "verdict": stand[op].verdict,
+            "style": VERDICT_STYLES[stand[op].verdict],
+        }
+        for op, facts in interfaces().items()
+    ]

@@ -1,0 +1,97 @@
+"""A run as JUnit XML, which continuous integration reads: a suite per interface, a case per case.
+
+A wrong answer is a failure, a crash or a hang an error; what is unsupported is skipped. So is a
+known deviation, or a run would never be green: the reason says that it failed.
+"""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+from suanzi.conformance.model.results import Result, Run
+from suanzi.standard import interfaces
+
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    r"""Return a text with what XML cannot hold written as Python would write it.
+
+    >>> clean("a\x00b")
+    'a\\x00b'
+    """
+    return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def to_xml(run: Run) -> str:
+    """Return a run as JUnit XML."""
+    root = xml.Element("testsuites", name=clean(f"suanzi check {run.subject.get('title', '')}"))
+    suites = [_suite(root, op, results) for op, results in run.by_operator().items()]
+    _count(root, [case for suite in suites for case in suite.iter("testcase")])
+    root.set("time", f"{run.seconds:.3f}")
+    facts = [*run.subject.items(), *run.settings.items()]
+    said = [(k, v) for k, v in facts if isinstance(v, str | int | float)]
+    for suite in suites[:1]:  # the schema has no place for them in the root
+        properties = xml.Element("properties")
+        suite.insert(0, properties)
+        for name, value in said:
+            xml.SubElement(properties, "property", name=clean(name), value=clean(str(value)))
+    xml.indent(root)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    )
+
+
+def write(run: Run, path: str | PathLike[str]) -> None:
+    """Write a run as JUnit XML."""
+    Path(path).write_text(to_xml(run), "utf-8")
+
+
+def _suite(root: xml.Element, op: str, results: list[Result]) -> xml.Element:
+    facts = interfaces().get(op)
+    category = facts.category.replace(" ", "_") if facts else "other"
+    suite = xml.SubElement(root, "testsuite", name=clean(op))
+    for result in results:
+        case = xml.SubElement(
+            suite, "testcase", classname=clean(f"suanzi.{category}.{op}"), name=clean(result.id),
+            time="0",
+        )  # fmt: skip
+        _outcome(case, result)
+    _count(suite, list(suite))
+    suite.set("time", "0")
+    return suite
+
+
+def _outcome(case: xml.Element, result: Result) -> None:
+    problem = clean(result.problem or "")
+    if result.bad and result.known is not None:
+        message = clean(f"known deviation ({result.outcome}): {result.known}")
+        xml.SubElement(case, "skipped", message=message, type="known-deviation").text = problem
+    elif result.outcome == "failed":
+        xml.SubElement(case, "failure", message=problem, type="failed").text = _details(result)
+    elif result.bad:
+        xml.SubElement(case, "error", message=problem, type=result.outcome).text = _details(result)
+    elif result.outcome != "passed":
+        xml.SubElement(case, "skipped", message=problem, type=result.outcome)
+    elif result.unexpected:
+        xml.SubElement(case, "system-out").text = "unexpected pass: a deviation says that it fails"
+
+
+def _details(result: Result) -> str:
+    lines = [result.problem or result.outcome]
+    if result.ulp is not None:
+        bound = "" if result.bound is None else f", bound {result.bound:g}"
+        lines.append(f"error {result.ulp:.4g} ULP{bound}")
+    if result.reproduction:
+        lines += ["", result.reproduction]
+    return clean("\n".join(lines))
+
+
+def _count(element: xml.Element, cases: list[xml.Element]) -> None:
+    element.set("tests", str(len(cases)))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        element.set(name, str(sum(case.find(tag) is not None for case in cases)))

@@ -1,0 +1,1 @@
+"""Subjects, in processes of their own, and the run over them."""

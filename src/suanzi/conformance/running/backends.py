@@ -1,0 +1,65 @@
+"""Which subject a title names: suanzi, a framework, a C library, an adapter of one's own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from suanzi._hints import nearest
+from suanzi.conformance.running.process import Backend
+from suanzi.status import InvalidArgument
+
+FRAMEWORKS = ("numpy", "torch", "jax", "paddle", "mindspore", "openvino")
+"""The frameworks that the kit has an adapter of."""
+LIBRARIES = (".so", ".dylib", ".dll")
+"""How the name of a C library ends."""
+
+_OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
+
+
+def backend(title: str, python: str | None = None) -> Backend:
+    """Return the subject that a title names, and how its process is started.
+
+    The interpreter is the given one; for a framework, the one that an environment variable such as
+    SUANZI_PYTHON_TORCH names; else this one.
+
+    >>> backend("numpy").adapter
+    'frameworks.numpy_adapter:Adapter'
+    >>> backend("package.module:Adapter", "python3.12").python
+    'python3.12'
+    """
+    name = _OTHER_NAMES.get(title.strip().lower(), title.strip())
+    if name == "suanzi":
+        return Backend("suanzi", "suanzi_adapter:Adapter", python or sys.executable)
+    if name.lower() in FRAMEWORKS:
+        name = name.lower()
+        named = os.environ.get(f"SUANZI_PYTHON_{name.upper()}")
+        return Backend(
+            name, f"frameworks.{name}_adapter:Adapter", python or named or sys.executable
+        )
+    if name.lower().endswith(LIBRARIES):
+        return _library(title, python)
+    if _is_adapter(name):
+        return Backend(name, name, python or sys.executable)
+    raise InvalidArgument(
+        f"check: {title!r} is no backend; there are suanzi, {', '.join(FRAMEWORKS)}, the path of a "
+        f"C library ({', '.join(LIBRARIES)}) and package.module:Adapter."
+        + nearest(name, ("suanzi", *FRAMEWORKS, *_OTHER_NAMES))
+    )
+
+
+def _library(title: str, python: str | None) -> Backend:
+    path = Path(title.strip()).expanduser().absolute()
+    if not path.is_file():
+        there = [p.name for p in path.parent.glob("*") if p.name.endswith(LIBRARIES)]
+        raise InvalidArgument(
+            f"check: there is no library {str(path)!r}.{nearest(path.name, there)}"
+        )
+    options = {"path": str(path)}
+    return Backend(title.strip(), "c_adapter:Adapter", python or sys.executable, options)
+
+
+def _is_adapter(name: str) -> bool:
+    module, mark, made = name.partition(":")
+    return bool(mark) and all(part.isidentifier() for part in (*module.split("."), made))

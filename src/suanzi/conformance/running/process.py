@@ -1,0 +1,309 @@
+"""A subject in a process of its own: started, asked, and started again after a crash or a hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from suanzi.conformance.judging.verdict import Answer
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data, from_json, to_json
+from suanzi.promote.live import NotInstalled
+from suanzi.status import InvalidArgument
+
+_WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
+_START_SECONDS = 120.0
+_LONGEST_SECONDS = 1e6
+"""No system waits for longer at once; infinity is as good."""
+_LOOK_SECONDS = 0.5
+"""How often to see whether a process is there at all: others may hold its end of the pipe open."""
+_ERRORS_KEPT = 1 << 20
+"""How much of the error stream is kept: only its end is ever told."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Which subject, and how its process is started."""
+
+    title: str
+    """As it was asked for: torch, ./libvendor.so, package.module:Adapter."""
+    adapter: str
+    """The module and the class, for the worker."""
+    python: str = sys.executable
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a subject says of itself."""
+
+    name: str
+    version: str
+    rules: str
+    statuses: bool
+    mapping: dict[str, str]
+    missing: dict[str, str]
+    notes: list[str]
+    python: str
+    literals: dict[str, str] = field(default_factory=dict)
+    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """What became of a call that has no answer."""
+
+    outcome: Literal["unsupported", "crashed", "hung", "skipped", "broken"]
+    words: str
+    refused: bool = False
+    """Whether it is unsupported for want of a kernel: right where the call must be refused."""
+
+
+class Asked(Protocol):
+    """Whatever answers calls."""
+
+    backend: Backend
+    facts: Facts
+
+    def ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call."""
+        ...
+
+
+class Subject:
+    """A subject that answers calls, in a process of its own."""
+
+    def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
+        self.backend, self.timeout = backend, min(timeout, _LONGEST_SECONDS)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._asked = 0
+        self._rest = bytearray()
+        try:
+            self.facts = self._start()
+        except BaseException:
+            self.kill()
+            self.close()
+            raise
+
+    def _start(self) -> Facts:
+        command = [self.backend.python, str(_WORKER), self.backend.adapter]
+        try:
+            self._process = subprocess.Popen(
+                [*command, json.dumps(self.backend.options)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,  # so that what it starts itself can be ended with it
+            )
+        except OSError as error:
+            raise InvalidArgument(
+                f"check: {self.backend.python!r} cannot be run: {error.strerror}."
+            ) from None
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._rest.clear()
+        said = _read_json(self._line(_START_SECONDS) or b"")
+        if "hello" not in said:
+            why = said.get("failed") or self._last_words() or "it says nothing"
+            code = self._end()
+            if code == 3:
+                raise NotInstalled(
+                    f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
+                    f"{why}. Install it there, or name an interpreter that has it with --python."
+                )
+            raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
+        return Facts(**said["hello"])
+
+    def ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call, and start again if that ends the process."""
+        if self._process is None:
+            try:
+                self._start()
+            except (InvalidArgument, NotInstalled) as error:
+                return Unanswered("crashed", f"after a crash or a hang before: {error}")
+        self._asked += 1
+        question = {"id": self._asked, **question_of(case, self.facts.rules)}
+        until = time.monotonic() + self.timeout
+        said: dict[str, Any] | None = {}
+        if self._write(json.dumps(question).encode() + b"\n", until):
+            said = self._said(until)
+        if said is None:
+            self._end()
+            return Unanswered("hung", f"no answer within {self.timeout:g} seconds")
+        if not said:
+            return Unanswered("crashed", self._death())
+        if os.fstat(self._errors.fileno()).st_size > _ERRORS_KEPT:
+            self._forget_errors()
+        return read_answer(said)
+
+    def _said(self, until: float) -> dict[str, Any] | None:
+        """Return the answer to what was asked; empty if the process ended, None if it is late."""
+        while line := self._line(until - time.monotonic()):
+            said = _read_json(line)
+            # What is said twice, or too late, is no answer to this.
+            if said.get("id", self._asked) == self._asked:
+                return said
+        return None if line is None else {}
+
+    def _write(self, text: bytes, until: float) -> bool:
+        """Ask, and tell whether all of it was taken: a process that ended, or stopped, does not."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        stream, left = self._process.stdin.fileno(), memoryview(text)
+        try:
+            while left:
+                if not select.select([], [stream], [], max(0.0, until - time.monotonic()))[1]:
+                    return True  # it will be late with the answer, too
+                left = left[os.write(stream, left) :]
+        except BrokenPipeError:
+            return False
+        return True
+
+    def _line(self, seconds: float) -> bytes | None:
+        """Return the next line of an answer; empty if the process ended, None if it is late."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        until = time.monotonic() + seconds
+        stream = self._process.stdout.fileno()
+        seen = 0
+        while (end := self._rest.find(b"\n", seen)) < 0:
+            seen = len(self._rest)
+            left = max(0.0, until - time.monotonic())
+            gone = self._process.poll() is not None
+            if select.select([stream], [], [], 0.0 if gone else min(left, _LOOK_SECONDS))[0]:
+                more = os.read(stream, 1 << 20)
+                if not more:
+                    return b""
+                self._rest += more
+            elif gone:
+                return b""
+            elif left == 0.0:
+                return None
+        line = bytes(self._rest[:end])
+        del self._rest[: end + 1]
+        return line
+
+    def _death(self) -> str:
+        words = self._last_words()
+        code = self._end()
+        return f"the process ended with {_ending(code)}" + (f": {words}" if words else "")
+
+    def _last_words(self) -> str:
+        """Return the last line that the subject wrote to its error stream."""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 2000))
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+    def _end(self) -> int:
+        """End the process, and return how it ended."""
+        assert self._process is not None
+        process, self._process = self._process, None
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        try:
+            code = process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        _kill_group(process.pid)
+        self._forget_errors()
+        return code
+
+    def _forget_errors(self) -> None:
+        self._errors.seek(0)
+        self._errors.truncate()
+
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing, and what it started."""
+        if self._process is not None:
+            _kill_group(self._process.pid)
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._end()
+        self._errors.close()
+
+    def __enter__(self) -> Subject:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _kill_group(leader: int) -> None:
+    """End what a subject has started, and left behind."""
+    with suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _ending(code: int) -> str:
+    """Say how a process ended.
+
+    >>> _ending(-11), _ending(7)
+    ('signal SIGSEGV', 'exit status 7')
+    """
+    if code >= 0:
+        return f"exit status {code}"
+    with suppress(ValueError):
+        return f"signal {signal.Signals(-code).name}"
+    return f"signal {-code}"
+
+
+def _read_json(line: bytes) -> dict[str, Any]:
+    """Return what a line says; a line that is no JSON is nobody's answer, and is said to be so."""
+    try:
+        said = json.loads(line) if line else {}
+    except ValueError:
+        said = None
+    return said if isinstance(said, dict) else {"broken": f"no answer, but {line[:100]!r}"}
+
+
+def question_of(case: Case, rules: str) -> dict[str, Any]:
+    """Return a call as it is said to a subject, under its own rule set if none is asked for."""
+    return {
+        "op": case.op,
+        "rules": case.rules or rules,
+        "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
+    }
+
+
+def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
+    """Return what a subject said."""
+    if "unsupported" in said:
+        return Unanswered("unsupported", said["unsupported"], said.get("refused", False))
+    if "broken" in said:
+        return Unanswered("broken", said["broken"])
+    try:
+        outputs = from_json(said.get("outputs", []))
+        _check_tensors(outputs)
+        return Answer(said["status"], outputs, said.get("error", ""))
+    except (KeyError, TypeError, ValueError) as error:
+        return Unanswered("broken", f"an answer that cannot be read: {error!r}")
+
+
+def _check_tensors(x: Any) -> None:
+    """Raise ValueError for a tensor whose bytes are not those of its dtype and shape."""
+    if isinstance(x, list):
+        for one in x:
+            _check_tensors(one)
+    if isinstance(x, Data):
+        if x.dtype not in ITEMSIZE:
+            raise ValueError(f"a tensor of {x.dtype!r}, which is no dtype")
+        if any(n < 0 for n in x.shape) or len(x.raw) != x.size * ITEMSIZE[x.dtype]:
+            raise ValueError(f"{len(x.raw)} bytes are no {x.dtype} of shape {list(x.shape)}")

@@ -1,0 +1,1 @@
+"""What is true, in exact arithmetic, and how near an answer must be."""

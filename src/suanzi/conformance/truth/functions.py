@@ -1,0 +1,162 @@
+"""The functions of 7.2.8 and 7.2.10 to 7.2.12: their true values, and where they are delicate.
+
+A true value is an ``mpmath.mpf`` of 60 digits, or a Python float where the answer is exact and its
+sign or kind matters: NaN, an infinity, a zero of one sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from suanzi.conformance.model.numbers import Real, real, two
+
+DIGITS = 60
+# Doubles hold 17 digits; pow multiplies a logarithm by up to 2^1024 and is cut off before that.
+mp = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.MPContext()
+mp.dps = DIGITS
+
+INF, NAN = math.inf, math.nan
+Truth = Any  # an mpmath.mpf, which has no types, or a float
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of one real number."""
+
+    exact: Callable[[Any], Any]
+    special: dict[str, Truth]
+    """What IEEE 754 and C say at zeros, infinities and poles; keyed by repr, for the sign of 0."""
+    domain: tuple[float, float] = (-INF, INF)
+    """Outside, the result is NaN."""
+    near: tuple[float, ...] = ()
+    """Points around which it is delicate."""
+
+    def __call__(self, x: float) -> Truth:
+        """Return the true value."""
+        if math.isnan(x) or not self.inside(x):
+            return NAN
+        return self.special[repr(x)] if repr(x) in self.special else self.exact(mp.mpf(x))
+
+    def inside(self, x: float) -> bool:
+        """Tell whether it has a value at x; NaN passes through, and counts as inside."""
+        return math.isnan(x) or self.domain[0] <= x <= self.domain[1]
+
+
+def _bounded(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Stop where every format has long overflowed or underflowed; mpmath would go on for ever."""
+    return lambda x: function(max(min(x, mp.mpf(1100)), mp.mpf(-1100)))
+
+
+def _at(*pairs: tuple[float, Truth]) -> dict[str, Truth]:
+    return {repr(x): y for x, y in pairs}
+
+
+def _odd(infinite: Truth, *more: tuple[float, float]) -> dict[str, Truth]:
+    return _at((0.0, 0.0), (-0.0, -0.0), (INF, infinite), (-INF, -infinite), *more)
+
+
+def _even(at_zero: float, infinite: float) -> dict[str, Truth]:
+    return _at((0.0, at_zero), (-0.0, at_zero), (INF, infinite), (-INF, infinite))
+
+
+_PI = float(mp.pi)
+# Where float32 and float64 overflow, and where they underflow.
+_ENDS = (88.72, 709.78, -87.33, -103.97, -708.39, -745.13)
+_HALF_ENDS = (89.41, 710.47)
+_LOG = _at((0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF))
+
+FUNCTIONS: dict[str, Function] = {
+    "sqrt": Function(mp.sqrt, _at((0.0, 0.0), (-0.0, -0.0), (INF, INF)), (0, INF)),
+    # IEEE 754's rSqrt keeps the sign of a zero in the infinity.
+    "rsqrt": Function(
+        lambda x: 1 / mp.sqrt(x), _at((0.0, INF), (-0.0, -INF), (INF, 0.0)), (0, INF)
+    ),
+    "square": Function(lambda x: x * x, _even(0.0, INF)),
+    "sin": Function(mp.sin, _odd(NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
+    "cos": Function(mp.cos, _even(1.0, NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
+    "tan": Function(mp.tan, _odd(NAN), near=(_PI / 4, _PI / 2, _PI, 70.67, 2.0**20)),
+    "asin": Function(mp.asin, _odd(NAN), (-1, 1), (0.5, 1)),
+    "acos": Function(mp.acos, _at((1.0, 0.0)), (-1, 1), (0.5, 1)),
+    "atan": Function(mp.atan, _odd(mp.pi / 2), near=(0.4142, 1, 2.4142)),
+    "sinh": Function(_bounded(mp.sinh), _odd(INF), near=(1, *_HALF_ENDS)),
+    "cosh": Function(_bounded(mp.cosh), _even(1.0, INF), near=(1, *_HALF_ENDS)),
+    "tanh": Function(_bounded(mp.tanh), _odd(1.0), near=(0.625, 9, 19)),
+    "asinh": Function(mp.asinh, _odd(INF), near=(0.5, 2.0**13, 2.0**30, 2.0**60)),
+    "acosh": Function(mp.acosh, _at((1.0, 0.0), (INF, INF)), (1, INF), (1, 2.0**28)),
+    "atanh": Function(mp.atanh, _odd(NAN, (1.0, INF), (-1.0, -INF)), (-1, 1), (0.5, 1)),
+    "exp": Function(
+        _bounded(mp.exp), _at((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)), near=_ENDS
+    ),
+    "expm1": Function(
+        _bounded(mp.expm1),
+        _at((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0)),
+        near=(0.35, -16, -37, 40, 100, *_ENDS),
+    ),
+    "log": Function(mp.log, _LOG, (0, INF), (1,)),
+    "log1p": Function(
+        mp.log1p, _at((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF)), (-1, INF), (-1,)
+    ),
+    "log10": Function(mp.log10, _LOG, (0, INF), (1,)),
+    "log2": Function(lambda x: mp.log(x) / mp.log(2), _LOG, (0, INF), (1,)),
+}
+"""Every function of one operand, by name."""
+
+
+def power(x: float, y: float) -> Truth:
+    """Return x to the power y as C's Annex F says, case by case."""
+    if y == 0 or x == 1:
+        return 1.0
+    if math.isnan(x) or math.isnan(y):
+        return NAN
+    odd = math.isfinite(y) and y == math.floor(y) and int(y) % 2 == 1
+    if x == 0:
+        size = 0.0 if y > 0 else INF
+        return math.copysign(size, x) if odd else size
+    if math.isinf(y):
+        if x == -1:
+            return 1.0
+        return INF if (abs(x) > 1) == (y > 0) else 0.0
+    if math.isinf(x):
+        size = INF if y > 0 else 0.0
+        return -size if x < 0 and odd else size
+    if x < 0 and y != math.floor(y):
+        return NAN
+    exponent = max(min(mp.mpf(y) * mp.log(abs(mp.mpf(x))), mp.mpf(1500)), mp.mpf(-1500))
+    return -mp.exp(exponent) if x < 0 and odd else mp.exp(exponent)
+
+
+def magnitude(x: float, y: float) -> Truth:
+    """Return the size of the complex number x + iy; an infinite part outdoes NaN, as in C."""
+    if math.isinf(x) or math.isinf(y):
+        return INF
+    if math.isnan(x) or math.isnan(y):
+        return NAN
+    return mp.sqrt(mp.mpf(x) ** 2 + mp.mpf(y) ** 2) if x or y else 0.0
+
+
+def number(x: Real) -> float:
+    """Return a number of a format, the widest of which is that of Python's floats."""
+    if x.is_nan:
+        return NAN
+    size = INF if x.size is None else float(x.size)
+    return -size if x.negative else size
+
+
+def as_real(x: Truth) -> Real:
+    """Return a true value as the oracle has numbers, all its digits kept."""
+    if isinstance(x, float):
+        return real(x)
+    return real(fraction(x))
+
+
+def fraction(x: Any) -> Fraction:
+    """Return what a number of mpmath is, exactly."""
+    sign, mantissa, exponent, _ = x._mpf_
+    size = int(mantissa) * two(int(exponent))
+    return -size if sign else size

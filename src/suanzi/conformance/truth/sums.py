@@ -1,0 +1,177 @@
+"""Sums and products of exact numbers, and how far any reasonable arithmetic may be off.
+
+A sum may be computed in any order, one element after the other too, in the dtype that adds: float32
+for the narrow ones, which is decided, and else the dtype itself. Then n elements are off by at most
+n units of roundoff times the sum of their sizes, and by half a unit of the last place of the result
+once it is rounded to its own dtype. That holds for every order and is still far below one element
+left out of a thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from random import Random
+
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    INFINITY,
+    NAN,
+    PARTS,
+    Format,
+    Real,
+    Value,
+    compute_format,
+    decode,
+    encode,
+    exponent_of,
+    mul,
+    real,
+    rounded,
+    two,
+    unit,
+)
+
+
+def reals(xs: Iterable[Value]) -> list[Real]:
+    """Return real numbers, and integers as such."""
+    found = []
+    for x in xs:
+        assert not isinstance(x, tuple)
+        found.append(real(x) if isinstance(x, int) else x)
+    return found
+
+
+def parts(xs: Iterable[Value]) -> tuple[list[Real], list[Real]]:
+    """Return the real and the imaginary parts of complex numbers."""
+    pairs = [x for x in xs if isinstance(x, tuple)]
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def total(xs: Sequence[Real]) -> Real:
+    """Return the exact sum; NaN if there is one, or infinities of both signs."""
+    signs = {x.negative for x in xs if x.is_infinite}
+    if any(x.is_nan for x in xs) or len(signs) == 2:
+        return NAN
+    if signs:
+        return -INFINITY if signs.pop() else INFINITY
+    return real(_added([x.value for x in xs]))
+
+
+def magnitude(xs: Sequence[Real]) -> Fraction:
+    """Return the sum of the sizes of what is finite."""
+    return _added([x.size for x in xs if x.size is not None and not x.is_nan])
+
+
+def _added(xs: Sequence[Fraction]) -> Fraction:
+    # Fractions would look for common factors in every step.
+    denominator = math.lcm(*{x.denominator for x in xs})
+    return Fraction(sum(x.numerator * (denominator // x.denominator) for x in xs), denominator)
+
+
+def product(xs: Sequence[Real]) -> Real:
+    """Return the exact product; NaN if there is one, or a zero beside an infinity."""
+    found = real(1)
+    for x in xs:
+        found = mul(found, x)
+    return found
+
+
+def complex_product(xs: Sequence[Value]) -> tuple[Real, Real]:
+    """Return the exact product of finite complex numbers."""
+    a, b = Fraction(1), Fraction(0)
+    for re, im in zip(*parts(xs), strict=True):
+        a, b = a * re.value - b * im.value, a * im.value + b * re.value
+    return real(a), real(b)
+
+
+def machine_epsilon(dtype: str) -> Fraction:
+    """Return the distance from 1 to the next number of a dtype."""
+    return two(-FORMATS[PARTS.get(dtype, dtype)].mantissa)
+
+
+def unit_roundoff(dtype: str) -> Fraction:
+    """Return half the distance of 1 to the next number of the dtype that adds."""
+    return two(-1 - compute_format(PARTS.get(dtype, dtype)).mantissa)
+
+
+def half_unit(dtype: str, size: Fraction) -> Fraction:
+    """Return half the distance of neighbours at a size, the most that one rounding is off."""
+    return unit(FORMATS[PARTS.get(dtype, dtype)], size) / 2
+
+
+def with_rounding(dtype: str, truth: Value, reach: Fraction) -> Fraction:
+    """Return an error before the last rounding, with that of the last rounding."""
+    sizes = [p.size for p in (truth if isinstance(truth, tuple) else (truth,))
+             if isinstance(p, Real) and p.size is not None and not p.is_nan]  # fmt: skip
+    return reach + half_unit(dtype, max(sizes, default=Fraction(0)) + reach)
+
+
+def sum_allowed(
+    dtype: str, xs: Sequence[Real], truth: Value, divisor: int = 1, target: str | None = None
+) -> Fraction:
+    """Return how far a sum of numbers of a dtype, or their mean, may be off."""
+    # One more for the division, one for integers that are not exact in what adds.
+    count = len(xs) + 2 * (divisor > 1)
+    return added_allowed(target or dtype, count, magnitude(xs) / divisor, truth)
+
+
+def added_allowed(dtype: str, count: int, size: Fraction, truth: Value) -> Fraction:
+    """Return how far a sum of so many numbers, of such a sum of sizes, may be off."""
+    return with_rounding(dtype, truth, count * unit_roundoff(dtype) * size)
+
+
+def product_allowed(dtype: str, xs: Sequence[Value], truth: Value, more: int = 0) -> Fraction:
+    """Return how far a product may be off, where no partial one overflows; `more` are roundings."""
+    roundoff, count = unit_roundoff(dtype), len(xs) + more
+    if isinstance(truth, tuple):
+        # A complex product is off by less than 3 units of its size.
+        reach = 3 * count * roundoff * (truth[0].value ** 2 + truth[1].value ** 2)
+        size = max(abs(truth[0].value), abs(truth[1].value))
+        reach = reach / size if size else reach
+    elif isinstance(truth, Real) and truth.size is not None and not truth.is_nan:
+        reach = count * roundoff * truth.size
+    else:
+        reach = Fraction(0)
+    # Below the smallest normal number, what is lost does not shrink with the product.
+    form = compute_format(PARTS.get(dtype, dtype))
+    return with_rounding(dtype, truth, reach + count * two(-form.bias - form.mantissa))
+
+
+def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[Value]:
+    """Return positive numbers whose sum is just above, or below, the middle of two neighbours.
+
+    However few digits the dtype has, a sum that is larger by a thousandth, or has lost one of the
+    elements, is rounded to the other neighbour: the error shows.
+    """
+    form = FORMATS[dtype]
+    random = Random(f"nearly tied {dtype} {count} {above} {seed}")
+    found = [_nearest(form, random.uniform(0.25, 0.5)) for _ in range(count - _CORRECTIONS)]
+    begun = total(found).value
+    step = unit(form, begun)
+    low = (math.floor(begun / step) + 1) * step
+    tie = low + half_unit(dtype, low)
+    off = two(max(exponent_of(*tie.as_integer_ratio()) - 12, 1 - form.bias - form.mantissa))
+    rest = tie + (off if above else -off) - begun
+    for _ in range(_CORRECTIONS):
+        one = _at_most(form, rest)
+        found.append(one)
+        rest -= one.value
+    assert rest == 0, (dtype, count, rest)
+    random.shuffle(found)
+    return list(found)
+
+
+_CORRECTIONS = 6
+
+
+def _nearest(form: Format, x: float) -> Real:
+    return rounded(form, real(x))
+
+
+def _at_most(form: Format, x: Fraction) -> Real:
+    """Return the largest number of a format that is not above a positive one."""
+    near = encode(form, real(x))
+    found = decode(form, near)
+    return found if found.value <= x else decode(form, near - 1)

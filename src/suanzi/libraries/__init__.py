@@ -1,0 +1,1 @@
+"""What other libraries compute: BLAS, LAPACK and Fourier transforms."""

@@ -1,0 +1,150 @@
+"""7.2.15: complex numbers made of their parts, the parts, and conjugates."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, char, float16, float32, float64
+from suanzi.registry import ANY, REGISTRY, Operator, operator
+from suanzi.resolve.arguments import (
+    Number,
+    as_operand,
+    check_dtype,
+    check_shapes,
+    number_tensor,
+    real_values,
+    tensor_argument,
+    without_scale,
+)
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.tensor import Tensor, TensorLike, copy, tensor, zeros
+
+_PARTS = (float16, float32, float64)
+_NOT_TEXT = tuple(d for d in ANY if d is not char)
+
+
+@_core.accelerate_complex
+@operator("7.2.15.1", dtypes=_PARTS)
+def complex(real: TensorLike, imag: TensorLike) -> Tensor:
+    """Return complex numbers of real and imaginary parts, which are repeated to one shape.
+
+    Both parts are float16, which makes complex32, or float32, or float64. They are never promoted:
+    different dtypes are an error, bfloat16 and float8 too. A Python number takes the dtype of the
+    other part.
+
+    >>> import suanzi as sz
+    >>> sz.complex(sz.tensor([2.25, 3.25]), sz.tensor([4.75, 5.75]))
+    Tensor([2.25+4.75j, 3.25+5.75j], dtype=complex64)
+    >>> sz.complex(sz.tensor([1, 2], sz.float16), 0.5)
+    Tensor([1+0.5j, 2+0.5j], dtype=complex32)
+    """
+    op = REGISTRY["complex"]
+    given = {
+        name: real_values(op, name, as_operand(op, name, x))
+        for name, x in (("real", real), ("imag", imag))
+    }
+    wanted = next((x.dtype for x in given.values() if isinstance(x, Tensor)), None)
+    parts = {name: _as_part(op, name, x, wanted) for name, x in given.items()}
+    for name, x in parts.items():
+        check_dtype(op, {name: x}, x.dtype)
+    first, second = parts.values()
+    if first.dtype is not second.dtype:
+        wide = max(first.dtype, second.dtype, key=lambda d: d.bits)
+        narrow = "real" if first.dtype is not wide else "imag"
+        raise TypeMismatch(
+            f"{op.title}: real is {first.dtype} and imag is {second.dtype}; they must be the same. "
+            f"Cast one of them, with sz.cast({narrow}, sz.{wide})."
+        )
+    check_shapes(op, parts)
+    made: Tensor = _core.make_complex(first, second)
+    return made
+
+
+def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) -> Tensor:
+    """Return a part as a tensor; a number that is real takes the dtype of the other one."""
+    if isinstance(x, Tensor):
+        return x
+    if wanted not in _PARTS or isinstance(x, builtins.complex):
+        return number_tensor(op, name, x)
+    try:
+        return tensor(float(x), wanted)
+    except (InvalidArgument, OverflowError) as error:
+        problem = str(error).removeprefix("tensor: ").rstrip(".")
+        raise InvalidArgument(f"{op.title}: {name}: {problem}.") from None
+
+
+@_core.accelerate_conj
+@operator("7.2.15.2", dtypes=_NOT_TEXT)
+def conj(input: TensorLike) -> Tensor:
+    """Return the conjugate: the imaginary part has the other sign. A real tensor is itself.
+
+    >>> import suanzi as sz
+    >>> sz.conj(sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j]))
+    Tensor([-2.25-4.75j,  3.25-5.75j], dtype=complex64)
+    >>> x = sz.tensor([1, 2])
+    >>> sz.conj(x) is x
+    True
+    """
+    op = REGISTRY["conj"]
+    x = _number_argument(op, input)
+    if x.dtype.kind != "complex":
+        return x
+    made: Tensor = _core.conjugate(x)
+    return made
+
+
+@_core.accelerate_imag
+@operator("7.2.15.3", dtypes=_NOT_TEXT)
+def imag(input: TensorLike) -> Tensor:
+    """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
+    >>> sz.imag(x)
+    Tensor([4.75, 5.75], dtype=float32)
+    >>> sz.imag(x)[0] = 1
+    >>> x
+    Tensor([  -2.25+1j, 3.25+5.75j], dtype=complex64)
+    >>> sz.imag(sz.tensor([1, 2]))
+    Tensor([0, 0], dtype=int64)
+    """
+    op = REGISTRY["imag"]
+    x = _number_argument(op, input)
+    if x.dtype.kind == "complex":
+        part: Tensor = _core.part_view(x, True)
+        return part
+    if x.dtype.kind != "quantized":
+        return zeros(x.shape, x.dtype)
+    if x.zero_point is None:
+        raise without_scale(op.title, "input", x)
+    made = copy(x)
+    integers = made.int_repr()
+    _core.copy_into(integers, tensor(x.zero_point, integers.dtype))
+    return made
+
+
+@_core.accelerate_real
+@operator("7.2.15.4", dtypes=_NOT_TEXT)
+def real(input: TensorLike) -> Tensor:
+    """Return the real part: a view on the same memory. A real tensor is itself.
+
+    >>> import suanzi as sz
+    >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
+    >>> sz.real(x)
+    Tensor([-2.25,  3.25], dtype=float32)
+    """
+    op = REGISTRY["real"]
+    x = _number_argument(op, input)
+    if x.dtype.kind != "complex":
+        return x
+    part: Tensor = _core.part_view(x, False)
+    return part
+
+
+def _number_argument(op: Operator, input: Any) -> Tensor:
+    x = tensor_argument(op, "input", input)
+    if x.dtype is char:
+        raise TypeMismatch(f"{op.title}: input is char, text, which has no parts; it is numbers.")
+    return x

@@ -1,0 +1,289 @@
+"""7.2.17.7 and .9: linear equations and inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType
+from suanzi.libraries.lapack import (
+    Copies,
+    call,
+    check_finite,
+    check_result,
+    check_square,
+    columns,
+    computing_dtype,
+    converted,
+    epsilon,
+    exponents,
+    flag_argument,
+    inverse_norm,
+    many_small,
+    matrix_at,
+    norm_of,
+    not_finite,
+    place,
+    pointer,
+    promoted_dtype,
+    put,
+    repeated_to,
+    rounded,
+    scale,
+    transposed,
+    unset,
+    workspace,
+    zeros,
+)
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
+from suanzi.resolve.arguments import broadcast_shapes, real_argument
+from suanzi.status import InvalidArgument
+from suanzi.tensors.tensor import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from suanzi.libraries.lapack import Array
+
+_MANY_SIDES = 1 << 16
+"""So many right-hand sides are worth a call for each matrix."""
+
+
+@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX))
+def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
+    """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`.
+
+    `rhs` has the right-hand sides as columns, or is one of them, of rank 1; so is x. The axes of a
+    batch are broadcast. A singular matrix is refused, and so is one that is so to the precision of
+    its dtype, whatever the scale of its rows and columns.
+
+    >>> import suanzi as sz
+    >>> a, b = sz.tensor([[2.0, 1], [0, 4]]), sz.tensor([4.0, 8])
+    >>> sz.solve(a, b, False), sz.solve(a, b, True)
+    (Tensor([1, 2], dtype=float32), Tensor([  2, 1.5], dtype=float32))
+    """
+    op = REGISTRY["solve"]
+    a, b, dt = operands(op, mat, rhs)
+    check_square(op, "mat", a)
+    one, batch = right_hand_sides(op, a, b)
+    turned = flag_argument(op, "adjoint", adjoint)
+    b = as_column(b) if one else b
+    shape = (*batch, *b.shape[-2:])
+    if 0 in (*batch, a.shape[-1]):
+        made: Tensor | None = zeros(shape, dt)[0]
+    else:
+        a, b = converted(a, dt), converted(b, dt)
+        small = many_small(a) and 0 < b.shape[-1] <= _MANY_SIDES
+        made = _solve_many(a, b, batch, dt, turned) if small else None
+    x = _solve_one_by_one(op, a, b, batch, dt, turned) if made is None else made
+    return without_column(x) if one else x
+
+
+def _solve_many(
+    a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
+) -> Tensor | None:
+    """Return the solutions; None where there is something to complain about, or to scale."""
+    compute = computing_dtype(dt)
+    # Rows, which are the columns of the transpose, are turned in the cache.
+    work = columns(repeated_to(transposed(a), batch), compute)
+    x = columns(repeated_to(b, batch), compute)
+    gesv = pointer("gesv", compute)
+    if _core.solve_small(gesv, work.stacked, x.stacked, epsilon(compute), True, adjoint):
+        return rounded(x.tensor, dt)
+    return None
+
+
+def _solve_one_by_one(
+    op: Operator, a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
+) -> Tensor:
+    import numpy as np
+
+    compute = computing_dtype(dt)
+    # Rows one behind the other are the columns of the transpose, which has the same factors to us.
+    lying = not adjoint and abs(a.strides[-1]) < abs(a.strides[-2])
+    work = columns(transposed(a) if lying else a, compute)
+    factors = [_factors(op, a, work, i, lying) for i in range(len(work.arrays))]
+    x = unset((*batch, *b.shape[-2:]), compute)
+    sides = columns(b, compute)
+    check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
+    pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
+    with np.errstate(over="ignore"):
+        for y, (matrix, side) in zip(x.arrays, pairs, strict=True):
+            lu, swaps, rows, cols = factors[matrix]
+            if lying or adjoint:
+                rows, cols = cols, rows
+            y[...] = sides.arrays[side]
+            shift = 0 if rows is None else _scaled_with_room(y, rows)
+            if y.size:
+                trans = 1 if lying else 2 if adjoint else 0
+                put(y, call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)[0])
+            if cols is not None:
+                scale(y, cols[:, None] - shift)
+    check_result(op, x.arrays, dt)
+    return rounded(x.tensor, dt)
+
+
+@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX))
+def inverse(mat: TensorLike) -> Tensor:
+    """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
+
+    >>> import suanzi as sz
+    >>> sz.inverse(sz.tensor([[2.0, 0], [1, 4]]))
+    Tensor([[   0.5,      0],
+            [-0.125,   0.25]], dtype=float32)
+    """
+    op = REGISTRY["inverse"]
+    a = real_argument(op, "mat", mat)
+    dt = promoted_dtype(op, {"mat": a})
+    check_square(op, "mat", a)
+    if not a.size:
+        return zeros(a.shape, dt)[0]
+    a = converted(a, dt)
+    found = _invert_many(a, dt) if many_small(a) else None
+    return _invert_one_by_one(op, a, dt) if found is None else found
+
+
+def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
+    """Return the inverses; None where there is something to complain about, or to scale."""
+    compute = computing_dtype(dt)
+    # The rows are the columns of the transpose, whose inverse is the transpose of what is wanted.
+    work = columns(transposed(a), compute)
+    if _core.invert_small(pointer("gesv", compute), work.stacked, epsilon(compute)):
+        return rounded(work.base, dt)
+    return None
+
+
+def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
+
+    compute = computing_dtype(dt)
+    # Of the transpose, whose columns are the rows, it is the transpose of the inverse.
+    lying = abs(a.strides[-1]) < abs(a.strides[-2])
+    work = columns(transposed(a) if lying else a, compute)
+    (lwork,) = workspace(op, "getri", compute, a.shape[-1])
+    for i, array in enumerate(work.arrays):
+        lu, swaps, rows, cols = _factors(op, a, work, i, lying)
+        found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
+        put(array, found)
+        if rows is not None and cols is not None:
+            scale(array, cols[:, None] + rows)
+    check_result(op, work.arrays, dt)
+    return rounded(transposed(work.tensor) if lying else work.tensor, dt)
+
+
+Factors = tuple[Any, Any, Any, Any]
+"""LU and row swaps of a matrix; the powers of two its rows and columns were scaled by, or None."""
+
+
+def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Factors:
+    """Return the factors of a matrix, in its own memory, or raise if it is singular."""
+    import numpy as np
+
+    compute, array = work.tensor.dtype, work.arrays[i]
+    least = epsilon(compute)
+
+    def factorised() -> tuple[Array, Array, float]:
+        """Return the factors and the reciprocal condition number; what is not finite makes it 0."""
+        size = norm_of(array, compute, "I")
+        if not math.isfinite(size) and not np.isfinite(array).all():  # and not of the sum alone
+            raise not_finite(op, "mat", work.batch, i)
+        lu, swaps, zero = call(op, "getrf", compute, array, overwrite_a=1)
+        if zero or not math.isfinite(size):
+            return lu, swaps, 0.0
+        product = size * inverse_norm(op, lu, swaps, compute)
+        return lu, swaps, 1 / product if product else 0.0
+
+    with np.errstate(all="ignore"):
+        lu, swaps, found = factorised()
+        if found >= least:
+            return lu, swaps, None, None
+        # Rows or columns of very different scale look the same: scaled alike, they do not.
+        one = matrix_at(a, i)
+        array[...], rows, cols = _balanced(columns(transposed(one) if lying else one, compute))
+        lu, swaps, found = factorised()
+        if found >= least:
+            return lu, swaps, rows, cols
+    raise InvalidArgument(
+        f"{op.title}: mat{place(work.batch, i)} is singular to the precision of {compute}: its "
+        f"reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
+        "sz.lstsq gives the least-squares solution of least norm."
+    )
+
+
+def _balanced(one: Copies) -> tuple[Array, Array, Array]:
+    """Return a matrix with rows and columns scaled by powers of two to about 1, and the powers."""
+    array = one.arrays[0]
+    rows = -_powers(array, 1)
+    scale(array, rows[:, None])
+    cols = -_powers(array, 0)
+    scale(array, cols)
+    return array, rows, cols
+
+
+def _powers(array: Array, axis: int) -> Array:
+    import numpy as np
+
+    found = exponents(array).max(axis=axis)
+    return np.where(found > -(10**6), found, 0)
+
+
+def _scaled_with_room(sides: Array, rows: Array) -> Array:
+    """Scale rows by powers of two, and columns so that nothing is lost; return what those were.
+
+    What solves the scaled equations may be far larger than the numbers at both ends.
+    """
+    import numpy as np
+
+    limits = np.finfo(sides.dtype)
+    room = int(limits.maxexp) - 2 * (int(limits.nmant) + 1)
+    shift: Array = room - (exponents(sides) + rows[:, None]).max(axis=0, initial=-(10**6))
+    scale(sides, rows[:, None] + shift)
+    return shift
+
+
+# ---- right-hand sides, also of least squares ----------------------------------------------------
+
+
+def operands(op: Operator, mat: Any, rhs: Any) -> tuple[Tensor, Tensor, DType]:
+    """Return both operands and the dtype they are promoted to."""
+    a, b = real_argument(op, "mat", mat), real_argument(op, "rhs", rhs)
+    return a, b, promoted_dtype(op, {"mat": a, "rhs": b})
+
+
+def right_hand_sides(op: Operator, a: Tensor, b: Tensor) -> tuple[bool, tuple[int, ...]]:
+    """Return whether there is but one right-hand side, of rank 1, and the batch of the result."""
+    if not b.ndim:
+        raise InvalidArgument(f"{op.title}: rhs is of rank 0; it must have an axis at least.")
+    one = b.ndim == 1
+    rows = b.shape[-1 if one else -2]
+    if rows != a.shape[-2]:
+        raise InvalidArgument(
+            f"{op.title}: mat has shape {a.shape} and rhs {b.shape}; rhs must have {a.shape[-2]} "
+            f"rows, as mat has, and has {rows}."
+        )
+    batch = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
+    if batch is None:
+        raise InvalidArgument(
+            f"{op.title}: mat has shape {a.shape} and rhs {b.shape}; the axes before the last two "
+            "must be equal or 1, counted from the last."
+        )
+    return one, batch
+
+
+def as_column(b: Tensor) -> Tensor:
+    """Return a view with one more axis, the last."""
+    made: Tensor = _core.view(b, b.offset, (*b.shape, 1), (*b.strides, 1))
+    return made
+
+
+def without_column(x: Tensor) -> Tensor:
+    """Return a view without the last axis."""
+    made: Tensor = _core.view(x, x.offset, x.shape[:-1], x.strides[:-1])
+    return made
+
+
+def repeated(own: tuple[int, ...], batch: tuple[int, ...]) -> list[int]:
+    """Return which matrix of a batch each one of a larger batch is."""
+    import numpy as np
+
+    which = np.arange(math.prod(own)).reshape(own)
+    found: list[int] = np.broadcast_to(which, batch).ravel().tolist()
+    return found

@@ -1,0 +1,1 @@
+"""Arguments to a checked, promoted, broadcast call, or a StatusError that explains."""

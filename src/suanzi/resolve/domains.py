@@ -1,0 +1,74 @@
+"""What a function makes of a number it has no result for.
+
+A square root, an inverse hyperbolic function or a logarithm of a number outside its domain is NaN,
+as IEEE 754 has it. The clauses of these functions have a status for it; the standard's own form
+(:mod:`suanzi.interface`) returns that. `domain_errors` chooses one for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import float32
+from suanzi.status import InvalidArgument
+
+if TYPE_CHECKING:
+    from suanzi.registry import Operator
+    from suanzi.tensors.tensor import Tensor
+
+_chosen: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)
+
+
+@contextmanager
+def domain_errors(raised: bool = True) -> Iterator[None]:
+    """Make a number outside a function's domain an error for a ``with`` block, or NaN.
+
+    It holds in this thread or task, for the Python functions and for the standard's form alike.
+
+    >>> import suanzi as sz
+    >>> with sz.domain_errors():
+    ...     sz.log(sz.tensor([1.0, -2.0]))
+    Traceback (most recent call last):
+        ...
+    suanzi.status.InvalidArgument: log (7.2.12.3): x holds -2, and its domain is x >= 0. Mend it, \
+for example with sz.clip, or let the result be NaN, with sz.domain_errors(False).
+    """
+    _core.mind_domains()
+    token = _chosen.set(raised)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def matter(default: bool = False) -> bool:
+    """Tell whether a number outside a domain is an error here; `default` if nobody chose."""
+    chosen = _chosen.get()
+    return default if chosen is None else chosen
+
+
+def check(op: Operator, x: Any, result: Tensor) -> None:
+    """Raise InvalidArgument if a result is NaN where the operand was a number."""
+    from suanzi.resolve.arguments import real_argument
+
+    made = _core.run_operator("is_nan", [result], result.dtype)[0].numpy()
+    if not made.any():
+        return
+    operand = real_argument(op, "x", x)
+    if not result.dtype.has_infinity:
+        assert op.kernel is not None
+        # There a pole is NaN, too; in float32 it is not.
+        wide = _core.run_operator(op.kernel, [operand], float32)[0]
+        made = _core.run_operator("is_nan", [wide], float32)[0].numpy()
+    if operand.dtype.kind == "float":
+        made = made & ~_core.run_operator("is_nan", [operand], operand.dtype)[0].numpy()
+    if made.any():
+        first: Any = operand.reshape(-1)[int(made.argmax())].item()
+        raise InvalidArgument(
+            f"{op.title}: x holds {first:g}, and its domain is {op.domain}. Mend it, for example "
+            "with sz.clip, or let the result be NaN, with sz.domain_errors(False)."
+        )

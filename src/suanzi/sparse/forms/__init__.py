@@ -1,0 +1,1 @@
+"""The operators that sparse tensors have a form of."""

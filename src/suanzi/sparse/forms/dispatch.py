@@ -1,0 +1,126 @@
+"""Which operators have a sparse form, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from suanzi.registry import REGISTRY, Operator
+from suanzi.sparse.forms import elementwise, reduction, shapes
+from suanzi.sparse.forms import products as product
+from suanzi.sparse.forms.elementwise import signature_of
+from suanzi.sparse.making import DTYPES
+from suanzi.sparse.tensor import SparseTensor, copy, destroy
+from suanzi.standard import interface
+from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
+
+Form = Callable[..., Any]
+"""It takes the operator, and its arguments by the names the standard gives them."""
+
+
+def _duplicate(op: Operator, input: SparseTensor) -> SparseTensor:
+    return copy(input)
+
+
+def _destroy(op: Operator, input: SparseTensor) -> None:
+    destroy(input)
+
+
+def _rank(op: Operator, input: SparseTensor) -> int:
+    return input.ndim
+
+
+def _size(op: Operator, input: SparseTensor) -> int:
+    return input.size
+
+
+def _shape(op: Operator, input: SparseTensor) -> Any:
+    from suanzi.ops.query import shape_tensor
+
+    return shape_tensor(op, input.shape)
+
+
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(elementwise.UNARY, elementwise.unary),
+    **dict.fromkeys(elementwise.BINARY, elementwise.binary),
+    "allclose": elementwise.allclose,
+    "transpose": shapes.transpose,
+    "reshape": shapes.reshape,
+    "expand_dims": shapes.expand_dims,
+    "squeeze": shapes.squeeze,
+    "flatten": shapes.flatten,
+    "reduce": reduction.reduce,
+    "matmul": product.matmul,
+    "duplicate": _duplicate,
+    "destroy": _destroy,
+    "rank": _rank,
+    "size": _size,
+    "shape": _shape,
+}
+"""The sparse form of every operator that has one, by name."""
+
+_BY_PLACE = (elementwise.unary, elementwise.binary, elementwise.allclose)
+"""The forms that hand their arguments on; others know their names, whatever their order is."""
+
+_OF_SEVERAL = {**dict.fromkeys(elementwise.BINARY, 2), "allclose": 2, "matmul": 2}
+"""How many arguments, the first ones, can be sparse, where it is not one."""
+
+
+def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute an operator of which an argument is sparse."""
+    op = operator_named(name)
+    if name in REGISTRY:  # arguments in the order of the declaration, however they came
+        args, kwargs = _ordered(op, args, kwargs)
+    every = [*args, *kwargs.values()]
+    if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
+        return NotImplemented
+    for x in every:
+        if _is_sparse(x) and x._places is None:
+            raise UninitializedObject(f"{op.title}: a sparse tensor was destroyed.")
+    count = _OF_SEVERAL.get(name, 1)
+    misplaced = name in FORMS and (
+        any(map(_is_sparse, every[count:])) or (count == 1 and not _is_sparse(every[0]))
+    )
+    if name not in FORMS or misplaced or any(map(_holds_sparse, every)):
+        raise TypeMismatch(
+            f"{op.title}: it has no form for sparse tensors{' in this place' * misplaced}. Make "
+            "them dense first, with to_dense()."
+        )
+    try:
+        return FORMS[name](op, *args, **kwargs)
+    except AllocFailed as error:
+        problem = str(error)
+        raise AllocFailed(
+            problem if problem.startswith(op.title) else f"{op.title}: {problem}"
+        ) from None
+    except MemoryError as error:
+        raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
+
+
+def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return arguments by place, or all by name, as the form of an operator takes them."""
+    if not kwargs and len(args) == 2 and op.name in elementwise.BINARY:
+        return args, kwargs
+    try:
+        given = signature_of(op.function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{op.title}: {error}") from None
+    if FORMS.get(op.name) in _BY_PLACE:
+        return given.args, given.kwargs
+    return (), given.arguments
+
+
+def _is_sparse(x: Any) -> bool:
+    return isinstance(x, SparseTensor)
+
+
+def _holds_sparse(x: Any) -> bool:
+    return isinstance(x, list | tuple) and any(map(_is_sparse, x))
+
+
+def operator_named(name: str) -> Operator:
+    """Return the declared operator of a name, or one with what the standard says of it."""
+    if name in REGISTRY:
+        return REGISTRY[name]
+    clause = "-" if name == "negative" else interface(name).clause
+    return Operator(name, clause, call, DTYPES, None, None)

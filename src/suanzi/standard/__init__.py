@@ -1,0 +1,152 @@
+"""The standard as data: its interfaces, ``spec/standard.toml``, and the worked examples of its
+Appendix A, ``spec/examples.toml``; each is read when it is first asked.
+
+>>> interface("7.2.4.1").name, interface("add").statuses
+('add', (<Status.SUCCESS: 0>, <Status.TYPE_MISMATCH: 1>))
+>>> len(interfaces()), sum(i.minimal for i in interfaces().values())
+(151, 77)
+>>> next(e.arguments for e in examples() if e.name == "zeros")
+mappingproxy({'dtype': 'FLOAT32', 'device': 'CPU', 'shape': (2, 3)})
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from suanzi._hints import nearest
+from suanzi.status import InvalidArgument, Status
+
+if TYPE_CHECKING:
+    from suanzi.standard.worked_examples import Example
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an interface."""
+
+    name: str
+    default: str | None
+    """As the standard prints it; empty if it promises one and prints none, None if required."""
+    added: bool = False
+    """Whether the standard forgot it, and it is ours."""
+    derived: bool = False
+    """Whether it follows from another, as the length of an array does: Python may leave it out."""
+    length_of: str | None = None
+    """The parameter, an array, that it is the length of."""
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is None
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of the standard."""
+
+    clause: str
+    table: int
+    name: str
+    c_name: str
+    printed: tuple[str, ...]
+    """Other spellings of the name that the standard prints."""
+    category: str
+    backward_of: str | None
+    parameters: tuple[Parameter, ...]
+    outputs: tuple[str, ...]
+    dtypes: str
+    statuses: tuple[Status, ...]
+    minimal: bool
+
+    @property
+    def category_clause(self) -> str:
+        """The clause of its category: 7.2.4 for add."""
+        return ".".join(self.clause.split(".")[:3])
+
+
+@cache
+def interfaces() -> MappingProxyType[str, Interface]:
+    """Return every interface of the standard, by name, in its order."""
+    entries = read_spec("standard.toml")["interface"]
+    return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
+
+
+def read_spec(name: str) -> dict[str, Any]:
+    """Return the data of a file of ``spec/``."""
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as text:
+        return tomllib.load(text)
+
+
+def _interface(entry: dict[str, object]) -> Interface:
+    facts = dict(entry)
+    own = facts.pop("parameters")
+    ours = facts.pop("added", [])
+    assert isinstance(own, list)
+    assert isinstance(ours, list)
+    parameters = [
+        _parameter(p, added) for group, added in ((own, False), (ours, True)) for p in group
+    ]
+    return Interface(
+        parameters=tuple(parameters),
+        printed=tuple(facts.pop("printed", ())),  # type: ignore[arg-type]
+        backward_of=facts.pop("backward_of", None),  # type: ignore[arg-type]
+        outputs=tuple(facts.pop("outputs")),  # type: ignore[arg-type]
+        statuses=tuple(Status[s] for s in facts.pop("statuses")),  # type: ignore[attr-defined]
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def _parameter(entry: dict[str, Any], added: bool) -> Parameter:
+    derived = entry.get("derived", False)
+    array = derived if isinstance(derived, str) else None
+    return Parameter(entry["name"], entry.get("default"), added, bool(derived), array)
+
+
+def interface(key: str) -> Interface:
+    """Return an interface by its name, its C name, a misprint of it, or its clause.
+
+    >>> interface("op_loglp").name, interface("7.2.4.1").c_name
+    ('log1p', 'op_add')
+    """
+    found = interfaces().get(key) or _by_any_name().get(key.strip().lower().removeprefix("sz."))
+    if found is None:
+        raise InvalidArgument(
+            f"{key!r} is not an interface of the standard.{nearest(key, _by_any_name())}"
+        )
+    return found
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Return the worked examples, misprints mended, in the standard's order.
+
+    Each interface has one at least: one of ours where the standard has none.
+
+    >>> example = next(e for e in examples() if e.name == "min")
+    >>> example.number, example.printed, example.errata
+    ('A.2.4.10', '[1, 3, 4]', ('E76',))
+    >>> example.outputs["z"]  # doctest: +ELLIPSIS
+    ExampleTensor(dtype='INT32', shape=(3,), values=(1, 3, 2), ...)
+    """
+    # Not above: `import suanzi` reads this file, and needs no examples.
+    from suanzi.standard.worked_examples import example
+
+    return tuple(example(entry) for entry in read_spec("examples.toml")["example"])
+
+
+@cache
+def _by_any_name() -> dict[str, Interface]:
+    """Return every interface by its clause, and by all its names with and without ``op_``."""
+    found: dict[str, Interface] = {}
+    for one in interfaces().values():
+        found[one.clause] = one
+        for name in (one.c_name, *one.printed):
+            found.setdefault(name, one)
+            found.setdefault(name.removeprefix("op_"), one)
+    return found | dict(interfaces())

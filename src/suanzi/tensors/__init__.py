@@ -1,0 +1,1 @@
+"""Tensors: the type, how they are made and exchanged, and how they print."""

@@ -1,0 +1,473 @@
+"""Tensor: elements of one dtype in a shape, over memory that views can share.
+
+The type itself, its memory and Python's operators are native; the methods here are what Python
+adds.
+
+>>> import suanzi as sz
+>>> x = sz.tensor([[1, 2], [3, 4]], sz.float16)
+>>> x + 1
+Tensor([[2, 3],
+        [4, 5]], dtype=float16)
+>>> x.shape, x.dtype, x.layout.min2maj, x.device
+((2, 2), suanzi.float16, (1, 0), Device('cpu'))
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from suanzi import _core
+from suanzi.device import Device, DeviceLike
+from suanzi.dtypes import DType
+from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.tensors.exchange import MAX_NDIM, to_dlpack, to_numpy
+from suanzi.tensors.exchange import tensor as tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from suanzi.ops.reduction_modes import ReduceFunction, ReduceMode
+    from suanzi.sparse.tensor import SparseTensor
+
+
+@_core.make_tensor_type
+class Tensor:
+    """Elements of one dtype in a shape. Make one with :func:`tensor`.
+
+    >>> import suanzi as sz
+    >>> sz.tensor([1, 2], sz.int8) + sz.tensor([0.5], sz.float16)
+    Tensor([1.5, 2.5], dtype=float16)
+    """
+
+    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
+    __array_ufunc__ = None
+
+    if TYPE_CHECKING:
+        dtype: DType
+        shape: tuple[int, ...]
+        strides: tuple[int, ...]
+        ndim: int
+        size: int
+        offset: int
+        scale: tuple[float, ...] | None
+        zero_point: int | None
+        channel_axis: int | None
+        T: Tensor
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lshift__(self, other: Any) -> Tensor: ...
+        def __rlshift__(self, other: Any) -> Tensor: ...
+        def __rshift__(self, other: Any) -> Tensor: ...
+        def __rrshift__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __pos__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __hash__(self) -> int: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    @property
+    def storage(self) -> _core.Storage:
+        """The memory, which views share: two tensors on one storage have equal storages."""
+        return _core.storage(self)
+
+    @property
+    def device(self) -> Device:
+        """The device the memory is on."""
+        found: Device = self.storage.device
+        return found
+
+    def to_device(self, device: DeviceLike) -> Any:
+        """Return the tensor on a device: itself if it is there, else a copy of the provider's own.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([1, 2])
+        >>> x.to_device("cpu") is x
+        True
+        """
+        from suanzi.device import provider_of, upload
+
+        if is_destroyed(self):
+            raise UninitializedObject("to_device: the tensor was destroyed.")
+        try:
+            place = Device(device)
+            provider = provider_of(place)
+            return self if provider is None else upload(self, place, provider)
+        except StatusError as error:
+            raise error.__class__(f"to_device: {error}") from error
+
+    @property
+    def layout(self) -> Layout:
+        """The order of the axes in memory."""
+        return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
+
+    @property
+    def real(self) -> Tensor:
+        """The real part, as :func:`suanzi.real`: a view, or the tensor itself if it is real."""
+        from suanzi.ops.complex import real
+
+        return real(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part, as :func:`suanzi.imag`: a view, or zeros if the tensor is real."""
+        from suanzi.ops.complex import imag
+
+        return imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "complex":
+            raise TypeMismatch(
+                f"imag: the tensor is {self.dtype}, which has no imaginary part to set. Cast it "
+                "first, for example with sz.cast(x, sz.complex64)."
+            )
+        self.imag[...] = value
+
+    def reshape(self, *dims: int | Sequence[int]) -> Tensor:
+        """Return the elements in another shape, as :func:`suanzi.reshape`.
+
+        One of the sizes may be -1: it is what the others leave.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([1, 2, 3, 4, 5, 6]).reshape(2, -1).shape
+        (2, 3)
+        """
+        from suanzi.ops.transformation_views import reshape
+
+        return reshape(self, sizes_of(self, dims))
+
+    def reduce(
+        self,
+        mode: ReduceMode | ReduceFunction | str = "SUM",
+        axis: int | Sequence[int] | None = None,
+        keep_dims: bool = False,
+    ) -> Tensor:
+        """Combine the elements along axes, as :func:`suanzi.reduce`.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([[1, 2], [3, 4]]).reduce("MAX", axis=1)
+        Tensor([2, 4], dtype=int64)
+        """
+        from suanzi.ops.reduction import reduce
+
+        return reduce(self, mode, axis, keep_dims=keep_dims)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return a NumPy array on the same memory.
+
+        bfloat16, float8, int4, uint4, uint1 and complex32 come as dtypes of ml_dtypes.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([1, 2], sz.bfloat16)
+        >>> x.numpy()
+        array([1, 2], dtype=bfloat16)
+        """
+        return to_numpy(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"an array of {dtype} needs a copy of {self.dtype} elements")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        return to_dlpack(self, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self) -> bool | int | float | complex | bytes:
+        """Return the only element as a Python number.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([0.5], sz.float8_e5m2).item()
+        0.5
+        """
+        if self.size != 1:
+            raise InvalidArgument(
+                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
+            )
+        found = self.tolist()
+        while isinstance(found, list):
+            found = found[0]
+        return found  # type: ignore[no-any-return]
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers.
+
+        Those of a quantised tensor are what it stands for, exactly.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
+        exact = self
+        if self.zero_point is not None:  # cheaper to ask for than scales
+            from suanzi.dtypes import float64
+
+            exact = _core.dequantize(self, float64, False)
+        found = _core.to_lists(exact)
+        return readable(self).tolist() if found is None else found
+
+    def int_repr(self) -> Tensor:
+        """Return the integers that a quantised tensor stores, on the same memory.
+
+        >>> import suanzi as sz
+        >>> sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, -1]).int_repr()
+        Tensor([ 1, -1], dtype=int8)
+        """
+        from suanzi.quantized import int_repr
+
+        return int_repr(self)
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeMismatch("len: a 0-d tensor has no length.")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        for i in range(self.shape[0]):
+            yield self[i]
+
+    def __reversed__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        return iter(self[::-1])
+
+    def __contains__(self, value: Any) -> bool:
+        found = self == value
+        return isinstance(found, Tensor) and bool(_core.mask_places(found).size)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise InvalidArgument(
+                f"bool: the truth of a tensor with {self.size} elements is not one value."
+            )
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._number())  # type: ignore[arg-type]
+
+    def __float__(self) -> float:
+        return float(self._number())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def _number(self) -> bool | int | float | complex:
+        value = self.item()
+        if isinstance(value, bytes):
+            raise TypeMismatch("a tensor of char holds text, which is not a number.")
+        return value
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in ("int", "uint", "bool") or self.size != 1:
+            raise TypeMismatch(
+                f"an index is one integer, not a tensor of {self.dtype} with shape {self.shape}."
+            )
+        return int(self)
+
+    def __repr__(self) -> str:
+        from suanzi.tensors.printing import describe
+
+        try:
+            return describe(self)
+        except UninitializedObject:
+            return "Tensor(destroyed)"
+
+    def _repr_html_(self) -> str | None:
+        from suanzi.tensors.html import tensor_page
+
+        try:
+            return tensor_page(self)
+        except UninitializedObject:
+            return None  # the text says so
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
+    def __round__(self, ndigits: None = None) -> Tensor:
+        if ndigits is not None:
+            raise TypeMismatch("round: a tensor is rounded to whole numbers; leave ndigits out.")
+        from suanzi.ops.rounding import round as rounded
+
+        return rounded(self)
+
+    def __copy__(self) -> Tensor:
+        return copy(self)
+
+    def __deepcopy__(self, memo: object) -> Tensor:
+        return copy(self)
+
+    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+        from suanzi.saving import from_parts, to_parts
+
+        return from_parts, to_parts(self)
+
+
+TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
+"""What operators take as an operand."""
+
+
+def _get(x: Tensor, key: Any) -> Tensor:
+    from suanzi.subscripts import get
+
+    return get(x, key)
+
+
+def _set(x: Tensor, key: Any, value: Any) -> None:
+    from suanzi.subscripts import set_
+
+    set_(x, key, value)
+
+
+_core.declare_indexing(_get, _set)
+
+
+def with_quantization_of(
+    source: Tensor,
+    made: Tensor,
+    *,
+    axis: int | None = None,
+    scale: Sequence[float] | None = None,
+) -> Tensor:
+    """Return a new tensor, now standing for numbers as another does, if that is quantised.
+
+    `axis` and `scale` are those of the channels where they moved; no channels are axis -1.
+    """
+    if source.scale is not None and source.zero_point is not None:
+        own = -1 if source.channel_axis is None else source.channel_axis
+        _core.set_quantization(
+            made,
+            source.scale if scale is None else scale,
+            source.zero_point,
+            own if axis is None else axis,
+        )
+    return made
+
+
+def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
+    """Return the scales of the channels that indices pick; None where these have no axis then."""
+    if x.scale is None or len(indices) != 1 or indices[0].ndim != 1:
+        return None
+    return [x.scale[i] for i in indices[0].tolist()]
+
+
+def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
+    """Return the sizes that x.reshape was given, one by one or in a sequence; -1 is what is left.
+
+    What is wrong is returned as it came: the operator says so.
+    """
+    given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
+    if isinstance(given, bytes):
+        return given
+    sizes = list(islice(given, MAX_NDIM + 1))  # some sequences are endless
+    try:
+        sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
+    except TypeError:
+        return sizes
+    if sizes.count(-1) == 1:
+        others = math.prod(n for n in sizes if n != -1)
+        sizes[sizes.index(-1)] = x.size // others if others else 0
+    return sizes
+
+
+def is_destroyed(x: Any) -> bool:
+    """Tell whether a tensor was destroyed."""
+    try:
+        x.ndim  # noqa: B018
+    except UninitializedObject:
+        return True
+    return False
+
+
+def copy(x: Tensor) -> Tensor:
+    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
+    order = min2maj_of(x.shape, x.strides)
+    made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
+    return made
+
+
+def readable(x: Tensor) -> np.ndarray[Any, Any]:
+    """Return the elements as a NumPy array of plain numbers that hold them exactly.
+
+    Those of a quantised tensor are the integers it stores, those of char are bytes.
+    """
+    import numpy as np
+
+    from suanzi.dtypes import complex64, float32, int8, uint8
+
+    if x.dtype.kind == "quantized":
+        return to_numpy(x.int_repr())
+    if x.dtype.kind == "char":
+        # NumPy's own text drops the zero byte.
+        every = np.array([bytes([i]) for i in range(256)], object)
+        return np.asarray(every[to_numpy(x).view(np.uint8)], object)
+    if x.dtype.kind == "float" and x.dtype.bits < 32:
+        return to_numpy(_core.cast(x, float32, False))
+    if x.dtype.kind == "complex" and x.dtype.bits < 64:
+        return to_numpy(_core.cast(x, complex64, False))
+    if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
+        return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
+    return to_numpy(x)
+
+
+def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
+    """Return a tensor of zeros."""
+    made: Tensor = _core.full(shape, dt, 0)
+    return made

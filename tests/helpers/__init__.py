@@ -1,0 +1,1 @@
+"""What several tests share: second transcriptions, oracles of their own, and ways to compare."""

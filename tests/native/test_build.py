@@ -1,0 +1,69 @@
+"""What the compiler made of the core: no code for one instruction set may reach another's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).parents[2] / "build"
+
+
+def objects(pattern: str) -> list[Path]:
+    return sorted(BUILD.glob(f"*/CMakeFiles/{pattern}"))
+
+
+def output(tool: str, *arguments: str) -> str:
+    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+LEVELS = objects("kernels_*.dir/native/kernels/*.o")
+COMMON = [*objects("_core.dir/native/*/*.o"), *objects("kernels_baseline.dir/native/kernels/*.o")]
+
+
+@pytest.mark.skipif(not LEVELS or not shutil.which("nm"), reason="there is no build to look at")
+@pytest.mark.parametrize("file", LEVELS, ids=lambda file: f"{file.parts[-4]} {file.name}")
+def test_a_level_defines_nothing_that_another_could_use(file: Path) -> None:
+    # The linker keeps one of several weak definitions of a name, of whichever level it likes.
+    level = next(part for part in file.parts if part.startswith("kernels_"))
+    level = level.removeprefix("kernels_").removesuffix(".dir")
+    assert level in ("baseline", "avx2", "avx512")
+    seen = 0
+    for line in output("nm", "--demangle", "--defined-only", str(file)).splitlines():
+        _, kind, name = line.split(" ", 2)
+        if kind.islower() and kind not in "uvw":
+            continue  # local to the file
+        seen += 1
+        own = name.startswith(f"suanzi::{level}_") or f"xsimd_{level}::" in name
+        assert own or name == "DW.ref.__gxx_personality_v0", f"{name} is {kind} in {file.name}"
+    assert seen
+
+
+@pytest.mark.skipif(
+    not COMMON or not shutil.which("objdump"), reason="there is no build to look at"
+)
+@pytest.mark.parametrize("file", COMMON, ids=lambda file: file.name)
+def test_what_runs_everywhere_needs_no_wide_registers(file: Path) -> None:
+    kind = output("objdump", "--file-headers", str(file))
+    if "x86-64" not in kind:
+        pytest.skip("another processor")
+    with subprocess.Popen(
+        ["objdump", "--disassemble", "--no-show-raw-insn", str(file)],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        wide = [line for line in process.stdout if "%ymm" in line or "%zmm" in line]
+    assert not wide, wide[:3]
+
+
+@pytest.mark.skipif(
+    not LEVELS or not shutil.which("objdump"), reason="there is no build to look at"
+)
+def test_the_levels_are_what_they_say() -> None:
+    """Else the test above would pass for want of anything to find."""
+    for file in LEVELS:
+        if file.name.startswith("avx2"):
+            assert "%ymm" in output("objdump", "--disassemble", "--no-show-raw-insn", str(file))

@@ -1,0 +1,375 @@
+"""Random numbers: their distribution at fixed seeds, their ranges, and what a seed promises."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers import exact, functions
+from suanzi import _core
+
+N = 40_000
+SIGMAS = 5.0  # at a fixed seed a right generator passes once and for all
+
+
+def floats(x: sz.Tensor) -> Any:
+    """The parts of a tensor as doubles."""
+    wide = sz.complex128 if x.dtype.kind == "complex" else sz.float64
+    return np.array(sz.cast(x, wide).numpy())
+
+
+def check_mean(values: Any, mean: float, deviation: float, slack: float = 0.0) -> None:
+    limit = SIGMAS * deviation / math.sqrt(values.size) + slack
+    assert abs(values.mean() - mean) <= limit, (values.mean(), mean)
+
+
+def check_uniform(values: Any, low: float, high: float, slack: float) -> None:
+    """Mean, variance and the counts in sixteen parts; `slack` is what rounding does."""
+    width = high - low
+    check_mean(values / width, (low + high) / 2 / width, math.sqrt(1 / 12), slack)
+    spread = ((values / width) ** 2).mean() - (values / width).mean() ** 2
+    assert abs(spread - 1 / 12) <= SIGMAS * math.sqrt(1 / 180 / values.size) + 2 * slack
+    if slack < 1e-3:
+        counts = np.histogram(values, 16, (low, high))[0]
+        check_chi_square(counts, np.full(16, values.size / 16))
+
+
+def check_chi_square(counts: Any, wanted: Any) -> None:
+    chi = ((counts - wanted) ** 2 / wanted).sum()
+    freedom = len(counts) - 1
+    assert chi <= freedom + SIGMAS * math.sqrt(2 * freedom), chi
+
+
+# ---- uniform -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*exact.FLOATS, *exact.COMPLEX])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 5), (1, 1.25), (None, None)])
+def test_uniform_floats(name: str, low: float | None, high: float | None) -> None:
+    is_complex = name in exact.COMPLEX
+    part = exact.COMPLEX.get(name, name)
+    eps = 2.0 ** -exact.FLOATS[part].mantissa
+    bounds: dict[str, Any] = {} if low is None else {"min": low, "max": high}
+    if is_complex and low is not None:
+        bounds = {"min": complex(low, low), "max": complex(high or 0, high or 0)}
+    x = sz.rand_uniform((200, N // 200), name, seed=11, **bounds)
+    assert (x.shape, x.dtype) == ((200, N // 200), sz.dtype(name))
+    values = floats(x).ravel()
+    top = sz.finfo(x.dtype).max
+    least, most = (-top, top) if low is None or high is None else (low, high)
+    for one in (values.real, values.imag) if is_complex else (values,):
+        assert np.isfinite(one).all()
+        assert (one >= least).all()
+        assert (one < most).all() if low is not None else (one <= most).all()
+        slack = eps * max(abs(least), abs(most)) / (most / 2 - least / 2)
+        check_uniform(one / 2, least / 2, most / 2, slack)
+    if is_complex:
+        a, b = values.real / most, values.imag / most
+        correlation = ((a - a.mean()) * (b - b.mean())).mean() / (a.std() * b.std() or 1)
+        assert abs(correlation) <= SIGMAS / math.sqrt(N) + eps
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_max_is_never_reached(name: str) -> None:
+    """Also where rounding to the format would reach it most of the time."""
+    dt = sz.dtype(name)
+    for high in (1.0, 2.0, 0.5, 3.0, 2.0**-6, 0.0, -1.0):
+        low = high - abs(high or 1.0) * 2.0 ** -exact.FLOATS[name].mantissa
+        low = sz.full(dt, value=low).item()
+        x = sz.rand_uniform((500,), dt, min=low, max=high, seed=3).numpy().astype(np.float64)
+        assert x.max() < high
+        assert x.min() >= low
+    smallest = sz.finfo(dt).smallest_subnormal
+    x = sz.rand_uniform((500,), dt, min=0, max=smallest, seed=3)
+    assert set(x.numpy().astype(float)) == {0.0}
+    x = sz.rand_uniform((500,), dt, min=-smallest, max=smallest, seed=3)
+    assert set(x.numpy().astype(float)) == {0.0, -smallest}
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_between_neighbours_there_is_only_the_lower(name: str) -> None:
+    for high in (1.0, 2.0, 0.5, 3.0, 1.5, 2.0**-6, 2.0**-9, 0.0, -1.0, -2.0, -1.5, 240.0):
+        bits = exact.encode(high, name)
+        assert bits is not None
+        below = bits + 1 if high < 0 else bits - 1
+        low = float(exact.decode(below, name)) if high else -sz.finfo(name).smallest_subnormal
+        x = sz.rand_uniform((300,), name, min=low, max=high, seed=3)
+        assert set(floats(x)) == {low}, (low, high)
+
+
+class Loaded:
+    """A generator that draws what it is told."""
+
+    def __init__(self, drawn: list[float]) -> None:
+        self.drawn = np.array(drawn)
+
+    def random(self, count: int) -> Any:
+        assert count == len(self.drawn)
+        return self.drawn
+
+
+def test_the_edges_of_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = 1 - 2.0**-53
+    module = sys.modules["suanzi.ops.creation_random"]
+    monkeypatch.setattr(module, "_generator", lambda seed: Loaded([0, 0.5, last, last, 0.25]))
+    chances = sz.tensor([0, 0.5, 1, last, 0.5], sz.float64)
+    assert sz.rand_bernoulli(chances, seed=1).tolist() == [0, 0, 1, 0, 1]
+    weights = np.array([0, 1, 0, 1, 0.0])
+    assert sz.multinomial(weights, 5, seed=1).tolist() == [1, 3, 3, 3, 1]
+    found = sz.rand_uniform((5,), sz.float64, min=1, max=2, seed=1).tolist()
+    assert found == [1, 1.5, math.nextafter(2, 0), math.nextafter(2, 0), 1.25]
+
+
+@pytest.mark.parametrize("name", list(exact.INTEGERS))
+def test_uniform_integers(name: str) -> None:
+    info = sz.iinfo(name)
+    x = sz.rand_uniform((N,), name, seed=5)
+    values = np.array(x.tolist(), object)
+    assert min(values) >= info.min
+    assert max(values) <= info.max
+    width = info.max - info.min + 1
+    if width <= 256:
+        counts = np.array([(values == v).sum() for v in range(info.min, info.max + 1)])
+        check_chi_square(counts, np.full(width, N / width))
+    else:
+        scaled = np.array([float(Fraction(int(v) - info.min, width)) for v in values])
+        check_uniform(scaled, 0.0, 1.0, 1e-4)
+    low, high = max(info.min, -3), min(info.max, 4)
+    found = sz.rand_uniform((N,), name, min=low, max=high, seed=9).tolist()
+    counts = np.array([found.count(v) for v in range(low, high + 1)])
+    assert counts.sum() == N  # both ends are drawn, nothing beyond them
+    check_chi_square(counts, np.full(len(counts), N / len(counts)))
+    for edge in (info.min, info.max):
+        assert set(sz.rand_uniform((50,), name, min=edge, max=edge, seed=1).tolist()) == {edge}
+
+
+def test_uniform_bools() -> None:
+    found = sz.rand_uniform((N,), sz.bool, seed=2)
+    assert found.dtype is sz.bool
+    check_mean(found.numpy().astype(float), 0.5, 0.5)
+    assert set(bytes(found.storage.memory)) == {0, 1}
+    assert sz.rand_uniform((9,), sz.bool, min=True, max=True, seed=2).tolist() == [True] * 9
+    assert not sz.rand_uniform((9,), sz.bool, min=False, max=0, seed=2).numpy().any()
+
+
+def test_equal_bounds_give_that_number() -> None:
+    assert sz.rand_uniform((3,), min=2.5, max=2.5, seed=1).tolist() == [2.5] * 3
+    found = sz.rand_uniform((50,), sz.complex64, min=1j, max=1 + 1j, seed=1).numpy()
+    assert set(found.imag) == {1.0}
+    assert len(set(found.real)) == 50
+
+
+# ---- normal --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+@pytest.mark.parametrize(("mean", "std"), [(0, 1), (2, 0.5), (-1, 3)])
+def test_normal(name: str, mean: float, std: float) -> None:
+    eps = 2.0 ** -exact.FLOATS[name].mantissa
+    values = (floats(sz.rand_normal((N,), name, mean=mean, std=std, seed=21)) - mean) / std
+    slack = 0.1 * eps * (abs(mean) / std + 1)
+    check_mean(values, 0, 1, slack)
+    assert abs((values**2).mean() - 1) <= SIGMAS * math.sqrt(2 / N) + eps
+    assert abs((values**3).mean()) <= SIGMAS * math.sqrt(15 / N) + 3 * slack + eps
+    assert abs((values**4).mean() - 3) <= SIGMAS * math.sqrt(96 / N) + 6 * eps
+    if eps < 1e-2:
+        edges = [-10, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 10]
+        below = [0.5 * (1 + math.erf(e / math.sqrt(2))) for e in edges]
+        wanted = np.diff(np.array(below)) * N
+        check_chi_square(np.histogram(values + eps / 7, edges)[0], wanted)
+
+
+@pytest.mark.parametrize("name", list(exact.COMPLEX))
+def test_complex_normal(name: str) -> None:
+    eps = 2.0 ** -exact.FLOATS[exact.COMPLEX[name]].mantissa
+    z = floats(sz.rand_normal((N,), name, mean=1 - 2j, std=2, seed=4)) - (1 - 2j)
+    assert abs((np.abs(z) ** 2).mean() - 4) <= SIGMAS * 4 / math.sqrt(N) + eps
+    for part in (z.real, z.imag):
+        check_mean(part, 0, math.sqrt(2), eps)
+        assert abs((part**2).mean() - 2) <= SIGMAS * 2 * math.sqrt(2 / N) + eps
+    assert abs((z.real * z.imag).mean()) <= SIGMAS * 2 / math.sqrt(N) + eps
+
+
+@pytest.mark.parametrize("name", [*exact.FLOATS, *exact.COMPLEX])
+def test_normal_ends_at_the_range_of_the_dtype(name: str) -> None:
+    dt = sz.dtype(name)
+    top = sz.finfo(dt).max
+    values = floats(sz.rand_normal((500,), dt, std=top if top < 1e308 else 1e308, seed=6))
+    parts = np.concatenate([values.real, values.imag])
+    assert np.isfinite(parts).all()
+    assert np.abs(parts).max() == top
+    assert floats(sz.rand_normal((3,), dt, mean=2, std=0, seed=1)).tolist() == [2] * 3
+
+
+# ---- bernoulli -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_bernoulli(name: str) -> None:
+    for p in (0, 0.125, 0.5, 0.875, 1):
+        x = sz.rand_bernoulli(sz.full(name, shape=(100, N // 100), value=p), seed=8)
+        assert (x.dtype, x.shape) == (sz.dtype(name), (100, N // 100))
+        values = floats(x)
+        assert set(values.ravel()) <= {0, 1}
+        check_mean(values, p, math.sqrt(p * (1 - p)))
+
+
+def test_bernoulli_draws_by_index_whatever_the_layout() -> None:
+    p = np.random.default_rng(0).random((3, 4, 5))
+    first = sz.rand_bernoulli(sz.tensor(p), seed=3).tolist()
+    for order in itertools.permutations(range(3)):
+        x = sz.create_tensor((3, 4, 5), p, sz.float64, layout=order)
+        assert sz.rand_bernoulli(x, seed=3).tolist() == first
+    assert sz.rand_bernoulli(sz.zeros((0, 3)), seed=1).shape == (0, 3)
+    assert sz.rand_bernoulli(1.0).item() == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", [-0.001, 1.001, math.nan, math.inf])
+def test_bernoulli_of_what_is_no_probability(bad: float) -> None:
+    before = _core.pool_info()["storages"]
+    with pytest.raises(sz.InvalidArgument, match="from 0 to 1"):
+        sz.rand_bernoulli(np.array([0.5, bad]))
+    assert _core.pool_info()["storages"] <= before
+
+
+# ---- multinomial ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(exact.FLOATS))
+def test_multinomial_with_replacement(name: str) -> None:
+    weights = [0, 1, 2, 0, 5, 0.5, 0]
+    x = sz.multinomial(sz.tensor([weights, weights[::-1]], sz.dtype(name)), N, seed=13)
+    assert (x.dtype, x.shape) == (sz.int64, (2, N))
+    for row, w in zip(x.numpy(), (weights, weights[::-1]), strict=True):
+        counts = np.bincount(row, minlength=7)
+        assert counts.sum() == N
+        assert all((c == 0) == (v == 0) for c, v in zip(counts, w, strict=True))
+        drawn = [i for i, v in enumerate(w) if v]
+        check_chi_square(counts[drawn], np.array([w[i] for i in drawn]) / sum(w) * N)
+
+
+def test_multinomial_without_replacement() -> None:
+    weights = np.array([1, 2, 0, 3, 4.0])
+    rows = 20_000
+    x = sz.multinomial(np.tile(weights, (rows, 1)), 4, False, seed=17).numpy()
+    assert x.shape == (rows, 4)
+    assert (np.sort(x, axis=1) == [0, 1, 3, 4]).all()
+    p = weights / weights.sum()
+    check_chi_square(np.bincount(x[:, 0], minlength=5)[[0, 1, 3, 4]], p[[0, 1, 3, 4]] * rows)
+    # The second, given the first: what is left, in the same ratios.
+    for first in (0, 1, 3, 4):
+        left = [i for i in (0, 1, 3, 4) if i != first]
+        chosen = x[x[:, 0] == first][:, 1]
+        wanted = p[left] / p[left].sum() * len(chosen)
+        check_chi_square(np.bincount(chosen, minlength=5)[left], wanted)
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_multinomial_of_extreme_weights(replacement: bool) -> None:
+    for weights in ([1e308] * 4, [5e-324] * 4, [5e-324, 1e308, 0, 0], [0, 0, 0, 1.0]):
+        w = np.array(weights)
+        count = 1 if not replacement else 1000
+        found = sz.multinomial(w, count, replacement, seed=5).numpy()
+        assert (w[found] > 0).all()
+    assert sz.multinomial(np.array([3.0]), 3, seed=1).tolist() == [0, 0, 0]
+    assert sz.multinomial(np.ones((0, 3)), 2, replacement, seed=1).shape == (0, 2)
+    assert sz.multinomial(np.ones(70_000), 70_000, False, seed=1).shape == (70_000,)
+
+
+# ---- randperm ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*exact.INTEGERS, *exact.FLOATS, *exact.COMPLEX])
+def test_randperm(name: str) -> None:
+    part = exact.COMPLEX.get(name, name)
+    most = sz.iinfo(name).max if name in exact.INTEGERS else 2 ** (exact.FLOATS[part].mantissa + 1)
+    for count in {1, 2, min(most + 1, 5), min(most + 1, 40_000)}:
+        x = sz.randperm(count, name, seed=3)
+        assert (x.shape, x.dtype) == ((count,), sz.dtype(name))
+        assert sorted(floats(x).real.tolist()) == list(range(count))
+    if most < 2**40:
+        with pytest.raises(sz.InvalidArgument, match=rf"holds the integers from 0 to {most} alone"):
+            sz.randperm(most + 2, name)
+
+
+def test_randperm_orders_are_equally_likely() -> None:
+    orders = [tuple(sz.randperm(3, sz.int8, seed=s).tolist()) for s in range(1, 3001)]
+    counts = np.array([orders.count(p) for p in itertools.permutations(range(3))])
+    check_chi_square(counts, np.full(6, 500.0))
+
+
+# ---- seeds ---------------------------------------------------------------------------------------
+
+CALLS: dict[str, Any] = {
+    "uniform": lambda seed: sz.rand_uniform((50, 3), seed=seed),
+    "integers": lambda seed: sz.rand_uniform((50, 3), sz.int64, seed=seed),
+    "normal": lambda seed: sz.rand_normal((50, 3), seed=seed),
+    "bernoulli": lambda seed: sz.rand_bernoulli(sz.full(shape=(200,), value=0.5), seed),
+    "multinomial": lambda seed: sz.multinomial(np.ones(1000), 50, seed=seed),
+    "once": lambda seed: sz.multinomial(np.ones(1000), 50, False, seed),
+    "randperm": lambda seed: sz.randperm(1000, seed=seed),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_seed_repeats_and_the_seed_0_does_not(name: str) -> None:
+    call = CALLS[name]
+    first = call(7).tolist()
+    assert call(np.int32(7)).tolist() == first
+    seen = [call(seed).tolist() for seed in (1, 2, -1, -7, 2**63 - 1, -(2**63), 0, 0)]
+    for a, b in itertools.combinations([first, *seen], 2):
+        assert a != b
+    with functions.threads(1):
+        assert call(7).tolist() == first
+
+
+def test_a_seed_means_the_same_in_every_layout_and_of_every_size() -> None:
+    shape = (5, 20, 400)  # several blocks
+    for make in (sz.rand_uniform, sz.rand_normal):
+        first = make(shape, seed=7)
+        for order in itertools.permutations(range(3)):
+            x = make(shape, seed=7, layout=order)
+            assert x.layout.min2maj == order
+            assert (x.numpy() == first.numpy()).all()
+        assert (make((40_000,), seed=7).numpy() == first.numpy().ravel()).all()
+        assert (make((10,), seed=7).numpy() == first.numpy().ravel()[:10]).all()
+        assert make((3, 0), seed=7).shape == (3, 0)
+
+
+def test_golden_values() -> None:
+    """What these seeds gave when this was written; if NumPy changes its streams, this tells."""
+    assert sz.rand_uniform((3,), sz.float64, min=0, max=1, seed=42).tolist() == GOLDEN["uniform"]
+    assert sz.rand_uniform((6,), sz.int8, seed=42).tolist() == GOLDEN["int8"]
+    assert sz.rand_uniform((2,), sz.uint64, seed=42).tolist() == GOLDEN["uint64"]
+    assert sz.rand_normal((3,), sz.float64, seed=42).tolist() == GOLDEN["normal"]
+    assert sz.rand_normal((1,), sz.complex128, seed=42).tolist() == GOLDEN["complex"]
+    half = sz.full(shape=(12,), value=0.5)
+    assert sz.rand_bernoulli(half, seed=42).tolist() == GOLDEN["bernoulli"]
+    assert sz.multinomial(np.array([1, 2, 3.0]), 8, seed=42).tolist() == GOLDEN["multinomial"]
+    assert sz.multinomial(np.arange(6.0), 5, False, seed=42).tolist() == GOLDEN["once"]
+    assert sz.randperm(8, sz.int8, seed=42).tolist() == GOLDEN["randperm"]
+    later = sz.rand_uniform((40_000,), sz.int8, seed=42).tolist()  # of another block
+    assert later[30_000:30_006] == GOLDEN["int8 later"]
+    assert sz.rand_uniform((2,), sz.float64, min=0, max=1, seed=-1).tolist() == GOLDEN["negative"]
+
+
+GOLDEN: dict[str, list[Any]] = {
+    "int8 later": [-121, 46, 31, 91, -17, -56],
+    "uniform": [0.7739560485559633, 0.4388784397520523, 0.8585979199113825],
+    "int8": [8, -90, 89, -106, 77, 123],
+    "uint64": [14276969152011380360, 8095878257575067585],
+    "normal": [0.30471707975443135, -1.0399841062404955, 0.7504511958064572],
+    "complex": [(0.21546751343772041 - 0.7353798138488852j)],
+    "bernoulli": [0, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0],
+    "multinomial": [2, 1, 2, 2, 0, 2, 2, 2],
+    "once": [4, 3, 5, 2, 1],
+    "randperm": [3, 4, 2, 7, 6, 1, 5, 0],
+    "negative": [0.6800266789616931, 0.8453117585624743],
+}

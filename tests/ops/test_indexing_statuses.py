@@ -1,0 +1,178 @@
+"""Every status that 7.2.14 and 7.2.15 return; what is refused makes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.moves import destroyed, no_tensor_error, refused
+
+X = sz.tensor([[5.0, 8.0, 9.0], [0.0, 7.0, 1.0]])
+PLACES = sz.argsort(X)[1]
+CALLS: dict[str, tuple[Any, ...]] = {
+    "argmax": (X,),
+    "argmin": (X,),
+    "argsort": (X,),
+    "argsort_bwd": (X, PLACES),
+    "topk": (X, 2),
+    "nonzero": (X,),
+    "complex": (X, X),
+    "conj": (X,),
+    "imag": (X,),
+    "real": (X,),
+}
+AXIS_ERROR = {
+    "argmax": sz.OutOfRange,
+    "argmin": sz.OutOfRange,
+    "argsort": sz.OutOfRange,
+    "argsort_bwd": sz.OutOfRange,
+    "topk": sz.InvalidArgument,
+}
+FLAGS = [
+    *(("argmax", "keepdim"), ("argmin", "keepdim"), ("argsort", "descending")),
+    *(("topk", "largest"), ("topk", "sorted"), ("nonzero", "as_tuple")),
+]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_no_tensor(name: str) -> None:
+    good = CALLS[name]
+    for i in range(1 if name not in ("argsort_bwd", "complex") else 2):
+        for bad, error in (
+            (None, sz.UninitializedObject),
+            (destroyed(), sz.UninitializedObject),
+            ("text", no_tensor_error(name)),
+            (object(), no_tensor_error(name)),
+            ([1.0, 2.0], no_tensor_error(name)),
+        ):
+            refused(error, name, *good[:i], bad, *good[i + 1 :])
+
+
+@pytest.mark.parametrize("name", AXIS_ERROR)
+def test_an_axis_that_is_not_there(name: str) -> None:
+    for axis in (2, -3, 2**70, np.int64(5)):
+        refused(AXIS_ERROR[name], name, *CALLS[name], axis=axis)
+    for axis in (0.0, None, "0", True, float("nan"), (0,), sz.tensor([0, 1]), destroyed()):
+        error = sz.UninitializedObject if isinstance(axis, sz.Tensor) and axis is not None else None
+        if error and axis is not None and _alive(axis):
+            error = None
+        refused(error or sz.InvalidArgument, name, *CALLS[name], axis=axis)
+    scalar = sz.tensor(1.0)
+    more = {"topk": (1,), "argsort_bwd": (sz.tensor(0),)}.get(name, ())
+    for axis in (0, -1):
+        refused(AXIS_ERROR[name], name, scalar, *more, axis=axis, match="no axes")
+
+
+def _alive(x: sz.Tensor) -> bool:
+    try:
+        return x.ndim >= 0
+    except sz.UninitializedObject:
+        return False
+
+
+@pytest.mark.parametrize(("name", "flag"), FLAGS)
+def test_a_flag_is_true_or_false(name: str, flag: str) -> None:
+    for bad in (0, 1, None, "yes", 1.0, np.array([True, False])):
+        refused(sz.InvalidArgument, name, *CALLS[name], **{flag: bad}, match=f"{flag} is ")
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin", "argsort", "topk", "argsort_bwd"])
+def test_what_has_no_order(name: str) -> None:
+    error = sz.InvalidArgument if name == "topk" else sz.TypeMismatch  # what the clauses list
+    for dtype in (sz.bool, sz.complex32, sz.complex64, sz.complex128):
+        x = sz.cast(X, dtype)
+        refused(error, name, x, *CALLS[name][1:], match=f"is {dtype}; it takes")
+    refused(error, name, sz.zeros((2, 3), sz.char), *CALLS[name][1:])
+
+
+def test_argmax_and_argmin() -> None:
+    for name in ("argmax", "argmin"):
+        for shape, axis in (((0,), 0), ((2, 0), 1), ((0, 0), 0)):
+            refused(sz.InvalidArgument, name, sz.zeros(shape), axis, match="has no elements")
+        for wanted in (sz.int16, "float32", sz.uint32, bool):
+            refused(sz.TypeMismatch, name, X, dtype=wanted, match="must be int32 or int64")
+        for wanted in ("no such", None, 3):
+            with pytest.raises(sz.StatusError, match=name):
+                getattr(sz, name)(X, dtype=wanted)
+        huge = sz.expand(X, (2**32, 2, 3))
+        refused(sz.OutOfRange, name, huge, 0, dtype=sz.int32, match="4294967296")
+
+
+def test_topk() -> None:
+    for k in (0, -1, 4, 2**70):
+        refused(sz.InvalidArgument, "topk", X, k, match="k is ")
+    refused(sz.InvalidArgument, "topk", X, 3, axis=0, match="from 1 to 2")
+    for k in (1.0, None, True, "2"):
+        refused(sz.InvalidArgument, "topk", X, k, match="must be an integer")
+    refused(sz.InvalidArgument, "topk", sz.zeros((0,)), 1, match="size 0")
+
+
+def test_nonzero() -> None:
+    refused(sz.InvalidArgument, "nonzero", sz.tensor(1.0), match="no axes")
+    refused(sz.InvalidArgument, "nonzero", sz.tensor(True))
+    for x in (sz.zeros((3, 2)), sz.zeros((0,)), sz.zeros((2, 0)), sz.zeros((3,), sz.bool)):
+        refused(sz.OutOfRange, "nonzero", x, match="no element that is not zero")
+        refused(sz.OutOfRange, "nonzero", x, False)
+    refused(sz.InvalidArgument, "nonzero", sz.zeros((2,), sz.char))
+
+
+def test_argsort_bwd() -> None:
+    for shape in ((3,), (3, 2), (2, 3, 1), (1, 3)):
+        refused(sz.DimensionsMismatch, "argsort_bwd", X, sz.zeros(shape, sz.int64))
+    for dtype in (sz.float32, sz.bool, sz.int4, sz.complex64):
+        refused(
+            sz.TypeMismatch, "argsort_bwd", X, sz.cast(PLACES, dtype), match="must be of integers"
+        )
+    for bad in (3, -1, 2**62, -(2**63)):
+        places = sz.tensor([[0, 1, 2], [0, bad, 1]])
+        refused(sz.OutOfRange, "argsort_bwd", X, places, match=f"holds {bad} along axis 1")
+    unsigned = sz.tensor([[0, 1, 2], [0, 2**64 - 1, 1]], sz.uint64)
+    refused(sz.OutOfRange, "argsort_bwd", X, unsigned, match=str(2**64 - 1))
+    twice = sz.tensor([[0, 1, 2], [0, 2, 2]])
+    refused(sz.InvalidArgument, "argsort_bwd", X, twice, match="holds 2 twice")
+    refused(sz.OutOfRange, "argsort_bwd", X, PLACES, axis=0, match="holds 2 along axis 0")
+
+
+def test_complex() -> None:
+    for dtype in (sz.bfloat16, sz.float8_e5m2, sz.int32, sz.bool, sz.complex64, sz.char):
+        x = sz.zeros((2,), dtype)
+        refused(sz.TypeMismatch, "complex", x, x, match=f"real is {dtype}")
+    x, y, z = (sz.zeros((2,), d) for d in (sz.float16, sz.float32, sz.float64))
+    for a, b in ((x, y), (y, z), (z, x)):
+        refused(sz.TypeMismatch, "complex", a, b, match="they must be the same")
+        with sz.promotion("numpy"):
+            refused(sz.TypeMismatch, "complex", a, b)
+    refused(sz.TypeMismatch, "complex", y, sz.zeros((2,), sz.int64), match="imag is int64")
+    refused(sz.TypeMismatch, "complex", y, 1j)
+    refused(sz.TypeMismatch, "complex", 1, 2)
+    refused(sz.DimensionsMismatch, "complex", y, sz.zeros((3,)))
+    refused(sz.DimensionsMismatch, "complex", sz.zeros((2, 2)), sz.zeros((3,)))
+
+
+@pytest.mark.parametrize("name", ["conj", "imag", "real"])
+def test_text_has_no_parts(name: str) -> None:
+    refused(sz.TypeMismatch, name, sz.zeros((2,), sz.char), match="text")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_fit_no_signature(name: str) -> None:
+    for arguments, named in (((), {}), ((*CALLS[name], *[0] * 9), {}), (CALLS[name], {"other": 1})):
+        with pytest.raises(TypeError):
+            getattr(sz, name)(*arguments, **named)
+    first = {"argsort_bwd": "out_grad", "complex": "real"}.get(name, "input")
+    with pytest.raises(TypeError):
+        getattr(sz, name)(*CALLS[name], **{first: X})
+
+
+def test_no_memory() -> None:
+    huge = sz.expand(sz.tensor([1.0]), (2**50,))
+    for name, more in (("argsort", ()), ("nonzero", ()), ("topk", (2**49,))):
+        if name == "nonzero":
+            continue  # it counts first, which takes its time
+        refused(sz.AllocFailed, name, huge, *more)
+    refused(sz.AllocFailed, "complex", huge, huge)
+    refused(sz.AllocFailed, "imag", huge)
+    refused(sz.AllocFailed, "conj", sz.expand(sz.tensor([1j]), (2**50,)))

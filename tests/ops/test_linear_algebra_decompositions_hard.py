@@ -1,0 +1,217 @@
+"""What is hard for decompositions and solvers: the ends of the range, and memory LAPACK copies."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.matrices import (
+    EPSILON,
+    OWN,
+    Array,
+    adjoint,
+    assert_orthonormal,
+    assert_small,
+    random,
+    values,
+)
+
+
+def doubles(x: Any) -> sz.Tensor:
+    return sz.tensor(x, sz.float64)
+
+
+def turned(x: sz.Tensor) -> sz.Tensor:
+    """Return the same matrix, column by column in memory."""
+    return sz.transpose(sz.duplicate(sz.transpose(x, (1, 0))), (1, 0))
+
+
+@pytest.mark.parametrize("dtype", [*OWN, sz.float16], ids=str)
+@pytest.mark.parametrize("shape", [(3, 17), (17, 3), (17, 17), (21, 19)], ids=str)
+def test_odd_sizes_in_batches(shape: tuple[int, int], dtype: sz.DType) -> None:
+    """The second float32 matrix begins at no multiple of 8 bytes, and is as right as the first."""
+    x = sz.cast(sz.tensor(random((3, *shape), dtype)), dtype)
+    a, step = values(x), 300 * EPSILON[dtype]
+    for mode in ("reduced", "complete"):
+        q, r = sz.qr(x, mode)
+        assert q is not None
+        assert_orthonormal(values(q), step, "qr")
+        assert_small(values(q) @ values(r) - a, 4 * step, "qr")
+    u, s, v = (values(y) for y in sz.svd(x))
+    assert_small(u @ s @ adjoint(v) - a, 4 * step, "svd")
+    for i in range(3):
+        assert sz.lu(x)[0][i].tolist() == sz.lu(x[i])[0].tolist()
+        assert sz.lu(x)[1][i].tolist() == sz.lu(x[i])[1].tolist()
+    sides = sz.cast(sz.tensor(random((3, shape[0], 1), dtype, 5)), dtype)
+    found = values(sz.lstsq(x, sides, 1e-5))
+    assert_small(adjoint(a) @ (a @ found - values(sides)), 60 * step, "lstsq")
+    if shape[0] == shape[1]:
+        mat = a @ adjoint(a) + 20 * np.eye(shape[0])
+        y = sz.cast(sz.tensor(mat), dtype)
+        lower = values(sz.cholesky("L", y))
+        assert_small(lower @ adjoint(lower) - mat, 100 * step, "cholesky")
+        assert_small(values(sz.inverse(y)) @ mat - np.eye(shape[0]), 20 * step, "inverse")
+        for adjoined in (False, True):
+            b = values(sz.solve(y, sides, adjoined))
+            assert_small(mat @ b - values(sides), 20 * step, "solve")
+
+
+@pytest.mark.parametrize("n", [1, 3, 20, 70])
+@pytest.mark.parametrize("upper", ["U", "L"])
+@pytest.mark.parametrize("imaginary", [5.0, math.nan, -math.inf])
+def test_cholesky_reads_no_imaginary_part_on_the_diagonal(
+    n: int, upper: str, imaginary: float
+) -> None:
+    for dtype in (sz.complex64, sz.complex128, sz.complex32):
+        mat = random((n, n), sz.complex128) / n
+        mat = values(sz.cast(sz.tensor(mat @ adjoint(mat) + 2 * np.eye(n)), dtype))
+        spoilt = mat.copy()
+        spoilt.imag[range(n), range(n)] = imaginary
+        one = sz.cast(sz.tensor(spoilt), dtype)
+        for x, right in ((one, mat), (sz.stack([one, one], 0), np.stack([mat, mat]))):
+            found = values(sz.cholesky(upper, x))
+            product = adjoint(found) @ found if upper == "U" else found @ adjoint(found)
+            assert_small(product - right, 40 * n * EPSILON[dtype], "cholesky")
+    negative = np.array([[complex(-1, imaginary)]])
+    with pytest.raises(sz.InvalidArgument, match="minor of order 1 is not positive"):
+        sz.cholesky(upper, sz.tensor(negative))
+
+
+# Rows or columns that differ by more than a number holds, and a solution of ordinary size.
+HUGE_ROW = [[1e300, 1e300], [1.0, 2.0]]
+HUGE_COLUMNS = [[1e300, 1.0], [1e300, 2.0]]
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("lay", [lambda x: x, turned], ids=["rows", "columns"])
+def test_scaled_equations_do_not_overflow_on_the_way(lay: Any, batch: bool) -> None:
+    def solved(mat: Any, rhs: list[float], adjoined: bool) -> Array:
+        a, b = lay(doubles(mat)), doubles(rhs)
+        found = values(sz.solve(sz.stack([a, a], 0) if batch else a, b, adjoined))
+        return found[1] if batch else found
+
+    np.testing.assert_allclose(solved(HUGE_ROW, [0, 1e10], False), [-1e10, 1e10], rtol=1e-14)
+    np.testing.assert_allclose(solved(HUGE_COLUMNS, [0, 1e10], True), [-1e10, 1e10], rtol=1e-14)
+    np.testing.assert_allclose(solved(HUGE_COLUMNS, [1e-20, 3e-20], False)[1], 2e-20, rtol=1e-14)
+    np.testing.assert_allclose(solved(HUGE_ROW, [1e-20, 3e-20], True)[1], 2e-20, rtol=1e-14)
+    assert solved(HUGE_ROW, [0, 0], False).tolist() == [0, 0]
+    apart = [[1e150, 0], [0, 1e-150]]
+    np.testing.assert_allclose(solved(apart, [1e-10, 1e10], False), [1e-160, 1e160], rtol=1e-15)
+
+
+def test_scaled_inverses_do_not_overflow_on_the_way() -> None:
+    mat = [[1e300, 1e300], [1.0, 1 + 2.0**-33]]
+    (a, b), (c, d) = [[Fraction(x) for x in row] for row in mat]
+    truth = np.array([[d, -b], [-c, a]]) / (a * d - b * c)
+    for x in (doubles(mat), turned(doubles(mat)), doubles([mat, mat])):
+        found = values(sz.inverse(x))
+        np.testing.assert_allclose(found[1] if x.ndim == 3 else found, truth.astype(float), 1e-5)
+
+
+def test_least_squares_at_the_ends_of_the_range() -> None:
+    huge = [[1.7e308, 1e308], [-1.7e308, 1e308]]
+    for mat, rhs, right in [
+        ([[1e-310]], [1e-310], [1]),
+        ([[1e-310], [1e-310]], [2e-310, 2e-310], [2]),
+        (huge, [1.7e308, 1.7e308], [0, 1.7]),
+        (np.full((20, 1), 1.7e308), np.full(20, 1.7e308), [1]),
+        (np.full((1, 20), 1.7e308), [1.7e308], np.full(20, 0.05)),
+        (np.full((20, 20), 1.7e308), np.full(20, 1.7e308), np.full(20, 0.05)),
+        (np.full((20, 2), 1e-308), np.full(20, 1e-308), [0.5, 0.5]),
+    ]:
+        a, b = doubles(mat), doubles(rhs)
+        for x in (sz.lstsq(a, b), sz.lstsq(sz.stack([a, a], 0), b)[1]):
+            np.testing.assert_allclose(values(x), right, rtol=1e-13, atol=1e-13)
+    with pytest.raises(sz.InvalidArgument, match="beyond what float64 holds"):
+        sz.lstsq(doubles([[1e-200]]), doubles([1e200]))
+
+
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+def test_a_singular_value_at_the_cut_counts(dtype: sz.DType) -> None:
+    """E123: what is below the cut is zero, not what is equal to it."""
+    for n in (2, 20):
+        a = sz.cast(sz.tensor(np.diag([1.0] * (n - 1) + [0.5])), dtype)
+        b = sz.cast(sz.tensor(np.ones(n)), dtype)
+        for x in (a, sz.stack([a, a], 0)):
+            assert values(sz.lstsq(x, b, 0.5)).ravel()[n - 1] == pytest.approx(2)
+            assert values(sz.lstsq(x, b, 0.5001)).ravel()[n - 1] == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [sz.bool, sz.int8, sz.int16, sz.uint64], ids=str)
+def test_integers_are_what_numpys_linear_algebra_makes_of_them(dtype: sz.DType) -> None:
+    """O2: float64 under its rules, which its element-wise functions do not make of int8."""
+    x = sz.cast(sz.tensor([[1, 0], [1, 1]]), dtype)
+    single = sz.tensor([1, 2], sz.float32)
+    with sz.promotion("numpy"):
+        for name in ("lu", "qr", "svd", "inverse", "eig"):
+            found = getattr(sz, name)(x)
+            first = found if isinstance(found, sz.Tensor) else found[0]
+            assert first.dtype is (sz.complex128 if name == "eig" else sz.float64)
+        assert sz.norm(x).dtype is sz.float64
+        assert sz.cholesky("U", x).dtype is sz.float64
+        for solve in (lambda b: sz.solve(x, b, False), lambda b: sz.lstsq(x, b)):
+            assert solve(single).dtype is sz.float64
+            assert solve(sz.cast(single, sz.complex64)).dtype is sz.complex128
+        assert sz.inverse(sz.cast(x, sz.float32)).dtype is sz.float32
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float64], ids=str)
+def test_what_is_singular_does_not_depend_on_the_way(dtype: sz.DType) -> None:
+    """Far from the border, single and in batches, in every layout, all say the same."""
+    rng = np.random.default_rng(8)
+    epsilon = EPSILON[dtype]
+    for n in (2, 5, 12):
+        for condition, regular in ((0.001 / epsilon, True), (1e4 / epsilon, False)):
+            for _ in range(12):
+                q, p = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+                # Of integers, so that rounding the elements makes nothing regular.
+                a = q * np.r_[np.ones(n - 1), 1 / condition] @ p
+                if not regular:
+                    a = np.round(a * 64)
+                    a[:, -1] = a[:, 0] * 3
+                x = sz.cast(sz.tensor(a), dtype)
+                b = sz.cast(sz.tensor(np.ones((n, 1))), dtype)
+                many, sides = sz.stack([x, x], 0), sz.stack([b, b], 0)
+                calls: list[Any] = [
+                    lambda x=x: sz.inverse(x),
+                    lambda x=x: sz.inverse(turned(x)),
+                    lambda many=many: sz.inverse(many),
+                ]
+                for adjoined in (False, True):
+                    calls += [
+                        lambda x=x, b=b, t=adjoined: sz.solve(x, b, t),
+                        lambda x=x, b=b, t=adjoined: sz.solve(turned(x), b, t),
+                        lambda m=many, b=sides, t=adjoined: sz.solve(m, b, t),
+                    ]
+                for call in calls:
+                    if regular:
+                        call()
+                    else:
+                        with pytest.raises(sz.InvalidArgument, match="is singular"):
+                            call()
+
+
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+def test_eigenvalues_of_what_lapack_scales(dtype: sz.DType) -> None:
+    """That of SciPy 1.17 does not scale them back; every size is 2^k times the same."""
+    ends = 100 if EPSILON[dtype] > 1e-10 else 900
+    for n in (1, 3, 20):
+        a = random((n, n), dtype)
+        w, v = (values(y) for y in sz.eig(sz.cast(sz.tensor(a), dtype)))
+        for power in (-ends, -ends // 2, ends // 2, ends):
+            x = sz.cast(sz.tensor(a * 2.0**power), dtype)
+            for y in (x, sz.stack([x, x], 0)):
+                scaled, vectors = (values(z) for z in sz.eig(y))
+                scaled, vectors = (scaled, vectors) if y.ndim == 2 else (scaled[1], vectors[1])
+                off = a @ vectors - vectors * (scaled / 2.0**power)
+                assert_small(off, 100 * n * EPSILON[dtype], f"{n} {power}")
+                assert_small(
+                    np.sort_complex(scaled / 2.0**power) - np.sort_complex(w),
+                    1000 * n * EPSILON[dtype], f"{n} {power}",
+                )  # fmt: skip
+        assert_small(a @ v - v * w, 100 * n * EPSILON[dtype], "eig")

@@ -1,0 +1,239 @@
+"""Every status of 7.2.17.3 to .11: what is refused, in whose name, and that nothing is left."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.moves import destroyed, refused
+from suanzi.libraries import lapack
+from suanzi.standard import interface
+
+GOOD = sz.tensor([[2.0, 1], [1, 3]])
+SIDES = sz.tensor([1.0, 2])
+# A call that succeeds, by name.
+CALLS: dict[str, dict[str, Any]] = {
+    "lu": {"mat": GOOD},
+    "cholesky": {"upper": "U", "mat": GOOD},
+    "qr": {"mat": GOOD, "mode": "reduced"},
+    "svd": {"mat": GOOD, "format": True},
+    "solve": {"mat": GOOD, "rhs": SIDES, "adjoint": False},
+    "lstsq": {"mat": GOOD, "rhs": SIDES, "prec": 1e-3},
+    "inverse": {"mat": GOOD},
+    "eig": {"mat": GOOD},
+    "norm": {"input": GOOD, "normtype": "1", "axis": (0,), "keep_dims": False},
+}
+TENSORS = [(n, p) for n, more in CALLS.items() for p, v in more.items() if isinstance(v, sz.Tensor)]
+MATRICES = [name for name in CALLS if "mat" in CALLS[name]]
+SQUARE = ["cholesky", "solve", "inverse", "eig"]
+FLAGS = [("svd", "format"), ("solve", "adjoint"), ("norm", "keep_dims")]
+BAD_FLAGS: list[Any] = [None, 0, 1, "True", b"", 1.0, [], object(), sz.tensor([True, False])]
+
+
+def refuse(error: type[sz.StatusError], name: str, match: str = "", **changed: Any) -> None:
+    refused(error, name, match=match, **(CALLS[name] | changed))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_good_calls_are_good(name: str) -> None:
+    getattr(sz, name)(**CALLS[name])
+
+
+@pytest.mark.parametrize(("name", "parameter"), TENSORS)
+def test_missing_and_destroyed_tensors(name: str, parameter: str) -> None:
+    refuse(sz.UninitializedObject, name, f"{parameter} is None", **{parameter: None})
+    gone = destroyed()
+    refuse(sz.UninitializedObject, name, "was destroyed", **{parameter: gone})
+
+
+@pytest.mark.parametrize(("name", "parameter"), TENSORS)
+def test_what_is_no_tensor(name: str, parameter: str) -> None:
+    for bad in ("text", b"text", [[1.0, 2]], {}, object(), len, np.array(["a"])):
+        with pytest.raises(sz.StatusError, match=rf"^{name} \(7\.2\.17"):
+            getattr(sz, name)(**(CALLS[name] | {parameter: bad}))
+
+
+@pytest.mark.parametrize(("name", "parameter"), TENSORS)
+def test_text_has_no_numbers(name: str, parameter: str) -> None:
+    """Rule S: TYPE_MISMATCH where the clause lists it, else INVALID_ARGUMENT; or promotion's."""
+    listed = interface(name).statuses
+    expected = sz.TypeMismatch if sz.Status.TYPE_MISMATCH in listed else sz.InvalidArgument
+    text = sz.stack([sz.tensor("ab"), sz.tensor("cd")], 0)
+    with pytest.raises((expected, sz.TypeMismatch), match=rf"^{name} \("):
+        getattr(sz, name)(**(CALLS[name] | {parameter: text}))
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_ranks_below_two(name: str) -> None:
+    for bad in (sz.tensor([1.0, 2]), sz.tensor(1.0)):
+        refuse(sz.InvalidArgument, name, f"mat has shape {bad.shape}", mat=bad)
+    refuse(sz.InvalidArgument, name, "mat has shape ()", mat=2.0)
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_matrices_that_are_not_square(name: str) -> None:
+    for shape in [(2, 3), (0, 2), (4, 2, 3)]:
+        refuse(sz.InvalidArgument, name, "square", mat=sz.zeros(shape))
+
+
+@pytest.mark.parametrize(("name", "parameter"), FLAGS)
+def test_flags(name: str, parameter: str) -> None:
+    for bad in BAD_FLAGS:
+        refuse(sz.InvalidArgument, name, f"{parameter} is ", **{parameter: bad})
+    getattr(sz, name)(**(CALLS[name] | {parameter: np.bool_(True)}))
+
+
+def test_strings() -> None:
+    refuse(sz.UninitializedObject, "cholesky", upper=None)
+    for bad in ("u", "l", "", "UL", "upper", 1, True, b"U", ["U"], GOOD):
+        refuse(sz.InvalidArgument, "cholesky", 'it must be "U" or "L"', upper=bad)
+    for bad in ("", "R", "full", None, 0, b"r", ["r"], GOOD):
+        refuse(sz.InvalidArgument, "qr", 'one of "reduced", "complete", "r"', mode=bad)
+
+
+def test_right_hand_sides() -> None:
+    for name in ("solve", "lstsq"):
+        refuse(sz.InvalidArgument, name, "rank 0", rhs=1.0)
+        refuse(sz.InvalidArgument, name, "2 rows", rhs=sz.zeros((3,)))
+        refuse(sz.InvalidArgument, name, "2 rows", rhs=sz.zeros((3, 2)))
+        many, sides = sz.zeros((3, 2, 2)), sz.zeros((2, 2, 1))
+        refuse(sz.InvalidArgument, name, "equal or 1", mat=many, rhs=sides)
+
+
+def test_prec() -> None:
+    for bad in (-1e-9, math.nan, math.inf, True, "1e-3", [1e-3], 10**400, 1j, sz.tensor([0.1])):
+        refuse(sz.InvalidArgument, "lstsq", "prec is ", prec=bad)
+    refuse(sz.UninitializedObject, "lstsq", "prec", prec=destroyed())
+    for good in (None, 0, 0.5, 1, np.float32(0.25), sz.tensor(0.1), 10**300):
+        sz.lstsq(GOOD, SIDES, good)
+
+
+def test_norm_types() -> None:
+    refuse(sz.UninitializedObject, "norm", "normtype is None", normtype=None)
+    bad: list[Any] = [
+        *("", "0", "-1", "nan", "infinity", "Inf", "+inf", "1_0", " 2", "2 ", "0x2", "l2", "FRO"),
+        *("1e", "1e999", "²", "٢", b"2", 0, -2, -0.0, math.nan, True, np.bool_(True), 2j, [2]),
+        *((), object(), 10**400, "fro2", "nuc"),
+    ]
+    for normtype in bad:
+        refuse(sz.InvalidArgument, "norm", "normtype is ", normtype=normtype)
+    refuse(sz.InvalidArgument, "norm", "two axes", normtype="fro")
+    refuse(sz.InvalidArgument, "norm", "two axes", normtype="fro", axis=())
+    for normtype in ("2", "3", "0.5", 2):
+        refuse(sz.InvalidArgument, "norm", "matrices have", normtype=normtype, axis=(0, 1))
+
+
+def test_axes() -> None:
+    for axis in (2, -3, 2**70):
+        refuse(sz.InvalidArgument, "norm", "axis is ", axis=axis)
+    for axis in ("0", 1.5, True, [0.5], b"0", object()):
+        refuse(sz.InvalidArgument, "norm", "axis", axis=axis)
+    refuse(sz.InvalidArgument, "norm", "twice", axis=(0, -2))
+    cube = sz.zeros((2, 2, 2))
+    refuse(sz.InvalidArgument, "norm", "3 axes", input=cube, axis=(0, 1, 2))
+    refuse(sz.InvalidArgument, "norm", "no axes", input=1.0, axis=0)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("n", [2, 3, 20])
+def test_what_is_not_finite_is_refused(name: str, bad: float, n: int) -> None:
+    """In any place of any matrix of a batch, small or large, real or complex."""
+    rng = np.random.default_rng(n)
+    for dtype in (sz.float32, sz.complex128, sz.float16):
+        a = rng.standard_normal((n, n)) / n
+        a = a @ a.T + 2 * np.eye(n)
+        sides = sz.cast(sz.tensor(np.ones(n)), dtype)
+        more = {"rhs": sides} if name in ("solve", "lstsq") else {}
+        for i, j in ((0, 0), (0, n - 1), (n - 1, n - 1)):
+            spoilt = a.copy()
+            spoilt[i, j] = bad
+            one = sz.cast(sz.tensor(spoilt), dtype)
+            refuse(sz.InvalidArgument, name, "mat holds NaN or an inf", mat=one, **more)
+            batch = sz.cast(sz.tensor(np.stack([a, a, spoilt]).reshape(3, 1, n, n)), dtype)
+            refuse(sz.InvalidArgument, name, "mat at [2, 0] holds NaN", mat=batch, **more)
+    if name in ("solve", "lstsq"):
+        spoilt = np.ones((2, n, 1))
+        spoilt[1, 0] = bad
+        fine = sz.tensor(np.stack([a, a]))
+        refuse(sz.InvalidArgument, name, "rhs at [1] holds NaN", mat=fine, rhs=sz.tensor(spoilt))
+
+
+@pytest.mark.parametrize("upper", ["U", "L"])
+@pytest.mark.parametrize("n", [3, 20])
+def test_cholesky_names_the_minor(upper: str, n: int) -> None:
+    mat = np.eye(n)
+    mat[1, 1] = -1
+    fine = np.eye(n)
+    for dtype in (sz.float32, sz.complex64, sz.bfloat16):
+        one = sz.cast(sz.tensor(mat), dtype)
+        refuse(sz.InvalidArgument, "cholesky", "mat is not positive definite", upper=upper, mat=one)
+        refuse(sz.InvalidArgument, "cholesky", "minor of order 2", upper=upper, mat=one)
+        batch = sz.cast(sz.tensor(np.stack([fine, mat])), dtype)
+        match = "mat at [1] is not positive definite: its leading minor of order 2"
+        refuse(sz.InvalidArgument, "cholesky", match, upper=upper, mat=batch)
+    refuse(sz.InvalidArgument, "cholesky", "order 1", upper=upper, mat=sz.zeros((n, n)))
+    # Positive semidefinite is not enough.
+    refuse(sz.InvalidArgument, "cholesky", "order 2", mat=sz.tensor([[1.0, 1], [1, 1]]))
+
+
+@pytest.mark.parametrize("name", ["svd", "eig", "lstsq"])
+def test_no_convergence_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAPACK's iterations fail so seldom that the failure is made up."""
+    real = lapack._routine
+
+    def failing(routine: str, dt: sz.DType) -> Any:
+        if routine not in ("gesdd", "geev", "gelsd"):
+            return real(routine, dt)
+        return lambda *args, **kwargs: (*real(routine, dt)(*args, **kwargs)[:-1], 1)
+
+    monkeypatch.setattr(lapack, "_routine", failing)
+    singular = (
+        sz.zeros((3, 3)) if name == "lstsq" else sz.tensor([[1.0, 2, 0], [3, 4, 0], [0, 0, 1]])
+    )
+    more = {"rhs": sz.zeros((3,))} if name == "lstsq" else {}
+    refuse(sz.InvalidArgument, name, "did not converge", mat=singular, **more)
+
+    def raising(*args: Any, **kwargs: Any) -> Any:
+        raise np.linalg.LinAlgError("did not converge")
+
+    monkeypatch.setattr(np.linalg, "svd", raising)
+    monkeypatch.setattr(np.linalg, "eig", raising)
+    batch = sz.stack([singular, singular], 0)
+    refuse(sz.InvalidArgument, name, "did not converge", mat=batch, **more)
+
+
+def test_a_complaint_of_lapack_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lapack, "_routine", lambda name, dt: lambda *a, **k: (None, None, -2))
+    refuse(sz.InternalError, "lu", "getrf refused its argument 2")
+
+    def raising(*args: Any, **kwargs: Any) -> Any:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(lapack, "_routine", lambda name, dt: raising)
+    refuse(sz.InternalError, "lu", "no such thing")
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_too_large_for_memory(name: str) -> None:
+    huge = sz.expand(sz.tensor([[1.0]]), (2**24, 2**24))
+    more = {"rhs": sz.expand(sz.tensor([1.0]), (2**24,))} if name in ("solve", "lstsq") else {}
+    refuse(sz.AllocFailed, name, mat=huge, **more)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_operands_stay_as_they_are(name: str) -> None:
+    before = {k: v.tolist() for k, v in CALLS[name].items() if isinstance(v, sz.Tensor)}
+    fresh = {k: sz.duplicate(v) if isinstance(v, sz.Tensor) else v for k, v in CALLS[name].items()}
+    found = getattr(sz, name)(**fresh)
+    outputs = found if isinstance(found, tuple) else (found,)
+    for key, value in before.items():
+        assert fresh[key].tolist() == value
+    for output in outputs:
+        assert not output.storage.read_only
+        for key in before:
+            assert output.storage.data != fresh[key].storage.data

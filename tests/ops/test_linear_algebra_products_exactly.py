@@ -1,0 +1,160 @@
+"""Products do not depend on threads or instruction sets, and leave BLAS as it was."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.libraries import blas
+from suanzi.registry import COMPLEX, NUMBERS
+
+SHAPES = [((4, 4), (4, 4)), ((31, 17), (17, 29)), ((3, 100000), (100000,)), ((200000,), (200000,)),
+          ((333,), (333, 1500)), ((70, 33), (33, 5))]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    level, threads = _core.level(), sz.get_num_threads()
+    yield
+    _core.use_level(level)
+    sz.set_num_threads(threads)
+
+
+def sample(shape: tuple[int, ...], dt: sz.DType, seed: int) -> sz.Tensor:
+    rng = np.random.default_rng([seed, *shape])
+    array: Any = rng.standard_normal(shape)
+    if dt.kind == "complex":
+        array = array + 1j * rng.standard_normal(shape)
+    if dt.kind in ("int", "uint"):
+        array = rng.integers(0, 100, shape)
+    return sz.cast(sz.tensor(array), dt)
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+@pytest.mark.parametrize("dt", NUMBERS, ids=str)
+def test_our_own_kernels_give_the_same_bits_on_every_level(shapes: Any, dt: sz.DType) -> None:
+    if dt in (sz.float64, *COMPLEX) and shapes[0][0] > 30 and len(shapes[1]) > 1:
+        shapes = ((17, 9), (9, 21))  # larger matrices are BLAS's
+    x, y = (sample(shape, dt, i) for i, shape in enumerate(shapes))
+    found = []
+    for level in _core.levels():
+        _core.use_level(level)
+        for threads in (1, 3):
+            sz.set_num_threads(threads)
+            found.append((x @ y).numpy().tobytes())
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((1100, 90), (90, 1300)), ((333, 1001), (1001, 517)), ((700, 701), (701, 702)),
+     ((40, 61, 50), (40, 50, 63)), ((3, 500, 50), (50, 600))],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "dt", [sz.float32, sz.float64, sz.complex64, sz.bfloat16, sz.int8], ids=str
+)
+def test_the_number_of_threads_changes_nothing(shapes: Any, dt: sz.DType) -> None:
+    """The library behind has threads of its own, which would."""
+    x, y = (sample(shape, dt, i) for i, shape in enumerate(shapes))
+    found = []
+    for threads in (1, 2, 5):
+        sz.set_num_threads(threads)
+        found.append((x @ y).numpy().tobytes())
+    assert len(set(found)) == 1
+
+
+def test_blas_keeps_its_threads() -> None:
+    x = sz.tensor(np.ones((100, 100)))
+    assert (x @ x).numpy()[0, 0] == 100
+    libraries = blas._libraries()
+    if not libraries:
+        pytest.skip("it is not known which BLAS SciPy has")
+    before = [one.num_threads for one in libraries]
+    for one in libraries:
+        one.set_num_threads(2)
+    try:
+        set_to = [one.num_threads for one in libraries]
+        workers = [threading.Thread(target=lambda: [x @ x for _ in range(20)]) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert [one.num_threads for one in libraries] == set_to
+    finally:
+        for one, count in zip(libraries, before, strict=True):
+            one.set_num_threads(count)
+
+
+def test_the_threads_of_blas_change_nothing() -> None:
+    """With two, OpenBLAS adds up a product of these sizes in another order."""
+    x, y = (sample(shape, sz.float32, i) for i, shape in enumerate([(333, 1001), (1001, 517)]))
+    assert (x @ y).shape == (333, 517)  # loads it
+    libraries = blas._libraries()
+    if not libraries:
+        pytest.skip("it is not known which BLAS SciPy has")
+    before, found = [one.num_threads for one in libraries], []
+    try:
+        for threads in (1, 2, 3):
+            for one in libraries:
+                one.set_num_threads(threads)
+            found.append((x @ y).numpy().tobytes())
+    finally:
+        for one, count in zip(libraries, before, strict=True):
+            one.set_num_threads(count)
+    assert len(set(found)) == 1
+
+
+class Library:
+    """Something with threads, as threadpoolctl describes it."""
+
+    def __init__(self, count: int) -> None:
+        self.num_threads = count
+        self.history: list[int] = []
+
+    def set_num_threads(self, count: int) -> None:
+        self.num_threads = count
+        self.history.append(count)
+
+
+def test_one_thread_while_products_run() -> None:
+    libraries = [Library(4), Library(1)]
+    limit = blas.OneThread(libraries)
+    limit(True)
+    limit(True)
+    assert [one.num_threads for one in libraries] == [1, 1]
+    limit(False)
+    assert [one.num_threads for one in libraries] == [1, 1]
+    limit(False)
+    assert [one.num_threads for one in libraries] == [4, 1]
+    assert libraries[1].history == []
+
+
+def test_which_library_is_scipys() -> None:
+    """NumPy's has a name like it."""
+    assert blas._is_of_scipy("/x/site-packages/scipy.libs/libscipy_openblas-1.so")
+    assert blas._is_of_scipy("/x/site-packages/scipy/.dylibs/libscipy_openblas.dylib")
+    assert not blas._is_of_scipy("/x/site-packages/numpy.libs/libscipy_openblas64_-1.so")
+    assert not blas._is_of_scipy("/usr/lib/libopenblas.so")
+    assert blas.addresses([]) is None
+
+
+def test_a_large_product_of_threads_at_once() -> None:
+    """Products in several Python threads, each with parts for the pool."""
+    x = sz.tensor(np.random.default_rng(1).standard_normal((600, 600)))
+    expected = (x @ x).numpy().tobytes()
+    found: list[bytes] = []
+    workers = [
+        threading.Thread(target=lambda: found.append((x @ x).numpy().tobytes())) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert set(found) == {expected}

@@ -1,0 +1,172 @@
+"""cumsum and cumsum_bwd against running sums of Python's integers, in every layout."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from helpers.functions import each_level, same_bits, threads
+from helpers.moves import destroyed, laid_out, layouts, refused
+from suanzi import _core
+
+INTEGERS = [f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)]
+
+
+def running(values: Any, axis: int) -> Any:
+    """Running sums of an array of Python numbers along an axis."""
+    moved = np.moveaxis(np.array(values, object), axis, -1)
+    made = np.empty(moved.shape, object)
+    for place in np.ndindex(moved.shape[:-1]):
+        made[place] = list(itertools.accumulate(moved[place]))
+    return np.moveaxis(made, -1, axis)
+
+
+def listed(x: sz.Tensor) -> Any:
+    return sz.reshape(x, (x.size,)).tolist()
+
+
+def wrap(values: Any, name: str) -> Any:
+    bits = int(name.lstrip("uint"))
+    low = 0 if name[0] == "u" else -(2 ** (bits - 1))
+    return [(int(v) - low) % 2**bits + low for v in np.ravel(values)]
+
+
+@given(st.data())
+def test_integers_of_any_layout(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(1, 20), min_size=1, max_size=3))
+    x = data.draw(layouts(shape, [sz.dtype(n) for n in INTEGERS]))
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    found = sz.cumsum(x, axis)
+    assert found.shape == x.shape
+    assert found.dtype is x.dtype
+    assert listed(found) == wrap(running(x.tolist(), axis), str(x.dtype))
+    flat = sz.cumsum(x)
+    values = np.array(x.tolist(), object).reshape(-1)
+    assert flat.tolist() == wrap(running(values, 0), str(x.dtype))
+    backwards = sz.cumsum_bwd(x, axis)
+    mirrored = np.flip(running(np.flip(np.array(x.tolist(), object), axis), axis), axis)
+    assert listed(backwards) == wrap(mirrored, str(x.dtype))
+
+
+def test_the_result_lies_as_the_input_does() -> None:
+    x = laid_out((2, 3, 4), sz.int16, order=(0, 1, 2))
+    for axis in range(3):
+        assert sz.cumsum(x, axis).layout.min2maj == (0, 1, 2)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "int16"])
+def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
+    rng = np.random.default_rng(2)
+    for shape in [(5000,), (300, 40), (40, 300), (9, 7, 31)]:
+        x = sz.cast(sz.tensor(rng.standard_normal(shape) * 50), sz.dtype(name))
+        turned = sz.cast(x, x.dtype, layout=range(len(shape)))
+        wide = sz.tile(x, [2] * len(shape))[tuple(slice(n) for n in shape)]
+        for axis in range(len(shape)):
+            expected = sz.cumsum(x, axis).numpy()
+            for other in (turned, wide, sz.flip(sz.contiguous(sz.flip(x, [axis])), [axis])):
+                assert same_bits(sz.cumsum(other, axis).numpy(), expected)
+            with each_level() as levels:
+                for level in levels:
+                    _core.use_level(level)
+                    assert same_bits(sz.cumsum(x, axis).numpy(), expected)
+            back = sz.cumsum(sz.contiguous(sz.flip(x, [axis])), axis)
+            assert same_bits(sz.cumsum_bwd(x, axis).numpy(), sz.flip(back, [axis]).numpy())
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "int32", "float64"])
+def test_threads_share_a_long_line(name: str) -> None:
+    rng = np.random.default_rng(4)
+    # Sums of 16**5 elements are complete, and many parts come after the first of them.
+    x = sz.cast(sz.tensor(rng.standard_normal(2_300_007) * 9), sz.dtype(name))
+    made = []
+    for count in (1, 2, 5):
+        with threads(count):
+            made.append(sz.cumsum(x).numpy())
+    assert same_bits(made[0], made[1])
+    assert same_bits(made[0], made[2])
+    if name == "int32":
+        assert same_bits(made[0], np.cumsum(x.numpy(), dtype=np.int32))
+
+
+@pytest.mark.parametrize("width", [63, 65, 100, 129, 700])
+def test_wide_rows_in_several_planes(width: int) -> None:
+    """Lines side by side, more than are done at once, end with their plane."""
+    x = np.random.default_rng(width).integers(-99, 99, (3, 20, width))
+    for dtype in (np.int16, np.float32, np.complex64):
+        values = x.astype(dtype)
+        for count in (1, 3):
+            with threads(count):
+                found = sz.cumsum(sz.tensor(values), 1).numpy()
+            assert np.array_equal(found, np.cumsum(values, 1, dtype=dtype))
+
+
+def test_special_values() -> None:
+    inf, nan = math.inf, math.nan
+    x = sz.tensor([1.0] * 20 + [inf] + [1.0] * 300 + [-inf] + [1.0] * 20, sz.float32)
+    found = sz.cumsum(x).tolist()
+    assert found[:20] == [float(n) for n in range(1, 21)]
+    assert found[20:321] == [inf] * 301
+    assert all(map(math.isnan, found[321:]))
+    with_nan = sz.cumsum(sz.tensor([1.0, 2.0, nan, 4.0], sz.bfloat16)).tolist()
+    assert with_nan[:2] == [1.0, 3.0]
+    assert all(map(math.isnan, with_nan[2:]))
+    zeros = sz.cumsum(sz.tensor([-0.0, -0.0, 0.0, -0.0])).tolist()
+    assert [math.copysign(1, v) for v in zeros] == [-1, -1, 1, 1]
+    assert sz.cumsum(sz.full("float16", "cpu", (70000,), 1))[-1].item() == inf
+
+
+def test_dtypes() -> None:
+    x = sz.tensor([100, 100, 100], sz.int8)
+    assert sz.cumsum(x, dtype=sz.float16).dtype is sz.float16
+    assert sz.cumsum(sz.tensor([True, True]), dtype=sz.int8).tolist() == [1, 2]
+    assert sz.cumsum(sz.tensor([0.5]), 0, sz.complex64).tolist() == [0.5]
+    assert sz.cumsum(sz.tensor([1, 2]), np.int8(0)).tolist() == [1, 3]
+    assert sz.cumsum(np.array([1, 2], np.int16)).dtype is sz.int16
+
+
+def test_backward_shapes() -> None:
+    gradient = sz.tensor([1.0, 2.0, 3.0, 4.0])
+    assert sz.cumsum_bwd(gradient).tolist() == [10, 9, 7, 4]
+    assert sz.cumsum_bwd(gradient, -1, (2, 2)).tolist() == [[10, 9], [7, 4]]
+    assert sz.cumsum_bwd(gradient, 0, (4,)).tolist() == [10, 9, 7, 4]
+    assert sz.cumsum_bwd(sz.tensor([3.0]), input_shape=()).shape == ()
+    for shape in [(3,), (2, 3), (5,)]:
+        refused(sz.InvalidArgument, "cumsum_bwd", gradient, -1, shape, match="input_shape")
+    refused(sz.InvalidArgument, "cumsum_bwd", gradient, 0, (2, 2), match="input_shape")
+    refused(sz.InvalidArgument, "cumsum_bwd", sz.zeros((2, 2)), match="one row")
+    refused(sz.InvalidArgument, "cumsum_bwd", gradient, -1, (-4, -1))
+    refused(sz.InvalidArgument, "cumsum_bwd", gradient, -1, "ab")
+
+
+NO_AXIS: list[Any] = ["0", 0.0, True, None, 1j, [0], sz.tensor(0.5), object()]
+
+
+def test_statuses() -> None:
+    x = sz.zeros((2, 3))
+    for axis in (-2, 2, -3, 2**70, -(2**70)):
+        refused(sz.OutOfRange, "cumsum", x, axis, match="axis")
+        refused(sz.InvalidArgument, "cumsum_bwd", x, axis, match="axis")
+    refused(sz.OutOfRange, "cumsum", sz.tensor(1), 0, match="no axis")
+    for axis in NO_AXIS:
+        refused(sz.InvalidArgument, "cumsum", x, axis, match="axis")
+        refused(sz.InvalidArgument, "cumsum_bwd", x, axis, match="axis")
+    for name in ("cumsum", "cumsum_bwd"):
+        refused(sz.UninitializedObject, name, None)
+        refused(sz.UninitializedObject, name, destroyed())
+        refused(sz.TypeMismatch, name, "text")
+        refused(sz.TypeMismatch, name, sz.tensor([True]), 0, match="bool")
+        refused(sz.TypeMismatch, name, laid_out((3,), sz.int4), 0)
+        refused(sz.TypeMismatch, name, laid_out((3,), sz.char), 0)
+    refused(sz.TypeMismatch, "cumsum", sz.tensor([1j]), dtype=sz.float32, match="dtype")
+    refused(sz.TypeMismatch, "cumsum", sz.tensor([1.5]), dtype=sz.int8, match="dtype")
+    refused(sz.TypeMismatch, "cumsum", sz.tensor([1]), dtype=sz.bool, match="dtype")
+    for wrong in ("float99", 3, object(), 1.5):
+        with pytest.raises(sz.StatusError, match=r"cumsum \(7\.2\.13\.2\)"):
+            sz.cumsum(sz.tensor([1]), dtype=wrong)

@@ -1,0 +1,457 @@
+"""concat, stack, tile, pad and roll, against NumPy on bytes; promotion, and quantised tensors."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from helpers.functions import each_level, threads
+from helpers.moves import (
+    ALL,
+    ONE_OF_EACH_SIZE,
+    laid_out,
+    layouts,
+    quantized,
+    raw,
+    real,
+    refused,
+    same,
+    tensors,
+)
+from suanzi import _core
+
+
+def fresh(made: sz.Tensor, *sources: sz.Tensor) -> None:
+    """Raise unless a result is dense, in row-major order, in memory of its own."""
+    assert made.layout.min2maj == tuple(range(made.ndim - 1, -1, -1))
+    assert all(made.storage != x.storage for x in sources)
+
+
+# ---- concat and stack ---------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_concat(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=5))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    dtype = data.draw(st.sampled_from(ALL))
+    parts = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        shape[axis] = data.draw(st.integers(0, 4))
+        parts.append(data.draw(layouts(shape, [dtype])))
+    expected = np.concatenate([raw(x) for x in parts], axis % len(shape))
+    for made in (
+        sz.concat(parts, axis),
+        sz.concat(tuple(parts), axis=axis),
+        sz.concat(input_lists=parts, axis=np.int16(axis)),
+    ):
+        same(made, expected)
+        assert made.dtype is dtype
+        fresh(made, *parts)
+
+
+@given(st.data())
+def test_stack(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(0, 4), max_size=4))
+    axis = data.draw(st.integers(-len(shape) - 1, len(shape)))
+    dtype = data.draw(st.sampled_from(ALL))
+    parts = [data.draw(layouts(shape, [dtype])) for _ in range(data.draw(st.integers(1, 4)))]
+    expected = np.stack([raw(x) for x in parts], axis % (len(shape) + 1))
+    for made in (sz.stack(parts, axis), sz.stack(input_lists=tuple(parts), axis=np.int64(axis))):
+        same(made, expected)
+        fresh(made, *parts)
+    for part, x in zip(sz.unstack(made, axis), parts, strict=True):
+        same(part, raw(x))
+
+
+@pytest.mark.parametrize("dtype", ONE_OF_EACH_SIZE, ids=str)
+def test_large_parts(dtype: sz.DType) -> None:
+    for axis in range(3):
+        shapes = [[33, 65, 40], [33, 65, 40]]
+        shapes[1][axis] = 7
+        parts = [laid_out(s, dtype, o) for s, o in zip(shapes, [(0, 2, 1), (2, 0, 1)], strict=True)]
+        same(sz.concat(parts, axis), np.concatenate([raw(x) for x in parts], axis))
+        same(sz.stack([parts[0]] * 3, axis), np.stack([raw(parts[0])] * 3, axis))
+    many = [laid_out((i % 3, 2), dtype, seed=i) for i in range(500)]
+    same(sz.concat(many, 0), np.concatenate([raw(x) for x in many], 0))
+
+
+@pytest.mark.parametrize("dtype", [sz.int8, sz.float32, sz.complex128], ids=str)
+def test_past_the_caches(dtype: sz.DType) -> None:
+    """Results so large that they bypass the caches, written in parts that are not aligned."""
+    columns = 6_000_000 // 1001 // dtype.itemsize
+    x, y = laid_out((1001, columns), dtype), laid_out((1001, columns), dtype, (0, 1), seed=1)
+    with each_level() as levels:
+        for level, count in itertools.product(levels, (1, 3)):
+            _core.use_level(level)
+            with threads(count):
+                for axis in (0, 1):
+                    same(sz.concat([x, y], axis), np.concatenate([raw(x), raw(y)], axis))
+                padded = np.pad(raw(y), ((3, 700), (5, 9), (0, 0)), mode="wrap")
+                same(sz.pad(y, (3, 700, 5, 9), pad_mode="PAD_PERIOD"), padded)
+                same(sz.roll(y, [77, 99], [0, 1]), np.roll(raw(y), (77, 99), (0, 1)))
+                same(sz.tile(x, (2, 1)), np.tile(raw(x), (2, 1, 1)))
+
+
+RULES = ["cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax", "strict", "lossless"]
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_promotion(rules: str) -> None:
+    """A dtype is what the rule set says; each part is converted to it, and refusals are refused."""
+    numbers = [d for d in ALL if d.kind not in ("char", "quantized")]
+    agreed = disagreed = 0
+    with sz.promotion(rules):
+        for a, b in itertools.combinations_with_replacement(numbers, 2):
+            x, y = _core.cast(sz.tensor([1, 0]), a, False), _core.cast(sz.tensor([1]), b, False)
+            try:
+                promoted = sz.result_type(a, b, op="concat")
+            except sz.TypeMismatch:
+                assert rules != "paddle" or a is not b
+                refused(sz.TypeMismatch, "concat", [x, y], 0)
+                disagreed += 1
+                continue
+            made = sz.concat([x, y], 0)
+            expected = [np.array(_core.cast(v, promoted, False).numpy()) for v in (x, y)]
+            assert made.dtype is promoted, (a, b)
+            assert np.array_equal(made.numpy(), np.concatenate(expected))
+            assert np.array_equal(sz.stack([y, y, x[:1]], 1).numpy(), made.numpy()[[2, 2, 0]][None])
+            agreed += 1
+    assert agreed
+    assert disagreed or rules not in ("strict", "paddle", "jax")
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_short_cut_and_python_agree(rules: str) -> None:
+    """Tensors of one dtype are joined natively, called without keywords."""
+    with sz.promotion(rules):
+        for dtype in ALL:
+            parts = [laid_out((2,), dtype, seed=i) for i in range(2)]
+            for function in (sz.concat, sz.stack):
+                found: list[Any] = []
+                for call in (
+                    lambda f=function, p=parts: f(p, 0),
+                    lambda f=function, p=parts: f(input_lists=p, axis=0),
+                ):
+                    try:
+                        found.append(call())
+                    except sz.StatusError as error:
+                        found.append(type(error))
+                if isinstance(found[0], sz.Tensor):
+                    assert isinstance(found[1], sz.Tensor), (dtype, found)
+                    assert found[0].dtype is found[1].dtype is dtype
+                    same(found[0], raw(found[1]))
+                else:
+                    assert found[0] is found[1], dtype
+
+
+def test_all_parts_are_promoted_at_once() -> None:
+    """Pair by pair, the order would matter: of these, CANN's table is not associative."""
+    parts = [sz.tensor([1.0], d) for d in (sz.float16, sz.bfloat16, sz.complex32)]
+    found = {sz.concat(list(p), 0).dtype for p in itertools.permutations(parts)}
+    assert len(found) == 1
+    assert sz.concat([sz.tensor([2049], sz.int32), sz.tensor([0.5], sz.float16)], 0).tolist() == [
+        2048,
+        0.5,
+    ]
+
+
+def test_numbers_and_arrays() -> None:
+    assert sz.stack([1, 2, 3], 0).tolist() == [1, 2, 3]
+    assert sz.stack([1, 2.5], 0).dtype is sz.tensor([2.5]).dtype
+    array = np.array([1, 2], np.int8)
+    assert sz.concat([array, sz.tensor([3], sz.int8)], 0).tolist() == [1, 2, 3]
+    assert sz.concat([array, array], 0).dtype is sz.int8
+    assert sz.stack([np.float16(1), sz.tensor(2, sz.float16)], 0).dtype is sz.float16
+
+
+# ---- tile ---------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_tile(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_dims=4, max_side=4))
+    repeats = data.draw(st.lists(st.integers(0, 3), min_size=x.ndim, max_size=x.ndim))
+    made = sz.tile(x, repeats)
+    same(made, np.tile(raw(x), (*repeats, 1)))
+    fresh(made, x)
+    same(sz.tile(input=x, repeats=np.array(repeats, int)), raw(made))
+
+
+def test_tile_of_many_axes() -> None:
+    x = sz.reshape(laid_out((4,), sz.int16), (2, *[1] * 30, 2, *[1] * 31))
+    assert x.ndim == 63
+    repeats = [3, *[1] * 29, 2, 2, *[1] * 30, 2]
+    same(sz.tile(x, repeats), np.tile(raw(x), (*repeats, 1)))
+    one = sz.reshape(sz.tensor([7]), (1,) * 64)
+    assert sz.tile(one, (2,) + (1,) * 62 + (3,)).tolist() is not None
+    assert sz.squeeze(sz.tile(one, (2,) + (1,) * 62 + (3,))).tolist() == [[7] * 3] * 2
+    assert sz.tile(one, (2,) * 12 + (1,) * 52).size == 4096
+
+
+# ---- pad ----------------------------------------------------------------------------------------
+
+MODES = {"PAD_PERIOD": "wrap", "PAD_MIRROR": "symmetric"}
+
+
+def source_of(place: int, before: int, n: int, mode: str) -> int:
+    """Return where the element at a place of a padded axis comes from."""
+    if mode == "PAD_PERIOD":
+        return (place - before) % n
+    j = (place - before) % (2 * n)
+    return j if j < n else 2 * n - 1 - j
+
+
+@given(st.data())
+def test_pad(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_dims=4, max_side=4, dtypes=[d for d in ALL if d.kind != "char"]))
+    width = st.integers(0, 9)
+    pairs = [(data.draw(width), data.draw(width)) for _ in x.shape]
+    flat = [n for pair in pairs for n in pair]
+    expected = np.pad(raw(x), [*pairs, (0, 0)])
+    for made in (sz.pad(x, flat), sz.pad(x, pairs, 0, sz.PadMode.PAD_CONST), sz.pad(x, flat, 0)):
+        same(made, expected)
+        fresh(made, x)
+    same(sz.crop(made, x.shape, [b for b, _ in pairs]), raw(x))
+    if 0 in x.shape:
+        return
+    for mode in MODES:
+        index = np.ix_(
+            *(
+                [source_of(p, b, n, mode) for p in range(b + n + a)]
+                for (b, a), n in zip(pairs, x.shape, strict=True)
+            )
+        )
+        made = sz.pad(x, pairs, pad_mode=mode)
+        same(made, raw(x)[index] if x.ndim else raw(x))
+        same(made, np.pad(raw(x), [*pairs, (0, 0)], mode=MODES[mode]))  # type: ignore[call-overload]
+        same(sz.pad(x, np.array(flat, int), pad_mode=mode.lower()), raw(made))
+        fresh(made, x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pad_wider_than_the_axis(mode: str) -> None:
+    for n, before, after in itertools.product((1, 2, 3), (0, 1, 5, 40), (0, 2, 7, 33)):
+        x = laid_out((n, 2), sz.int16)
+        rows = [source_of(p, before, n, mode) for p in range(before + n + after)]
+        same(sz.pad(x, [(before, after), (0, 0)], pad_mode=mode), raw(x)[rows])
+    wide = sz.pad(sz.tensor([1, 2, 3], sz.int8), (10**6, 10**6 + 1), pad_mode=mode)
+    rows = [source_of(p, 10**6, 3, mode) for p in range(0, wide.size, 997)]
+    assert wide[::997].tolist() == [r + 1 for r in rows]
+
+
+@pytest.mark.parametrize("dtype", [d for d in ALL if d.kind not in ("char", "quantized")], ids=str)
+def test_pad_values(dtype: sz.DType) -> None:
+    x = _core.cast(sz.tensor([1, 0]), dtype, False)
+    values: list[Any] = [0, 1, True, np.int8(1), sz.tensor(1), np.float32(1)]
+    if dtype.exponent_bits:
+        values += [0.1, 1 / 3, 1e-9, -0.0, float("inf"), 65519.0, 2**70, -(2**63), 2**64 - 1]
+    if dtype.kind == "complex":
+        values += [0.1 + 0.3j]
+    if dtype.kind in ("int", "uint"):
+        values += [sz.iinfo(dtype).max, sz.iinfo(dtype).min, 1.0]
+    for value in values:
+        number = value.item() if hasattr(value, "item") else value
+        expected = raw(sz.tensor([number], dtype))[0]
+        for made in (sz.pad(x, (1, 2), value), sz.pad(x, [(1, 2)], pad_value=value)):
+            assert made.dtype is dtype
+            assert np.array_equal(raw(made)[0], expected), value
+            assert np.array_equal(raw(made)[3:], [expected] * 2)
+            same(made[1:3], raw(x))
+
+
+def test_pad_refuses_values() -> None:
+    for dtype, value in (
+        *((sz.int8, 128), (sz.uint8, -1), (sz.int8, 1.5), (sz.int8, float("nan")), (sz.bool, 2)),
+        *((sz.float32, 1j), (sz.int64, 2**63), (sz.uint1, 2), (sz.float32, "0"), (sz.int8, [0])),
+        *((sz.int8, sz.tensor([0, 1])), (sz.uint64, 2**64), (sz.int8, b"a")),
+    ):
+        refused(sz.InvalidArgument, "pad", sz.tensor([1], dtype), (1, 1), value, match="pad_value")
+    refused(sz.InvalidArgument, "pad", sz.tensor([1]), (1, 1), None, match="pad_value")
+    text = sz.tensor("ab")
+    assert sz.pad(text, (1, 1), b"-").tolist() == [b"-", b"a", b"b", b"-"]
+    for mode in ("PAD_REFLECT", 3, -1, True, None, 1.5, [0], "pad_perio", np.array([1, 2])):
+        refused(sz.InvalidArgument, "pad", sz.tensor([1]), (1, 1), 0, mode, match="pad_mode")
+    assert sz.pad(sz.tensor([1, 2]), (1, 1), 0, 1).tolist() == [2, 1, 2, 1]
+
+
+# ---- roll ---------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_roll(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_dims=4))
+    shift = st.one_of(st.integers(-9, 9), st.sampled_from([2**63, -(2**70), 10**30]))
+    by = data.draw(shift)
+    flat = raw(x).reshape(-1, x.dtype.itemsize)
+    whole = np.roll(flat, by % max(len(flat), 1), 0).reshape(raw(x).shape)
+    for made in (sz.roll(x, [by]), sz.roll(x, by), sz.roll(x, (by,), axis=None)):
+        same(made, whole)
+        fresh(made, x)
+    same(sz.roll(made, -by), raw(x))
+    if x.ndim == 0:
+        return
+    axes = data.draw(st.lists(st.integers(-x.ndim, x.ndim - 1), max_size=5, min_size=1))
+    shifts = [data.draw(shift) for _ in axes]
+    expected = raw(x)
+    for axis, n in zip(axes, shifts, strict=True):
+        size = max(x.shape[axis], 1)
+        expected = np.roll(expected, n % size, axis % x.ndim)
+    made = sz.roll(x, shifts, axes)
+    same(made, expected)
+    fresh(made, x)
+    same(sz.roll(made, [-n for n in shifts], tuple(axes)), raw(x))
+
+
+def test_roll_of_many_axes_takes_little_memory() -> None:
+    x = laid_out((2,) * 14, sz.int8)
+    same(sz.roll(x, [1] * 14, range(14)), np.roll(raw(x), [1] * 14, tuple(range(14))))
+
+
+# ---- quantised tensors --------------------------------------------------------------------------
+
+
+def test_parts_that_stand_for_the_same_stay_quantised() -> None:
+    for dtype, zero in ((sz.QT_SYM_INT8, 0), (sz.QT_ASYM_UINT8, 7), (sz.QT_ASYM_INT16, -3)):
+        x, y = (quantized(v, dtype, [0.25], zero) for v in ([[1, 2]], [[3, 4]]))
+        for made, expected in (
+            (sz.concat([x, y], 0), np.concatenate([real(x), real(y)])),
+            (sz.stack([x, y], 1), np.stack([real(x), real(y)], 1)),
+            (sz.tile(x, (2, 3)), np.tile(real(x), (2, 3))),
+            (sz.roll(y, 1), np.roll(real(y), 1)),
+            (sz.roll(y, [1], [1]), np.roll(real(y), 1, 1)),
+            (sz.pad(x, (1, 0, 0, 2)), np.pad(real(x), ((1, 0), (0, 2)))),
+            (sz.pad(x, (1, 0, 0, 2), 1.5), np.pad(real(x), ((1, 0), (0, 2)), constant_values=1.5)),
+            (sz.pad(x, (1, 1, 1, 1), 0, "PAD_MIRROR"), np.pad(real(x), 1, mode="symmetric")),
+        ):
+            assert made.dtype is dtype
+            assert np.array_equal(real(made), expected)
+
+
+def test_parts_that_do_not_become_real_numbers() -> None:
+    x, y = quantized([1, 2], sz.QT_SYM_INT8, [0.25]), quantized([3], sz.QT_SYM_INT8, [0.5])
+    made = sz.concat([x, y], 0)
+    assert made.dtype is sz.float32
+    assert made.tolist() == [0.25, 0.5, 1.5]
+    assert sz.concat([x, sz.tensor([1.0], sz.float16)], 0).tolist() == [0.25, 0.5, 1]
+    bare = _core.cast(sz.tensor([1, 2]), sz.QT_SYM_INT8, False)
+    refused(sz.InvalidArgument, "concat", [bare, x], 0, match="without a scale")
+    refused(sz.InvalidArgument, "stack", [x, bare], 0, match="without a scale")
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_scales_follow_their_channels(axis: int) -> None:
+    scales = [0.5, 2.0, 8.0]
+    values = np.arange(12).reshape((2, 2, 3) if axis == 2 else (2, 3, 2) if axis else (3, 2, 2))
+    x = quantized(values, sz.QT_CH_SYM_INT8, scales, 0, axis)
+    y = quantized(values + 1, sz.QT_CH_SYM_INT8, [1.0, 4.0, 0.5], 0, axis)
+    r = real(x)
+    for along in range(3):
+        made = sz.concat([x, x], along)
+        assert made.dtype is x.dtype
+        assert np.array_equal(real(made), np.concatenate([r, r], along))
+        mixed = sz.concat([x, y], along)
+        assert (mixed.dtype is x.dtype) == (along == axis)
+        found = real(mixed) if along == axis else mixed.numpy()
+        assert np.array_equal(found, np.concatenate([r, real(y)], along))
+        for n in (1, 2):
+            sizes = [n, r.shape[along] - n] if r.shape[along] > n else [r.shape[along]]
+            whole = sz.concat(sz.split(x, sizes, axis=along), along)
+            assert whole.dtype is x.dtype
+            assert np.array_equal(real(whole), r)
+            again = sz.concat([p[...] for p in sz.split(x, sizes, axis=along)], along)
+            assert again.dtype is x.dtype
+            assert np.array_equal(real(again), r)
+        shift = [1 if a == along else 0 for a in range(3)]
+        assert np.array_equal(real(sz.roll(x, shift, (0, 1, 2))), np.roll(r, 1, along))
+        repeats = [3 if a == along else 1 for a in range(3)]
+        assert np.array_equal(real(sz.tile(x, repeats)), np.tile(r, repeats))
+        pairs = [(2, 4) if a == along else (0, 0) for a in range(3)]
+        for mode, name in MODES.items():
+            padded = sz.pad(x, pairs, pad_mode=mode)
+            assert np.array_equal(real(padded), np.pad(r, pairs, mode=name))  # type: ignore[call-overload]
+        if along == axis:
+            refused(sz.InvalidArgument, "pad", x, pairs, match="channels")
+        else:
+            assert np.array_equal(real(sz.pad(x, pairs)), np.pad(r, pairs))
+        refused(sz.InvalidArgument, "pad", x, pairs, 1.5, match="scale" if along != axis else "")
+    for along in range(4):
+        made = sz.stack([x, x], along)
+        assert np.array_equal(real(made), np.stack([r, r], along))
+    refused(sz.InvalidArgument, "roll", x, 1, match="channels")
+
+
+def test_what_cannot_be_stored_pads_nothing() -> None:
+    x = quantized([1, 2], sz.QT_ASYM_INT8, [0.5], 1)
+    for bad in (float("nan"), float("inf"), -float("inf"), 1j, "1", 10**400):
+        refused(sz.InvalidArgument, "pad", x, (1, 1), bad, match="pad_value")
+    assert real(sz.pad(x, (1, 0), 1e9))[0] == (127 - 1) * 0.5
+    assert real(sz.pad(x, (1, 0), -1e9))[0] == (-128 - 1) * 0.5
+
+
+# ---- statuses -----------------------------------------------------------------------------------
+
+
+def test_results_beyond_all_memory() -> None:
+    x = sz.tensor([1, 2], sz.int8)
+    big = sz.expand(sz.tensor([1], sz.int8), (2**62,))
+    refused(sz.AllocFailed, "concat", [big, big], 0)
+    refused(sz.AllocFailed, "concat", input_lists=[big, big], axis=0)
+    refused(sz.AllocFailed, "stack", [big, big], 0)
+    for repeats in ((2**50,), (2**62,), (2**63 - 1,)):
+        refused(sz.AllocFailed, "tile", x, repeats)
+    refused(sz.InvalidArgument, "tile", x, (2**63,))
+    for widths in ((2**50, 0), (2**62, 2**62), (2**63 - 1, 2**63 - 1)):
+        refused(sz.AllocFailed, "pad", x, widths)
+        refused(sz.AllocFailed, "pad", x, widths, pad_mode="PAD_PERIOD")
+    refused(sz.InvalidArgument, "pad", x, (2**63, 0))
+    refused(sz.AllocFailed, "roll", big, 1)
+    refused(sz.AllocFailed, "roll", big, [1], [0])
+    channels = quantized([[1, 2]], sz.QT_CH_SYM_INT8, [1, 2], 0, 1)
+    refused(sz.AllocFailed, "tile", channels, (1, 2**50))
+    refused(sz.AllocFailed, "tile", channels[0:0], (1, 2**61))
+
+
+def test_joining_refuses() -> None:
+    x, y = sz.tensor([[1, 2], [3, 4]]), sz.tensor([[1, 2, 3]])
+    both: list[Callable[..., Any]] = [list, tuple]
+    for make in both:
+        refused(sz.InvalidArgument, "concat", make([x, y]), 0, match="input_lists[1]")
+        refused(sz.InvalidArgument, "concat", make([x, x[0]]), 0, match="rank")
+        refused(sz.InvalidArgument, "stack", make([x, y]), 0, match="input_lists[1]")
+    for axis in (2, -3, 2**70, -(2**63)):
+        refused(sz.OutOfRange, "concat", [x, x], axis, match="axis")
+    for axis in (3, -4, 2**64):
+        refused(sz.OutOfRange, "stack", [x, x], axis, match="axis")
+    refused(sz.InvalidArgument, "concat", [sz.tensor(1)], 0, match="rank")
+    for name in ("concat", "stack"):
+        for bad in ([], (), x, np.ones((2, 2)), "ab", 1, {1: 2}, iter([x])):
+            refused(sz.InvalidArgument, name, bad, 0, match="input_lists")
+        refused(sz.UninitializedObject, name, None, 0)
+        refused(sz.UninitializedObject, name, [x, None], 0, match="input_lists[1]")
+        refused(sz.WrongObject, name, [x, "a"], 0, match="input_lists[1]")
+        refused(sz.WrongObject, name, [x, [1, 2]], 0, match="input_lists[1]")
+        for axis in (None, "0", 0.0, True, float("nan"), [0], sz.tensor([0, 1]), np.bool_(0)):
+            refused(sz.InvalidArgument, name, [x, x], axis, match="axis")
+        assert getattr(sz, name)([x, x], sz.tensor(0)).shape == getattr(sz, name)([x, x], 0).shape
+
+
+@pytest.mark.parametrize("rules", ["cann", "torch", "numpy", "jax"])
+def test_numbers_beside_tensors_stack_as_they_add(rules: str) -> None:
+    x = sz.tensor(1.5, sz.float16)
+    with sz.promotion(rules):
+        for numbers in ([2.5], [2], [True], [2.5, 3], [1j]):
+            wanted = x
+            for number in numbers:
+                wanted = wanted + number
+            assert sz.stack([x, *numbers], 0).dtype is wanted.dtype
+        found = sz.stack([x, 2.5, 3], 0)
+    assert found.tolist() == [1.5, 2.5, 3]
+    assert sz.stack([1, 2.5], 0).dtype is sz.float32

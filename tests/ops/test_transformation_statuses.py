@@ -1,0 +1,296 @@
+"""Every status the views, tile, pad and roll return; the short cut and Python say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.moves import destroyed, no_tensor_error, nothing_made, raw, refused
+from suanzi.registry import REGISTRY
+from suanzi.standard import interface
+
+X = sz.tensor([[1, 2, 3], [4, 5, 6]])
+
+# A call that succeeds: the tensor, and arguments by name. Lists of integers are "several".
+GOOD: dict[str, dict[str, Any]] = {
+    "reshape": {"dims": (3, 2)},
+    "expand_dims": {"axis": 1},
+    "squeeze": {"axis": (0, 1)},
+    "transpose": {"perm": (1, 0)},
+    "split": {"split_sizes": (1, 2), "nsplit": 2, "axis": 1},
+    "unstack": {"axis": 1, "num": 3},
+    "slice": {"begin": (0, 1), "size": (1, 2), "step": (1, 2)},
+    "tile": {"repeats": (2, 1)},
+    "pad": {"pad_width": (0, 1, 2, 0), "pad_value": 7, "pad_mode": 0},
+    "reverse": {"axis": (0, 1)},
+    "roll": {"shifts": (1, 2), "axis": (0, 1)},
+    "crop": {"shape": (1, 2), "offsets": (1, 1)},
+    "expand": {"shape": (4, 2, 3)},
+    "flatten": {"start_axis": 0, "stop_axis": 1},
+    "flip": {"axis": (0, 1)},
+}
+AXIS_ERROR = {
+    "expand_dims": sz.OutOfRange,
+    "squeeze": sz.OutOfRange,
+    "split": sz.OutOfRange,
+    "unstack": sz.OutOfRange,
+    "reverse": sz.OutOfRange,
+    "roll": sz.InvalidArgument,
+    "flatten": sz.AxisArgument,
+    "flip": sz.AxisArgument,
+}
+AXES = [(name, p) for name in AXIS_ERROR for p in GOOD[name] if p.endswith("axis")]
+SEVERAL = [(n, p) for n, more in GOOD.items() for p, v in more.items() if isinstance(v, tuple)]
+SINGLE = [
+    (n, p)
+    for n, more in GOOD.items()
+    for p, v in more.items()
+    if isinstance(v, int) and not p.startswith("pad")
+]
+NO_INTEGER: list[Any] = [
+    *("1", b"1", 0.0, 1.5, float("nan"), 1j, True, False, np.bool_(True), np.float64(1)),
+    *(object(), {}, sz.tensor(1.0), sz.tensor(True), np.array(1.0), np.array(True), [[1]]),
+]
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """Return what a call gives, or the error it raises and what that says."""
+    try:
+        made = call()
+    except sz.StatusError as error:
+        return type(error), str(error)
+    parts = made if isinstance(made, list) else [made]
+    return [(p.shape, p.strides, p.offset, np.array(raw(p)).tolist()) for p in parts]
+
+
+def forms(value: Any) -> list[Any]:
+    """Return a value in all the ways integers are given."""
+    if isinstance(value, tuple):
+        made = [value, list(value), np.array(value, int), sz.tensor(np.array(value, int))]
+        made += [[np.int32(n) for n in value], tuple(sz.tensor(n) for n in value)]
+        return [*made, np.array(value, np.int8)]
+    return [value, np.int64(value), np.int8(value), sz.tensor(value), np.array(value)]
+
+
+def test_every_one_is_tried() -> None:
+    mine = {"concat", "stack", "gather", "scatter", "masked_select", "meshgrid", "slice_backward"}
+    mine |= {"cast", "clip", "clip_backward", "sign", "where"}
+    ours = {n for n, op in REGISTRY.items() if op.clause.startswith("7.2.3.")}
+    assert set(GOOD) | mine == ours
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_short_cut_and_python_agree(name: str) -> None:
+    function, more = getattr(sz, name), GOOD[name]
+    expected = outcome(lambda: function(X, *more.values()))
+    assert isinstance(expected, list)
+    assert outcome(lambda: function(X, **more)) == expected
+    assert outcome(lambda: function(input=X, **more)) == expected
+    for parameter, value in more.items():
+        for form in forms(value) if not parameter.startswith("pad_") else [value]:
+            given = more | {parameter: form}
+            assert outcome(lambda given=given: function(X, *given.values())) == expected, form
+            assert outcome(lambda given=given: function(X, **given)) == expected, form
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_no_tensor(name: str) -> None:
+    more = GOOD[name]
+    refused(sz.UninitializedObject, name, None, **more, match="input")
+    refused(sz.UninitializedObject, name, None, *more.values(), match="input")
+    refused(sz.UninitializedObject, name, destroyed(), *more.values(), match="input")
+    refused(sz.UninitializedObject, name, destroyed(), **more, match="input")
+    for bad in ("ab", [1, 2], object(), {}, b"a", (1, 2)):
+        refused(no_tensor_error(name), name, bad, *more.values(), match="input")
+    with pytest.raises(TypeError):
+        getattr(sz, name)()
+    with pytest.raises(TypeError):
+        getattr(sz, name)(X, **more, wrong=1)
+
+
+@pytest.mark.parametrize(("name", "parameter"), AXES)
+def test_axes_that_are_not_there(name: str, parameter: str) -> None:
+    ndim = 3 if name == "expand_dims" else 2
+    good = GOOD[name][parameter]
+    for bad in (ndim, -ndim - 1, 2**31, 2**63, -(2**63), 2**100):
+        value = (0, bad) if isinstance(good, tuple) else bad
+        for given in forms(value) if abs(bad) < 100 else [value]:
+            more = GOOD[name] | {parameter: given}
+            refused(AXIS_ERROR[name], name, X, *more.values(), match=parameter)
+            refused(AXIS_ERROR[name], name, X, **more, match=parameter)
+
+
+@pytest.mark.parametrize(("name", "parameter"), SINGLE)
+def test_what_is_no_integer(name: str, parameter: str) -> None:
+    for bad in [*NO_INTEGER, [1, 2], np.array([1, 2]), sz.tensor([1, 2]), "ab"]:
+        more = GOOD[name] | {parameter: bad}
+        refused(sz.InvalidArgument, name, X, *more.values(), match=parameter)
+        refused(sz.InvalidArgument, name, X, **more, match=parameter)
+    more = GOOD[name] | {parameter: destroyed()}
+    refused(sz.UninitializedObject, name, X, *more.values(), match=parameter)
+
+
+@pytest.mark.parametrize(("name", "parameter"), SEVERAL)
+def test_what_is_no_list_of_integers(name: str, parameter: str) -> None:
+    length = len(GOOD[name][parameter])
+    for bad in NO_INTEGER:
+        for value in ([bad] * length, (bad,) * length, [*GOOD[name][parameter][1:], bad]):
+            more = GOOD[name] | {parameter: value}
+            refused(sz.InvalidArgument, name, X, *more.values(), match=parameter)
+    for bad in ("ab", b"ab", object(), 1.5, float("nan"), sz.tensor([1.0, 0.0]), [None] * length):
+        more = GOOD[name] | {parameter: bad}
+        refused(sz.InvalidArgument, name, X, *more.values(), match=parameter)
+        refused(sz.InvalidArgument, name, X, **more, match=parameter)
+    more = GOOD[name] | {parameter: destroyed()}
+    refused(sz.UninitializedObject, name, X, **more, match=parameter)
+    more = GOOD[name] | {parameter: [0] * (length - 1) + [destroyed()]}
+    refused(sz.UninitializedObject, name, X, **more, match=parameter)
+    endless = sz.expand(sz.tensor([0]), (2**40,))
+    for long in ([0] * 129, (0,) * 1000, endless):
+        kind, _ = outcome(lambda long=long: getattr(sz, name)(X, **GOOD[name] | {parameter: long}))
+        assert issubclass(kind, sz.StatusError)
+
+
+WRONG: list[tuple[str, dict[str, Any], type[sz.StatusError]]] = [
+    ("reshape", {"dims": (5,)}, sz.DimensionsMismatch),
+    ("reshape", {"dims": ()}, sz.DimensionsMismatch),
+    ("reshape", {"dims": (0, 3)}, sz.DimensionsMismatch),
+    ("reshape", {"dims": (2**32, 2**32)}, sz.DimensionsMismatch),
+    ("reshape", {"dims": (2**62, 2**62, 6)}, sz.DimensionsMismatch),
+    ("reshape", {"dims": (-1,)}, sz.InvalidArgument),
+    ("reshape", {"dims": (-2, -3)}, sz.InvalidArgument),
+    ("reshape", {"dims": (2**63, 0)}, sz.InvalidArgument),
+    ("reshape", {"dims": (6, *(1,) * 64)}, sz.InvalidArgument),
+    ("squeeze", {"axis": (0, 0)}, sz.InvalidArgument),
+    ("squeeze", {"axis": (0, -2)}, sz.InvalidArgument),
+    ("transpose", {"perm": (0, 0)}, sz.InvalidArgument),
+    ("transpose", {"perm": (0,)}, sz.InvalidArgument),
+    ("transpose", {"perm": (0, 2)}, sz.InvalidArgument),
+    ("transpose", {"perm": (1, -1)}, sz.InvalidArgument),
+    ("transpose", {"perm": (0, 1, 2)}, sz.InvalidArgument),
+    ("transpose", {"perm": (-3, 0)}, sz.InvalidArgument),
+    ("transpose", {"perm": (2**70, 0)}, sz.InvalidArgument),
+    ("split", {"split_sizes": (1, 1)}, sz.InvalidArgument),
+    ("split", {"split_sizes": (0, 3)}, sz.InvalidArgument),
+    ("split", {"split_sizes": (-1, 4)}, sz.InvalidArgument),
+    ("split", {"split_sizes": (2**70, 3 - 2**70)}, sz.InvalidArgument),
+    ("split", {"nsplit": 3}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": 2}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": 0}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": -3}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": None}, sz.InvalidArgument),
+    ("split", {"split_sizes": (), "nsplit": 2**70}, sz.InvalidArgument),
+    ("unstack", {"num": 2}, sz.InvalidArgument),
+    ("unstack", {"num": -1}, sz.InvalidArgument),
+    ("slice", {"begin": (0,)}, sz.InvalidArgument),
+    ("slice", {"size": (1, 1, 1)}, sz.InvalidArgument),
+    ("slice", {"step": ()}, sz.InvalidArgument),
+    ("slice", {"step": (0, 1)}, sz.InvalidArgument),
+    ("slice", {"step": (1, -1)}, sz.InvalidArgument),
+    ("slice", {"begin": (-1, 0)}, sz.OutOfRange),
+    ("slice", {"begin": (3, 0)}, sz.OutOfRange),
+    ("slice", {"begin": (2**63 - 1, 0)}, sz.OutOfRange),
+    ("slice", {"size": (-1, 1)}, sz.OutOfRange),
+    ("slice", {"size": (1, 3)}, sz.OutOfRange),
+    ("slice", {"size": (2**63 - 1, 1)}, sz.OutOfRange),
+    ("slice", {"step": (3, 1)}, sz.OutOfRange),
+    ("slice", {"step": (2**70, 1)}, sz.OutOfRange),
+    ("tile", {"repeats": (1,)}, sz.InvalidArgument),
+    ("tile", {"repeats": (1, -1)}, sz.InvalidArgument),
+    ("tile", {"repeats": (1, 2**63)}, sz.InvalidArgument),
+    ("pad", {"pad_width": (1, 1)}, sz.InvalidArgument),
+    ("pad", {"pad_width": ((1, 1),)}, sz.InvalidArgument),
+    ("pad", {"pad_width": (1, 1, 1, -1)}, sz.InvalidArgument),
+    ("pad", {"pad_width": ((1, 1), (1, 1, 1))}, sz.InvalidArgument),
+    ("pad", {"pad_width": ((1, 1), 1)}, sz.InvalidArgument),
+    ("reverse", {"axis": (0, 0)}, sz.InvalidArgument),
+    ("reverse", {"axis": (1, -1)}, sz.InvalidArgument),
+    ("roll", {"shifts": (1, 2, 3)}, sz.InvalidArgument),
+    ("roll", {"axis": (0,)}, sz.InvalidArgument),
+    ("roll", {"axis": ()}, sz.InvalidArgument),
+    ("roll", {"shifts": ()}, sz.InvalidArgument),
+    ("crop", {"shape": (1,)}, sz.InvalidArgument),
+    ("crop", {"offsets": (0, 0, 0)}, sz.InvalidArgument),
+    ("crop", {"offsets": (-1, 0)}, sz.InvalidArgument),
+    ("crop", {"offsets": (2, 0)}, sz.InvalidArgument),
+    ("crop", {"offsets": 2}, sz.InvalidArgument),
+    ("crop", {"shape": (-1, 1)}, sz.InvalidArgument),
+    ("crop", {"shape": (2**63 - 1, 1)}, sz.InvalidArgument),
+    ("expand", {"shape": (3,)}, sz.InvalidArgument),
+    ("expand", {"shape": (2, 4)}, sz.InvalidArgument),
+    ("expand", {"shape": (2, 1)}, sz.InvalidArgument),
+    ("expand", {"shape": (0, 3)}, sz.InvalidArgument),
+    ("expand", {"shape": (-1, 2, 3)}, sz.InvalidArgument),
+    ("expand", {"shape": ()}, sz.InvalidArgument),
+    ("flatten", {"start_axis": 1, "stop_axis": 0}, sz.AxisArgument),
+    ("flatten", {"start_axis": -1, "stop_axis": -2}, sz.AxisArgument),
+    ("flip", {"axis": (1, 1)}, sz.InvalidArgument),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "error"), WRONG)
+def test_wrong_arguments(name: str, changes: dict[str, Any], error: type[sz.StatusError]) -> None:
+    more = GOOD[name] | changes
+    refused(error, name, X, *more.values())
+    refused(error, name, X, **more)
+    lists = {k: list(v) if isinstance(v, tuple) else v for k, v in more.items()}
+    refused(error, name, X, *lists.values())
+
+
+def test_the_statuses_are_those_of_the_clause() -> None:
+    """What a clause does not list comes only from the general rule."""
+    always = {sz.Status.UNINITIALIZED_OBJECT, sz.Status.ALLOC_FAILED, sz.Status.TYPE_MISMATCH}
+    found = [(name, error) for name, _, error in WRONG] + list(AXIS_ERROR.items())
+    for name, error in found:
+        listed = set(interface(name).statuses)
+        assert error.status in listed | always, name
+
+
+def test_tensors_without_axes() -> None:
+    x = sz.tensor(5)
+    for name, error in AXIS_ERROR.items():
+        if name not in ("expand_dims", "flatten", "split", "roll"):
+            refused(error, name, x, 0)
+    refused(sz.AxisArgument, "flatten", x, 0, 0)
+    refused(sz.OutOfRange, "split", x, (1,))
+    refused(sz.InvalidArgument, "roll", x, 1, 0)
+    with nothing_made():
+        for y in (sz.reshape(x, ()), sz.squeeze(x), sz.transpose(x), sz.flip(x, ()), x[...], x[()]):
+            assert y.shape == ()
+            assert y.storage == x.storage
+        assert sz.slice(x, (), (), ()).shape == sz.crop(x, ()).shape == ()
+        assert sz.expand(x, ()).item() == sz.tile(x, ()).item() == sz.pad(x, ()).item() == 5
+    assert sz.roll(x, 3).item() == 5
+
+
+def test_pad_of_an_empty_axis() -> None:
+    empty = sz.reshape(sz.tensor([]), (0, 2))
+    assert sz.pad(empty, (1, 1, 0, 0), 4).tolist() == [[4, 4], [4, 4]]
+    for mode in ("PAD_PERIOD", "PAD_MIRROR"):
+        refused(sz.InvalidArgument, "pad", empty, (1, 0, 0, 0), 0, mode, match="empty")
+        assert sz.pad(empty, (0, 0, 3, 3), 0, mode).shape == (0, 8)
+
+
+def test_parts_of_nothing() -> None:
+    empty = sz.tensor([])
+    assert [part.shape for part in sz.split(empty, [], 3)] == [(0,)] * 3
+    for count in (0, -1, 2**31, 2**63, 10**400):
+        refused(sz.InvalidArgument, "split", empty, [], count, match="nsplit")
+    many = sz.expand(sz.tensor([1]), (2**40,))
+    for call in (lambda: sz.split(many, [], 2**31), lambda: sz.split(empty, [], 2**30)):
+        with pytest.raises(sz.AllocFailed, match=r"^split \(7\.2\.3\.6\)"):
+            call()
+    with pytest.raises(sz.AllocFailed, match=r"^unstack \(7\.2\.3\.9\)"):
+        sz.unstack(many)
+
+
+def test_bounds_that_do_not_go_with_the_input() -> None:
+    x, bound = sz.tensor([1.0, 2.0]), sz.tensor([0.0, 1.0, 2.0])
+    refused(sz.InvalidArgument, "clip_backward", x, bound, 1, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x, 0, bound, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x, sz.tensor([[0.0], [1.0]]), 1, x, match="bounds")
+    refused(sz.InvalidArgument, "clip_backward", x[:1], 0, 1, x, match="grad_out")

@@ -1,0 +1,395 @@
+"""7.2.3: other shapes of the same elements, against NumPy on their bytes; what shares memory."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suanzi as sz
+from helpers.moves import ALL, Array, destroyed, laid_out, layouts, raw, refused, same, tensors
+
+
+def shapes_of(size: int, most: int = 4) -> Iterator[tuple[int, ...]]:
+    """Give the shapes of so many elements, with axes of size 1 among them."""
+    if most == 0:
+        if size == 1:
+            yield ()
+        return
+    if size == 1:
+        yield ()
+    for n in range(1, size + 1):
+        if size % n == 0:
+            for rest in shapes_of(size // n, most - 1):
+                yield (n, *rest)
+
+
+def is_view(x: sz.Tensor, y: sz.Tensor) -> bool:
+    """Tell whether two tensors share memory, by their storage and by what a write shows."""
+    shared = x.storage == y.storage
+    if y.size and not y.storage.read_only:
+        before = raw(x).copy()
+        raw(y)[...] ^= 255
+        assert np.array_equal(raw(x), before) != shared
+        raw(y)[...] ^= 255
+    return shared
+
+
+# ---- reshape: view or copy ----------------------------------------------------------------------
+
+
+def rule(shape: Sequence[int], min2maj: Sequence[int], new: Sequence[int]) -> list[int] | None:
+    """Return the min2maj of the view that 7.2.3.2 allows, axes of size 1 aside; None for a copy.
+
+    Runs of min2maj that fall by one are blocks; each new axis must lie in one of them.
+    """
+    kept = [a for a in range(len(shape)) if shape[a] != 1]
+    order = [kept.index(a) for a in min2maj if shape[a] != 1]
+    runs: list[list[int]] = []
+    for axis in order:
+        if runs and runs[-1][-1] == axis + 1:
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    # Blocks in the order of the axes, each with its number of elements.
+    blocks = sorted(runs, key=lambda run: run[-1])
+    wanted = [a for a in range(len(new)) if new[a] != 1]
+    inside: dict[int, list[int]] = {}
+    at = 0
+    for block in blocks:
+        size = math.prod(shape[kept[a]] for a in block)
+        axes = []
+        while size > 1:
+            if at == len(wanted) or size % new[wanted[at]]:
+                return None
+            size //= new[wanted[at]]
+            axes.append(at)
+            at += 1
+        inside[block[-1]] = axes
+    return [axis for run in runs for axis in reversed(inside[run[-1]])]
+
+
+def test_the_printed_example() -> None:
+    x = laid_out((2, 3, 4, 5, 6), sz.int16, (3, 2, 4, 1, 0))
+    assert x.layout.min2maj == (3, 2, 4, 1, 0)
+    three = sz.reshape(x, (6, 20, 6))
+    assert three.layout.min2maj == (1, 2, 0)
+    assert is_view(x, three)
+    four = sz.reshape(x, (6, 20, 2, 3))
+    assert four.layout.min2maj == (1, 3, 2, 0)
+    assert is_view(x, four)
+    assert is_view(x, sz.reshape(four, x.shape))
+    assert rule(x.shape, (3, 2, 4, 1, 0), (6, 20, 2, 3)) == [1, 3, 2, 0]
+    copied = sz.reshape(x, (6, 120))
+    assert copied.layout.min2maj == (1, 0)
+    assert not is_view(x, copied)
+    same(copied, raw(x).reshape(6, 120, 2))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 2), (4, 3), (2, 2, 3, 1), (1, 6, 2), (12,), (2, 1, 2, 3)])
+def test_view_or_copy_by_the_rule(shape: tuple[int, ...]) -> None:
+    news = [*set(shapes_of(math.prod(shape)))]
+    views = copies = 0
+    for order in itertools.permutations(range(len(shape))):
+        x = laid_out(shape, sz.int16, order, seed=3)
+        for new in news:
+            y = sz.reshape(x, new)
+            same(y, raw(x).reshape(*new, 2))
+            wanted = rule(shape, order, new)
+            kept = [a for a in range(len(new)) if new[a] != 1]
+            if wanted is None:
+                assert x.storage != y.storage, (order, new)
+                assert y.layout.min2maj == tuple(range(len(new) - 1, -1, -1))
+                copies += 1
+            else:
+                assert x.storage == y.storage, (order, new)
+                found = y.layout.min2maj
+                assert found is not None
+                assert [kept.index(a) for a in found if new[a] != 1] == wanted, (order, new)
+                views += 1
+    assert views
+    assert copies or len(shape) == 1
+
+
+def brute_force_view(x: sz.Tensor, new: Sequence[int]) -> bool:
+    """Tell whether strides exist for another shape, by looking where each element is."""
+    places = np.full(1, x.offset)
+    for n, s in zip(x.shape, x.strides, strict=True):
+        places = (places[:, None] + np.arange(n) * s).reshape(-1)
+    grid = places.reshape(new)
+    strides = []
+    for axis, n in enumerate(new):
+        steps = np.diff(grid, axis=axis)
+        if n > 1 and steps.size and not (steps == steps.flat[0]).all():
+            return False
+        strides.append(steps.flat[0] if n > 1 else 0)
+    return True
+
+
+@given(st.data())
+def test_reshape(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_side=4, min_side=1))
+    new = data.draw(st.sampled_from([*shapes_of(x.size)]))
+    form = data.draw(st.sampled_from([tuple, list, np.array]))
+    y = sz.reshape(x, form(new)) if new else sz.reshape(x, new)
+    same(y, raw(x).reshape(*new, x.dtype.itemsize))
+    assert is_view(x, y) == brute_force_view(x, new)
+    if not is_view(x, y):
+        assert y.layout.min2maj == tuple(range(len(new) - 1, -1, -1))
+    same(sz.reshape(y, x.shape), raw(x))
+
+
+def test_reshape_of_nothing() -> None:
+    for shape, new in (((0,), (3, 0)), ((2, 0, 3), (0,)), ((0, 5), (0, 2**62, 2**62))):
+        x = laid_out(shape, sz.int8)
+        assert sz.reshape(x, new).shape == new
+    refused(sz.DimensionsMismatch, "reshape", sz.tensor([[]]), (1,))
+
+
+def test_method_reshape() -> None:
+    x = sz.tensor([[1, 2, 3], [4, 5, 6]])
+    for dims in ((3, 2), ((3, 2),), ([3, 2],), (-1, 2), (np.array([3, -1]),), (sz.tensor([3, 2]),)):
+        assert x.reshape(*dims).tolist() == [[1, 2], [3, 4], [5, 6]]
+    for dims in ((6,), (-1,), (np.int64(6),), ((-1,),), (sz.tensor([6]),)):
+        assert x.reshape(*dims).tolist() == [1, 2, 3, 4, 5, 6]
+    assert sz.tensor(1).reshape().shape == ()
+    assert x.reshape(n for n in (3, -1)).shape == (3, 2)
+    endless = sz.expand(sz.tensor([1]), (2**40,))
+    for bad in (
+        (-1, -1),
+        (None, -1),
+        ("a", -1),
+        (2.0, -1),
+        None,
+        "ab",
+        b"ab",
+        endless,
+        (True, 6),
+        (-2, -3),
+    ):
+        with pytest.raises(sz.InvalidArgument, match=r"^reshape \(7.2.3.2\).*\.$"):
+            x.reshape(bad)
+    for unlike in ((4, -1), (0, -1), (7,), ()):
+        with pytest.raises(sz.DimensionsMismatch, match=r"^reshape \(7.2.3.2\).*\.$"):
+            x.reshape(unlike)
+
+
+@given(st.data())
+def test_flatten(data: st.DataObject) -> None:
+    x = data.draw(tensors(min_dims=1, max_side=3))
+    start = data.draw(st.integers(0, x.ndim - 1))
+    stop = data.draw(st.integers(start, x.ndim - 1))
+    new = (*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
+    y = sz.flatten(x, start, stop)
+    same(y, raw(x).reshape(*new, x.dtype.itemsize))
+    same(sz.flatten(x, start - x.ndim, stop_axis=stop - x.ndim), raw(y))
+    assert is_view(x, y) == (x.size == 0 or brute_force_view(x, new))
+
+
+# ---- the others, which are always views ---------------------------------------------------------
+
+
+def check_view(x: sz.Tensor, y: sz.Tensor, expected: Array) -> None:
+    """Raise unless a result is a view on the right elements."""
+    same(y, expected)
+    assert y.dtype is x.dtype
+    assert is_view(x, y)
+    if y.size and 0 not in y.strides:
+        span = sum((n - 1) * abs(s) for n, s in zip(y.shape, y.strides, strict=True)) + 1
+        forwards = all(s > 0 for s, n in zip(y.strides, y.shape, strict=True) if n > 1)
+        dense = span == y.size and forwards
+        assert (y.layout.min2maj is not None) == dense
+    if y.layout.min2maj is not None and y.size:
+        assert sorted(y.layout.min2maj) == list(range(y.ndim))
+        stride = 1
+        for axis in y.layout.min2maj:
+            assert y.shape[axis] == 1 or y.strides[axis] == stride
+            stride *= y.shape[axis]
+
+
+@given(st.data())
+def test_transpose(data: st.DataObject) -> None:
+    x = data.draw(tensors())
+    check_view(x, sz.transpose(x), raw(x).transpose(*range(x.ndim - 1, -1, -1), x.ndim))
+    perm = data.draw(st.permutations(range(x.ndim)))
+    expected = raw(x).transpose(*np.argsort(perm).tolist(), x.ndim)
+    y = sz.transpose(x, perm)
+    check_view(x, y, expected)
+    check_view(x, sz.transpose(x, perm=tuple(n - x.ndim for n in perm)), expected)
+    if x.layout.min2maj is not None and perm and 0 not in x.shape and 1 not in x.shape:
+        assert y.layout.min2maj == tuple(perm[a] for a in x.layout.min2maj)
+    same(sz.transpose(y, np.argsort(perm)), raw(x))
+
+
+@given(st.data())
+def test_expand_dims_and_squeeze(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_side=3))
+    axis = data.draw(st.integers(-x.ndim - 1, x.ndim))
+    at = axis % (x.ndim + 1)
+    y = sz.expand_dims(x, axis)
+    check_view(x, y, np.expand_dims(raw(x), at))
+    check_view(x, sz.expand_dims(x), raw(x)[None])
+    ones = [a for a in range(x.ndim) if x.shape[a] == 1]
+    check_view(x, sz.squeeze(x), np.squeeze(raw(x), tuple(ones)))
+    check_view(x, sz.squeeze(x, axis=None), np.squeeze(raw(x), tuple(ones)))
+    same(sz.squeeze(y, at), raw(x))
+    some = data.draw(st.lists(st.integers(0, x.ndim - 1), unique=True)) if x.ndim else []
+    gone = tuple(a for a in some if a in ones) if some else tuple(ones)
+    check_view(x, sz.squeeze(x, [a - x.ndim for a in some]), np.squeeze(raw(x), gone))
+
+
+@given(st.data())
+def test_slice_and_crop(data: st.DataObject) -> None:
+    x = data.draw(tensors())
+    begin = [data.draw(st.integers(0, n)) for n in x.shape]
+    size = [data.draw(st.integers(0, n - b)) for n, b in zip(x.shape, begin, strict=True)]
+    step = [data.draw(st.integers(1, max(n, 1))) for n in x.shape]
+    key = tuple(np.s_[b : b + n : s] for b, n, s in zip(begin, size, step, strict=True))
+    y = sz.slice(x, begin, size, step)
+    check_view(x, y, raw(x)[key])
+    assert y.shape == tuple(-(-n // s) for n, s in zip(size, step, strict=True))
+    same(sz.slice(x, begin=np.array(begin, int), size=tuple(size), step=step), raw(y))
+    key = tuple(np.s_[b : b + n] for b, n in zip(begin, size, strict=True))
+    check_view(x, sz.crop(x, size, begin), raw(x)[key])
+    least = min(begin, default=0)
+    key = tuple(np.s_[least : least + n] for n in size)
+    check_view(x, sz.crop(x, size, least), raw(x)[key])
+    check_view(x, sz.crop(x, size), raw(x)[tuple(np.s_[:n] for n in size)])
+
+
+@given(st.data())
+def test_flip_and_reverse(data: st.DataObject) -> None:
+    x = data.draw(tensors())
+    axes = data.draw(st.lists(st.integers(0, x.ndim - 1), unique=True)) if x.ndim else []
+    for name in ("flip", "reverse"):
+        function: Callable[..., sz.Tensor] = getattr(sz, name)
+        y = function(x, axes)
+        check_view(x, y, np.flip(raw(x), axes))
+        same(function(y, tuple(a - x.ndim for a in axes)), raw(x))
+        if axes:
+            check_view(x, function(x, axis=axes[0]), np.flip(raw(x), axes[0]))
+            same(function(x, np.int8(axes[0])), np.flip(raw(x), axes[0]))
+
+
+@given(st.data())
+def test_expand(data: st.DataObject) -> None:
+    x = data.draw(tensors(max_side=3))
+    wanted = [data.draw(st.integers(0, 4)) if n == 1 else n for n in x.shape]
+    wanted = data.draw(st.lists(st.integers(0, 3), max_size=3)) + wanted
+    y = sz.expand(x, wanted)
+    same(y, np.broadcast_to(raw(x), (*wanted, x.dtype.itemsize)))
+    assert x.storage == y.storage
+    same(sz.expand(x, shape=np.array(wanted, int)), raw(y))
+
+
+@given(st.data())
+def test_split_and_unstack(data: st.DataObject) -> None:
+    x = data.draw(tensors(min_dims=1, max_side=6))
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    n = x.shape[axis]
+    sizes: list[int] = []
+    while sum(sizes) < n:
+        sizes.append(data.draw(st.integers(1, n - sum(sizes))))
+    if sizes:
+        parts = sz.split(x, sizes, axis=axis)
+        expected = np.split(raw(x), np.cumsum(sizes)[:-1], axis % x.ndim)
+        for part, bits in zip(parts, expected, strict=True):
+            check_view(x, part, bits)
+        same(sz.concat(parts, axis), raw(x))
+        assert len(sz.split(x, tuple(sizes), len(sizes), axis)) == len(sizes)
+    count = data.draw(st.sampled_from([d for d in range(1, max(n, 1) + 1) if n % d == 0]))
+    for empty in ([], None, ()):
+        parts = sz.split(x, empty, count, axis)
+        for part, bits in zip(parts, np.split(raw(x), count, axis % x.ndim), strict=True):
+            check_view(x, part, bits)
+    rows = sz.unstack(x, axis, n)
+    assert len(rows) == n
+    for i, row in enumerate(rows):
+        check_view(x, row, raw(x).take(i, axis % x.ndim))
+    if rows:
+        same(sz.stack(rows, axis % x.ndim), raw(x))
+
+
+@given(st.data())
+def test_meshgrid(data: st.DataObject) -> None:
+    lines = [data.draw(tensors(1, 1)) for _ in range(data.draw(st.integers(1, 4)))]
+    grids = sz.meshgrid(data.draw(st.sampled_from([list, tuple]))(lines))
+    shape = tuple(x.shape[0] for x in lines)
+    for i, (x, grid) in enumerate(zip(lines, grids, strict=True)):
+        place = [-1 if a == i else 1 for a in range(len(lines))]
+        bits = raw(x).reshape(*place[:i], x.shape[0], *place[i + 1 :], x.dtype.itemsize)
+        same(grid, np.broadcast_to(bits, (*shape, x.dtype.itemsize)))
+        assert grid.storage == x.storage
+
+
+def test_tensors_of_every_dtype_and_none_of_ours() -> None:
+    for dtype in ALL:
+        x = laid_out((2, 3), dtype)
+        check_view(x, sz.flip(sz.transpose(x), 0), raw(x).transpose(1, 0, 2)[::-1])
+    array = np.arange(6).reshape(2, 3)
+    assert sz.reshape(array, (3, 2)).tolist() == array.reshape(3, 2).tolist()
+    assert sz.expand(7, (2,)).tolist() == [7, 7]
+    assert sz.flip(np.float32(1.5), ()).tolist() == 1.5
+    assert sz.meshgrid([array[0], array[1]])[0].tolist() == [[0] * 3, [1] * 3, [2] * 3]
+
+
+def test_views_of_read_only_memory() -> None:
+    array = np.arange(6).reshape(2, 3)
+    array.flags.writeable = False
+    x = sz.from_dlpack(array)
+    for y in (
+        x.T,
+        sz.reshape(x, (6,)),
+        sz.flip(x, 0),
+        sz.expand(x, (4, 2, 3)),
+        x[1],
+        *sz.unstack(x),
+    ):
+        assert y.storage.read_only
+        with pytest.raises(sz.InvalidArgument, match="read-only"):
+            y[...] = 1
+
+
+# ---- slice_backward -----------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_slice_backward(data: st.DataObject) -> None:
+    x = data.draw(tensors(dtypes=[sz.float32, sz.float16, sz.complex128, sz.int8]))
+    begin = [data.draw(st.integers(0, n)) for n in x.shape]
+    size = [data.draw(st.integers(0, n - b)) for n, b in zip(x.shape, begin, strict=True)]
+    step = [data.draw(st.integers(1, max(n, 1))) for n in x.shape]
+    part = [-(-n // s) for n, s in zip(size, step, strict=True)]
+    gradient = data.draw(layouts(part, [x.dtype]))
+    expected = np.zeros(raw(x).shape, np.uint8)
+    key = tuple(np.s_[b : b + n : s] for b, n, s in zip(begin, size, step, strict=True))
+    expected[key] = raw(gradient)
+    made = sz.slice_backward(gradient, x, begin, size, step)
+    same(made, expected)
+    assert made.storage not in (x.storage, gradient.storage)
+    assert made.dtype is x.dtype
+
+
+def test_slice_backward_refuses() -> None:
+    x, g = sz.tensor([[1.0, 2.0], [3.0, 4.0]]), sz.tensor([[1.0]])
+    good: dict[str, Any] = {"input": x, "begin": (0, 1), "size": (1, 1), "step": (1, 1)}
+    assert sz.slice_backward(g, **good).tolist() == [[0, 1], [0, 0]]
+    for name in good:
+        refused(sz.InvalidArgument, "slice_backward", g, **(good | {name: None}), match=name)
+    refused(sz.InvalidArgument, "slice_backward", g)
+    refused(sz.UninitializedObject, "slice_backward", None, **good)
+    refused(sz.UninitializedObject, "slice_backward", g, **(good | {"input": destroyed()}))
+    refused(sz.OutOfRange, "slice_backward", g, **(good | {"begin": (0, 2)}))
+    refused(sz.OutOfRange, "slice_backward", g, **(good | {"step": (1, 3)}))
+    refused(sz.InvalidArgument, "slice_backward", g, **(good | {"step": (1, 0)}))
+    refused(sz.InvalidArgument, "slice_backward", g, **(good | {"size": (2, 1)}))
+    refused(sz.InvalidArgument, "slice_backward", sz.tensor([[1]]), **good)
+    one = sz.expand(sz.tensor([1.0]), (2**40, 2**10))
+    big = good | {"input": one}
+    refused(sz.AllocFailed, "slice_backward", g, **big)

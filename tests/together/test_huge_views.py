@@ -1,0 +1,152 @@
+"""Views that repeat one element more often than any memory holds, or than bytes can be counted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi import _core
+from suanzi.status import AllocFailed, OutOfRange
+from suanzi.tensors.exchange import from_numpy
+
+MOST = 2**63 - 1
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+# Of these, the bytes of f64, f32 and f16 are a few, counted modulo 2**64.
+WRAPPING = {"f64": 2**61 + 8, "f32": 2**62 + 8, "f16": MOST}
+
+
+def repeated(dtype: str, *shape: int) -> sz.Tensor:
+    return sz.expand(sz.tensor([1], sz.dtype(dtype)), shape)
+
+
+def refused(call: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    before = _core.pool_info()["storages"]
+    with pytest.raises(AllocFailed):
+        call(*args, **kwargs)
+    assert _core.pool_info()["storages"] <= before
+
+
+@pytest.mark.parametrize("dtype", WRAPPING)
+@pytest.mark.parametrize("k", [1, 100])
+def test_topk_has_no_memory_to_sort_them(dtype: str, k: int) -> None:
+    refused(sz.topk, repeated(dtype, WRAPPING[dtype]), k)
+    refused(sz.topk, repeated(dtype, WRAPPING[dtype]), k, largest=False)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "i8", "i64", "bool", "c64"])
+@pytest.mark.parametrize("size", [MOST, MOST - 16383, 2**62])
+def test_what_needs_memory_for_each(dtype: str, size: int) -> None:
+    x = repeated(dtype, size)
+    if not SANITIZED:  # its `new` ends the process where others throw
+        refused(sz.nonzero, x)
+        refused(sz.masked_select, x, repeated("bool", size))
+    if dtype != "bool":
+        refused(sz.cumsum, x)
+    refused(sz.conj if dtype == "c64" else sz.imag, x)
+    refused(sz.reduce, x)
+    if dtype not in ("bool", "c64"):
+        refused(sz.argsort, x)
+        assert sz.argmax(x).numpy() == sz.argmin(x).numpy() == 0
+
+
+def test_the_largest_magnitude() -> None:
+    refused(sz.norm, repeated("f32", MOST), "inf")
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "bf16", "i8", "c128"])
+def test_products(dtype: str) -> None:
+    x = repeated(dtype, MOST)
+    refused(sz.dot, x, x)
+    refused(sz.matmul, x, x)
+    refused(sz.matmul, repeated(dtype, 2**40, 1), repeated(dtype, 1, 2**22))
+
+
+def test_products_without_elements() -> None:
+    many = repeated("f32", 0, 2**40, 2**40, 1, 1)
+    assert sz.matmul(many, sz.tensor([[1.0]])).shape == (0, 2**40, 2**40, 1, 1)
+    assert sz.matmul(sz.tensor([[1.0]]), many).shape == (0, 2**40, 2**40, 1, 1)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_interpolation(mode: str) -> None:
+    x = repeated("f32", 1, 1, 2**62, 1)
+    assert (sz.interpolate(x, [3, 2], mode=mode).numpy() == 1).all()
+
+
+def test_numpy_has_no_such_arrays() -> None:
+    refused(repeated("f32", MOST).numpy)
+
+
+def test_strides_of_one_element_may_be_anything() -> None:
+    """DLPack counts them in elements; in bytes they would not fit."""
+    torch = pytest.importorskip("torch")
+    for stride in (2**62, MOST):
+        x = sz.from_dlpack(torch.ones(3, dtype=torch.float64).as_strided((1, 3), (stride, 1)))
+        assert sz.reduce(x).numpy() == 3
+        assert sz.matmul(x, sz.tensor([1.0, 2, 3], sz.float64)).numpy().tolist() == [6]
+        assert sz.argmax(x).numpy().tolist() == [0]
+        assert sz.topk(x, 1)[1].numpy().tolist() == [[0]]
+        assert sz.cumsum(x, 1).numpy().tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+def test_elements_that_change_meanwhile(dtype: Any) -> None:
+    """What argmax says is of no use then, but it is a place, and none is looked for beyond."""
+    values = np.zeros(1 << 18, dtype)
+    x = from_numpy(values)
+    done = threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            values[:] = np.arange(1, values.size + 1) % 1000
+            values[:] = 0
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    try:
+        for _ in range(60):
+            assert 0 <= int(sz.argmax(x).numpy()) < values.size
+            assert 0 <= int(sz.argmin(x).numpy()) < values.size
+            assert (sz.topk(x, 3)[1].numpy() < values.size).all()
+            with suppress(OutOfRange):  # all of them zero
+                assert (sz.nonzero(x)[0].numpy() < values.size).all()
+    finally:
+        done.set()
+        writer.join()
+
+
+DESTROYED = """
+import suanzi as sz
+from suanzi import blas
+a, b = sz.tensor([[1.0] * 64] * 64), sz.tensor([[1.0] * 64] * 64)
+load = blas.load
+def destroying():
+    sz.destroy(a)
+    return load()
+blas.load = destroying
+try:
+    sz.matmul(a, b)
+except sz.UninitializedObject:
+    print("refused")
+print(float(sz.matmul(b, b)[0, 0].numpy()))
+"""
+
+
+def test_an_operand_destroyed_while_blas_is_loaded() -> None:
+    ran = subprocess.run([sys.executable, "-c", DESTROYED], capture_output=True, text=True)
+    assert ran.stdout.split() == ["refused", "64.0"], ran.stderr
+
+
+def test_sizes_that_numpy_has_no_arrays_of_beside_a_zero() -> None:
+    empty = _core.view(sz.tensor(1.0), 0, (0, 2**62, 2**62), (0, 0, 0))
+    with pytest.raises(sz.AllocFailed, match="NumPy has no arrays"):
+        empty.numpy()

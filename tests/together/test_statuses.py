@@ -1,0 +1,183 @@
+"""Every status the exact operators can return, and what its message says."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.moves import no_tensor_error
+from suanzi import _core
+from suanzi.registry import REGISTRY
+from suanzi.standard import interface
+
+CATEGORIES = ("7.2.4.", "7.2.5.", "7.2.6.", "7.2.7.", "7.2.9.")
+MINE = ("sign", "where", "clip", "clip_backward")
+EXACT = sorted(n for n, op in REGISTRY.items() if op.clause.startswith(CATEGORIES) or n in MINE)
+BROADCASTING = """add sub mul muladd div floordiv true_divide mod max min equal not_equal greater
+    greater_equal less less_equal allclose logical_and logical_or logical_xor bitwise_and bitwise_or
+    bitwise_xor where""".split()
+
+
+def _arguments(name: str) -> dict[str, Any]:
+    """A call that succeeds."""
+    x = sz.tensor([[1, 2], [3, 4]])
+    made: dict[str, Any] = {}
+    for parameter in inspect.signature(REGISTRY[name].function).parameters.values():
+        if parameter.default is not inspect.Parameter.empty:
+            continue
+        made[parameter.name] = x
+    special = {
+        "trace_backward": {"grad_y": sz.tensor(1.0), "input_shape": (2, 2)},
+        "clip_backward": {"low": 0, "high": 2},
+        "rint": {"mode": "UPWARD"},
+        "where": {"condition": sz.tensor([True, False])},
+    }
+    return made | special.get(name, {})
+
+
+def _call(name: str, arguments: dict[str, Any]) -> Any:
+    return getattr(sz, name)(*arguments.values())
+
+
+def _tensors(name: str) -> list[str]:
+    return [k for k, v in _arguments(name).items() if isinstance(v, sz.Tensor)]
+
+
+CALLS = [(name, argument) for name in EXACT for argument in _tensors(name)]
+
+
+def _raised(name: str, arguments: dict[str, Any]) -> sz.StatusError:
+    with pytest.raises(sz.StatusError) as e:
+        _call(name, arguments)
+    return e.value
+
+
+def _check_message(error: sz.StatusError, name: str, *parts: str) -> None:
+    text = str(error)
+    assert text.startswith(f"{name} ({interface(name).clause}): "), text
+    for part in parts:
+        assert part in text, text
+    assert text.endswith("."), text
+
+
+def test_all_of_them_are_tried() -> None:
+    assert len(EXACT) == 14 + 7 + 4 + 6 + 5 + 4
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_right_call_succeeds(name: str) -> None:
+    assert isinstance(_call(name, _arguments(name)), sz.Tensor)
+    assert isinstance(getattr(sz, name)(**_arguments(name)), sz.Tensor)
+
+
+@pytest.mark.parametrize(("name", "argument"), CALLS)
+def test_a_destroyed_tensor(name: str, argument: str) -> None:
+    gone = sz.tensor([1, 2])
+    _core.destroy(gone)
+    error = _raised(name, _arguments(name) | {argument: gone})
+    assert error.status is sz.Status.UNINITIALIZED_OBJECT
+    _check_message(error, name, f"{argument} is a tensor that was destroyed")
+
+
+@pytest.mark.parametrize(("name", "argument"), CALLS)
+@pytest.mark.parametrize("wrong", ["text", [1, 2], {}, object])
+def test_an_argument_of_a_wrong_type(name: str, argument: str, wrong: Any) -> None:
+    error = _raised(name, _arguments(name) | {argument: wrong})
+    assert type(error) is no_tensor_error(name)
+    assert isinstance(error, TypeError)
+    _check_message(error, name, f"{argument} is a ", "sz.tensor(")
+
+
+@pytest.mark.parametrize(("name", "argument"), CALLS)
+@pytest.mark.parametrize(
+    "wrong", [np.array(["a"]), np.array([object()]), np.datetime64("2025-01-01")]
+)
+def test_an_array_of_no_known_dtype(name: str, argument: str, wrong: Any) -> None:
+    error = _raised(name, _arguments(name) | {argument: wrong})
+    assert type(error) is no_tensor_error(name)
+    _check_message(error, name, f"{argument} is a ", str(wrong.dtype))
+
+
+@pytest.mark.parametrize("name", BROADCASTING)
+def test_shapes_that_do_not_go_together(name: str) -> None:
+    """INVALID_ARGUMENT where the clause lists it, else the code made for it."""
+    arguments = _arguments(name)
+    first = next(iter(arguments))
+    bad = sz.tensor([True] * 3) if first == "condition" else sz.tensor([1, 2, 3])
+    error = _raised(name, arguments | {first: bad})
+    listed = interface(name).statuses
+    wanted = "INVALID_ARGUMENT" if sz.Status.INVALID_ARGUMENT in listed else "DIMENSIONS_MISMATCH"
+    assert error.status.name == wanted
+    _check_message(error, name, f"{first} has shape (3,)", "(2, 2)", "Reshape")
+
+
+@pytest.mark.parametrize("name", sorted(set(BROADCASTING) - {"where"}))
+def test_dtypes_the_rule_set_refuses(name: str) -> None:
+    arguments = _arguments(name)
+    last = list(arguments)[-1]
+    refused = arguments | {last: sz.tensor([1, 2], sz.uint64)}
+    error = _raised(name, refused)  # cann has no dtype for int64 and uint64
+    assert error.status is sz.Status.TYPE_MISMATCH
+    _check_message(error, name, "int64", "uint64", "under cann", "Cast")
+    with sz.promotion("strict"):
+        error = _raised(name, arguments | {last: sz.tensor([1, 2], sz.int32)})
+        assert error.status is sz.Status.TYPE_MISMATCH
+        _check_message(error, name, "int64", "int32", "strict")
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_dtypes_an_operator_does_not_take(name: str) -> None:
+    op = REGISTRY[name]
+    wrong = next((d for d in (sz.bool, sz.complex64, sz.int4) if d not in op.dtypes), None)
+    if wrong is None or (
+        wrong is sz.bool and name in ("true_divide", "reciprocal", "floor", "ceil")
+    ):
+        wrong = sz.char
+    if wrong is sz.bool and name in ("trunc", "round", "rint"):
+        wrong = sz.complex64
+    text = sz.tensor("ab")
+    arguments = _arguments(name)
+    for argument in _tensors(name):
+        if argument in ("condition",) or (name == "clip_backward" and argument == "input"):
+            continue
+        arguments[argument] = text if wrong is sz.char else sz.tensor([[1, 0], [0, 1]], wrong)
+    if name == "trace_backward":
+        arguments["grad_y"] = sz.tensor(True)
+    error = _raised(name, arguments)
+    listed = interface(name).statuses
+    assert error.status in (sz.Status.TYPE_MISMATCH, sz.Status.INVALID_ARGUMENT)
+    if sz.Status.TYPE_MISMATCH in listed:
+        assert error.status is sz.Status.TYPE_MISMATCH
+    # clip_backward keeps its good input.
+    argument = _tensors(name)[0 if name == "clip_backward" else -1]
+    _check_message(error, name, str(arguments[argument].dtype))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_missing_and_unknown_arguments_are_pythons_errors(name: str) -> None:
+    with pytest.raises(TypeError):
+        getattr(sz, name)()
+    with pytest.raises(TypeError):
+        getattr(sz, name)(**_arguments(name), unknown=1)
+
+
+def test_memory_that_is_not_there() -> None:
+    huge = _core.view(sz.tensor([1], sz.int64), 0, (2**40, 2**20), (0, 0))
+    for call in (lambda: sz.add(huge, 1), lambda: -huge, lambda: sz.where(True, huge, 0)):  # type: ignore[arg-type]
+        with pytest.raises(sz.AllocFailed) as e:
+            call()
+        assert isinstance(e.value, MemoryError)
+        assert e.value.status is sz.Status.ALLOC_FAILED
+    # Nothing is broken afterwards.
+    assert sz.add(sz.tensor([1]), 1).tolist() == [2]
+
+
+@pytest.mark.parametrize(("name", "argument"), CALLS)
+def test_none_is_a_handle_that_was_never_made(name: str, argument: str) -> None:
+    error = _raised(name, _arguments(name) | {argument: None})
+    assert error.status is sz.Status.UNINITIALIZED_OBJECT
+    _check_message(error, name, f"{argument} is None")
