@@ -1,4 +1,4 @@
-"""complex, conj, imag and real (7.2.15): parts are bits that move, and views on the same memory."""
+"""7.2.15: complex, conj, imag and real: parts are bits that move, and views on the same memory."""
 
 from __future__ import annotations
 

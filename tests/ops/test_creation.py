@@ -1,4 +1,4 @@
-"""zeros, full, empty, contiguous, range, linspace, duplicate, destroy: beyond the kit's cases."""
+"""7.2.1.3 to .6, .12, .13, .16, .18: what the cases of the kit leave out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers: their distribution at fixed seeds, their ranges, and what a seed promises."""
+"""7.2.1.7 to .11: random numbers: their distribution, their ranges, what a seed promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""create_sparse_tensor: what it makes, and what it refuses."""
+"""7.2.1.14: create_sparse_tensor: what it makes, and what it refuses."""
 
 from __future__ import annotations
 

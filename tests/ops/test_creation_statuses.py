@@ -1,4 +1,4 @@
-"""Every status that creation can return, and that nothing is made or changed by then."""
+"""7.2.1: every status that creation can return, and that nothing is made or changed by then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""create_tensor and wrap_tensor: values of others, copied and shared."""
+"""7.2.1.1 and .2: create_tensor and wrap_tensor: values of others, copied and shared."""
 
 from __future__ import annotations
 

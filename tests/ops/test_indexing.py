@@ -1,4 +1,4 @@
-"""argmax, argmin and nonzero (7.2.14.1, .2, .5) against plain Python, any dtype and layout."""
+"""7.2.14.1, .2, .5: argmax, argmin and nonzero against plain Python, any dtype and layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""argsort, its backward and topk (7.2.14.3, .4) against plain Python, any dtype and layout."""
+"""7.2.14.3 and .4: argsort, its backward and topk against plain Python, any dtype and layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every status that 7.2.14 and 7.2.15 return; what is refused makes nothing."""
+"""7.2.14 and 7.2.15: every status that they return; what is refused makes nothing."""
 
 from __future__ import annotations
 

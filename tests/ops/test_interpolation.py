@@ -1,4 +1,4 @@
-"""7.2.18, values: interpolate against fractions, on every dtype, layout, level and thread count."""
+"""7.2.18: interpolate against fractions, on every dtype, layout, level and thread count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lu, cholesky, qr, svd and eig: residuals and orthogonality, over every kind of matrix."""
+"""7.2.17.3 to .6 and .10: residuals and orthogonality, over every kind of matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is hard for decompositions and solvers: the ends of the range, and memory LAPACK copies."""
+"""7.2.17.3 to .10: what is hard: the ends of the range, and memory LAPACK copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every status of 7.2.17.3 to .11: what is refused, in whose name, and that nothing is left."""
+"""7.2.17.3 to .11: every status: what is refused, in whose name, and that nothing is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""norm: every kind over every axis and dtype, the ends of the range, NaN and nothing at all."""
+"""7.2.17.11: norm: every kind over every axis and dtype, the ends of the range, NaN, nothing."""
 
 from __future__ import annotations
 

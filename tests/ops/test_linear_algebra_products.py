@@ -1,4 +1,4 @@
-"""matmul, dot, linear and bilinear: values, against sums written out."""
+"""7.2.17.1, .2, .12, .13: matmul, dot, linear and bilinear against sums written out."""
 
 from __future__ import annotations
 

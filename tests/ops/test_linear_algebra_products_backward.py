@@ -1,4 +1,4 @@
-"""Gradients of products, against central differences."""
+"""7.2.17.2, .12, .13: gradients of products, against central differences."""
 
 from __future__ import annotations
 

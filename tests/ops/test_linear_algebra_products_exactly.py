@@ -1,4 +1,4 @@
-"""Products do not depend on threads or instruction sets, and leave BLAS as it was."""
+"""7.2.17.1, .2, .12, .13: products do not depend on threads or levels, and leave BLAS be."""
 
 from __future__ import annotations
 

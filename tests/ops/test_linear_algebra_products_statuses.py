@@ -1,4 +1,4 @@
-"""Every status that products and their gradients return, and that nothing is made on the way."""
+"""7.2.17.1, .2, .12, .13: every status of products and gradients; nothing is made on the way."""
 
 from __future__ import annotations
 

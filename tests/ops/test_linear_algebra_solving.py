@@ -1,4 +1,4 @@
-"""solve, inverse and lstsq: residuals, singular matrices, minimum norms."""
+"""7.2.17.7 to .9: solve, lstsq and inverse: residuals, singular matrices, minimum norms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reduce beyond the cases of the kit: any layout, exact means, levels, threads, many elements."""
+"""7.2.13.1: reduce beyond the kit: any layout, exact means, levels, threads, many elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums, means and running sums of floats within the stated bounds, by fractions."""
+"""7.2.13: sums, means and cumulative sums of floats within the stated bounds, by fractions."""
 
 from __future__ import annotations
 

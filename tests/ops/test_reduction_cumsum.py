@@ -1,4 +1,4 @@
-"""cumsum and cumsum_bwd against running sums of Python's integers, in every layout."""
+"""7.2.13.2: cumsum and cumsum_bwd against sums of Python's integers, in every layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reduce_bwd where it is delicate: complex numbers, ties of NaN, many elements, layouts."""
+"""7.2.13.1.4: reduce_bwd where it is delicate: complex numbers, ties of NaN, many elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every status of reduce and reduce_bwd, modes of one's own, and the short cut."""
+"""7.2.13.1: every status of reduce and reduce_bwd, modes of one's own, and the fast path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.16, values: the transforms against sums, for every axis, scale, dtype and layout."""
+"""7.2.16: the transforms against sums, for every axis, scale, dtype and layout."""
 
 from __future__ import annotations
 

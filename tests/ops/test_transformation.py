@@ -1,4 +1,4 @@
-"""7.2.3: sign, where, clip and its backward; cast as the others rely on it."""
+"""7.2.3.1, .16, .22, .23: sign, where, clip and its backward; cast as the others rely on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""clip_backward and trace_backward against central differences."""
+"""7.2.3.16.4 and 7.2.4.13.4: clip_backward and trace_backward against central differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""concat, stack, tile, pad and roll, against NumPy on bytes; promotion, and quantised tensors."""
+"""7.2.3.7, .8, .11, .12, .14: joined, against NumPy on bytes; promotion, quantised tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gather, scatter and masked_select, against NumPy on bytes and sums in Python's numbers."""
+"""7.2.3.17, .18, .25: gather, scatter, masked_select, against NumPy on bytes, and sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.3: other shapes of the same elements, against NumPy on their bytes; what shares memory."""
+"""7.2.3.2 to .6, .9, .10, .13, .15, .19 to .21, .24: against NumPy; what shares memory."""
 
 from __future__ import annotations
 

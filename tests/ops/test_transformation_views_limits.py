@@ -1,4 +1,4 @@
-"""7.2.3: views of quantised tensors, of huge ones, and of those with very many axes."""
+"""7.2.3.2 to .6, .9, .10, .13, .15, .19 to .21, .24: quantised, huge, of very many axes."""
 
 from __future__ import annotations
 

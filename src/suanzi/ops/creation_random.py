@@ -1,4 +1,4 @@
-"""7.2.1: creation of random numbers.
+"""7.2.1.7 to .11: random numbers.
 
 They are drawn by NumPy's PCG64 in row-major order, so that a seed gives the same numbers on every
 machine, for every layout and number of threads. The seed 0 is the system's entropy, and never the

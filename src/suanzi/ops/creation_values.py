@@ -1,4 +1,4 @@
-"""The values that new tensors are made of: tensors, arrays, lists and buffers, copied or shared."""
+"""7.2.1.1 and .2: the values new tensors are made of: tensors, arrays, lists, buffers."""
 
 from __future__ import annotations
 

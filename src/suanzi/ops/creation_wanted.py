@@ -1,4 +1,4 @@
-"""What the creation interfaces share: their arguments, and where the new tensor comes to lie."""
+"""7.2.1: what its interfaces share: their arguments, and where the new tensor comes to lie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.13: elements combined along axes, and running sums, with their gradients."""
+"""7.2.13: elements combined along axes, cumulative sums, and their gradients."""
 
 from __future__ import annotations
 

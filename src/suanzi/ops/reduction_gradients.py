@@ -1,4 +1,4 @@
-"""The gradients of the modes of `reduce` that have one."""
+"""7.2.13.1.4: the gradients of the modes of `reduce` that have one."""
 
 from __future__ import annotations
 

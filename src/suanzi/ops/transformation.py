@@ -1,4 +1,4 @@
-"""7.2.3.1, .16, .22, .23: cast, clip, sign and where, which compute with the elements."""
+"""7.2.3.1, .16, .16.4, .22, .23: cast, clip, sign and where, which compute with the elements."""
 
 from __future__ import annotations
 

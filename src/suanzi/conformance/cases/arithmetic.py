@@ -1,4 +1,4 @@
-"""7.2.4, arithmetic: exact for integers, correctly rounded for floats."""
+"""7.2.4: arithmetic, exact for integers, correctly rounded for floats."""
 
 from __future__ import annotations
 

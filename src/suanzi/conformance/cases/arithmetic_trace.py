@@ -1,4 +1,4 @@
-"""7.2.4.13, trace and its gradient: sums along the diagonals of planes."""
+"""7.2.4.13: trace and its gradient: sums along the diagonals of planes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.7, bits of integers and bool."""
+"""7.2.7: bits of integers and bool."""
 
 from __future__ import annotations
 

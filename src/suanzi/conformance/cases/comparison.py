@@ -1,4 +1,4 @@
-"""7.2.5, comparison: NaN is unlike everything, and the zeros of two signs are equal."""
+"""7.2.5: comparison: NaN is unlike everything, and the zeros of two signs are equal."""
 
 from __future__ import annotations
 

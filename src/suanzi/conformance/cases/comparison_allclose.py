@@ -1,4 +1,4 @@
-"""7.2.5.7, allclose: whether |x - y| <= atol + rtol |y| for every element."""
+"""7.2.5.7: allclose: whether |x - y| <= atol + rtol |y| for every element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.15, complex numbers: parts that are put together and taken apart, bit for bit."""
+"""7.2.15: complex numbers: parts that are put together and taken apart, bit for bit."""
 
 from __future__ import annotations
 

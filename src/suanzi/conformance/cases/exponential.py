@@ -1,4 +1,4 @@
-"""7.2.12, exponentials and logarithms."""
+"""7.2.12: exponentials and logarithms."""
 
 from __future__ import annotations
 

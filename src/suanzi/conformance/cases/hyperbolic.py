@@ -1,4 +1,4 @@
-"""7.2.11, hyperbolic functions and their inverses."""
+"""7.2.11: hyperbolic functions and their inverses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.14, indices: where the largest elements are, and the order of all, by plain comparison."""
+"""7.2.14.1 to .4: where the largest elements are, and the order of all, by plain comparison."""
 
 from __future__ import annotations
 

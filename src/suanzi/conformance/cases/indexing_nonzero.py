@@ -1,4 +1,4 @@
-"""7.2.14.5, nonzero: the coordinates of what is not zero, in row-major order in any layout."""
+"""7.2.14.5: nonzero: the coordinates of what is not zero, in row-major order in any layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.18, interpolate: samples in fractions, whose coordinates may be rounded as numbers are."""
+"""7.2.18: interpolate: samples in fractions, whose coordinates may be rounded as numbers are."""
 
 from __future__ import annotations
 

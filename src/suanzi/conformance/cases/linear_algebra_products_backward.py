@@ -1,4 +1,4 @@
-"""7.2.17.2, .12, .13, backward: the gradients of products, which conjugate the other operand."""
+"""7.2.17.2, .12, .13: the gradients of products, which conjugate the other operand."""
 
 from __future__ import annotations
 

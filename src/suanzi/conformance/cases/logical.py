@@ -1,4 +1,4 @@
-"""7.2.6, logic: whatever is not zero is true, NaN too."""
+"""7.2.6: logic: whatever is not zero is true, NaN too."""
 
 from __future__ import annotations
 

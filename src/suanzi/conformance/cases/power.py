@@ -1,4 +1,4 @@
-"""7.2.8, powers and roots."""
+"""7.2.8: powers and roots."""
 
 from __future__ import annotations
 

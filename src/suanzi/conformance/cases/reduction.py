@@ -1,4 +1,4 @@
-"""7.2.13.1, reduce: exact for integers, within the bound of any order of addition for floats."""
+"""7.2.13.1: reduce: exact for integers, within the bound of any order of addition for floats."""
 
 from __future__ import annotations
 

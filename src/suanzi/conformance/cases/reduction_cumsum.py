@@ -1,4 +1,4 @@
-"""7.2.13.2, cumsum and its gradient: sums of all elements up to each, or from each on."""
+"""7.2.13.2: cumsum and its gradient: sums of all elements up to each, or from each on."""
 
 from __future__ import annotations
 

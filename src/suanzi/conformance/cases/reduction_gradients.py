@@ -1,4 +1,4 @@
-"""7.2.13.1.4, the gradients of reduce: repeated, shared, or times the product of the others."""
+"""7.2.13.1.4: the gradients of reduce: repeated, shared, or times the product of the others."""
 
 from __future__ import annotations
 

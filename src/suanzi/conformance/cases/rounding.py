@@ -1,4 +1,4 @@
-"""7.2.9, rounding to whole numbers: exact, and a zero keeps the sign of what was rounded."""
+"""7.2.9: rounding to whole numbers: exact, and a zero keeps the sign of what was rounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.16, Fourier transforms: any length, axes, scale and direction, against the definition."""
+"""7.2.16: Fourier transforms: any length, axes, scale and direction, against the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7.2.16, backward: gradients of Fourier transforms, dL/dRe + i dL/dIm, by their formulas."""
+"""7.2.16.1.4, .2.4, .3.4: gradients of Fourier transforms, dL/dRe + i dL/dIm, by formulas."""
 
 from __future__ import annotations
 

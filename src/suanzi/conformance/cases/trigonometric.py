@@ -1,4 +1,4 @@
-"""7.2.10, trigonometric functions and their inverses."""
+"""7.2.10: trigonometric functions and their inverses."""
 
 from __future__ import annotations
 

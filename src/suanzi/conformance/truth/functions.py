@@ -1,4 +1,4 @@
-"""The functions of 7.2.8 and 7.2.10 to 7.2.12: their true values, and where they are delicate.
+"""7.2.8 and 7.2.10 to 7.2.12: the functions' true values, and where they are delicate.
 
 A true value is an ``mpmath.mpf`` of 60 digits, or a Python float where the answer is exact and its
 sign or kind matters: NaN, an infinity, a zero of one sign.

@@ -1,4 +1,4 @@
-"""The order of numbers in plain Python: NaN is the largest, and equal ones stay as they are."""
+"""7.2.14: the order of numbers in plain Python: NaN is the largest, equal ones keep theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interpolate in fractions: along one axis after the other, nothing rounded."""
+"""7.2.18: interpolate in fractions: along one axis after the other, nothing rounded."""
 
 from __future__ import annotations
 

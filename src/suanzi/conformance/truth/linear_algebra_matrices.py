@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices in exact fractions, complex ones as pairs."""
+"""7.2.17.7 to .9: linear algebra of small matrices in exact fractions, complex ones as pairs."""
 
 from __future__ import annotations
 

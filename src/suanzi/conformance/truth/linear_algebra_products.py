@@ -1,4 +1,4 @@
-"""What products must give: matmul, dot, linear, bilinear and their gradients, as sums of products.
+"""7.2.17.1, .2, .12, .13: products and their gradients, as sums of products.
 
 A formula names the axes of each operand by letters; the letters that the result lacks are summed.
 An answer may differ from the exact sum by what any order of summation in the accumulating dtype can

@@ -1,4 +1,4 @@
-"""Which elements of a tensor lie along axes, by their places in row-major order."""
+"""Which elements of a tensor lie along axes, by their indices in row-major order."""
 
 from __future__ import annotations
 

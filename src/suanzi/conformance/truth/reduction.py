@@ -1,4 +1,4 @@
-"""What each mode of reduce makes of exact numbers, and how near an answer must be."""
+"""7.2.13.1: what each mode of reduce makes of exact numbers, and how near an answer must be."""
 
 from __future__ import annotations
 

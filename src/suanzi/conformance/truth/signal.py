@@ -1,4 +1,4 @@
-"""Fourier transforms as their definition has them: sums over roots of unity of 140 bits.
+"""7.2.16: Fourier transforms by their definition: sums over roots of unity of 140 bits.
 
 Nothing here is a fast transform. The roots come from mpmath; all else is integers.
 """

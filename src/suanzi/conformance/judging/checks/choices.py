@@ -1,4 +1,4 @@
-"""What must hold of random choices: of zeros and ones, of indices, of an order.
+"""7.2.1.9 to .11: what must hold of random choices: of zeros and ones, of indices, of an order.
 
 How seldom a right generator is found wrong, :mod:`suanzi.conformance.judging.checks.random` says.
 """

@@ -1,4 +1,4 @@
-"""Checks of factors and solutions of matrices: residuals and orthogonality, in exact arithmetic.
+"""7.2.17.3 to .10: factors and solutions of matrices: residuals, orthogonality, exactly.
 
 The bounds are those of backward error analysis, relative to the factors or to the norm of the
 matrix. A dtype narrower than float32 may be computed in float32 and rounded once, float16 also in

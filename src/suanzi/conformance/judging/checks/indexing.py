@@ -1,4 +1,4 @@
-"""What must hold of the largest elements where their order is free."""
+"""7.2.14.4: what must hold of the largest elements where their order is free."""
 
 from __future__ import annotations
 

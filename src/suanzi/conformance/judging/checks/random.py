@@ -1,4 +1,4 @@
-"""What must hold of random numbers.
+"""7.2.1.7 to .11: what must hold of random numbers.
 
 Each statistic of a right generator is beyond its limit less often than once in 3 * 10**13 times
 (``2 * exp(-32)``), so that one run, which looks at fewer than 3,000, is wrong about a right

@@ -1,4 +1,4 @@
-"""Checks of solutions of linear equations and of inverses: residuals, in exact arithmetic."""
+"""7.2.17.7 to .9: solutions of linear equations and inverses: residuals, in exact arithmetic."""
 
 from __future__ import annotations
 
