@@ -1,8 +1,8 @@
 """Times products of matrices and vectors in one run with peers.
 
-    python benchmarks/products.py                   # everything, some minutes
-    python benchmarks/products.py large small       # some groups
-    python benchmarks/products.py --threads 1
+    python benchmarks/linear_algebra_products.py                   # everything, some minutes
+    python benchmarks/linear_algebra_products.py large small       # some groups
+    python benchmarks/linear_algebra_products.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. NumPy and SciPy get as many threads as suanzi
 has, by threadpoolctl. NumPy has no fast products of integers and float16: where one takes a second,

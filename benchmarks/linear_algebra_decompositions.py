@@ -1,8 +1,8 @@
 """Times decompositions, equations and norms, in one run with NumPy, SciPy and PyTorch.
 
-    python benchmarks/decompositions.py                # everything, some minutes
-    python benchmarks/decompositions.py large norms    # some groups
-    python benchmarks/decompositions.py --threads 1
+    python benchmarks/linear_algebra_decompositions.py                # everything, some minutes
+    python benchmarks/linear_algebra_decompositions.py large norms    # some groups
+    python benchmarks/linear_algebra_decompositions.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. NumPy and SciPy bring an OpenBLAS each,
 suanzi uses theirs, and PyTorch has MKL. How many threads these take is read when they are loaded,

@@ -1,8 +1,8 @@
 """Times argmax, argsort, topk, nonzero and complex numbers, in one run with peers.
 
-    python benchmarks/indices.py                  # everything, some minutes
-    python benchmarks/indices.py argmax small     # some groups
-    python benchmarks/indices.py --threads 1
+    python benchmarks/indexing.py                  # everything, some minutes
+    python benchmarks/indexing.py argmax small     # some groups
+    python benchmarks/indexing.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. `argsort` gives values and indices; PyTorch's
 `sort` does, too, and NumPy's `argsort` the indices alone. Where a peer has two ways, the faster is

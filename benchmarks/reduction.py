@@ -1,8 +1,8 @@
 """Times reductions and running sums in one run with NumPy and PyTorch.
 
-    python benchmarks/reductions.py                # everything, some minutes
-    python benchmarks/reductions.py large small    # some groups
-    python benchmarks/reductions.py --threads 1
+    python benchmarks/reduction.py                # everything, some minutes
+    python benchmarks/reduction.py large small    # some groups
+    python benchmarks/reduction.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. Each library's sum has the dtype of its
 input: that of int8 is int8. What is asked for is to be as fast as the faster of the two, or to read

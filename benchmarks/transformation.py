@@ -1,8 +1,8 @@
 """Times views, copies between layouts, and what is put together or picked, in one run with peers.
 
-    python benchmarks/movement.py                  # everything, some minutes
-    python benchmarks/movement.py views small      # some groups
-    python benchmarks/movement.py --threads 1
+    python benchmarks/transformation.py                  # everything, some minutes
+    python benchmarks/transformation.py views small      # some groups
+    python benchmarks/transformation.py --threads 1
 
 Ratios above 1 mean suanzi is faster than the peer. Each library is called as its users would: NumPy
 and PyTorch with their own functions for the same result, and with the method where it is faster.

@@ -1,6 +1,6 @@
 """Times the Fourier transforms and interpolate against NumPy, SciPy and PyTorch in one run.
 
-    python benchmarks/fourier.py [--threads 1|all|both]
+    python benchmarks/signal_interpolation.py [--threads 1|all|both]
 
 Ratios above 1 mean suanzi is faster. Transforms are to be as fast as the faster of NumPy (one
 thread) and SciPy (as many as suanzi); PyTorch's, which are MKL's, stand beside. interpolate is to
