@@ -1,4 +1,4 @@
-"""Times creation and query against NumPy and PyTorch in one run.
+"""7.2.1 and 7.2.2: times creation and query against NumPy and PyTorch in one run.
 
     python benchmarks/creation.py
 

@@ -1,4 +1,4 @@
-"""Times element-wise operators against NumPy and PyTorch in one run, on one thread and on all.
+"""7.2.4 to 7.2.12: times element-wise operators against NumPy and PyTorch, on one thread and all.
 
     python benchmarks/elementwise.py                     # everything, some minutes
     python benchmarks/elementwise.py small mixed         # some groups

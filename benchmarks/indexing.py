@@ -1,4 +1,4 @@
-"""Times argmax, argsort, topk, nonzero and complex numbers, in one run with peers.
+"""7.2.14 and 7.2.15: times argmax, argsort, topk, nonzero, complex numbers, in one run with peers.
 
     python benchmarks/indexing.py                  # everything, some minutes
     python benchmarks/indexing.py argmax small     # some groups

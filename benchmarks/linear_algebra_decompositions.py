@@ -1,4 +1,4 @@
-"""Times decompositions, equations and norms, in one run with NumPy, SciPy and PyTorch.
+"""7.2.17.3 to .11: times decompositions, equations and norms, in one run with peers.
 
     python benchmarks/linear_algebra_decompositions.py                # everything, some minutes
     python benchmarks/linear_algebra_decompositions.py large norms    # some groups

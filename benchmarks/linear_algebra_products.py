@@ -1,4 +1,4 @@
-"""Times products of matrices and vectors in one run with peers.
+"""7.2.17.1, .2, .12, .13: times products of matrices and vectors in one run with peers.
 
     python benchmarks/linear_algebra_products.py                   # everything, some minutes
     python benchmarks/linear_algebra_products.py large small       # some groups

@@ -1,4 +1,4 @@
-"""Times quantised tensors against NumPy and PyTorch in one run.
+"""7.2.1.15: times quantised tensors against NumPy and PyTorch in one run.
 
     python benchmarks/quantized.py
 

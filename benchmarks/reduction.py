@@ -1,4 +1,4 @@
-"""Times reductions and running sums in one run with NumPy and PyTorch.
+"""7.2.13: times reductions and cumulative sums in one run with NumPy and PyTorch.
 
     python benchmarks/reduction.py                # everything, some minutes
     python benchmarks/reduction.py large small    # some groups

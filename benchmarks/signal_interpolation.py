@@ -1,4 +1,4 @@
-"""Times the Fourier transforms and interpolate against NumPy, SciPy and PyTorch in one run.
+"""7.2.16 and 7.2.18: times Fourier transforms and interpolate in one run with peers.
 
     python benchmarks/signal_interpolation.py [--threads 1|all|both]
 

@@ -1,4 +1,4 @@
-"""Times sparse tensors against SciPy in one run; ratios above 1 mean suanzi is faster.
+"""7.2.1.14: times sparse tensors against SciPy in one run; ratios above 1 mean suanzi is faster.
 
     python benchmarks/sparse.py
 

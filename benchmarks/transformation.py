@@ -1,4 +1,4 @@
-"""Times views, copies between layouts, and what is put together or picked, in one run with peers.
+"""7.2.3: times views, copies, and what is put together or picked, in one run with peers.
 
     python benchmarks/transformation.py                  # everything, some minutes
     python benchmarks/transformation.py views small      # some groups

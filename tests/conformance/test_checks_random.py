@@ -1,4 +1,4 @@
-"""The checks of random numbers: right generators pass, and those that are wrong do not."""
+"""7.2.1.7 to .11: the checks of random numbers: right generators pass, wrong ones do not."""
 
 from __future__ import annotations
 

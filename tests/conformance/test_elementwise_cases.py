@@ -1,4 +1,4 @@
-"""The cases of 7.2.4 to 7.2.12: complete, of unrounded truths, and with bounds that can be kept."""
+"""7.2.4 to 7.2.12: the cases are complete, of unrounded truths, with bounds that can be kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of factors and solutions: what is right passes, and every mistake is told."""
+"""7.2.17.3 to .10: the checks of factors and solutions: right ones pass, mistakes are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The truth and the bounds of Fourier transforms: NumPy's keep them, and every mistake does not."""
+"""7.2.16: the truth and the bounds of Fourier transforms: NumPy keeps them, no mistake does."""
 
 from __future__ import annotations
 

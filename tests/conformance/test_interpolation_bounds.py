@@ -1,4 +1,4 @@
-"""The bounds of samples let coordinates be rounded, and nothing else."""
+"""7.2.18: the bounds of samples let coordinates be rounded, and nothing else."""
 
 from __future__ import annotations
 

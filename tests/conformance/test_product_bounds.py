@@ -1,4 +1,4 @@
-"""The bounds of products: no honest order of summation breaks them, and every mistake does."""
+"""7.2.17.1, .2, .12, .13: no honest order of summation breaks the bounds, and mistakes do."""
 
 from __future__ import annotations
 

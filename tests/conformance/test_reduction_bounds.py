@@ -1,4 +1,4 @@
-"""The bounds of sums let every reasonable order pass, and no wrong sum."""
+"""7.2.13: the bounds of sums let every reasonable order pass, and no wrong sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backward of argsort against PyTorch's own gradient of sort."""
+"""7.2.14.3.4: the backward of argsort against PyTorch's own gradient of sort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""slice_backward, clip_backward and trace_backward against PyTorch, where it is installed."""
+"""7.2.3.10.4, .16.4 and 7.2.4.13.4: gradients against PyTorch, where it is installed."""
 
 from __future__ import annotations
 

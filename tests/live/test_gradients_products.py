@@ -1,4 +1,4 @@
-"""Products and their gradients against PyTorch, where it is installed."""
+"""7.2.17.1, .2, .12, .13: products and gradients against PyTorch, where it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reduce_bwd and cumsum_bwd against PyTorch's autograd."""
+"""7.2.13.1.4 and .2.4: reduce_bwd and cumsum_bwd against PyTorch's autograd."""
 
 from __future__ import annotations
 

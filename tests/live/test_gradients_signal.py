@@ -1,4 +1,4 @@
-"""The transforms of 7.2.16 and their gradients against PyTorch's, where it is installed."""
+"""7.2.16: the transforms and their gradients against PyTorch's, where it is installed."""
 
 from __future__ import annotations
 

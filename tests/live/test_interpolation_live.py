@@ -1,4 +1,4 @@
-"""interpolate against PyTorch's, where it is installed; both in float64, where places are safe."""
+"""7.2.18: interpolate against PyTorch's, where it is installed; in float64, where it is safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products of sparse tensors against Python's integers and fractions."""
+"""7.2.17.1: matrix products of sparse tensors against Python's integers and fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reduce on sparse tensors against Python's integers and fractions."""
+"""7.2.13.1: reduce on sparse tensors against Python's integers and fractions."""
 
 from __future__ import annotations
 

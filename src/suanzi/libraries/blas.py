@@ -1,4 +1,4 @@
-"""SciPy's BLAS, as the core takes it: its matrix products, and a way to keep it on one thread.
+"""7.2.17.1, .2, .12, .13: SciPy's BLAS: its matrix products, and how it is kept on one thread.
 
 SciPy documents the functions of `scipy.linalg.cython_blas` as capsules for other compiled code.
 """

@@ -1,4 +1,4 @@
-"""Fourier transforms of tensors: in which dtype, into which memory, on how many threads."""
+"""7.2.16: Fourier transforms: in which dtype, into which memory, on how many threads."""
 
 from __future__ import annotations
 

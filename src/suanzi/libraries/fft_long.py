@@ -1,4 +1,4 @@
-"""One long Fourier transform as two rounds of many short ones.
+"""7.2.16: one long Fourier transform as two rounds of many short ones.
 
 With n = rows * columns, elements are transformed along the columns of a rectangle, multiplied with
 roots of unity, and transformed along its rows. SciPy computes several short transforms at a time,

@@ -1,4 +1,4 @@
-"""The way to LAPACK and back, for the matrices in the last two axes of a tensor.
+"""7.2.17.3 to .11: to LAPACK and back, for the matrices in the last two axes of a tensor.
 
 LAPACK comes from SciPy, matrix by matrix. It wants columns that lie one behind the other and
 overwrites what it gets, so that every operand is copied once, to that order and to the dtype it

@@ -1,4 +1,4 @@
-"""pocketfft, which computes SciPy's Fourier transforms.
+"""7.2.16: pocketfft, which computes SciPy's Fourier transforms.
 
 SciPy's public functions allocate their results; the module behind them, which has stayed the same
 since SciPy 1.4, takes the memory to write to. It is tried out once; should a version of SciPy have

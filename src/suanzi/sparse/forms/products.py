@@ -1,4 +1,4 @@
-"""Matrix products with sparse operands; SciPy multiplies.
+"""7.2.17.1: matrix products with sparse operands; SciPy multiplies.
 
 An element that is not stored contributes nothing, not even the NaN of zero times infinity.
 """

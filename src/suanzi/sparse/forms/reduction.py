@@ -1,4 +1,4 @@
-"""reduce on sparse tensors: the zeros that are not stored count, too."""
+"""7.2.13.1: reduce on sparse tensors: the zeros that are not stored count, too."""
 
 from __future__ import annotations
 

@@ -1,0 +1,222 @@
+"""By number in ten seconds: files are named by category, and first lines name their clauses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from suanzi.standard import interfaces
+from suanzi.status import InvalidArgument
+from where import CLAUSES, ROOT, clauses_in, find, head, main, meets, number
+
+CATEGORIES = {
+    i.category.replace(" ", "_"): number(i.category_clause) for i in interfaces().values()
+}
+FOLDERS = (
+    "src/suanzi/ops",
+    "src/suanzi/conformance/cases",
+    "src/suanzi/conformance/truth",
+    "native/ops",
+    "tests/ops",
+    "docs/operators",
+)
+SHARED = {
+    "src/suanzi/ops/openvino.py": "OpenVINO's operation, no interface of the standard",
+    "tests/ops/test_openvino.py": "its test",
+    "src/suanzi/conformance/cases/statuses.py": "made of every interface's statuses",
+    "src/suanzi/conformance/cases/refusals.py": "conditions of any interface",
+    "src/suanzi/conformance/cases/promotion.py": "every operator that promotes",
+    "src/suanzi/conformance/cases/examples.py": "the worked examples of all",
+    "src/suanzi/conformance/cases/frozen.py": "cases of all, as files",
+    "src/suanzi/conformance/truth/functions.py": "functions of four categories",
+    "src/suanzi/conformance/truth/bounds.py": "how near, of all element-wise operators",
+    "src/suanzi/conformance/truth/sums.py": "reductions, products, transforms and samples",
+    "src/suanzi/conformance/truth/lines.py": "elements along an axis: reduction, indexing, norms",
+    "src/suanzi/conformance/truth/arrays.py": "exact arrays: products, matrices and transforms",
+    "docs/operators/index.md": "what all operators have in common",
+}
+"""Files that several categories share, and why."""
+
+
+def of_a_category() -> list[Path]:
+    """Return the files that must have the name of a category."""
+    found = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.*"))]
+    return [
+        path
+        for path in found
+        if not path.name.startswith("_") and path.relative_to(ROOT).as_posix() not in SHARED
+    ]
+
+
+def category_of(path: Path) -> str | None:
+    """Return the category that a file is named after, if it is."""
+    stem = path.stem.removeprefix("test_")
+    return next((c for c in CATEGORIES if stem == c or stem.startswith(f"{c}_")), None)
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_every_folder_is_looked_at() -> None:
+    assert {path.parent for path in of_a_category()} == {ROOT / folder for folder in FOLDERS}
+
+
+@pytest.mark.parametrize("path", SHARED)
+def test_what_is_shared_is_there_and_needs_to_be_listed(path: str) -> None:
+    assert (ROOT / path).exists()
+    assert category_of(ROOT / path) is None
+
+
+@pytest.mark.parametrize("path", of_a_category(), ids=shown)
+def test_a_file_has_the_name_of_its_category_and_says_its_clauses(path: Path) -> None:
+    category = category_of(path)
+    assert category, (
+        f"{shown(path)}: name it <category>[_part], or begin it with _ if many share it"
+    )
+    first = head(path)
+    if path.suffix != ".md":  # in which the clauses are part of a sentence
+        assert re.match(f"{CLAUSES}: ", first), f"{shown(path)} begins with {first!r}, not a clause"
+    spans = clauses_in(first)
+    assert any(meets(span, CATEGORIES[category]) for span in spans), (
+        f"{shown(path)} says {first!r}, which names no clause of {category}"
+    )
+
+
+def test_heads_name_clauses_that_there_are() -> None:
+    known = {number(i.clause) for i in interfaces().values()} | set(CATEGORIES.values())
+    for path in of_a_category():
+        for span in clauses_in(head(path)):
+            assert set(span) <= known, f"{shown(path)}: {span}"
+
+
+def test_clauses_are_read_as_people_write_them() -> None:
+    def read(text: str) -> list[str]:
+        return ["-".join(".".join(map(str, n)) for n in span) for span in clauses_in(text)]
+
+    assert read("7.2.17.3 to .6 and .10: LU") == ["7.2.17.3-7.2.17.6", "7.2.17.10-7.2.17.10"]
+    assert read("7.2.13: sums, 2 of them.") == ["7.2.13-7.2.13"]
+    assert read("of 7.2.8 and 7.2.10 to 7.2.12.") == ["7.2.8-7.2.8", "7.2.10-7.2.12"]
+    assert read("7.2.16.1.4 and .2.4: x") == ["7.2.16.1.4-7.2.16.1.4", "7.2.16.2.4-7.2.16.2.4"]
+    assert read("7.2.3.2 to 7.2.3.6, .9 and 7.2.4.1") == [
+        "7.2.3.2-7.2.3.6", "7.2.3.9-7.2.3.9", "7.2.4.1-7.2.4.1"
+    ]  # fmt: skip
+    assert read("clause 6.4, and version 7.2") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "clause", "expected"),
+    [
+        ("7.2.13", "7.2.13.2", True),
+        ("7.2.13.2", "7.2.13", True),
+        ("7.2.1", "7.2.13", False),
+        ("7.2.13", "7.2.1", False),
+        ("7.2.17.3 to .6", "7.2.17.6.4", True),
+        ("7.2.17.3 to .6", "7.2.17.7", False),
+        ("7.2.17.3 to .6", "7.2.17.10", False),
+        ("7.2.17.9 to .11", "7.2.17.10", True),
+        ("7.2.8 to 7.2.12", "7.2.10.1", True),
+        ("7.2.13.1.4", "7.2.13.2", False),
+    ],
+)
+def test_which_clauses_meet(text: str, clause: str, expected: bool) -> None:
+    (span,) = clauses_in(text)
+    assert meets(span, number(clause)) is expected
+
+
+@pytest.mark.parametrize("name", interfaces())
+def test_every_interface_is_found(name: str) -> None:
+    found = find(name)
+    for kind in ("standard", "code", "C form", "truth", "cases", "tests", "guide"):
+        assert found[kind], f"where.py finds no {kind} of {name}"
+    clause = interfaces()[name].clause
+    for kind, written in (("standard", f'clause = "{clause}"'), ("code", f'"{clause}"')):
+        assert any(written in text_at(place) for place in found[kind]), found[kind]
+
+
+def text_at(place: str) -> str:
+    path, _, line = place.partition(":")
+    return (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1] if line else ""
+
+
+def without_lines(key: str) -> dict[str, list[str]]:
+    return {kind: [p.partition(":")[0] for p in places] for kind, places in find(key).items()}
+
+
+KIT = "src/suanzi/conformance"
+
+
+@pytest.mark.parametrize("key", ["7.2.13.2", "cumsum", "op_cumsum"])
+def test_cumsum(key: str) -> None:
+    assert without_lines(key) == {
+        "standard": ["src/suanzi/standard/7.2.13-reduction.toml"],
+        "code": ["src/suanzi/ops/reduction.py"],
+        "C form": ["src/suanzi/interface/reduction.py"],
+        "driver": ["native/ops/reduction_cumsum.cpp"],
+        "kernel": ["native/kernels/reduction_cumsum.cpp"],
+        "truth": [f"{KIT}/truth/lines.py", f"{KIT}/truth/sums.py", f"{KIT}/model/numbers.py"],
+        "cases": [f"{KIT}/cases/reduction_cumsum.py"],
+        "tests": [
+            "tests/conformance/test_reduction_bounds.py",
+            "tests/live/test_gradients_reduction.py",
+            "tests/ops/test_reduction_accuracy.py",
+            "tests/ops/test_reduction_cumsum.py",
+        ],
+        "guide": ["docs/operators/reduction.md"],
+        "benchmark": ["benchmarks/reduction.py"],
+    }
+
+
+def test_exp() -> None:
+    found = find("7.2.12.1")
+    assert without_lines("exp") == {
+        "standard": ["src/suanzi/standard/7.2.12-exponential.toml"],
+        "code": ["src/suanzi/ops/exponential.py"],
+        "C form": ["src/suanzi/interface/exponential.py"],
+        "driver": ["native/loops/elementwise.cpp"],
+        "kernel": ["native/kernels/ops.def", "native/kernels/exponential.inc"],
+        "truth": [f"{KIT}/truth/functions.py", f"{KIT}/truth/bounds.py", f"{KIT}/model/numbers.py"],
+        "cases": [
+            f"{KIT}/cases/exponential.py",
+            f"{KIT}/cases/_elementwise.py",
+            f"{KIT}/cases/_functions.py",
+        ],
+        "tests": [
+            "tests/conformance/test_elementwise_cases.py",
+            "tests/ops/test_exponential.py",
+            "tests/together/test_functions.py",
+        ],
+        "guide": ["docs/operators/index.md"],
+        "benchmark": ["benchmarks/elementwise.py"],
+    }
+    assert text_at(found["kernel"][0]) == "UNARY(exp, FLOATS, SAME)"
+    assert text_at(found["truth"][0]).strip().startswith('"exp": ')
+    assert text_at(found["code"][0]).startswith('@operator("7.2.12.1"')
+
+
+@pytest.mark.parametrize("key", ["7.2.17", "linear algebra", "linear_algebra"])
+def test_a_category(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([key]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "code       src/suanzi/ops/linear_algebra_decompositions.py" in lines
+    assert "           src/suanzi/ops/linear_algebra_solving.py" in lines
+    assert not any("reduction" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("7.2.13.9", "7.2.13.9 is not a clause of an interface. Did you mean 7.2.13.2, cumsum?"),
+        ("7.2.17.3.4", "Did you mean 7.2.17.3, lu?"),
+        ("7.2.13.2.1", "Did you mean 7.2.13.2, cumsum?"),
+        ("8", "Did you mean 7.2."),
+        ("cumsun", "Did you mean 'cumsum'?"),
+    ],
+)
+def test_what_is_not_there(key: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(said)):
+        find(key)
+    assert main([key]) == 2
+    assert said in capsys.readouterr().err
