@@ -19,6 +19,6 @@ _MOVED = {
 
 
 def keep_former_names() -> None:
-    """Let the former names lead to the modules, which are all loaded: suanzi's names come from them."""
+    """Let former names lead to the modules, all of which `import suanzi` has loaded by then."""
     for old, new in _MOVED.items():
         sys.modules[f"suanzi.{old}"] = sys.modules[f"suanzi.{new}"]
