@@ -9,6 +9,7 @@ suanzi.bfloat16
 
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
+from suanzi._former_names import keep_former_names
 from suanzi.device import (
     Device,
     DeviceProvider,
@@ -470,3 +471,5 @@ __all__ = [
     "wrap_tensor",
     "zeros",
 ]
+
+keep_former_names()
