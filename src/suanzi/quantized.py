@@ -24,7 +24,8 @@ from suanzi.dtypes import DType as DType
 from suanzi.dtypes import DTypeLike, float32, float64, iinfo, int8, int16, uint8, uint16
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
-from suanzi.resolve.arguments import axis_argument, integer_argument, tensor_argument, without_scale
+from suanzi.resolve.arguments import tensor_argument, without_scale
+from suanzi.resolve.scalars import axis_argument, integer_argument
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,

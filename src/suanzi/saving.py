@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from suanzi import _core
 from suanzi.dtypes import dtype
 from suanzi.layout import min2maj_of, strides_of
+from suanzi.shapes import is_shape
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import MAX_NDIM
 
 if TYPE_CHECKING:
     import zipfile
@@ -207,7 +207,7 @@ def from_parts(
 
 
 def _count(shape: tuple[int, ...]) -> int:
-    if len(shape) > MAX_NDIM or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+    if not is_shape(shape):
         raise InvalidArgument(f"{shape} is not a shape.")
     return math.prod(shape)
 

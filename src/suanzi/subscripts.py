@@ -16,6 +16,7 @@ from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float32, float64, int64
 from suanzi.layout import strides_of
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -23,7 +24,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensors.exchange import MAX_NDIM, kind_of
+from suanzi.tensors.exchange import kind_of
 from suanzi.tensors.tensor import Tensor, is_destroyed, scales_at, tensor, with_quantization_of
 
 _WHOLE = slice(None)
@@ -202,7 +203,7 @@ def _stand_together(given: list[Any]) -> bool:
 
 def _arranged(view: Tensor, indices: list[tuple[int, Tensor]], together: bool) -> _Picked:
     """Return the view with the axes that are indexed side by side, and the indices repeated."""
-    from suanzi.resolve.arguments import broadcast_shapes
+    from suanzi.shapes import broadcast_shapes
 
     shape = broadcast_shapes([one.shape for _, one in indices])
     if shape is None:
@@ -354,7 +355,7 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
 
 def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:
     """Return the value, which must repeat to the shape of what it is written to."""
-    from suanzi.resolve.arguments import broadcast_shapes
+    from suanzi.shapes import broadcast_shapes
 
     came = source.shape
     while len(came) > len(shape) and came[0] == 1:

@@ -8,6 +8,7 @@ from functools import cache
 from operator import index
 from typing import Any, Final, TypeAlias
 
+from suanzi import registry
 from suanzi._hints import shown
 from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
@@ -78,8 +79,6 @@ def _without_frames(error: StatusError | None) -> StatusError | None:
 
 
 def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
-    import suanzi
-
     missing = [name for name, value in given.items() if value is REQUIRED]
     if missing:
         raise InvalidArgument(f"{op.title}: {' and '.join(missing)} must be given.")
@@ -96,7 +95,7 @@ def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
                 arguments["layout"] = value.layout
             value = value.dims
         arguments[name] = value.dtype if isinstance(value, DataType) else value
-    result = getattr(suanzi, op.name)(**arguments)
+    result = registry.call(op.name, **arguments)
     if op.domain is not None and domains.matter(default=True):
         domains.check(op, arguments["x"], result)
     return result

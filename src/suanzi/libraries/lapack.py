@@ -22,7 +22,8 @@ from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.layout import strides_of
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
-from suanzi.resolve.arguments import check_alive, check_dtype, promote
+from suanzi.resolve.elementwise import check_dtype, promote
+from suanzi.resolve.scalars import check_alive
 from suanzi.status import InternalError, InvalidArgument
 from suanzi.tensors.exchange import from_numpy, to_numpy
 from suanzi.tensors.tensor import Tensor

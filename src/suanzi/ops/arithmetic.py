@@ -7,27 +7,11 @@ from builtins import min as min_
 from collections.abc import Sequence
 
 from suanzi import _core
-from suanzi.registry import (
-    COMPLEX,
-    FLOATS,
-    NUMBERS,
-    REALS,
-    REGISTRY,
-    Operator,
-    declare_symbol,
-    operator,
-)
-from suanzi.resolve.arguments import (
-    axis_argument,
-    check_dtype,
-    check_shapes,
-    integer_argument,
-    operands_of,
-    plain_operand,
-    promote,
-    real_argument,
-    shape_argument,
-)
+from suanzi.registry import COMPLEX, FLOATS, NUMBERS, REALS, REGISTRY, Operator
+from suanzi.resolve.arguments import operands_of, real_argument
+from suanzi.resolve.declare import declare_symbol, operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.scalars import axis_argument, integer_argument, shape_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike, zeros
 

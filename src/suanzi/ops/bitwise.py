@@ -8,8 +8,10 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, iinfo, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator, declare_symbol, operator
-from suanzi.resolve.arguments import as_operand, check_dtype, check_shapes
+from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator
+from suanzi.resolve.arguments import as_operand
+from suanzi.resolve.declare import declare_symbol, operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
 

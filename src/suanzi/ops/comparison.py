@@ -13,8 +13,10 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve.arguments import check_dtype, check_shapes, operands_of, plain_operand, promote
+from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
+from suanzi.resolve.arguments import operands_of
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
 

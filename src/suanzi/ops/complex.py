@@ -7,17 +7,17 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, char, float16, float32, float64
-from suanzi.registry import ANY, REGISTRY, Operator, operator
+from suanzi.registry import ANY, REGISTRY, Operator
 from suanzi.resolve.arguments import (
     Number,
     as_operand,
-    check_dtype,
-    check_shapes,
     number_tensor,
     real_values,
     tensor_argument,
     without_scale,
 )
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike, copy, tensor, zeros
 
@@ -25,8 +25,7 @@ _PARTS = (float16, float32, float64)
 _NOT_TEXT = tuple(d for d in ANY if d is not char)
 
 
-@_core.accelerate_complex
-@operator("7.2.15.1", dtypes=_PARTS)
+@operator("7.2.15.1", dtypes=_PARTS, fast=_core.accelerate_complex)
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Return complex numbers of real and imaginary parts, which are repeated to one shape.
 
@@ -75,8 +74,7 @@ def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) 
         raise InvalidArgument(f"{op.title}: {name}: {problem}.") from None
 
 
-@_core.accelerate_conj
-@operator("7.2.15.2", dtypes=_NOT_TEXT)
+@operator("7.2.15.2", dtypes=_NOT_TEXT, fast=_core.accelerate_conj)
 def conj(input: TensorLike) -> Tensor:
     """Return the conjugate: the imaginary part has the other sign. A real tensor is itself.
 
@@ -95,8 +93,7 @@ def conj(input: TensorLike) -> Tensor:
     return made
 
 
-@_core.accelerate_imag
-@operator("7.2.15.3", dtypes=_NOT_TEXT)
+@operator("7.2.15.3", dtypes=_NOT_TEXT, fast=_core.accelerate_imag)
 def imag(input: TensorLike) -> Tensor:
     """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros.
 
@@ -125,8 +122,7 @@ def imag(input: TensorLike) -> Tensor:
     return made
 
 
-@_core.accelerate_real
-@operator("7.2.15.4", dtypes=_NOT_TEXT)
+@operator("7.2.15.4", dtypes=_NOT_TEXT, fast=_core.accelerate_real)
 def real(input: TensorLike) -> Tensor:
     """Return the real part: a view on the same memory. A real tensor is itself.
 

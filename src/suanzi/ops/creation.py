@@ -25,8 +25,10 @@ from suanzi.ops.creation_wanted import (
     scalar_argument,
     wanted,
 )
-from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE, operator
-from suanzi.resolve.arguments import as_operand, integer_argument, tensor_argument
+from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE
+from suanzi.resolve.arguments import as_operand, tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument, WrongObject
 from suanzi.tensors.tensor import Tensor, TensorLike, copy, with_quantization_of
 
@@ -104,8 +106,7 @@ def wrap_tensor(
     return shared(want, values, layout is not None)
 
 
-@_core.accelerate_zeros
-@operator("7.2.1.3", dtypes=_STORED)
+@operator("7.2.1.3", dtypes=_STORED, fast=_core.accelerate_zeros)
 def zeros(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -124,8 +125,7 @@ def zeros(
     return want.make(lambda: want.laid(_core.full(want.shape, want.dtype, 0)))
 
 
-@_core.accelerate_full
-@operator("7.2.1.4", dtypes=VALUES)
+@operator("7.2.1.4", dtypes=VALUES, fast=_core.accelerate_full)
 def full(
     dtype: DTypeLike = float32,
     device: DeviceLike = CPU,
@@ -147,8 +147,7 @@ def full(
     return want.make(lambda: want.laid(_core.full(want.shape, want.dtype, number)), value=number)
 
 
-@_core.accelerate_empty
-@operator("7.2.1.5", dtypes=_STORED)
+@operator("7.2.1.5", dtypes=_STORED, fast=_core.accelerate_empty)
 def empty(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -166,8 +165,7 @@ def empty(
     return want.make(want.empty)
 
 
-@_core.accelerate_view
-@operator("7.2.1.6", dtypes=ANY)
+@operator("7.2.1.6", dtypes=ANY, fast=_core.accelerate_view)
 def contiguous(input: TensorLike) -> Tensor:
     """Return the input itself if it lies in row-major order without gaps, else a copy that does.
 

@@ -16,8 +16,10 @@ from suanzi.quantized import (
     stored_dtype,
     zero_point_argument,
 )
-from suanzi.registry import QUANTIZED, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import integer_argument, tensor_argument
+from suanzi.registry import QUANTIZED, REGISTRY, Operator
+from suanzi.resolve.arguments import tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
 from suanzi.tensors.tensor import Tensor, tensor
 

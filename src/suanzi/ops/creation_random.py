@@ -29,8 +29,11 @@ from suanzi.ops.creation_wanted import (
     scalar_argument,
     wanted,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import check_dtype, integer_argument, tensor_argument
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.resolve.arguments import tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype
+from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike, readable
 

@@ -8,8 +8,9 @@ from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, int64
 from suanzi.layout import Layout, LayoutType
 from suanzi.ops.creation_wanted import wanted
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve.arguments import integer_argument
+from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import kind_of
 from suanzi.tensors.tensor import Tensor, is_destroyed, tensor

@@ -15,15 +15,9 @@ from suanzi.device import Device, DeviceProvider, create, provider_of, upload
 from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
 from suanzi.layout import Layout, LayoutType, strides_of
 from suanzi.registry import Operator
-from suanzi.resolve.arguments import (
-    Number,
-    check_alive,
-    dtype_error,
-    integer_argument,
-    plain_operand,
-    real_values,
-    shape_argument,
-)
+from suanzi.resolve.arguments import Number, dtype_error, real_values
+from suanzi.resolve.elementwise import plain_operand
+from suanzi.resolve.scalars import check_alive, integer_argument, shape_argument
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.tensor import Tensor, is_destroyed, tensor

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS, operator
+from suanzi.registry import FLOATS
+from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 

@@ -7,14 +7,11 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, dtype, int8, int32, int64, uint8, uint64
-from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve.arguments import (
-    axis_argument,
-    check_dtype,
-    integer_argument,
-    real_values,
-    tensor_argument,
-)
+from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
+from suanzi.resolve.arguments import real_values, tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype
+from suanzi.resolve.scalars import axis_argument, integer_argument
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -28,8 +25,7 @@ _dtype = dtype  # which is also the name of a parameter
 _ORDERED = (*SUBBYTE, *REALS)
 
 
-@_core.accelerate_argmax
-@operator("7.2.14.1", dtypes=_ORDERED)
+@operator("7.2.14.1", dtypes=_ORDERED, fast=_core.accelerate_argmax)
 def argmax(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
@@ -48,8 +44,7 @@ def argmax(
     return _find(REGISTRY["argmax"], input, axis, keepdim, dtype)
 
 
-@_core.accelerate_argmin
-@operator("7.2.14.2", dtypes=_ORDERED)
+@operator("7.2.14.2", dtypes=_ORDERED, fast=_core.accelerate_argmin)
 def argmin(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
@@ -67,8 +62,7 @@ def argmin(
     return _find(REGISTRY["argmin"], input, axis, keepdim, dtype)
 
 
-@_core.accelerate_argsort
-@operator("7.2.14.3", dtypes=_ORDERED)
+@operator("7.2.14.3", dtypes=_ORDERED, fast=_core.accelerate_argsort)
 def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple[Tensor, Tensor]:
     """Return the elements in order along an axis, and where each was, as int64.
 
@@ -89,8 +83,7 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
     return _in_order(op, x, where, falling, x.shape[where])
 
 
-@_core.accelerate_argsort_bwd
-@operator("7.2.14.3.4", dtypes=_ORDERED)
+@operator("7.2.14.3.4", dtypes=_ORDERED, fast=_core.accelerate_argsort_bwd)
 def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Tensor:
     """Return the gradient of what `argsort` was given, of that of its first result.
 
@@ -141,8 +134,7 @@ def _bad_index(
     )
 
 
-@_core.accelerate_topk
-@operator("7.2.14.4", dtypes=_ORDERED)
+@operator("7.2.14.4", dtypes=_ORDERED, fast=_core.accelerate_topk)
 def topk(
     input: TensorLike, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -178,8 +170,7 @@ def topk(
     return _in_order(op, x, where, falling, count)
 
 
-@_core.accelerate_nonzero
-@operator("7.2.14.5", dtypes=(*BOOL, *SUBBYTE, *NUMBERS))
+@operator("7.2.14.5", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), fast=_core.accelerate_nonzero)
 def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Tensor:
     """Return where elements are not zero, in row-major order whatever the layout.
 

@@ -14,15 +14,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.registry import FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import (
-    check_alive,
-    check_dtype,
-    integer_argument,
-    is_several,
-    promote,
-    real_argument,
-)
+from suanzi.registry import FLOATS, REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, promote
+from suanzi.resolve.scalars import check_alive, integer_argument, is_several
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -30,8 +26,7 @@ _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", *_LINEAR.values(), "area")
 
 
-@_core.accelerate_interpolate
-@operator("7.2.18", dtypes=FLOATS)
+@operator("7.2.18", dtypes=FLOATS, fast=_core.accelerate_interpolate)
 def interpolate(
     input: TensorLike,
     size: int | Sequence[int] | None = None,

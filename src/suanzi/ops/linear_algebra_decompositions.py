@@ -42,8 +42,9 @@ from suanzi.libraries.lapack import (
     workspace,
     zeros,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensors.exchange import to_numpy
 from suanzi.tensors.tensor import Tensor, TensorLike

@@ -45,8 +45,9 @@ from suanzi.ops.linear_algebra_solving import (
     right_hand_sides,
     without_column,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import check_alive
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import check_alive
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -17,8 +17,10 @@ from suanzi.libraries.lapack import converted, flag_argument, promoted_dtype
 from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import axes_argument, check_alive, real_argument
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import axes_argument, check_alive
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensors.exchange import from_numpy, to_numpy
 from suanzi.tensors.tensor import Tensor, TensorLike, tensor

@@ -17,18 +17,12 @@ from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.questions import refusal
-from suanzi.registry import COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator, declare_symbol, operator
-from suanzi.resolve.arguments import (
-    check_dtype,
-    common_shape,
-    dtype_error,
-    operands_of,
-    plain_operand,
-    promote,
-    real_argument,
-)
+from suanzi.registry import COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
+from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
+from suanzi.resolve.declare import declare_symbol, operator
+from suanzi.resolve.elementwise import check_dtype, common_shape, plain_operand, promote
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
-from suanzi.tensors.exchange import MAX_NDIM
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 F = TypeVar("F")
@@ -41,8 +35,7 @@ def _fast(function: F) -> F:
     return made
 
 
-@_fast
-@operator("7.2.17.1", dtypes=NUMBERS)
+@operator("7.2.17.1", dtypes=NUMBERS, fast=_fast)
 def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the product of matrices, of vectors, or of batches of matrices.
 
@@ -86,8 +79,7 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
 declare_symbol("matmul", matmul)
 
 
-@_fast
-@operator("7.2.17.2", dtypes=NUMBERS)
+@operator("7.2.17.2", dtypes=NUMBERS, fast=_fast)
 def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the inner product along the last axis of vec1 and the last but one of vec2.
 
@@ -145,8 +137,7 @@ def rows_of(x: Tensor) -> Tensor:
     return flat
 
 
-@_fast
-@operator("7.2.17.12", dtypes=FLOATING)
+@operator("7.2.17.12", dtypes=FLOATING, fast=_fast)
 def linear(
     x: TensorLike,
     weight: TensorLike,

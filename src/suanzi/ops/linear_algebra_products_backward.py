@@ -24,8 +24,9 @@ from suanzi.ops.linear_algebra_products import (
     wide_of,
     with_axis,
 )
-from suanzi.registry import NUMBERS, REGISTRY, Operator, operator
+from suanzi.registry import NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.tensor import Tensor, TensorLike, zeros

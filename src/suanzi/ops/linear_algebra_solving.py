@@ -36,8 +36,10 @@ from suanzi.libraries.lapack import (
     workspace,
     zeros,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import broadcast_shapes, real_argument
+from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
+from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from suanzi import _core
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, operator
-from suanzi.resolve.arguments import check_dtype, check_shapes, operands_of, plain_operand, promote
+from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE
+from suanzi.resolve.arguments import operands_of
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)

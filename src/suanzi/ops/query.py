@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from suanzi import _core
 from suanzi.dtypes import int32
-from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator, operator
-from suanzi.resolve.arguments import check_dtype, real_values, tensor_argument
+from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
+from suanzi.resolve.arguments import real_values, tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike, tensor
 

@@ -26,20 +26,16 @@ from suanzi.ops.reduction_modes import (
 )
 from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import (
-    check_dtype,
-    dtype_error,
-    integer_argument,
-    real_argument,
-    shape_argument,
-)
+from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
+from suanzi.resolve.arguments import dtype_error, real_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype
+from suanzi.resolve.scalars import integer_argument, shape_argument
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike, copy
 
 
-@_core.accelerate_reduce
-@operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS))
+@operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS), fast=_core.accelerate_reduce)
 def reduce(
     input: TensorLike,
     mode: ReduceMode | ReduceFunction | str = ReduceMode.SUM,
@@ -195,8 +191,7 @@ def reduce_bwd(
     return made
 
 
-@_core.accelerate_cumsum
-@operator("7.2.13.2", dtypes=NUMBERS)
+@operator("7.2.13.2", dtypes=NUMBERS, fast=_core.accelerate_cumsum)
 def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums of all elements up to each, along an axis.
 

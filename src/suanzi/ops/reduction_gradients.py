@@ -11,7 +11,7 @@ from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.ops.transformation_views import reshape
 from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import promote
+from suanzi.resolve.elementwise import promote
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor, tensor
 

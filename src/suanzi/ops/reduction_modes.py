@@ -16,9 +16,9 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve.arguments import axis_argument, check_alive, is_several
+from suanzi.resolve.scalars import axis_argument, check_alive, is_several
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.exchange import MAX_NDIM
 from suanzi.tensors.tensor import Tensor
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from enum import Enum
 
 from suanzi._hints import shown
-from suanzi.registry import FLOATS, REGISTRY, operator
-from suanzi.resolve.arguments import elementwise
+from suanzi.registry import FLOATS, REGISTRY
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import elementwise
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -18,15 +18,11 @@ from suanzi._hints import nearest, shown
 from suanzi.dtypes import DType
 from suanzi.libraries import fft as fourier
 from suanzi.libraries.fft import COMPLEX_OF, REAL_OF, FFTNormMode
-from suanzi.registry import COMPLEX, REGISTRY, Operator, operator
-from suanzi.resolve.arguments import (
-    axes_argument,
-    check_dtype,
-    integer_argument,
-    promote,
-    real_argument,
-    tensor_argument,
-)
+from suanzi.registry import COMPLEX, REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument, tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, promote
+from suanzi.resolve.scalars import axes_argument, integer_argument
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -13,28 +13,25 @@ from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.ops.creation_wanted import LayoutLike, layout_argument
 from suanzi.quantized import quantize_for
-from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator, operator
+from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.resolve.arguments import (
     as_operand,
-    broadcast_shapes,
-    check_dtype,
-    check_shapes,
-    plain_operand,
-    promote,
     real_argument,
     real_values,
     shape_error,
     tensor_argument,
     without_scale,
 )
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 
-@_core.accelerate_cast
-@operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED))
+@operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED), fast=_core.accelerate_cast)
 def cast(
     input: TensorLike,
     type: DTypeLike = float32,

@@ -17,23 +17,25 @@ from suanzi._hints import nearest, shown
 from suanzi.dtypes import float32, float64
 from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.quantized import quantize_like
-from suanzi.registry import ANY, REGISTRY, Operator, operator
+from suanzi.registry import ANY, REGISTRY, Operator
 from suanzi.resolve.arguments import (
+    list_argument,
+    operands_of,
+    real_values,
+    tensor_argument,
+    without_scale,
+)
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import plain_operand, promote
+from suanzi.resolve.scalars import (
     axis_argument,
     check_alive,
     integer_argument,
     integers_argument,
     is_several,
-    list_argument,
-    operands_of,
-    plain_operand,
-    promote,
-    real_values,
-    tensor_argument,
-    without_scale,
 )
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
-from suanzi.tensors.exchange import MAX_NDIM
 from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
 
@@ -48,8 +50,7 @@ class PadMode(IntEnum):
     """Its mirror image, the edges doubled: ``... b a | a b c | c b ...``."""
 
 
-@_core.accelerate_joining
-@operator("7.2.3.7", dtypes=ANY)
+@operator("7.2.3.7", dtypes=ANY, fast=_core.accelerate_joining)
 def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors one behind the other along an axis, in the dtype they are promoted to.
 
@@ -83,8 +84,7 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     return _joined(op, parts, along, stacks=False)
 
 
-@_core.accelerate_joining
-@operator("7.2.3.8", dtypes=ANY)
+@operator("7.2.3.8", dtypes=ANY, fast=_core.accelerate_joining)
 def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors of one shape along a new axis, in the dtype they are promoted to.
 
@@ -158,8 +158,7 @@ def _common_quantization(
     return first.scale, first.zero_point, moved
 
 
-@_core.accelerate_joining
-@operator("7.2.3.11")
+@operator("7.2.3.11", fast=_core.accelerate_joining)
 def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     """Return the input repeated along each axis, as often as `repeats` says for it.
 
@@ -180,8 +179,7 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     return with_quantization_of(x, made, scale=scale)
 
 
-@_core.accelerate_joining
-@operator("7.2.3.12", dtypes=ANY)
+@operator("7.2.3.12", dtypes=ANY, fast=_core.accelerate_joining)
 def pad(
     input: TensorLike,
     pad_width: Sequence[int] | Sequence[Sequence[int]],
@@ -283,8 +281,7 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     return quantize_like(x, tensor(number, float64), (), -1).int_repr().item()
 
 
-@_core.accelerate_joining
-@operator("7.2.3.14")
+@operator("7.2.3.14", fast=_core.accelerate_joining)
 def roll(
     input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] | None = ()
 ) -> Tensor:

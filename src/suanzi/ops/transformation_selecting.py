@@ -10,15 +10,15 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, float32, int8, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
-from suanzi.registry import REGISTRY, Operator, operator
-from suanzi.resolve.arguments import broadcast_shapes, tensor_argument
+from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve.arguments import tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.status import InvalidArgument
-from suanzi.tensors.exchange import MAX_NDIM
 from suanzi.tensors.tensor import Tensor, TensorLike, scales_at, with_quantization_of
 
 
-@_core.accelerate_gather
-@operator("7.2.3.17")
+@operator("7.2.3.17", fast=_core.accelerate_gather)
 def gather(input: TensorLike, index: TensorLike) -> Tensor:
     """Return what indices point to, put together.
 
@@ -124,8 +124,7 @@ def _adds_in(op: Operator, dt: DType) -> DType:
     return dt if dt.bits >= 8 else (int8 if dt.kind == "int" else uint8)
 
 
-@_core.accelerate_masked_select
-@operator("7.2.3.25")
+@operator("7.2.3.25", fast=_core.accelerate_masked_select)
 def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
     """Return the elements where a mask is true, in row-major order, as a tensor of rank 1.
 

@@ -13,17 +13,18 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.registry import REGISTRY, Operator, operator
-from suanzi.resolve.arguments import (
+from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve.arguments import list_argument, tensor_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import (
     axes_argument,
     axis_argument,
     integer_argument,
     integers_argument,
     is_several,
-    list_argument,
     shape_argument,
-    tensor_argument,
 )
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import (
     AllocFailed,
     AxisArgument,
@@ -32,15 +33,13 @@ from suanzi.status import (
     OutOfRange,
     StatusError,
 )
-from suanzi.tensors.exchange import MAX_NDIM
 from suanzi.tensors.tensor import Tensor, TensorLike, zeros
 
 MAX_PARTS = 2**24
 """How many parts an axis is split into at most."""
 
 
-@_core.accelerate_view
-@operator("7.2.3.2")
+@operator("7.2.3.2", fast=_core.accelerate_view)
 def reshape(input: TensorLike, dims: Sequence[int]) -> Tensor:
     """Return the elements, in row-major order, in another shape.
 
@@ -84,8 +83,7 @@ def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:
     return any(math.prod(shape[:i]) == before and n == channels for i, n in enumerate(shape))
 
 
-@_core.accelerate_view
-@operator("7.2.3.3")
+@operator("7.2.3.3", fast=_core.accelerate_view)
 def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
     """Return a view with a new axis of size 1 at `axis`.
 
@@ -99,8 +97,7 @@ def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
     return _view(op, "expand_dims", x, found)
 
 
-@_core.accelerate_view
-@operator("7.2.3.4")
+@operator("7.2.3.4", fast=_core.accelerate_view)
 def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
     """Return a view without the axes of size 1: all such, or those of them in `axis`.
 
@@ -117,8 +114,7 @@ def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
     return _view(op, "squeeze", x, axes_argument(op, "axis", given, x.ndim, OutOfRange))
 
 
-@_core.accelerate_view
-@operator("7.2.3.5")
+@operator("7.2.3.5", fast=_core.accelerate_view)
 def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     """Return a view with the axes in another order, without `perm` in reverse.
 
@@ -146,8 +142,7 @@ def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     return _view(op, "transpose", x, found)
 
 
-@_core.accelerate_view
-@operator("7.2.3.6")
+@operator("7.2.3.6", fast=_core.accelerate_view)
 def split(
     input: TensorLike, split_sizes: Sequence[int] | None, nsplit: int | None = None, axis: int = 0
 ) -> list[Tensor]:
@@ -191,8 +186,7 @@ def split(
     return parts
 
 
-@_core.accelerate_view
-@operator("7.2.3.9")
+@operator("7.2.3.9", fast=_core.accelerate_view)
 def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """Return a view for each index of an axis, without that axis.
 
@@ -214,8 +208,7 @@ def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Te
     return parts
 
 
-@_core.accelerate_view
-@operator("7.2.3.10")
+@operator("7.2.3.10", fast=_core.accelerate_view)
 def slice(
     input: TensorLike, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
 ) -> Tensor:
@@ -302,8 +295,7 @@ def slice_backward(
     return made
 
 
-@_core.accelerate_view
-@operator("7.2.3.13")
+@operator("7.2.3.13", fast=_core.accelerate_view)
 def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed; the same as `flip`.
 
@@ -315,8 +307,7 @@ def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     return _flipped(REGISTRY["reverse"], input, axis, OutOfRange)
 
 
-@_core.accelerate_view
-@operator("7.2.3.21")
+@operator("7.2.3.21", fast=_core.accelerate_view)
 def flip(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed.
 
@@ -333,8 +324,7 @@ def _flipped(op: Operator, input: Any, axis: Any, error: type[StatusError]) -> T
     return _view(op, "flip", x, axes_argument(op, "axis", axis, x.ndim, error))
 
 
-@_core.accelerate_view
-@operator("7.2.3.15")
+@operator("7.2.3.15", fast=_core.accelerate_view)
 def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int = 0) -> Tensor:
     """Return a view on a block of the input of a given shape, which begins at `offsets`.
 
@@ -361,8 +351,7 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
     return _view(op, "crop", x, sizes, starts)
 
 
-@_core.accelerate_view
-@operator("7.2.3.19")
+@operator("7.2.3.19", fast=_core.accelerate_view)
 def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     """Return a view repeated to a shape: along axes of size 1, and along new ones in front.
 
@@ -386,8 +375,7 @@ def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     return _view(op, "expand", x, wanted)
 
 
-@_core.accelerate_view
-@operator("7.2.3.20")
+@operator("7.2.3.20", fast=_core.accelerate_view)
 def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
     """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one.
 

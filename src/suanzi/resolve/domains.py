@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import float32
+from suanzi.registry import Operator
+from suanzi.resolve.arguments import real_argument
 from suanzi.status import InvalidArgument
-
-if TYPE_CHECKING:
-    from suanzi.registry import Operator
-    from suanzi.tensors.tensor import Tensor
+from suanzi.tensors.tensor import Tensor
 
 _chosen: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)
 
@@ -53,8 +52,6 @@ def matter(default: bool = False) -> bool:
 
 def check(op: Operator, x: Any, result: Tensor) -> None:
     """Raise InvalidArgument if a result is NaN where the operand was a number."""
-    from suanzi.resolve.arguments import real_argument
-
     made = _core.run_operator("is_nan", [result], result.dtype)[0].numpy()
     if not made.any():
         return

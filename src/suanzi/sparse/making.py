@@ -10,11 +10,12 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, SUBBYTE
+from suanzi.shapes import is_shape
 from suanzi.sparse import elements, structure
 from suanzi.sparse.merging import one_row
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import MAX_NDIM, from_numpy
+from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
 
 if TYPE_CHECKING:
@@ -146,8 +147,7 @@ def csr_from_parts(
 
 
 def _check_shape(title: str, shape: Sequence[int]) -> None:
-    right = len(shape) <= MAX_NDIM and all(type(n) is int and 0 <= n < 2**63 for n in shape)
-    if not right:
+    if not is_shape(shape):
         raise InvalidArgument(f"{title}: {tuple(shape)} is not a shape.")
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi.device import CPU, Device
 from suanzi.dtypes import DType
 from suanzi.layout import Layout, LayoutType
+from suanzi.shapes import sizes_of
 from suanzi.sparse import elements, structure
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
@@ -305,9 +306,7 @@ class SparseTensor:
         >>> sz.create_sparse_tensor((2, 3), [[1, 0]], [5]).reshape(3, -1)
         SparseTensor({(1, 1): 5}, shape=(3, 2), dtype=float32, layout=coo)
         """
-        from suanzi.tensors.tensor import sizes_of
-
-        return self._call("reshape", sizes_of(self, dims))
+        return self._call("reshape", sizes_of(self.size, dims))
 
     def reduce(
         self,

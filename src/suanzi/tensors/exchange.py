@@ -23,15 +23,13 @@ from suanzi.dtypes import (
 )
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.context import get_promotion
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 
 if TYPE_CHECKING:
     import numpy as np
 
     from suanzi.tensors.tensor import Tensor
-
-MAX_NDIM = 64
-"""How many axes a tensor has at most."""
 
 # The dtypes NumPy has from ml_dtypes, which stores them as we do.
 _FROM_ML_DTYPES = (bfloat16, float8_e4m3fn, float8_e5m2, int4, uint4, uint1, complex32)

@@ -14,25 +14,23 @@ Tensor([[2, 3],
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DType
 from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.registry import call
+from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import MAX_NDIM, to_dlpack, to_numpy
 from suanzi.tensors.exchange import tensor as tensor
+from suanzi.tensors.exchange import to_dlpack, to_numpy
 
 if TYPE_CHECKING:
     import numpy as np
 
     from suanzi.ops.reduction_modes import ReduceFunction, ReduceMode
-    from suanzi.sparse.tensor import SparseTensor
 
 
 @_core.make_tensor_type
@@ -137,9 +135,7 @@ class Tensor:
     @property
     def real(self) -> Tensor:
         """The real part, as :func:`suanzi.real`: a view, or the tensor itself if it is real."""
-        from suanzi.ops.complex import real
-
-        return real(self)
+        return call("real", self)  # type: ignore[no-any-return]
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -148,9 +144,7 @@ class Tensor:
     @property
     def imag(self) -> Tensor:
         """The imaginary part, as :func:`suanzi.imag`: a view, or zeros if the tensor is real."""
-        from suanzi.ops.complex import imag
-
-        return imag(self)
+        return call("imag", self)  # type: ignore[no-any-return]
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -170,9 +164,7 @@ class Tensor:
         >>> sz.tensor([1, 2, 3, 4, 5, 6]).reshape(2, -1).shape
         (2, 3)
         """
-        from suanzi.ops.transformation_views import reshape
-
-        return reshape(self, sizes_of(self, dims))
+        return call("reshape", self, sizes_of(self.size, dims))  # type: ignore[no-any-return]
 
     def reduce(
         self,
@@ -186,9 +178,7 @@ class Tensor:
         >>> sz.tensor([[1, 2], [3, 4]]).reduce("MAX", axis=1)
         Tensor([2, 4], dtype=int64)
         """
-        from suanzi.ops.reduction import reduce
-
-        return reduce(self, mode, axis, keep_dims=keep_dims)
+        return call("reduce", self, mode, axis, keep_dims=keep_dims)  # type: ignore[no-any-return]
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
@@ -344,9 +334,7 @@ class Tensor:
     def __round__(self, ndigits: None = None) -> Tensor:
         if ndigits is not None:
             raise TypeMismatch("round: a tensor is rounded to whole numbers; leave ndigits out.")
-        from suanzi.ops.rounding import round as rounded
-
-        return rounded(self)
+        return call("round", self)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Tensor:
         return copy(self)
@@ -406,25 +394,6 @@ def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
     if x.scale is None or len(indices) != 1 or indices[0].ndim != 1:
         return None
     return [x.scale[i] for i in indices[0].tolist()]
-
-
-def sizes_of(x: Tensor | SparseTensor, dims: tuple[Any, ...]) -> Any:
-    """Return the sizes that x.reshape was given, one by one or in a sequence; -1 is what is left.
-
-    What is wrong is returned as it came: the operator says so.
-    """
-    given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
-    if isinstance(given, bytes):
-        return given
-    sizes = list(islice(given, MAX_NDIM + 1))  # some sequences are endless
-    try:
-        sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
-    except TypeError:
-        return sizes
-    if sizes.count(-1) == 1:
-        others = math.prod(n for n in sizes if n != -1)
-        sizes[sizes.index(-1)] = x.size // others if others else 0
-    return sizes
 
 
 def is_destroyed(x: Any) -> bool:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.layout import LayoutType
-from suanzi.registry import Operator
-from suanzi.resolve.arguments import Number, as_operand, common_shape, real_values
+from suanzi.registry import FUNCTIONS, Operator
+from suanzi.resolve.arguments import Number, as_operand, real_values
+from suanzi.resolve.elementwise import common_shape
 from suanzi.sparse import elements, merging, structure
 from suanzi.sparse.making import DTYPES, from_dense
 from suanzi.sparse.tensor import SparseTensor
@@ -54,11 +55,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 def dense_function(op: Operator) -> Callable[..., Tensor]:
     """Return the operator for dense tensors."""
-    import suanzi
-
-    found: Any = operator.neg if op.name == "negative" else getattr(suanzi, op.name)
-    function: Callable[..., Tensor] = found
-    return function
+    return operator.neg if op.name == "negative" else FUNCTIONS[op.name]
 
 
 def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi.layout import LayoutType
 from suanzi.registry import Operator
-from suanzi.resolve.arguments import axes_argument, axis_argument, integers_argument, shape_argument
+from suanzi.resolve.scalars import axes_argument, axis_argument, integers_argument, shape_argument
 from suanzi.sparse import structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (

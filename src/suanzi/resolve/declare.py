@@ -1,0 +1,190 @@
+"""How an operator is declared, and what is around every call of one.
+
+An operator is a typed function with a docstring, its clause and the dtypes it takes. With
+`kernel`, the function has no body: a native fast path answers, and :mod:`suanzi.resolve` does what
+that leaves, errors above all.
+
+An argument with ``__suanzi_operator__(name, args, kwargs)`` overrides the operator: a sparse
+tensor, or a tensor on another device. It returns NotImplemented to leave the call to the next such
+argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+from suanzi import _core
+from suanzi.device import Device
+from suanzi.dtypes import DType
+from suanzi.registry import ANY, FUNCTIONS, REGISTRY, Operator
+from suanzi.resolve import domains
+from suanzi.resolve.elementwise import elementwise
+from suanzi.status import (
+    AllocFailed,
+    InvalidArgument,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def operator(
+    clause: str,
+    *,
+    dtypes: Iterable[DType] = ANY,
+    kernel: str | None = None,
+    own_body: bool = False,
+    fast: Callable[[Any], Any] | None = None,
+    ulp: float | None = None,
+    domain: str | None = None,
+) -> Callable[[F], F]:
+    """Declare an operator.
+
+    `kernel` names the native loop of an element-wise operator. What its fast path leaves, the
+    function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
+    operands. `fast` puts a native fast path of its own before the function. `domain` says which
+    numbers it has a result for, where the clause makes the others an error; see
+    :mod:`suanzi.resolve.domains`.
+    """
+
+    def declare(function: F) -> F:
+        declared = Operator(function.__name__, clause, function, tuple(dtypes), kernel, ulp, domain)
+        REGISTRY[declared.name] = declared
+        if kernel is not None:
+            made = _with_kernel(declared, function, own_body)
+        else:
+            made = _with_overrides(declared, function)
+        if fast is not None:
+            made = fast(made)
+        FUNCTIONS[declared.name] = made
+        return made
+
+    return declare
+
+
+def _with_overrides(declared: Operator, function: F) -> F:
+    """Return the function with overrides asked first, and errors of the core put in its name."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        others = _overriding(args, kwargs)
+        if others:
+            return _override(declared, others, args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except AllocFailed as error:
+            raise AllocFailed(f"{declared.title}: {error}") from None
+        except MemoryError as error:  # NumPy's
+            problem = str(error).rstrip(".") or "the system has no more"
+            raise AllocFailed(f"{declared.title}: there is no memory: {problem}.") from None
+
+    named: Any = call
+    made: F = named
+    return made
+
+
+def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return the arguments, also those in lists, that override operators."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        inside = x if isinstance(x, list | tuple) else (x,)
+        found += [one for one in inside if hasattr(type(one), "__suanzi_operator__")]
+    return found
+
+
+def _override(
+    declared: Operator, others: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Return what the first argument that overrides the operator makes of it."""
+    _check_devices(declared, args, kwargs)
+    for other in others:
+        result = other.__suanzi_operator__(declared.name, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    came = " and ".join(sorted({type(other).__name__ for other in others}))
+    raise TypeMismatch(f"{declared.title}: it has no form for {came}.")
+
+
+def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise InvalidArgument for tensors on different devices: none is moved unasked.
+
+    What is made of a tensor, with `create_tensor`, is on its device, too.
+    """
+    found = []
+    for x in (*args, *kwargs.values()):
+        for one in x if isinstance(x, list | tuple) else (x,):
+            try:
+                place = getattr(one, "device", None) if hasattr(one, "shape") else None
+            except UninitializedObject:  # of which the operator says which argument it is
+                continue
+            if isinstance(place, Device) and place not in found:
+                found.append(place)
+    signature = inspect.signature(declared.function)
+    if "device" in signature.parameters:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{declared.title}: {error}") from None
+        bound.apply_defaults()
+        try:
+            place = Device(bound.arguments["device"])
+        except StatusError as error:
+            raise error.__class__(f"{declared.title}: {error}") from None
+        found += [place] if place not in found else []
+    if len(found) > 1:
+        raise InvalidArgument(
+            f"{declared.title}: its arguments are on {' and '.join(map(str, found))}; they must be "
+            f"on one device. Move them, with to_host() or to_device({str(found[-1])!r})."
+        )
+
+
+def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{declared.title}: {error}") from None
+        made = elementwise(declared, bound.arguments)
+        if declared.domain is not None and domains.matter():
+            domains.check(declared, next(iter(bound.arguments.values())), made)
+        return made
+
+    assert declared.kernel is not None
+    dear = declared.ulp is not None and declared.ulp > 0.5
+    made: Any = _core.declare_operator(
+        declared.name,
+        declared.kernel,
+        len(signature.parameters),
+        declared.operator_class,
+        declared.dtypes,
+        dear,
+        declared.domain is not None,
+        _with_overrides(declared, function if own_body else slow),
+    )
+    fast: F = made
+    return fast
+
+
+def declare_symbol(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    dtypes: Iterable[DType] = (),
+    kernel: str | None = None,
+) -> None:
+    """Say what one of Python's symbols does, where the operator behind it has no fast path.
+
+    With `kernel`, it is an operator of one operand that the standard does not have.
+    """
+    if kernel is None:
+        _core.declare_symbol(name, function)
+    else:
+        _with_kernel(Operator(name, "-", function, tuple(dtypes), kernel, None), function)

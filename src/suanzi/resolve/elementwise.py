@@ -1,0 +1,193 @@
+"""A checked, promoted, broadcast call of an element-wise operator, or a StatusError that explains.
+
+This is the only code that does so. The native fast path does the same for what is plain and right;
+everything else comes here.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.dtypes import DType, float32, iinfo, part
+from suanzi.promote.context import get_promotion
+from suanzi.promote.engine import Answer, Layer, answer
+from suanzi.promote.questions import refusal
+from suanzi.promote.rules import RuleSet
+from suanzi.registry import Operator
+from suanzi.resolve.arguments import Number, dtype_error, operands_of, shape_error
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import DivisionByZero, InvalidArgument, TypeMismatch
+from suanzi.tensors.tensor import Tensor
+
+_ZERO_DIVISOR, _BAD_SHIFT = 1, 2
+# The comparisons in the order of the core, each with the one that says the same of y and x.
+_MIRRORED = {
+    "equal": "equal",
+    "not_equal": "not_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+    "less": "greater",
+    "less_equal": "greater_equal",
+}
+
+
+def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
+    """Compute an element-wise operator with one or two operands."""
+    operands = operands_of(op, arguments)
+    found = promote(op, operands)
+    if found.layer is Layer.EXACT:
+        check_shapes(op, operands)
+        return compare_exactly(op, list(operands.values()))
+    promoted = found.dtype
+    assert promoted is not None
+    check_dtype(op, operands, promoted)
+    check_shapes(op, operands)
+    assert op.kernel is not None
+    plain = [plain_operand(op, name, x, promoted) for name, x in operands.items()]
+    output, trouble = _core.run_operator(op.kernel, plain, promoted)
+    if trouble:
+        complain(op, operands, trouble)
+    result: Tensor = output
+    return result
+
+
+def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
+    """Return what the rule set in force says, or raise TypeMismatch."""
+    rules = get_promotion()
+    key = (op.name, *[_remembered_as(x, rules) for x in operands.values()])
+    remembered = None not in key
+    found: Answer | None = rules.answers.get(key) if remembered else None
+    if found is None:
+        found = answer(operands.values(), rules, op.name if op.operator_class else None)
+        if found.dtype is None:
+            raise TypeMismatch(refusal(found, op.title))
+        if remembered:
+            rules.answers[key] = found
+    return found
+
+
+def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:
+    """Return what the answer depends on; None for a number that has a say by its value."""
+    if isinstance(x, Tensor):
+        return x.dtype, x.ndim == 0
+    kind = type(x)
+    return None if rules.join is not None or (kind is int and rules.overflow == "refuse") else kind
+
+
+def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> None:
+    """Raise TypeMismatch unless the operator computes in a dtype."""
+    if promoted in op.dtypes:
+        return
+    came = ", ".join(
+        f"{name} is {x.dtype if isinstance(x, Tensor) else f'the number {x}'}"
+        for name, x in operands.items()
+    )
+    together = f", which gives {promoted}" if len(operands) > 1 else ""
+    message = f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
+    if promoted.kind != "char":  # text converts to nothing
+        suggested = f"sz.cast({next(iter(operands))}, sz.{_suggest(op, promoted)})"
+        message += f" Cast first, for example with {suggested}."
+    raise dtype_error(op)(message)
+
+
+def _suggest(op: Operator, came: DType) -> DType:
+    """Return the dtype of the operator that is nearest to what came."""
+    from suanzi.promote.values import contains
+
+    if came.kind == "quantized":
+        return float32 if float32 in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
+    fitting = [d for d in op.dtypes if contains(d, came)]
+    if fitting:  # rather a common dtype than the very narrowest
+        return min(fitting, key=lambda d: (d.bits < (16 if d.kind == "float" else 8), d.bits))
+    # Nothing holds it all: the real part of a complex, else what loses least.
+    real = part(came)
+    return real if real in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
+
+
+def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the common shape, or raise the shape error of the clause."""
+    return common_shape(op, {k: x.shape for k, x in operands.items() if isinstance(x, Tensor)})
+
+
+def common_shape(op: Operator, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that operands are repeated to, or raise the shape error of the clause."""
+    found = broadcast_shapes(list(shapes.values()))
+    if found is None:
+        came = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
+        raise shape_error(op)(
+            f"{op.title}: {came}; counted from the last axis, sizes must be equal or 1. Reshape "
+            "one of them, or give it axes of size 1."
+        )
+    return found
+
+
+def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) -> Any:
+    """Return an operand as the core takes it: an int beyond 64 bits is rounded here, or refused."""
+    if not isinstance(x, int) or -(2**63) <= x < 2**64:
+        return x
+    if promoted.kind == "bool":
+        return True
+    if not promoted.exponent_bits:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(x)}, beyond 64 bits, and it computes in {promoted}. Use "
+            "a float, or a tensor of floats."
+        )
+    from suanzi.promote.values import convert
+
+    return float(convert(x, part(promoted)))  # type: ignore[arg-type]
+
+
+def compare_exactly(op: Operator, operands: Sequence[Tensor | Number]) -> Tensor:
+    """Compare two real operands by value, whatever their dtypes."""
+    x, y = operands
+    name = op.name
+    if not isinstance(x, Tensor):
+        x, y, name = y, x, _MIRRORED[name]
+    assert isinstance(x, Tensor)
+    if isinstance(y, int) and not -(2**63) <= y < 2**64:
+        name, y = _comparison_with_huge(name, x, y)
+    found: Tensor = _core.run_exact_compare(list(_MIRRORED).index(name), [x, y])
+    return found
+
+
+def _comparison_with_huge(name: str, x: Tensor, y: int) -> tuple[str, float]:
+    """Return a comparison with a float that says the same as one with an int beyond 64 bits."""
+    if x.dtype.kind != "float":
+        return name, math.inf if y > 0 else -math.inf  # beyond every integer of a tensor
+    below = _float_at_most(y)
+    if below == y:
+        return name, below
+    # y lies between two floats: nothing equals it, and "above it" means "above the lower one".
+    if name in ("equal", "not_equal"):
+        return name, math.nan
+    return ("greater" if name.startswith("greater") else "less_equal"), below
+
+
+def _float_at_most(y: int) -> float:
+    """Return the largest float that is not above an integer."""
+    try:
+        nearest = float(y)
+    except OverflowError:
+        return sys.float_info.max if y > 0 else -math.inf
+    return nearest if nearest <= y else math.nextafter(nearest, -math.inf)
+
+
+def complain(op: Operator, operands: Mapping[str, Any], trouble: int) -> NoReturn:
+    """Raise for what a kernel met: a zero divisor or a bad shift."""
+    name = list(operands)[-1]
+    if trouble & _ZERO_DIVISOR:
+        raise DivisionByZero(
+            f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, "
+            f"or replace the zeros with sz.where first."
+        )
+    assert trouble & _BAD_SHIFT
+    x = next(iter(operands.values()))
+    width = iinfo(x.dtype).bits if isinstance(x, Tensor) else 64
+    raise InvalidArgument(
+        f"{op.title}: {name} holds a shift below 0 or of at least the width of the dtype, {width}."
+    )

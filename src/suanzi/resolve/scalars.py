@@ -1,0 +1,108 @@
+"""Arguments that are integers, axes and shapes, or a StatusError that explains."""
+
+from __future__ import annotations
+
+import operator
+from itertools import islice
+from typing import Any
+
+from suanzi._hints import shown
+from suanzi.registry import Operator
+from suanzi.shapes import MAX_NDIM
+from suanzi.status import InvalidArgument, StatusError, UninitializedObject
+from suanzi.tensors.tensor import Tensor, is_destroyed
+
+
+def check_alive(op: Operator, name: str, x: Any) -> None:
+    """Raise if an argument is a tensor that was destroyed."""
+    if isinstance(x, Tensor) and is_destroyed(x):
+        raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+
+
+def is_several(op: Operator, name: str, x: Any) -> bool:
+    """Tell whether an argument is several values, and not one, if only in an array of rank 0."""
+    check_alive(op, name, x)
+    return hasattr(x, "__iter__") and getattr(x, "ndim", 1) != 0
+
+
+def integer_argument(op: Operator, name: str, x: Any) -> int:
+    """Return an argument as a Python int."""
+    check_alive(op, name, x)
+    try:
+        if not isinstance(x, bool) and str(getattr(x, "dtype", "")) != "bool":
+            return operator.index(x)
+    except TypeError:  # also from an array of several elements
+        pass
+    raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be an integer.")
+
+
+def axis_argument(
+    op: Operator, name: str, axis: Any, ndim: int, error: type[StatusError] = InvalidArgument
+) -> int:
+    """Return an axis counted from the first; a negative one counts from the end."""
+    number = integer_argument(op, name, axis)
+    if not -ndim <= number < ndim:
+        raise error(
+            f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
+            f"{ndim - 1}."
+            if ndim
+            else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
+        )
+    return number % ndim
+
+
+def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
+    """Return a shape: a sequence of integers from 0 up."""
+    check_alive(op, name, shape)
+    try:
+        if isinstance(shape, bytes):  # which are integers, too
+            raise TypeError
+        # No more than tells that it is too much: some sequences are endless.
+        found = tuple(integer_argument(op, name, n) for n in islice(shape, MAX_NDIM + 1))
+    except TypeError:
+        found = (-1,)
+    if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(shape)}; it must be a sequence of at most {MAX_NDIM} "
+            "integers from 0 up."
+        )
+    return found
+
+
+def integers_argument(
+    op: Operator, name: str, values: Any, count: int | None = None, most: int = 2**20
+) -> tuple[int, ...]:
+    """Return a sequence of integers, of which there must be `count`, or `most` at most."""
+    check_alive(op, name, values)
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(values)}; it must be a list of integers."
+        )
+    if not is_several(op, name, values):
+        values = (values,)
+    limit = most if count is None else count
+    if hasattr(values, "__len__") and len(values) > limit:
+        length = str(len(values))  # known without reading them
+    else:
+        # No more than tells that it is too much: some sequences are endless.
+        found = tuple(integer_argument(op, name, n) for n in islice(values, limit + 1))
+        if len(found) == limit if count is not None else len(found) <= limit:
+            return found
+        length = str(len(found)) if len(found) <= limit else f"more than {limit}"
+    allowed = (
+        f"there are at most {most}"
+        if count is None
+        else (f"it must have {count}, one for each axis of the input")
+    )
+    raise InvalidArgument(f"{op.title}: {name} has {length} integers; {allowed}.")
+
+
+def axes_argument(
+    op: Operator, name: str, axes: Any, ndim: int, error: type[StatusError]
+) -> tuple[int, ...]:
+    """Return axes, given as one integer or several, counted from the first; none twice."""
+    given = integers_argument(op, name, axes) if is_several(op, name, axes) else (axes,)
+    found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
+    if len(set(found)) < len(found):
+        raise InvalidArgument(f"{op.title}: {name} is {shown(axes)}; an axis is there twice.")
+    return found
