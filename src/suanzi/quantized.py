@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import struct
 from functools import cache
-from itertools import islice
 from typing import Any, Literal
 
 from suanzi import _core
@@ -26,6 +25,7 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
 from suanzi.resolve.arguments import tensor_argument, without_scale
 from suanzi.resolve.scalars import axis_argument, integer_argument
+from suanzi.shapes import bounded
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
@@ -267,17 +267,14 @@ def scale_argument(
 
 
 def _numbers(op: Operator, scale: Any, most: int) -> list[float]:
-    """Return a number, or a sequence, an array or a tensor of one axis, as a list of floats.
-
-    No more than tells that there are more than `most`: some sequences are endless.
-    """
+    """Return a number, or a sequence, an array or a tensor of one axis, as a list of floats."""
     try:
         given = scale
         if isinstance(scale, Tensor) or hasattr(scale, "dtype") or hasattr(scale, "__dlpack__"):
             found = tensor_argument(op, "scale", scale)
             given = (found[: most + 1] if found.ndim else found).tolist()
         if not isinstance(given, str | bytes | dict | set):
-            given = list(islice(given, most + 1)) if hasattr(given, "__iter__") else [given]
+            given = list(bounded(given, most)) if hasattr(given, "__iter__") else [given]
             if not {bool, str, bytes} & set(map(type, given)):
                 return list(map(float, given))
     except UninitializedObject:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 MAX_NDIM = 64
 """How many axes a tensor has at most."""
+
+
+def bounded(values: Iterable[T], limit: int) -> Iterator[T]:
+    """Iterate over one more value than `limit` at most: an iterator may be infinite.
+
+    >>> from itertools import count
+    >>> len(list(bounded(count(), 3))) > 3
+    True
+    """
+    return islice(values, limit + 1)
 
 
 def is_shape(sizes: Sequence[Any]) -> bool:
@@ -49,7 +60,7 @@ def sizes_of(count: int, dims: tuple[Any, ...]) -> Any:
     given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
     if isinstance(given, bytes):
         return given
-    sizes = list(islice(given, MAX_NDIM + 1))  # some sequences are endless
+    sizes = list(bounded(given, MAX_NDIM))
     try:
         sizes = [n if isinstance(n, bool) else operator.index(n) for n in sizes]
     except TypeError:

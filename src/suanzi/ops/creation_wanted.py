@@ -6,7 +6,6 @@ import builtins
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from suanzi import _core
@@ -18,6 +17,7 @@ from suanzi.registry import Operator
 from suanzi.resolve.arguments import Number, dtype_error, real_values
 from suanzi.resolve.elementwise import plain_operand
 from suanzi.resolve.scalars import check_alive, integer_argument, shape_argument
+from suanzi.shapes import bounded
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
@@ -138,8 +138,7 @@ def layout_argument(op: Operator, layout: LayoutLike, ndim: int) -> tuple[int, .
             return None
         order = layout.min2maj if layout.type is LayoutType.DENSE else None
     try:
-        # No more than tells that it is too much: some sequences are endless.
-        found = tuple(integer_argument(op, "layout", axis) for axis in islice(order, ndim + 1))
+        found = tuple(integer_argument(op, "layout", axis) for axis in bounded(order, ndim))
     except (TypeError, InvalidArgument):
         found = (-1,)
     if sorted(found) != list(range(ndim)):

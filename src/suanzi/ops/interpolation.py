@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 from suanzi import _core
@@ -19,6 +18,7 @@ from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, promote
 from suanzi.resolve.scalars import check_alive, integer_argument, is_several
+from suanzi.shapes import bounded
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -120,8 +120,7 @@ def _each(op: Operator, name: str, given: Any, count: int) -> tuple[Any, ...] | 
         return None
     if isinstance(given, str | bytes) or not is_several(op, name, given):
         return (given,) * count
-    # No more than tells that it is too much: some sequences are endless.
-    found = tuple(islice(given, count + 1))
+    found = tuple(bounded(given, count))
     if not found:
         return None
     if len(found) != count:

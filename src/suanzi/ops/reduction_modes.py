@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from itertools import islice
 from typing import Any
 
 from suanzi import _core
@@ -17,7 +16,7 @@ from suanzi.dtypes import DType, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.resolve.scalars import axis_argument, check_alive, is_several
-from suanzi.shapes import MAX_NDIM
+from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
@@ -158,7 +157,7 @@ def axes_argument(op: Operator, ndim: int, axis: Any) -> list[int]:
     """Return the axes in order, counted from the first; None and no axes at all are all."""
     given: list[Any] = []
     if axis is not None and is_several(op, "axis", axis) and not isinstance(axis, str | bytes):
-        given = list(islice(axis, MAX_NDIM + 1))  # some sequences are endless
+        given = list(bounded(axis, MAX_NDIM))
     elif axis is not None:
         given = [axis]
     axes = [axis_argument(op, "axis", one, ndim) for one in given]

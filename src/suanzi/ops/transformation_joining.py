@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import IntEnum
-from itertools import islice
 from typing import Any
 
 from suanzi import _core
@@ -34,7 +33,7 @@ from suanzi.resolve.scalars import (
     integers_argument,
     is_several,
 )
-from suanzi.shapes import MAX_NDIM
+from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
 from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
 
@@ -246,9 +245,8 @@ def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     """Return two widths for each axis, given flat or in pairs."""
     check_alive(op, "pad_width", given)
     try:
-        # No more than tells that it is too much: some sequences are endless.
-        given = list(islice(given, 2 * MAX_NDIM + 1))
-        pairs = [list(islice(pair, 3)) for pair in given]
+        given = list(bounded(given, 2 * MAX_NDIM))
+        pairs = [list(bounded(pair, 2)) for pair in given]
     except (TypeError, UninitializedObject):
         pairs = []
     if pairs and all(len(pair) == 2 for pair in pairs):

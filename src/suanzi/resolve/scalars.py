@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import operator
-from itertools import islice
 from typing import Any
 
 from suanzi._hints import shown
 from suanzi.registry import Operator
-from suanzi.shapes import MAX_NDIM
+from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, StatusError, UninitializedObject
 from suanzi.tensors.tensor import Tensor, is_destroyed
 
@@ -57,8 +56,7 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     try:
         if isinstance(shape, bytes):  # which are integers, too
             raise TypeError
-        # No more than tells that it is too much: some sequences are endless.
-        found = tuple(integer_argument(op, name, n) for n in islice(shape, MAX_NDIM + 1))
+        found = tuple(integer_argument(op, name, n) for n in bounded(shape, MAX_NDIM))
     except TypeError:
         found = (-1,)
     if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
@@ -84,8 +82,7 @@ def integers_argument(
     if hasattr(values, "__len__") and len(values) > limit:
         length = str(len(values))  # known without reading them
     else:
-        # No more than tells that it is too much: some sequences are endless.
-        found = tuple(integer_argument(op, name, n) for n in islice(values, limit + 1))
+        found = tuple(integer_argument(op, name, n) for n in bounded(values, limit))
         if len(found) == limit if count is not None else len(found) <= limit:
             return found
         length = str(len(found)) if len(found) <= limit else f"more than {limit}"
