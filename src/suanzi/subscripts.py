@@ -171,7 +171,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
                 indices.append((len(basic), _core.mask_places(part)))
                 basic.append(None)
                 continue
-            for one in _places(part):
+            for one in _coordinates(part):
                 indices.append((len(basic), one))
                 basic.append(_WHOLE)
             axis += part.ndim
@@ -292,7 +292,7 @@ def _without_ellipsis(x: Tensor, parts: list[Any]) -> list[Any]:
     return [*parts[:at], *[_WHOLE] * (x.ndim - taken), *parts[at + 1 :]]
 
 
-def _places(mask: Tensor) -> list[Tensor]:
+def _coordinates(mask: Tensor) -> list[Tensor]:
     """Return where a mask is true: for each axis, a tensor of indices."""
     flat = _core.mask_places(mask)
     found = []

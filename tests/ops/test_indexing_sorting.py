@@ -12,7 +12,7 @@ from helpers.functions import each_level, threads
 from helpers.moves import laid_out, raw, tensors
 from helpers.orders import FLOATS, REAL, rows_along
 from suanzi import _core
-from suanzi.conformance.truth.indexing_order import sorted_places
+from suanzi.conformance.truth.indexing_order import sorted_indices
 
 # Random bytes of these are other numbers than are stored: they are compared as numbers.
 WHOLE = [d for d in REAL if d.bits >= 8]
@@ -39,7 +39,7 @@ def check_order(x: sz.Tensor, axis: int, descending: bool) -> None:
     assert (values.dtype, places.dtype) == (x.dtype, sz.int64)
     assert values.shape == places.shape == x.shape
     for place, row in rows_along(x, axis):
-        expected = sorted_places(row, descending)
+        expected = sorted_indices(row, descending)
         assert places[place].tolist() == expected, (row, descending)
         check_values(values[place], x[place], expected)
 
@@ -49,7 +49,7 @@ def check_topk(x: sz.Tensor, k: int, axis: int, largest: bool) -> None:
     assert (values.dtype, places.dtype) == (x.dtype, sz.int64)
     assert values.shape == places.shape == (*x.shape[:axis], k, *x.shape[axis + 1 :])
     for place, row in rows_along(x, axis):
-        expected = sorted_places(row, largest)[:k]
+        expected = sorted_indices(row, largest)[:k]
         assert places[place].tolist() == expected, (row, k, largest)
         check_values(values[place], x[place], expected)
 

@@ -44,7 +44,7 @@ def test_sums_and_means(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_running_sums(name: str) -> None:
+def test_cumulative_sums(name: str) -> None:
     for values in hard_cases(name):
         x = sz.cast(sz.tensor(values), sz.dtype(name))
         if not all(map(math.isfinite, x.tolist())):

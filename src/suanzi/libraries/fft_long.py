@@ -51,16 +51,16 @@ def transform(x: Tensor, wide: DType, forward: bool, fft: Callable[[Tensor], Ten
     split = rectangle(x.size)
     assert split is not None
     rows, columns, block = split
-    across = fft(_turned(x.reshape(rows, columns), wide))
-    turned = _turned(across, wide)
-    array = turned.numpy().reshape(rows, columns // block, block)
+    across = fft(_transposed(x.reshape(rows, columns), wide))
+    transposed = _transposed(across, wide)
+    array = transposed.numpy().reshape(rows, columns // block, block)
     with np.errstate(all="ignore"):
         for table in _roots(rows, columns, block, wide is complex64, forward):
             array *= table
-    return _turned(fft(turned), wide).reshape(x.shape)
+    return _transposed(fft(transposed), wide).reshape(x.shape)
 
 
-def _turned(x: Tensor, dt: DType) -> Tensor:
+def _transposed(x: Tensor, dt: DType) -> Tensor:
     """Return a copy with rows as columns."""
     made: Tensor = _core.empty(x.shape[::-1], dt)
     _core.copy_into(made, x.T)

@@ -367,10 +367,10 @@ def away_from_the_ends(arrays: Array) -> Array:
 # ---- what is wrong with the numbers -------------------------------------------------------------
 
 
-def place(batch: tuple[int, ...], i: int) -> str:
+def batch_index(batch: tuple[int, ...], i: int) -> str:
     """Return where a matrix of a batch is, in words; nothing where there is but one.
 
-    >>> place((2, 3), 4), place((), 0)
+    >>> batch_index((2, 3), 4), batch_index((), 0)
     (' at [1, 1]', '')
     """
     index = []
@@ -401,16 +401,16 @@ def check_finite(op: Operator, name: str, arrays: Array, batch: tuple[int, ...])
 def not_finite(op: Operator, name: str, batch: tuple[int, ...], i: int) -> InvalidArgument:
     """Return the error for a matrix with NaN or an infinity."""
     return InvalidArgument(
-        f"{op.title}: {name}{place(batch, i)} holds NaN or an infinity, and LAPACK computes with "
-        "finite numbers. Look for them with sz.is_finite."
+        f"{op.title}: {name}{batch_index(batch, i)} holds NaN or an infinity, and LAPACK computes "
+        "with finite numbers. Look for them with sz.is_finite."
     )
 
 
 def did_not_converge(op: Operator, batch: tuple[int, ...], i: int) -> InvalidArgument:
     """Return the error for a matrix of which an iteration found no end."""
     return InvalidArgument(
-        f"{op.title}: the iteration for mat{place(batch, i)} did not converge. Scale the matrix, "
-        "or cast it to a wider dtype."
+        f"{op.title}: the iteration for mat{batch_index(batch, i)} did not converge. Scale the "
+        "matrix, or cast it to a wider dtype."
     )
 
 

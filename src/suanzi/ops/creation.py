@@ -13,7 +13,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
-from suanzi.ops.creation_values import copied, is_nothing, not_there, shared, values_of
+from suanzi.ops.creation_values import copied, is_nothing, refuse_host_memory, shared, values_of
 from suanzi.ops.creation_wanted import (
     LayoutLike,
     Scalar,
@@ -102,7 +102,7 @@ def wrap_tensor(
     if is_nothing(values):
         return want.make(want.empty, values=None)
     if want.provider is not None:  # which may know how to refer to memory of the host
-        return want.make(lambda: not_there(want), values=values)
+        return want.make(lambda: refuse_host_memory(want), values=values)
     return shared(want, values, layout is not None)
 
 

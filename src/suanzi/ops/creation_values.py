@@ -105,7 +105,7 @@ def copied(want: Wanted, source: Any, limit: int) -> Tensor:
     return want.laid(_core.from_bytes(raw, limit, want.shape, want.dtype))
 
 
-def not_there(want: Wanted) -> Tensor:
+def refuse_host_memory(want: Wanted) -> Tensor:
     """Raise for memory of the host that a tensor on another device is to refer to."""
     raise InvalidArgument(
         f"{want.op.title}: the memory of values is on the cpu, and device is {want.device}. Copy "

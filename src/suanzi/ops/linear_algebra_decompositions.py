@@ -12,6 +12,7 @@ from suanzi.layout import strides_of
 from suanzi.libraries.lapack import (
     BLOCK,
     as_array,
+    batch_index,
     call,
     check_finite,
     check_rank,
@@ -31,7 +32,6 @@ from suanzi.libraries.lapack import (
     matrix_at,
     not_finite,
     on_diagonal,
-    place,
     pointer,
     promoted_dtype,
     put,
@@ -150,8 +150,8 @@ def _not_positive_definite(op: Operator, x: Tensor, i: int, minor: int) -> Inval
     if not np.isfinite(lower).all():
         return not_finite(op, "mat", x.shape[:-2], i)
     return InvalidArgument(
-        f"{op.title}: mat{place(x.shape[:-2], i)} is not positive definite: its leading minor of "
-        f"order {minor} is not positive. Use sz.lu for other matrices."
+        f"{op.title}: mat{batch_index(x.shape[:-2], i)} is not positive definite: its leading "
+        f"minor of order {minor} is not positive. Use sz.lu for other matrices."
     )
 
 

@@ -127,13 +127,13 @@ def dot_shape(op: Operator, first: tuple[int, ...], second: tuple[int, ...]) -> 
 def rows_of(x: Tensor) -> Tensor:
     """Return a tensor as a matrix with its last axis but one down, and all others across."""
     along = x.ndim - 2
-    turned = _core.view(
+    transposed = _core.view(
         x,
         x.offset,
         (x.shape[along], *x.shape[:along], x.shape[-1]),
         (x.strides[along], *x.strides[:along], x.strides[-1]),
     )
-    flat: Tensor = turned.reshape(x.shape[along], prod(x.shape[:along]) * x.shape[-1])
+    flat: Tensor = transposed.reshape(x.shape[along], prod(x.shape[:along]) * x.shape[-1])
     return flat
 
 
@@ -171,7 +171,7 @@ def linear(
             "sizes must be equal."
         )
     _check_bias(op, operands, matrix.shape[0])
-    return product(source, matrix, computed, operands.get("bias"), turned=True)
+    return product(source, matrix, computed, operands.get("bias"), transposed=True)
 
 
 @operator("7.2.17.13", dtypes=FLOATING)
@@ -203,7 +203,7 @@ def bilinear(
     result = _core.empty((count, outputs), wide)
     for start, stop in blocks(count, outputs * matrices.shape[2]):
         halves = product(with_axis(xs[start:stop], 0), matrices, wide)  # out, rows, in2
-        sums = product(turned(halves, 0, 1), with_axis(ys[start:stop], 2), wide)
+        sums = product(swapped(halves, 0, 1), with_axis(ys[start:stop], 2), wide)
         _core.copy_into(result[start:stop], sums.reshape(stop - start, outputs))
     if "bias" in operands:
         result = _core.run_operator("add", [result, rounded(operands["bias"], computed)], wide)[0]
@@ -312,10 +312,10 @@ def rounded(x: Tensor, dt: DType) -> Tensor:
 
 
 def product(
-    x: Tensor, y: Tensor, dt: DType, bias: Tensor | None = None, turned: bool = False
+    x: Tensor, y: Tensor, dt: DType, bias: Tensor | None = None, transposed: bool = False
 ) -> Tensor:
-    """Return the product of checked tensors; with `turned`, y is transposed."""
-    made: Tensor = _core.multiply(x, y, dt, bias, turned)
+    """Return the product of checked tensors; with `transposed`, y is transposed."""
+    made: Tensor = _core.multiply(x, y, dt, bias, transposed)
     return made
 
 
@@ -331,7 +331,7 @@ def with_axis(x: Tensor, axis: int) -> Tensor:
     return made
 
 
-def turned(x: Tensor, first: int, second: int) -> Tensor:
+def swapped(x: Tensor, first: int, second: int) -> Tensor:
     """Return a view with two axes exchanged."""
     order = list(range(x.ndim))
     order[first], order[second] = order[second], order[first]

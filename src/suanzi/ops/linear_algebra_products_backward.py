@@ -20,7 +20,7 @@ from suanzi.ops.linear_algebra_products import (
     product,
     rounded,
     rows_of,
-    turned,
+    swapped,
     wide_of,
     with_axis,
 )
@@ -50,7 +50,7 @@ def dot_bwd1(out_grad: TensorLike, vec1: TensorLike, vec2: TensorLike) -> Tensor
         return _scaled(gradient, first, other, computed)
     columns = other if other.ndim > 1 else with_axis(other, 1)
     flat = gradient.reshape(prod(first.shape[:-1]), prod(gradient.shape[first.ndim - 1 :]))
-    found = product(flat, turned(rows_of(columns), 0, 1), computed)
+    found = product(flat, swapped(rows_of(columns), 0, 1), computed)
     return _like(found.reshape(first.shape), first)
 
 
@@ -72,11 +72,11 @@ def dot_bwd2(out_grad: TensorLike, vec1: TensorLike, vec2: TensorLike) -> Tensor
         return _scaled(gradient, second, other, computed)
     rows = as_matrix(other)
     flat = gradient.reshape(rows.shape[0], prod(gradient.shape[first.ndim - 1 :]))
-    found = product(turned(rows, 0, 1), flat, computed)  # k down, all the rest of vec2 across
+    found = product(swapped(rows, 0, 1), flat, computed)  # k down, all the rest of vec2 across
     if second.ndim > 2:
         batch = second.shape[:-2]
         found = found.reshape(second.shape[-2], prod(batch), second.shape[-1])
-        found = turned(found, 0, 1)
+        found = swapped(found, 0, 1)
     return _like(found.reshape(second.shape), second)
 
 
@@ -160,7 +160,7 @@ def linear_bwd_weight(out_grad: TensorLike, input: TensorLike) -> Tensor:
     computed = dtype_of(op, tensors, None)
     leading_axes(op, tensors)
     gradient, source = (as_matrix(x) for x in tensors.values())
-    return product(turned(gradient, 0, 1), conjugate(source), computed)
+    return product(swapped(gradient, 0, 1), conjugate(source), computed)
 
 
 @operator("7.2.17.13.4", dtypes=FLOATING)
@@ -208,12 +208,12 @@ def _bilinear_bwd_in(
     gradient, source = (as_matrix(rounded(x, computed)) for x in inputs.values())
     matrices = rounded(tensors["weight"], computed)
     if axis == 2:  # from the second inputs to the first
-        matrices = turned(matrices, 1, 2)
+        matrices = swapped(matrices, 1, 2)
     wide, count, across = wide_of(computed), prod(leading), matrices.shape[2]
     result = _core.empty((count, across), computed)
     for start, stop in blocks(count, matrices.shape[0] * across):
         halves = conjugate(product(with_axis(source[start:stop], 0), matrices, wide))
-        rows = product(with_axis(gradient[start:stop], 1), turned(halves, 0, 1), wide)
+        rows = product(with_axis(gradient[start:stop], 1), swapped(halves, 0, 1), wide)
         _core.copy_into(result[start:stop], rows.reshape(stop - start, across))
     found: Tensor = result.reshape(*leading, across)
     return found
@@ -240,9 +240,9 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
     result = zeros((gradient.shape[1], left.shape[1], right.shape[1]), wide)
     for start, stop in blocks(count, gradient.shape[1] * left.shape[1]):
-        scales = with_axis(turned(gradient[start:stop], 0, 1), 2)  # out, rows, 1
+        scales = with_axis(swapped(gradient[start:stop], 0, 1), 2)  # out, rows, 1
         scaled = _core.run_operator("mul", [scales, with_axis(left[start:stop], 0)], wide)[0]
-        part = product(turned(scaled, 1, 2), right[start:stop], wide)
+        part = product(swapped(scaled, 1, 2), right[start:stop], wide)
         result = part if start == 0 else _core.run_operator("add", [result, part], wide)[0]
     return rounded(result, computed)
 

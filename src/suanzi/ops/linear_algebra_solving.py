@@ -9,6 +9,7 @@ from suanzi import _core
 from suanzi.dtypes import DType
 from suanzi.libraries.lapack import (
     Copies,
+    batch_index,
     call,
     check_finite,
     check_result,
@@ -24,7 +25,6 @@ from suanzi.libraries.lapack import (
     matrix_at,
     norm_of,
     not_finite,
-    place,
     pointer,
     promoted_dtype,
     put,
@@ -204,8 +204,8 @@ def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Fact
         if found >= least:
             return lu, swaps, rows, cols
     raise InvalidArgument(
-        f"{op.title}: mat{place(work.batch, i)} is singular to the precision of {compute}: its "
-        f"reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
+        f"{op.title}: mat{batch_index(work.batch, i)} is singular to the precision of {compute}: "
+        f"its reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
         "sz.lstsq gives the least-squares solution of least norm."
     )
 

@@ -210,7 +210,7 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     """
     op = REGISTRY["cumsum"]
     x = real_argument(op, "input", input)
-    along = _running_axis(op, axis, x.ndim, OutOfRange)
+    along = _cumsum_axis(op, axis, x.ndim, OutOfRange)
     x = _converted(op, x, dtype)
     if along is None:
         x, along = reshape(x, (x.size,)), 0
@@ -218,8 +218,8 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     return made
 
 
-def _running_axis(op: Operator, axis: Any, ndim: int, error: type[StatusError]) -> int | None:
-    """Return the axis of a running sum; None if it is -1, which is all of them in one row."""
+def _cumsum_axis(op: Operator, axis: Any, ndim: int, error: type[StatusError]) -> int | None:
+    """Return the axis of a cumulative sum; None if it is -1, which is all of them in one row."""
     number = integer_argument(op, "axis", axis)
     if number == -1:
         return None
@@ -269,7 +269,7 @@ def cumsum_bwd(
     op = REGISTRY["cumsum_bwd"]
     gradient = real_argument(op, "out_grad", out_grad)
     check_dtype(op, {"out_grad": gradient}, gradient.dtype)
-    along = _running_axis(op, axis, gradient.ndim, InvalidArgument)
+    along = _cumsum_axis(op, axis, gradient.ndim, InvalidArgument)
     shape = None if input_shape is None else shape_argument(op, "input_shape", input_shape)
     if along is None and gradient.ndim != 1:
         raise InvalidArgument(

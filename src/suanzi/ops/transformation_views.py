@@ -2,7 +2,7 @@
 
 What these return shares the memory of the input wherever strides can say it; only `reshape` and
 `flatten` copy where they cannot. The making of the views is native; what comes here is what a
-native short cut did not take, errors above all.
+native fast path did not take, errors above all.
 """
 
 from __future__ import annotations

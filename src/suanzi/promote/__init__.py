@@ -8,7 +8,7 @@
 ``openvino``, ``strict``, ``lossless``   rule sets that are computed, not tabulated
 ``engine``     operands to an answer: the only code that applies a rule set
 ``context``    the rule set in force
-``mend``       what an answer loses, and the cast that mends it
+``fixes``      what an answer loses, and the cast that fixes it
 ``explain``, ``table``, ``laws``, ``diff``   answers in the form in which they are shown
 ``questions``  the public functions
 ``live``       a rule set against the installed framework

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
-from suanzi.promote.mend import Fix, losses, mend, unknown_losses
+from suanzi.promote.fixes import Fix, fix_for, losses, unknown_losses
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument
@@ -108,7 +108,7 @@ class Explanation:
     @cached_property
     def fix(self) -> Fix | None:
         """How to mend the loss or the refusal."""
-        return mend(self.answer)
+        return fix_for(self.answer)
 
     @property
     def title(self) -> str:

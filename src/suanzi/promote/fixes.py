@@ -1,4 +1,4 @@
-"""What an answer loses, and how to mend a loss or a refusal: the cast that makes it right."""
+"""What an answer loses, and the fix of a loss or a refusal: the cast that makes it right."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def unknown_losses(found: Answer) -> bool:
     return False
 
 
-def mend(found: Answer) -> Fix | None:
+def fix_for(found: Answer) -> Fix | None:
     """Return the fix for a refusal or a loss; None where nothing needs one, or nothing helps."""
     lost = losses(found)
     if found.dtype is not None and not lost:

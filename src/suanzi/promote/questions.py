@@ -211,12 +211,12 @@ def _write_refusal(found: Answer, who: str) -> str:
 
 def _advice_for(found: Answer) -> str:
     """Return the sentence that says how to mend a refusal; empty where nothing helps."""
-    from suanzi.promote.mend import mend, scope
+    from suanzi.promote.fixes import fix_for, scope
 
     key = *scope(found), found.operands
     if key not in _advice:
         if len(_advice) > 4096:
             _advice.clear()
-        fix = mend(found)
+        fix = fix_for(found)
         _advice[key] = f" {fix.text[0].upper()}{fix.text[1:]}." if fix else ""
     return _advice[key]

@@ -158,14 +158,14 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
         return made
 
     assert declared.kernel is not None
-    dear = declared.ulp is not None and declared.ulp > 0.5
+    expensive = declared.ulp is not None and declared.ulp > 0.5
     made: Any = _core.declare_operator(
         declared.name,
         declared.kernel,
         len(signature.parameters),
         declared.operator_class,
         declared.dtypes,
-        dear,
+        expensive,
         declared.domain is not None,
         _with_overrides(declared, function if own_body else slow),
     )

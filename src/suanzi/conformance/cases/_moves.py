@@ -41,10 +41,10 @@ def indices(shape: Sequence[int]) -> Iterator[Shape]:
     return product(*map(range, shape))
 
 
-def place(index: Sequence[int], shape: Sequence[int]) -> int:
+def ravel(index: Sequence[int], shape: Sequence[int]) -> int:
     """Return how many elements are before an index.
 
-    >>> place((1, 2), (2, 3))
+    >>> ravel((1, 2), (2, 3))
     5
     """
     found = 0

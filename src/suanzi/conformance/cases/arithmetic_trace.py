@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, indices, place, zero
+from suanzi.conformance.cases._moves import Shape, indices, ravel, zero
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
 from suanzi.conformance.model.numbers import (
@@ -119,7 +119,7 @@ def _diagonals(shape: Shape, more: dict[str, int]) -> tuple[Shape, list[list[int
         for i in range(shape[first]):
             if 0 <= i + offset < shape[second]:
                 at = dict(zip(kept, index, strict=True)) | {first: i, second: i + offset}
-                terms.append(place([at[axis] for axis in range(rank)], shape))
+                terms.append(ravel([at[axis] for axis in range(rank)], shape))
         found.append(terms)
     return rest, found
 

@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Move, Shape, by, indices, move_cases, one, place, result
+from suanzi.conformance.cases._moves import (
+    Move,
+    Shape,
+    by,
+    indices,
+    move_cases,
+    one,
+    ravel,
+    result,
+)
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value
@@ -97,7 +106,7 @@ def _together(a: Shape, b: Shape) -> Shape:
 def _source(index: Shape, shape: Shape) -> int:
     """Return the place in a tensor that is repeated."""
     own = index[len(index) - len(shape) :]
-    return place([0 if n == 1 else i for i, n in zip(own, shape, strict=True)], shape)
+    return ravel([0 if n == 1 else i for i, n in zip(own, shape, strict=True)], shape)
 
 
 # ---- conj, real, imag ----------------------------------------------------------------------------
@@ -131,7 +140,7 @@ def parts_of_numbers(op: str, wanted: Wanted) -> Iterator[Case]:
             yield _of_pairs(op, "random", dtype, "60 elements", (60,), xs)
 
     def move(shape: Shape) -> Move:
-        return one("", shape, result(shape, lambda i: None if op == "imag" else place(i, shape)))
+        return one("", shape, result(shape, lambda i: None if op == "imag" else ravel(i, shape)))
 
     plain, empty = [move(s) for s in _SHAPES], [move(s) for s in ((), (0,), (2, 0, 3))]
     yield from (c for c in move_cases(op, wanted, plain, empty) if c.dtype not in PARTS)

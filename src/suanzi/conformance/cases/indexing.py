@@ -12,7 +12,7 @@ from suanzi.conformance.cases._moves import Shape, by, distinct
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Value, decode, real
-from suanzi.conformance.truth.indexing_order import first_best, sorted_places
+from suanzi.conformance.truth.indexing_order import first_best, sorted_indices
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.status import Status
 
@@ -183,7 +183,7 @@ def _order(
         elements: list[Value] = [0] * math.prod(left)
         places = [0] * math.prod(left)
         for line, out in zip(lines(shape, [along]), lines(left, [along]), strict=True):
-            order = sorted_places([xs[i] for i in line], falling is not False)[:count]
+            order = sorted_indices([xs[i] for i in line], falling is not False)[:count]
             for target, source in zip(out, order, strict=True):
                 elements[target], places[target] = xs[line[source]], source
         found = Output(dtype, left, tuple(elements)), Output("int64", left, tuple(places))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, by, indices, place
+from suanzi.conformance.cases._moves import Shape, by, indices, ravel
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, add, decode, mul, real
@@ -134,7 +134,7 @@ def _sampled(dtype: str, mode: str, xs: Sequence[Value], shape: Shape, sizes: Sh
     truth: list[Real] = []
     bounds: list[Fraction] = []
     chosen = [weights(mode, shape[2:], sizes, index) for index in indices(sizes)]
-    found = [[(place(at, shape[2:]), w) for at, w in each.items()] for each in chosen]
+    found = [[(ravel(at, shape[2:]), w) for at, w in each.items()] for each in chosen]
     for start in range(0, math.prod(shape[:2]) * inner, inner):
         plane = numbers[start : start + inner]
         largest = max((x.size for x in plane if x.size is not None and not x.is_nan), default=0)

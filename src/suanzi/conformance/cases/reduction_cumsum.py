@@ -19,8 +19,8 @@ SHAPE = (3, 4, 2)
 
 
 @cases_of("cumsum", "cumsum_bwd")
-def running_sums(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give running sums along each axis, and of all elements in one row."""
+def cumulative_sums(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give cumulative sums along each axis, and of all elements in one row."""
     for dtype in dtypes_of(op):
         yield from _of_shapes(op, dtype, wanted)
         if wanted.wants("plain", dtype) and (dtype in FORMATS or dtype in PARTS):
@@ -133,7 +133,7 @@ def _case(
         for row in rows:
             line = row[::-1] if op == "cumsum_bwd" else row
             for place, (sum_, bound) in zip(
-                line, _running(target, [xs[i] for i in line]), strict=True
+                line, _cumulative(target, [xs[i] for i in line]), strict=True
             ):
                 truth[place], bounds[place] = sum_, bound
         rounds = target in FORMATS or target in PARTS
@@ -143,17 +143,17 @@ def _case(
     return Case(op, group, dtype, title, arguments, expect)
 
 
-def _running(dtype: str, row: Sequence[Value]) -> Iterator[tuple[Value, Fraction]]:
+def _cumulative(dtype: str, row: Sequence[Value]) -> Iterator[tuple[Value, Fraction]]:
     """Give the sums of a row up to each element, and how far they may be off."""
     if dtype in PARTS:
         pairs = [x for x in row if isinstance(x, tuple)]
         first_side, second_side = (
-            _running_reals(PARTS[dtype], [x[i] for x in pairs]) for i in (0, 1)
+            _cumulative_reals(PARTS[dtype], [x[i] for x in pairs]) for i in (0, 1)
         )
         for first, second in zip(first_side, second_side, strict=True):
             yield (first[0], second[0]), max(first[1], second[1])
     elif dtype in FORMATS:
-        yield from _running_reals(dtype, reals(row))
+        yield from _cumulative_reals(dtype, reals(row))
     else:
         sum_ = 0
         for x in row:
@@ -162,7 +162,7 @@ def _running(dtype: str, row: Sequence[Value]) -> Iterator[tuple[Value, Fraction
             yield wrap(dtype, sum_), Fraction(0)
 
 
-def _running_reals(dtype: str, row: Sequence[Real]) -> Iterator[tuple[Real, Fraction]]:
+def _cumulative_reals(dtype: str, row: Sequence[Real]) -> Iterator[tuple[Real, Fraction]]:
     sum_, size = real(0), Fraction(0)
     for count, x in enumerate(row, 1):
         sum_ = add(sum_, x)

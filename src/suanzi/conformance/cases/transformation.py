@@ -18,7 +18,7 @@ from suanzi.conformance.cases._moves import (
     indices,
     laid_out,
     move_cases,
-    place,
+    ravel,
     result,
     strided,
     zero,
@@ -200,7 +200,7 @@ def _at(bound: Bound, index: Shape) -> Value | None:
         return bound
     last = index[len(index) - len(bound.shape) :]
     at = [0 if n == 1 else i for i, n in zip(last, bound.shape, strict=True)]
-    return bound.elements[place(at, bound.shape)]
+    return bound.elements[ravel(at, bound.shape)]
 
 
 def _below(a: Value, b: Value) -> bool:
@@ -292,7 +292,7 @@ def _where(x: Shape, y: Shape, condition: Shape, chosen: Sequence[int]) -> Move:
     out = [next((n for n in sizes if n != 1), 1) for sizes in zip(*full, strict=True)]
 
     def at(index: Shape, shape: Shape) -> int:
-        return place([0 if n == 1 else i for i, n in zip(index, shape, strict=True)], shape)
+        return ravel([0 if n == 1 else i for i, n in zip(index, shape, strict=True)], shape)
 
     def source(index: Shape) -> int:
         if chosen[at(index, full[0])]:

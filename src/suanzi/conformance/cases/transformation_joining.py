@@ -17,8 +17,8 @@ from suanzi.conformance.cases._moves import (
     distinct,
     move_cases,
     one,
-    place,
     random_shape,
+    ravel,
     result,
     text,
 )
@@ -38,7 +38,7 @@ def _joined(shapes: Sequence[Shape], axis: int, title: str) -> Move:
     def source(index: Shape) -> int:
         part = next(k for k in range(len(shapes)) if before[k] <= index[along] < before[k + 1])
         at = [i - before[part] if d == along else i for d, i in enumerate(index)]
-        return first[part] + place(at, shapes[part])
+        return first[part] + ravel(at, shapes[part])
 
     out = [sum(sizes) if d == along else n for d, n in enumerate(shapes[0])]
     return Move(title, {"input_lists": list(shapes)}, result(out, source), {"axis": axis})
@@ -107,7 +107,7 @@ def stacked(op: str, wanted: Wanted) -> Iterator[Case]:
 def _tile(shape: Shape, repeats: Shape) -> Move:
     out = [n * r for n, r in zip(shape, repeats, strict=True)]
     made = result(
-        out, lambda index: place([i % n for i, n in zip(index, shape, strict=True)], shape)
+        out, lambda index: ravel([i % n for i, n in zip(index, shape, strict=True)], shape)
     )
     return one(f"repeats {text(repeats)}", shape, made, repeats=list(repeats))
 
@@ -141,7 +141,7 @@ def _roll(shape: Shape, shifts: Sequence[int], axis: Sequence[int] | None) -> Mo
         by_axis[n] += shift
 
     def source(index: Shape) -> int:
-        return place([(i - s) % n for i, s, n in zip(index, by_axis, shape, strict=True)], shape)
+        return ravel([(i - s) % n for i, s, n in zip(index, by_axis, shape, strict=True)], shape)
 
     title = f"by {text(shifts)} along {text(axis)}"
     return one(title, shape, result(shape, source), shifts=list(shifts), axis=list(axis))
@@ -187,7 +187,7 @@ def _pad(shape: Shape, widths: Sequence[int], mode: str | None) -> Move:
     def source(index: Shape) -> int | None:
         at = [fold(i - a, n) for i, a, n in zip(index, widths[::2], shape, strict=True)]
         inside = [i for i in at if i is not None]
-        return place(inside, shape) if len(inside) == len(at) else None
+        return ravel(inside, shape) if len(inside) == len(at) else None
 
     arguments: dict[str, Any] = {"pad_width": list(widths)}
     if mode is not None:

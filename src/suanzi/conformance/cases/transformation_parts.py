@@ -15,8 +15,8 @@ from suanzi.conformance.cases._moves import (
     by,
     move_cases,
     one,
-    place,
     random_shape,
+    ravel,
     result,
     text,
 )
@@ -29,7 +29,7 @@ def _slice(shape: Shape, begin: Shape, size: Shape, step: Shape) -> Move:
     out = [-(-n // s) for n, s in zip(size, step, strict=True)]
 
     def source(index: Shape) -> int:
-        return place([b + i * s for b, i, s in zip(begin, index, step, strict=True)], shape)
+        return ravel([b + i * s for b, i, s in zip(begin, index, step, strict=True)], shape)
 
     return one(
         f"begin {text(begin)} size {text(size)} step {text(step)}",
@@ -104,7 +104,7 @@ def slice_gradients(op: str, wanted: Wanted) -> Iterator[Case]:
 def _crop(shape: Shape, sizes: Shape, offsets: Shape | None) -> Move:
     starts = offsets or (0,) * len(shape)
     made = result(
-        sizes, lambda index: place([o + i for o, i in zip(starts, index, strict=True)], shape)
+        sizes, lambda index: ravel([o + i for o, i in zip(starts, index, strict=True)], shape)
     )
     if offsets is None:
         return one(f"to {by(sizes)}", shape, made, shape=list(sizes))
@@ -135,7 +135,7 @@ def _expand(shape: Shape, out: Shape) -> Move:
     new = len(out) - len(shape)
 
     def source(index: Shape) -> int:
-        return place([0 if n == 1 else i for i, n in zip(index[new:], shape, strict=True)], shape)
+        return ravel([0 if n == 1 else i for i, n in zip(index[new:], shape, strict=True)], shape)
 
     return one(f"to {by(out)}", shape, result(out, source), shape=list(out))
 
@@ -173,7 +173,7 @@ def _part(shape: Shape, axis: int, start: int, size: int, keep: bool = True) -> 
 
     def source(index: Shape) -> int:
         full = index if keep else (*index[:axis], 0, *index[axis:])
-        return place([i + start if d == axis else i for d, i in enumerate(full)], shape)
+        return ravel([i + start if d == axis else i for d, i in enumerate(full)], shape)
 
     middle = (size,) if keep else ()
     return result((*shape[:axis], *middle, *shape[axis + 1 :]), source)

@@ -19,7 +19,7 @@ from suanzi.conformance.cases._moves import (
     move_case,
     move_cases,
     one,
-    place,
+    ravel,
     result,
 )
 from suanzi.conformance.model.case import Case, Output
@@ -37,7 +37,7 @@ def _to(shape: Shape, dims: Shape, at: Sequence[int], index: Shape) -> tuple[lis
     """
     outer = dims if len(dims) == 1 else dims[:-1]
     count = 1 if len(dims) == 1 else dims[-1]
-    first = place(index[: len(outer)], outer) * count
+    first = ravel(index[: len(outer)], outer) * count
     return list(at[first : first + count]), index[len(outer) :]
 
 
@@ -59,7 +59,7 @@ def _gather(
 ) -> Move:
     def source(index: Shape) -> int:
         start, rest = _to(shape, dims, at, index)
-        return place([*start, *rest], shape)
+        return ravel([*start, *rest], shape)
 
     return one(
         title or f"{dtype} indices {by(dims)}",
@@ -110,7 +110,7 @@ def _scatter(
     found: list[int | None] = list(range(size))
     for number, index in enumerate(indices(part)):  # of those that coincide, the last stays
         start, rest = _to(shape, dims, at, index)
-        found[place([*start, *rest], shape)] = size + number
+        found[ravel([*start, *rest], shape)] = size + number
     arguments: dict[str, object] = {"index": tensor(dtype, list(at), dims)}
     if override is not None:
         arguments["override"] = override
@@ -185,7 +185,7 @@ def _added(
         found = list(base)
         for number, index in enumerate(indices(part)):
             start, rest = _to(shape, dims, at, index)
-            where = place([*start, *rest], shape)
+            where = ravel([*start, *rest], shape)
             found[where] = _sum(dtype, found[where], new[number])
         return (Output(dtype, shape, tuple(found), zero_sign=False),)
 
@@ -235,7 +235,7 @@ def _masked(shape: Shape, mask_shape: Shape, mask: Sequence[int]) -> Move:
     chosen = []
     for number, index in enumerate(indices(shape)):
         at = [0 if n == 1 else i for i, n in zip(index[new:], mask_shape, strict=True)]
-        if mask[place(at, mask_shape)]:
+        if mask[ravel(at, mask_shape)]:
             chosen.append(number)
     return one(
         f"mask {by(mask_shape)} {sum(mask)} true",

@@ -14,8 +14,8 @@ from suanzi.conformance.cases._moves import (
     by,
     move_cases,
     one,
-    place,
     random_shape,
+    ravel,
     result,
     text,
 )
@@ -160,7 +160,7 @@ def _transpose(shape: Shape, perm: Sequence[int] | None) -> Move:
     out = [0] * len(shape)
     for axis, to in enumerate(order):
         out[to] = shape[axis]
-    made = result(out, lambda index: place([index[to] for to in order], shape))
+    made = result(out, lambda index: ravel([index[to] for to in order], shape))
     if perm is None:
         return one("without perm", shape, made)
     return one(f"perm {text(perm)}", shape, made, perm=list(perm))
@@ -195,13 +195,13 @@ def _flip(shape: Shape, axis: Sequence[int]) -> Move:
         turned = [
             n - 1 - i if d in axes else i for d, (i, n) in enumerate(zip(index, shape, strict=True))
         ]
-        return place(turned, shape)
+        return ravel(turned, shape)
 
     return one(f"axes {text(axis)}", shape, result(shape, source), axis=list(axis))
 
 
 @cases_of("flip", "reverse")
-def turned_round(op: str, wanted: Wanted) -> Iterator[Case]:
+def flipped(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give axes backwards."""
 
     def drawn(random: Random) -> Move:

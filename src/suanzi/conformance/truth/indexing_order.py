@@ -25,10 +25,10 @@ def rank(x: Value | float) -> tuple[int, Fraction | int]:
     return 0, number.value
 
 
-def sorted_places(row: Sequence[Value | float], descending: bool) -> list[int]:
+def sorted_indices(row: Sequence[Value | float], descending: bool) -> list[int]:
     """Return where the elements are in order; equal ones as they are in the row.
 
-    >>> sorted_places([1, 3, 1, 3], True)
+    >>> sorted_indices([1, 3, 1, 3], True)
     [1, 3, 0, 2]
     """
     return sorted(range(len(row)), key=lambda i: rank(row[i]), reverse=descending)

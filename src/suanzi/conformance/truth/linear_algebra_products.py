@@ -239,13 +239,13 @@ def _with_special_values(how: Formula, given: Mapping[str, Data], dtype: str) ->
         return reduce(_times, [_at(given[o.name], o, sizes, place) for o in how.operands])
 
     truth = [
-        _sum_of([term(place | more) for more in _places(inner, sizes)], dtype)
-        for place in _places(how.out, sizes)
+        _sum_of([term(place | more) for more in _assignments(inner, sizes)], dtype)
+        for place in _assignments(how.out, sizes)
     ]
     return Output(dtype, how.shape, tuple(truth), zero_sign=False)
 
 
-def _places(letters: str | list[str], sizes: Mapping[str, int]) -> list[dict[str, int]]:
+def _assignments(letters: str | list[str], sizes: Mapping[str, int]) -> list[dict[str, int]]:
     found: list[dict[str, int]] = [{}]
     for k in letters:
         found = [{**one, k: i} for one in found for i in range(sizes[k])]
