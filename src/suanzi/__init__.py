@@ -7,6 +7,7 @@ suanzi.bfloat16
 257
 """
 
+from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
 from suanzi._former_names import keep_former_names
@@ -193,8 +194,8 @@ from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
 from suanzi.resolve.domains import domain_errors
 from suanzi.saving import load, save
-from suanzi.sparse.exchange import from_pydata_sparse, from_scipy
-from suanzi.sparse.making import to_sparse
+from suanzi.sparse.forms import dispatch as _dispatch  # noqa: F401 - what operators do there
+from suanzi.sparse.making import from_pydata_sparse, from_scipy, to_sparse
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import (
     AllocFailed,
@@ -211,8 +212,9 @@ from suanzi.status import (
     WrongObject,
 )
 from suanzi.tensors.exchange import from_dlpack
+from suanzi.tensors.make import tensor
 from suanzi.tensors.print_options import get_printoptions, printoptions, set_printoptions
-from suanzi.tensors.tensor import Tensor, tensor
+from suanzi.tensors.tensor import Tensor
 
 __all__ = [
     "QT_ASYM_INT8",

@@ -17,6 +17,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
@@ -411,3 +412,13 @@ def part(dtype: DType) -> DType:
     if dtype.kind != "complex":
         return dtype
     return {16: float16, 32: float32, 64: float64}[dtype.bits // 2]
+
+
+@cache
+def stored_dtype(dt: DType) -> DType:
+    """Return the integer dtype that a quantised dtype stores.
+
+    >>> stored_dtype(QT_ASYM_UINT8)
+    suanzi.uint8
+    """
+    return dtype(f"{'int' if iinfo(dt).min < 0 else 'uint'}{dt.bits}")

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType as DType
-from suanzi.dtypes import DTypeLike, float32, float64, iinfo, int8, int16, uint8, uint16
+from suanzi.dtypes import DTypeLike, float32, float64, iinfo
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
 from suanzi.resolve.arguments import tensor_argument, without_scale
@@ -39,18 +39,6 @@ MAX_CHANNELS = 2**28
 """The most channels that scales are taken from data for."""
 
 _limits = cache(iinfo)
-_STORED = {(8, True): int8, (16, True): int16, (8, False): uint8, (16, False): uint16}
-
-
-@cache
-def stored_dtype(dt: DType) -> DType:
-    """Return the integer dtype that a quantised dtype stores.
-
-    >>> from suanzi.dtypes import QT_ASYM_UINT8
-    >>> stored_dtype(QT_ASYM_UINT8)
-    suanzi.uint8
-    """
-    return _STORED[dt.bits, _limits(dt).min < 0]
 
 
 @cache
@@ -165,24 +153,6 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     if x.zero_point is None:
         raise without_scale(op.title, "x", x)
     made: Tensor = _core.dequantize(x, target, False)
-    return made
-
-
-def int_repr(x: Tensor) -> Tensor:
-    """Return the integers that a quantised tensor stores, on the same memory."""
-    if x.dtype.kind != "quantized":
-        raise TypeMismatch(f"int_repr: the tensor is {x.dtype}; only quantised tensors have one.")
-    memory = x.storage
-    made: Tensor = _core.wrap_memory(
-        memory.data,
-        memory.size,
-        stored_dtype(x.dtype),
-        x.shape,
-        x.strides,
-        x.offset,
-        memory.read_only,
-        memory,
-    )
     return made
 
 

@@ -10,30 +10,23 @@ from __future__ import annotations
 
 import errno
 import io
-import math
 import os
-import sys
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from suanzi import _core
 from suanzi.dtypes import dtype
-from suanzi.layout import min2maj_of, strides_of
-from suanzi.shapes import is_shape
+from suanzi.sparse.making import from_tensors, to_tensors
+from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import zipfile
 
-    from suanzi.sparse.tensor import SparseTensor
-    from suanzi.tensors.tensor import Tensor
-
 FORMAT, VERSION = "suanzi tensors", 2
 _SINGLE = None  # the name of a tensor that was saved alone
-
-Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
-"""dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
 
 
 def save(
@@ -51,9 +44,6 @@ def save(
     """
     import json
     import zipfile
-
-    from suanzi.sparse.tensor import SparseTensor
-    from suanzi.tensors.tensor import Tensor, is_destroyed
 
     kinds = (Tensor, SparseTensor)
     named: Mapping[Any, Any] = tensors if isinstance(tensors, Mapping) else {_SINGLE: tensors}
@@ -87,8 +77,6 @@ def _write(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
 
 def _write_sparse(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
     """Write the arrays of a sparse tensor, and return what describes it."""
-    from suanzi.sparse.making import to_tensors
-
     layout, shape, parts = to_tensors(x)
     described = [_write(archive, f"{place}/{i}", part) for i, part in enumerate(parts)]
     return {"layout": layout, "shape": shape, "parts": described}
@@ -158,7 +146,7 @@ def _read(archive: zipfile.ZipFile) -> dict[Any, Any]:
 
 def _read_dense(archive: zipfile.ZipFile, place: str, entry: Any) -> Tensor:
     shape = tuple(entry["shape"])
-    size = _count(shape) * dtype(entry["dtype"]).itemsize
+    size = count_of(shape) * dtype(entry["dtype"]).itemsize
     if archive.getinfo(place).file_size != size:  # before anything is read into memory
         raise InvalidArgument(f"the elements at {place!r} are not {size} bytes.")
     return from_parts(
@@ -167,61 +155,5 @@ def _read_dense(archive: zipfile.ZipFile, place: str, entry: Any) -> Tensor:
 
 
 def _read_sparse(archive: zipfile.ZipFile, place: str, entry: Any) -> SparseTensor:
-    from suanzi.sparse.making import from_tensors
-
     parts = [_read_dense(archive, f"{place}/{i}", p) for i, p in enumerate(entry["parts"])]
     return from_tensors(entry["layout"], tuple(entry["shape"]), parts)
-
-
-def to_parts(x: Tensor) -> Parts:
-    """Take a tensor apart; a view with gaps becomes row-major."""
-    order = min2maj_of(x.shape, x.strides) or tuple(range(x.ndim - 1, -1, -1))
-    dense = x if min2maj_of(x.shape, x.strides) else _core.row_major_copy(x)
-    raw = _bytes(dense)
-    quantization = None
-    if x.scale is not None:
-        quantization = [list(x.scale), x.zero_point, x.channel_axis]
-    return x.dtype.name, x.shape, order, raw, quantization
-
-
-def from_parts(
-    kind: str, shape: tuple[int, ...], min2maj: tuple[int, ...], raw: bytes, quantization: Any
-) -> Tensor:
-    """Put a tensor together from its parts."""
-    dt = dtype(kind)
-    count = _count(shape)
-    if len(raw) != count * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
-        raise InvalidArgument(
-            f"{len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
-            f"{min2maj}."
-        )
-    flat = _core.empty((count,), dt)
-    flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
-    made = cast("Tensor", _core.view(flat, 0, shape, strides_of(shape, min2maj)))
-    if quantization is not None:
-        scale, zero_point, axis = quantization
-        if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
-            raise InvalidArgument(f"{quantization} does not quantise shape {shape}.")
-        _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
-    return made
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    if not is_shape(shape):
-        raise InvalidArgument(f"{shape} is not a shape.")
-    return math.prod(shape)
-
-
-def _bytes(dense: Tensor) -> bytes:
-    size = dense.dtype.itemsize
-    start = dense.offset * size
-    return bytes(_little_endian(dense.storage.memory[start : start + dense.size * size], size))
-
-
-def _little_endian(raw: Any, itemsize: int) -> Any:
-    if sys.byteorder == "little" or itemsize == 1:
-        return raw
-    import numpy as np
-
-    width = min(itemsize, 8)
-    return np.frombuffer(raw, f"V{width}").view(f"u{width}").byteswap().tobytes()

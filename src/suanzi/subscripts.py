@@ -16,7 +16,11 @@ from suanzi._hints import way_to_the_host
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import float32, float64, int64
 from suanzi.layout import strides_of
-from suanzi.shapes import MAX_NDIM
+from suanzi.ops.transformation import cast
+from suanzi.ops.transformation_selecting import flat_item, with_quick_rows
+from suanzi.quantized import dequantize, quantize_like
+from suanzi.resolve.arguments import without_scale
+from suanzi.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -24,8 +28,9 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensors.exchange import kind_of
-from suanzi.tensors.tensor import Tensor, is_destroyed, scales_at, tensor, with_quantization_of
+from suanzi.tensors.make import kind_of, tensor
+from suanzi.tensors.parts import is_destroyed, scales_at, with_quantization_of
+from suanzi.tensors.tensor import Tensor
 
 _WHOLE = slice(None)
 
@@ -41,8 +46,6 @@ def get(x: Tensor, key: Any) -> Tensor:
 
 
 def _gathered(found: _Picked) -> Tensor:
-    from suanzi.ops.transformation_selecting import with_quick_rows
-
     axis, picked = found.axis, len(found.indices)
     lies_outside = _fastest_axis(found.base) < axis
     if lies_outside:  # what is dense stands before the indices: it is made rows, then moved back
@@ -80,8 +83,6 @@ def set_(x: Tensor, key: Any, value: Any) -> None:
     shape = found.shape if isinstance(found, Tensor) else found.result_shape()
     source = _repeatable(shape, _value(x, value))
     if x.scale is not None:  # else integers that stand for nothing are copied as they are
-        from suanzi.quantized import dequantize, quantize_like
-
         if isinstance(found, _Picked) and found.picks_channels():
             # Written as real numbers; what is not written to is stored as it was.
             real = dequantize(x, float64)
@@ -122,8 +123,6 @@ class _Picked:
         dims, steps = self.base.shape[self.axis : end], strides[self.axis : end]
         found = _core.index_offsets(self.indices, dims, steps, True)
         if isinstance(found, tuple):
-            from suanzi.ops.transformation_selecting import flat_item
-
             which, place = found
             raise _out_of_range(flat_item(self.indices[which], place), dims[which])
         offsets: Tensor = found
@@ -203,8 +202,6 @@ def _stand_together(given: list[Any]) -> bool:
 
 def _arranged(view: Tensor, indices: list[tuple[int, Tensor]], together: bool) -> _Picked:
     """Return the view with the axes that are indexed side by side, and the indices repeated."""
-    from suanzi.shapes import broadcast_shapes
-
     shape = broadcast_shapes([one.shape for _, one in indices])
     if shape is None:
         came = " and ".join(str(one.shape) for _, one in indices)
@@ -336,12 +333,8 @@ def _value(x: Tensor, value: Any) -> Tensor:
         )
     for name, one in (("the tensor", x), ("the value", source)):
         if one.dtype.kind == "quantized" and one.scale is None:
-            from suanzi.resolve.arguments import without_scale
-
             raise without_scale("x[key] = value", name, one)
     if source.dtype.kind == "quantized" and not quantized:
-        from suanzi.ops.transformation import cast
-
         return cast(source, x.dtype)
     return source
 
@@ -355,8 +348,6 @@ def _stays_apart(x: Tensor, value: Any) -> bool:
 
 def _repeatable(shape: tuple[int, ...], source: Tensor) -> Tensor:
     """Return the value, which must repeat to the shape of what it is written to."""
-    from suanzi.shapes import broadcast_shapes
-
     came = source.shape
     while len(came) > len(shape) and came[0] == 1:
         came = came[1:]
@@ -383,3 +374,6 @@ def _channels(found: _Picked) -> int:
             "of which has a scale of its own; index sz.dequantize(x)."
         )
     return axis if axis < found.axis else axis - picked + added
+
+
+_core.declare_indexing(get, set_)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import suanzi as sz
-from suanzi.tensors.tensor import readable
+from suanzi.tensors.parts import readable
 
 Array = np.ndarray[Any, Any]
 

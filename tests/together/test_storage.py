@@ -11,7 +11,7 @@ import suanzi as sz
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.registry import REGISTRY
-from suanzi.tensors.tensor import zeros
+from suanzi.tensors.parts import zeros
 
 HUGE = 2**40
 

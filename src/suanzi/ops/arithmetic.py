@@ -13,7 +13,8 @@ from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.resolve.scalars import axis_argument, integer_argument, shape_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensors.tensor import Tensor, TensorLike, zeros
+from suanzi.tensors.parts import zeros
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)

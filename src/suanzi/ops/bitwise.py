@@ -13,7 +13,9 @@ from suanzi.resolve.arguments import as_operand
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import readable
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and")

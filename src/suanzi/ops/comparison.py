@@ -18,7 +18,9 @@ from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.status import InvalidArgument
-from suanzi.tensors.tensor import Tensor, TensorLike, readable, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import readable
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal")

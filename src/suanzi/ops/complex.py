@@ -19,7 +19,9 @@ from suanzi.resolve.arguments import (
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.tensor import Tensor, TensorLike, copy, tensor, zeros
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import copy, zeros
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _PARTS = (float16, float32, float64)
 _NOT_TEXT = tuple(d for d in ANY if d is not char)

@@ -30,7 +30,8 @@ from suanzi.resolve.arguments import as_operand, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument, WrongObject
-from suanzi.tensors.tensor import Tensor, TensorLike, copy, with_quantization_of
+from suanzi.tensors.parts import copy, with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 WHOLE_AND_FLOATING = (*INTEGERS, *SUBBYTE, *FLOATS, *COMPLEX)
 VALUES = (*BOOL, *WHOLE_AND_FLOATING)

@@ -8,20 +8,16 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike
+from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike, stored_dtype
 from suanzi.ops.creation_wanted import LayoutLike, wanted
-from suanzi.quantized import (
-    channel_axis_argument,
-    scale_argument,
-    stored_dtype,
-    zero_point_argument,
-)
+from suanzi.quantized import channel_axis_argument, scale_argument, zero_point_argument
 from suanzi.registry import QUANTIZED, REGISTRY, Operator
 from suanzi.resolve.arguments import tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
-from suanzi.tensors.tensor import Tensor, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor
 
 
 @operator("7.2.1.15", dtypes=QUANTIZED)

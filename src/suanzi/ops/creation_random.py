@@ -35,7 +35,8 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensors.tensor import Tensor, TensorLike, readable
+from suanzi.tensors.parts import readable
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 if TYPE_CHECKING:
     import numpy as np

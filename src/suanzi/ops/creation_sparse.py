@@ -12,8 +12,9 @@ from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import kind_of
-from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.make import kind_of, tensor
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,8 +18,10 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensors.exchange import from_dlpack, from_numpy, kind_of
-from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.exchange import from_dlpack, from_numpy
+from suanzi.tensors.make import kind_of, tensor
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 _FITTED = (*BOOL, *SUBBYTE)  # dtypes that fill less than their byte
 

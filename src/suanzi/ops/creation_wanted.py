@@ -20,7 +20,9 @@ from suanzi.resolve.scalars import check_alive, integer_argument, shape_argument
 from suanzi.shapes import bounded
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np

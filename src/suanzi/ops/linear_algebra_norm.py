@@ -23,7 +23,8 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import axes_argument, check_alive
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensors.exchange import from_numpy, to_numpy
-from suanzi.tensors.tensor import Tensor, TensorLike, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _MAGNITUDES, _LARGEST, _SQUARES = range(3)
 """What the loops make of the elements: sums of the first and third, which then has its root."""

@@ -29,7 +29,8 @@ from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.tensor import Tensor, TensorLike, zeros
+from suanzi.tensors.parts import zeros
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.17.2.4", dtypes=NUMBERS)

@@ -8,7 +8,8 @@ from suanzi.promote.engine import answer
 from suanzi.promote.library import openvino_rules
 from suanzi.promote.questions import refusal
 from suanzi.status import TypeMismatch, UninitializedObject
-from suanzi.tensors.tensor import Tensor, is_destroyed
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 
 def convert_promote_types(

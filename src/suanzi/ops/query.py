@@ -9,7 +9,8 @@ from suanzi.resolve.arguments import real_values, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.status import InvalidArgument
-from suanzi.tensors.tensor import Tensor, TensorLike, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _CHECKED = (*BOOL, *SUBBYTE, *NUMBERS)
 

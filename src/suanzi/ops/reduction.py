@@ -32,7 +32,8 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import integer_argument, shape_argument
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
-from suanzi.tensors.tensor import Tensor, TensorLike, copy
+from suanzi.tensors.parts import copy
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS), fast=_core.accelerate_reduce)

@@ -13,7 +13,8 @@ from suanzi.ops.transformation_views import reshape
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.elementwise import promote
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.tensor import Tensor, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor
 
 
 def gradient_of(

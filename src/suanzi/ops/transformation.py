@@ -26,7 +26,9 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
-from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 

@@ -35,7 +35,9 @@ from suanzi.resolve.scalars import (
 )
 from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
-from suanzi.tensors.tensor import Tensor, TensorLike, tensor, with_quantization_of
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 class PadMode(IntEnum):

@@ -15,7 +15,8 @@ from suanzi.resolve.arguments import tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.status import InvalidArgument
-from suanzi.tensors.tensor import Tensor, TensorLike, scales_at, with_quantization_of
+from suanzi.tensors.parts import scales_at, with_quantization_of
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 
 @operator("7.2.3.17", fast=_core.accelerate_gather)

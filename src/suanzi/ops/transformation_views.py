@@ -33,7 +33,8 @@ from suanzi.status import (
     OutOfRange,
     StatusError,
 )
-from suanzi.tensors.tensor import Tensor, TensorLike, zeros
+from suanzi.tensors.parts import zeros
+from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAX_PARTS = 2**24
 """How many parts an axis is split into at most."""

@@ -24,7 +24,8 @@ from suanzi.status import (
     UninitializedObject,
     WrongObject,
 )
-from suanzi.tensors.tensor import Tensor, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor
 
 Number = bool | int | float | complex
 

@@ -9,7 +9,8 @@ from suanzi._hints import shown
 from suanzi.registry import Operator
 from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, StatusError, UninitializedObject
-from suanzi.tensors.tensor import Tensor, is_destroyed
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 
 def check_alive(op: Operator, name: str, x: Any) -> None:

@@ -4,8 +4,9 @@ elements.py      the stored values as bits, and runs of them combined pairwise
 structure.py     the places: order, duplicates, repetition
 merging.py       the places of two tensors, all or those in common
 tensor.py        SparseTensor
-making.py        from a dense tensor, and back
-interchange.py   SciPy and pydata/sparse
+making.py        from dense tensors, parts, and the arrays of others
+exchange.py      to SciPy and pydata/sparse
+printing.py      as text and in a notebook
 dispatch.py      which operators have a sparse form
 elementwise.py   operators of one and two operands
 shapes.py        transpose, reshape and their like

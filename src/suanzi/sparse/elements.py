@@ -8,7 +8,8 @@ from suanzi import _core
 from suanzi.dtypes import DType, complex64, complex128, float32, float64, int8, int64, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.tensor import Tensor, readable
+from suanzi.tensors.parts import readable
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,13 @@ def listed(places: Array) -> Tensor:
     read_only = not places.flags.writeable
     made: Tensor = _core.wrap_memory(address, count, int64, (count,), [1], 0, read_only, places)
     return made
+
+
+def one_row(keys: Array) -> tuple[Tensor, Tensor]:
+    """Return integers as the columns of the only row there is."""
+    import numpy as np
+
+    return listed(np.array([0, len(keys)], np.int64)), listed(keys)
 
 
 def has_bits(x: Tensor) -> Array:

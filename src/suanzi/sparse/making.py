@@ -1,22 +1,24 @@
-"""Sparse tensors from dense ones and back, and their parts checked and put together."""
+"""Sparse tensors made of dense ones, of parts that are checked, and of the arrays of others."""
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, dtype, int64
+from suanzi.dtypes import bool as bool_
 from suanzi.layout import Layout, LayoutType
 from suanzi.registry import BOOL, NUMBERS, SUBBYTE
 from suanzi.shapes import is_shape
 from suanzi.sparse import elements, structure
-from suanzi.sparse.merging import one_row
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.tensor import Tensor, is_destroyed, tensor
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,21 +80,6 @@ def from_dense(x: Tensor, kind: LayoutType = LayoutType.COO) -> SparseTensor:
         return SparseTensor(x.shape, kind, (coordinates,), values, True)
     pointers = structure.pointers_of(coordinates[0], x.shape[0])
     return SparseTensor(x.shape, kind, (pointers, coordinates[1]), values, True)
-
-
-def to_dense(x: SparseTensor) -> Tensor:
-    """Return all elements; duplicates add up."""
-    x = x.coalesce()
-    try:
-        made: Tensor = _core.empty(x.shape, x.dtype)
-    except AllocFailed as error:
-        raise AllocFailed(f"to_dense: {error}") from None
-    if x.kind is LayoutType.CSR:
-        rows = x.row_pointers, x.columns
-    else:
-        rows = one_row(structure.keys_of(x.shape, x.coordinates)[0])
-    _core.fill_rows(made, *rows, x.values)
-    return made
 
 
 def check_dtype(title: str, name: str, dt: DType) -> None:
@@ -165,8 +152,6 @@ def to_tensors(x: SparseTensor) -> tuple[str, tuple[int, ...], tuple[Tensor, ...
 
 def from_tensors(layout: str, shape: tuple[int, ...], parts: Sequence[Tensor]) -> SparseTensor:
     """Put a sparse tensor together from its parts, which are checked."""
-    from suanzi.dtypes import int64
-
     title = "a sparse tensor"
     *places, values = parts
     if layout not in _LAYOUTS or len(places) != (1 if layout == "coo" else 2):
@@ -178,3 +163,82 @@ def from_tensors(layout: str, shape: tuple[int, ...], parts: Sequence[Tensor]) -
     if layout == "csr":
         return csr_from_parts(title, shape, arrays[0], arrays[1], values)
     return coo_from_parts(title, shape, arrays[0], values)
+
+
+copyreg.pickle(SparseTensor, lambda x: (from_tensors, to_tensors(x)))
+
+
+# ---- the sparse arrays of others ----------------------------------------------------------------
+
+
+def from_scipy(array: Any) -> SparseTensor:
+    """Return a sparse array or matrix of SciPy as a sparse tensor.
+
+    CSR stays CSR, all other formats become COO. The values are on the same memory, where the
+    format has them in one piece; places become int64.
+
+    >>> import scipy.sparse, suanzi as sz
+    >>> sz.from_scipy(scipy.sparse.csr_array([[0, 1.5], [2, 0]]))
+    SparseTensor({(0, 1): 1.5, (1, 0): 2}, shape=(2, 2), dtype=float64, layout=csr)
+    """
+    if array is None:
+        raise UninitializedObject("from_scipy: array is None; it takes a sparse array of SciPy.")
+    import numpy as np
+    import scipy.sparse
+
+    if not scipy.sparse.issparse(array):
+        raise TypeMismatch(
+            f"from_scipy: array is a {type(array).__name__}; it takes a sparse array or matrix of "
+            "SciPy. Use sz.to_sparse for a dense one."
+        )
+    if array.format not in ("csr", "coo"):
+        array = array.tocoo()
+    shape = tuple(int(n) for n in array.shape)
+    if array.format == "csr" and len(shape) == 2:
+        count = int(array.indptr[-1])  # SciPy allows for room behind it
+        values = _values("from_scipy", array.data[:count])
+        return csr_from_parts("from_scipy", shape, array.indptr, array.indices[:count], values)
+    array = array.tocoo()
+    coordinates = array.coords if hasattr(array, "coords") else (array.row, array.col)
+    values = _values("from_scipy", array.data)
+    return coo_from_parts("from_scipy", shape, np.stack(coordinates), values)
+
+
+def from_pydata_sparse(array: Any) -> SparseTensor:
+    """Return an array of pydata/sparse as a sparse tensor in COO; its fill value must be 0.
+
+    The values, and the places if they are int64, are on the same memory.
+    """
+    if array is None:
+        raise UninitializedObject("from_pydata_sparse: array is None; it takes a sparse.COO.")
+    if not all(hasattr(array, name) for name in ("fill_value", "asformat", "shape", "nnz")):
+        raise TypeMismatch(
+            f"from_pydata_sparse: array is a {type(array).__name__}; it takes an array of "
+            "pydata/sparse."
+        )
+    if not array.fill_value == 0:
+        raise InvalidArgument(
+            f"from_pydata_sparse: the fill value is {array.fill_value}; what is not stored is 0 "
+            "here. Subtract the fill value first."
+        )
+    coo = array.asformat("coo")
+    values = _values("from_pydata_sparse", coo.data)
+    shape = tuple(int(n) for n in coo.shape)
+    return coo_from_parts("from_pydata_sparse", shape, coo.coords, values)
+
+
+def _values(title: str, data: Array) -> Tensor:
+    """Return values on the memory of an array, if it can be used as it is."""
+    try:
+        dt = dtype(data.dtype)
+    except StatusError:
+        raise TypeMismatch(
+            f"{title}: the array is of {data.dtype}, for which there is no dtype here. Convert it "
+            "first, with astype."
+        ) from None
+    if dt not in DTYPES:
+        check_dtype(title, "array", dt)
+    # Any byte but 0 is true to NumPy; a copy makes it 1, as it is here.
+    if dt is bool_ or not data.flags.c_contiguous or not data.flags.aligned:
+        return tensor(data)
+    return from_numpy(data) if data.dtype.isnative else tensor(data)

@@ -65,11 +65,4 @@ def _rows(x: SparseTensor, y: SparseTensor) -> list[tuple[Tensor, Tensor]]:
     if x.kind is LayoutType.CSR and y.kind is LayoutType.CSR:
         return [(one.row_pointers, one.columns) for one in (x, y)]
     keys = structure.keys_of(x.shape, x.coordinates, y.coordinates)
-    return [one_row(of_one) for of_one in keys]
-
-
-def one_row(keys: Array) -> tuple[Tensor, Tensor]:
-    """Return integers as the columns of the only row there is."""
-    import numpy as np
-
-    return elements.listed(np.array([0, len(keys)], np.int64)), elements.listed(keys)
+    return [elements.one_row(of_one) for of_one in keys]

@@ -15,13 +15,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from suanzi import _core
 from suanzi.device import CPU, Device
 from suanzi.dtypes import DType
 from suanzi.layout import Layout, LayoutType
 from suanzi.shapes import sizes_of
 from suanzi.sparse import elements, structure
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.parts import copy as copy_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -272,9 +274,17 @@ class SparseTensor:
 
     def to_dense(self) -> Tensor:
         """Return it as a tensor; duplicates add up."""
-        from suanzi.sparse.making import to_dense
-
-        return to_dense(self)
+        x = self.coalesce()
+        try:
+            made: Tensor = _core.empty(x.shape, x.dtype)
+        except AllocFailed as error:
+            raise AllocFailed(f"to_dense: {error}") from None
+        if x.kind is LayoutType.CSR:
+            rows = x.row_pointers, x.columns
+        else:
+            rows = elements.one_row(structure.keys_of(x.shape, x.coordinates)[0])
+        _core.fill_rows(made, *rows, x.values)
+        return made
 
     def to_scipy(self) -> Any:
         """Return SciPy's ``coo_array`` or ``csr_array``: of a coalesced tensor on its memory."""
@@ -332,9 +342,7 @@ class SparseTensor:
         return made
 
     def __suanzi_operator__(self, name: str, args: Any, kwargs: Any) -> Any:
-        from suanzi.sparse.forms.dispatch import call
-
-        return call(name, args, kwargs)
+        return _forms(name, args, kwargs)
 
     def item(self) -> bool | int | float | complex | bytes:
         """Return the only element, stored or not, as a Python number."""
@@ -347,7 +355,7 @@ class SparseTensor:
     # ---- Python ----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        from suanzi.tensors.printing import describe_sparse
+        from suanzi.sparse.printing import describe_sparse
 
         try:
             return describe_sparse(self)
@@ -355,7 +363,7 @@ class SparseTensor:
             return "SparseTensor(destroyed)"
 
     def _repr_html_(self) -> str | None:
-        from suanzi.tensors.html import sparse_page
+        from suanzi.sparse.printing import sparse_page
 
         try:
             return sparse_page(self)
@@ -374,11 +382,6 @@ class SparseTensor:
 
     def __deepcopy__(self, memo: object) -> SparseTensor:
         return copy(self)
-
-    def __reduce__(self) -> tuple[Callable[..., SparseTensor], tuple[Any, ...]]:
-        from suanzi.sparse.making import from_tensors, to_tensors
-
-        return from_tensors, to_tensors(self)
 
     def __getitem__(self, key: object) -> Tensor:
         self._alive()
@@ -429,10 +432,17 @@ class SparseTensor:
         return self
 
 
+_forms: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def declare_forms(call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    """Say what computes an operator, by name, of which an argument is sparse."""
+    global _forms
+    _forms = call
+
+
 def copy(x: SparseTensor) -> SparseTensor:
     """Return a copy with memory of its own."""
-    from suanzi.tensors.tensor import copy as copy_of
-
     places = tuple(array.copy() for array in x._alive())
     return SparseTensor(x.shape, x.layout.type, places, copy_of(x.values), x._coalesced)
 

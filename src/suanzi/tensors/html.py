@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from suanzi._html import cell, note, page, table
-from suanzi.layout import LayoutType
+from suanzi._html import cell, note, page
 from suanzi.tensors.numerals import texts
 from suanzi.tensors.print_options import in_force
-from suanzi.tensors.printing import Shown, describe, entries_of, quantization, sampled
+from suanzi.tensors.printing import Shown, describe, quantization, sampled
 
 if TYPE_CHECKING:
-    from suanzi.sparse.tensor import SparseTensor
     from suanzi.tensors.tensor import Tensor
 
 LEFT_OUT = "…"
@@ -78,20 +76,3 @@ def _grid(axes: Sequence[Shown], cells: Iterator[str]) -> str:
 
 def _index(i: int | None) -> str:
     return LEFT_OUT if i is None else str(i)
-
-
-def sparse_page(x: SparseTensor) -> str:
-    """Return a sparse tensor as HTML: the places it stores, and what is there."""
-    facts = [
-        f"SparseTensor of {x.dtype}",
-        f"shape {x.shape}",
-        f"layout {x.kind.name.lower()}",
-        f"{x.nnz} stored",
-        f"on {x.device}",
-    ]
-    rows = [
-        [LEFT_OUT] * (x.ndim + 1) if entry is None else [*map(str, entry[0]), entry[1]]
-        for entry in entries_of(x)
-    ]
-    names = ["row", "column"] if x.kind is LayoutType.CSR else [f"axis {i}" for i in range(x.ndim)]
-    return page(note(" · ".join(facts)), table([*names, "value"], rows) if rows else "")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi.dtypes import DType, float32
 from suanzi.tensors.numerals import texts
+from suanzi.tensors.parts import from_parts, readable
 from suanzi.tensors.print_options import PrintOptions, in_force
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from suanzi.sparse.tensor import SparseTensor
     from suanzi.tensors.tensor import Tensor
 
 Shown = list[int | None]
@@ -31,10 +31,10 @@ def describe(x: Tensor) -> str:
     facts = [f"dtype={x.dtype}", *quantization(x)]
     if x.size == 0 or (x.dtype.kind == "char" and x.ndim == 0):
         facts.insert(0, f"shape={x.shape}")
-    return _with_facts(head + _block(x, len(head), options), facts, len(head), options)
+    return with_facts(head + _block(x, len(head), options), facts, len(head), options)
 
 
-def _with_facts(text: str, facts: list[str], indent: int, options: PrintOptions) -> str:
+def with_facts(text: str, facts: list[str], indent: int, options: PrintOptions) -> str:
     """Return text with facts behind it, in a line of their own where the last has no room."""
     said = ", ".join(facts)
     last = len(text) - (text.rfind("\n") + 1)
@@ -173,9 +173,6 @@ def ends_of(count: int, edge: int) -> Shown:
 
 def _sample(x: Tensor, axes: list[Shown], options: PrintOptions) -> np.ndarray[Any, Any]:
     """Return the printed elements as plain numbers; the others are not even read."""
-    from suanzi.saving import from_parts
-    from suanzi.tensors.tensor import readable
-
     if x.size <= max(options.threshold, 1):
         return readable(x)
     places, memory, size = [x.offset], x.storage.memory, x.dtype.itemsize
@@ -200,34 +197,3 @@ def _real_values(
     steps = integers.reshape([len(axis) for axis in kept]).astype(np.int32) - zero
     with np.errstate(all="ignore"):
         return np.asarray(steps.astype(np.float32) * scale)
-
-
-def describe_sparse(x: SparseTensor) -> str:
-    """Return the text of a sparse tensor."""
-    options = in_force()
-    head = "SparseTensor({"
-    entries = [
-        "..." if entry is None else f"{entry[0][0] if len(entry[0]) == 1 else entry[0]}: {entry[1]}"
-        for entry in entries_of(x)
-    ]
-    gap = ", "
-    if sum(len(entry) + len(gap) for entry in entries) + len(head) > options.linewidth:
-        gap = ",\n" + " " * len(head)
-    facts = [f"shape={x.shape}", f"dtype={x.dtype}", f"layout={x.kind.name.lower()}"]
-    if "..." in entries:
-        facts.insert(1, f"nnz={x.nnz}")
-    return _with_facts(f"{head}{gap.join(entries)}}}", facts, len("SparseTensor("), options)
-
-
-def entries_of(x: SparseTensor) -> list[tuple[tuple[int, ...], str] | None]:
-    """Return the places that are printed, and the elements there; None stands for the others."""
-    import numpy as np
-
-    from suanzi.sparse.elements import take
-    from suanzi.tensors.tensor import readable
-
-    places = ends_of(x.nnz, in_force().edgeitems)
-    kept = [i for i in places if i is not None]
-    values = readable(take(x.values, np.array(kept, np.int64))).tolist()
-    cells = iter(texts(values, x.dtype))
-    return [None if i is None else (x.place(i), next(cells)) for i in places]

@@ -24,8 +24,8 @@ from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.registry import call
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import tensor as tensor
 from suanzi.tensors.exchange import to_dlpack, to_numpy
+from suanzi.tensors.parts import copy, from_parts, int_repr, is_destroyed, readable, to_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -253,8 +253,6 @@ class Tensor:
         >>> sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, -1]).int_repr()
         Tensor([ 1, -1], dtype=int8)
         """
-        from suanzi.quantized import int_repr
-
         return int_repr(self)
 
     def __len__(self) -> int:
@@ -343,100 +341,8 @@ class Tensor:
         return copy(self)
 
     def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-        from suanzi.saving import from_parts, to_parts
-
         return from_parts, to_parts(self)
 
 
 TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
 """What operators take as an operand."""
-
-
-def _get(x: Tensor, key: Any) -> Tensor:
-    from suanzi.subscripts import get
-
-    return get(x, key)
-
-
-def _set(x: Tensor, key: Any, value: Any) -> None:
-    from suanzi.subscripts import set_
-
-    set_(x, key, value)
-
-
-_core.declare_indexing(_get, _set)
-
-
-def with_quantization_of(
-    source: Tensor,
-    made: Tensor,
-    *,
-    axis: int | None = None,
-    scale: Sequence[float] | None = None,
-) -> Tensor:
-    """Return a new tensor, now standing for numbers as another does, if that is quantised.
-
-    `axis` and `scale` are those of the channels where they moved; no channels are axis -1.
-    """
-    if source.scale is not None and source.zero_point is not None:
-        own = -1 if source.channel_axis is None else source.channel_axis
-        _core.set_quantization(
-            made,
-            source.scale if scale is None else scale,
-            source.zero_point,
-            own if axis is None else axis,
-        )
-    return made
-
-
-def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
-    """Return the scales of the channels that indices pick; None where these have no axis then."""
-    if x.scale is None or len(indices) != 1 or indices[0].ndim != 1:
-        return None
-    return [x.scale[i] for i in indices[0].tolist()]
-
-
-def is_destroyed(x: Any) -> bool:
-    """Tell whether a tensor was destroyed."""
-    try:
-        x.ndim  # noqa: B018
-    except UninitializedObject:
-        return True
-    return False
-
-
-def copy(x: Tensor) -> Tensor:
-    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
-    order = min2maj_of(x.shape, x.strides)
-    made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
-    return made
-
-
-def readable(x: Tensor) -> np.ndarray[Any, Any]:
-    """Return the elements as a NumPy array of plain numbers that hold them exactly.
-
-    Those of a quantised tensor are the integers it stores, those of char are bytes.
-    """
-    import numpy as np
-
-    from suanzi.dtypes import complex64, float32, int8, uint8
-
-    if x.dtype.kind == "quantized":
-        return to_numpy(x.int_repr())
-    if x.dtype.kind == "char":
-        # NumPy's own text drops the zero byte.
-        every = np.array([bytes([i]) for i in range(256)], object)
-        return np.asarray(every[to_numpy(x).view(np.uint8)], object)
-    if x.dtype.kind == "float" and x.dtype.bits < 32:
-        return to_numpy(_core.cast(x, float32, False))
-    if x.dtype.kind == "complex" and x.dtype.bits < 64:
-        return to_numpy(_core.cast(x, complex64, False))
-    if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
-        return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
-    return to_numpy(x)
-
-
-def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
-    """Return a tensor of zeros."""
-    made: Tensor = _core.full(shape, dt, 0)
-    return made

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from suanzi.ops.query import shape_tensor
 from suanzi.registry import REGISTRY, Operator
 from suanzi.sparse.forms import elementwise, reduction, shapes
 from suanzi.sparse.forms import products as product
 from suanzi.sparse.forms.elementwise import signature_of
 from suanzi.sparse.making import DTYPES
-from suanzi.sparse.tensor import SparseTensor, copy, destroy
+from suanzi.sparse.tensor import SparseTensor, copy, declare_forms, destroy
 from suanzi.standard import interface
 from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
 
@@ -35,8 +36,6 @@ def _size(op: Operator, input: SparseTensor) -> int:
 
 
 def _shape(op: Operator, input: SparseTensor) -> Any:
-    from suanzi.ops.query import shape_tensor
-
     return shape_tensor(op, input.shape)
 
 
@@ -124,3 +123,6 @@ def operator_named(name: str) -> Operator:
         return REGISTRY[name]
     clause = "-" if name == "negative" else interface(name).clause
     return Operator(name, clause, call, DTYPES, None, None)
+
+
+declare_forms(call)

@@ -22,7 +22,8 @@ from suanzi.sparse import elements, merging, structure
 from suanzi.sparse.making import DTYPES, from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import TypeMismatch
-from suanzi.tensors.tensor import Tensor, readable
+from suanzi.tensors.parts import readable
+from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,169 @@
+"""What is done with a tensor that needs the core alone: its parts, copies, readable elements."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from suanzi import _core
+from suanzi.dtypes import DType, complex64, dtype, float32, int8, stored_dtype, uint8
+from suanzi.layout import min2maj_of, strides_of
+from suanzi.shapes import is_shape
+from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensors.exchange import to_numpy
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from suanzi.tensors.tensor import Tensor
+
+Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
+"""dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
+
+
+def is_destroyed(x: Any) -> bool:
+    """Tell whether a tensor was destroyed."""
+    try:
+        x.ndim  # noqa: B018
+    except UninitializedObject:
+        return True
+    return False
+
+
+def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
+    """Return a tensor of zeros."""
+    made: Tensor = _core.full(shape, dt, 0)
+    return made
+
+
+def copy(x: Tensor) -> Tensor:
+    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
+    order = min2maj_of(x.shape, x.strides)
+    made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
+    return made
+
+
+def readable(x: Tensor) -> np.ndarray[Any, Any]:
+    """Return the elements as a NumPy array of plain numbers that hold them exactly.
+
+    Those of a quantised tensor are the integers it stores, those of char are bytes.
+    """
+    import numpy as np
+
+    if x.dtype.kind == "quantized":
+        return to_numpy(int_repr(x))
+    if x.dtype.kind == "char":
+        # NumPy's own text drops the zero byte.
+        every = np.array([bytes([i]) for i in range(256)], object)
+        return np.asarray(every[to_numpy(x).view(np.uint8)], object)
+    if x.dtype.kind == "float" and x.dtype.bits < 32:
+        return to_numpy(_core.cast(x, float32, False))
+    if x.dtype.kind == "complex" and x.dtype.bits < 64:
+        return to_numpy(_core.cast(x, complex64, False))
+    if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
+        return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
+    return to_numpy(x)
+
+
+def int_repr(x: Tensor) -> Tensor:
+    """Return the integers that a quantised tensor stores, on the same memory."""
+    if x.dtype.kind != "quantized":
+        raise TypeMismatch(f"int_repr: the tensor is {x.dtype}; only quantised tensors have one.")
+    memory = x.storage
+    made: Tensor = _core.wrap_memory(
+        memory.data,
+        memory.size,
+        stored_dtype(x.dtype),
+        x.shape,
+        x.strides,
+        x.offset,
+        memory.read_only,
+        memory,
+    )
+    return made
+
+
+def with_quantization_of(
+    source: Tensor,
+    made: Tensor,
+    *,
+    axis: int | None = None,
+    scale: Sequence[float] | None = None,
+) -> Tensor:
+    """Return a new tensor, now standing for numbers as another does, if that is quantised.
+
+    `axis` and `scale` are those of the channels where they moved; no channels are axis -1.
+    """
+    if source.scale is not None and source.zero_point is not None:
+        own = -1 if source.channel_axis is None else source.channel_axis
+        _core.set_quantization(
+            made,
+            source.scale if scale is None else scale,
+            source.zero_point,
+            own if axis is None else axis,
+        )
+    return made
+
+
+def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
+    """Return the scales of the channels that indices pick; None where these have no axis then."""
+    if x.scale is None or len(indices) != 1 or indices[0].ndim != 1:
+        return None
+    return [x.scale[i] for i in indices[0].tolist()]
+
+
+def to_parts(x: Tensor) -> Parts:
+    """Take a tensor apart; a view with gaps becomes row-major."""
+    order = min2maj_of(x.shape, x.strides) or tuple(range(x.ndim - 1, -1, -1))
+    dense = x if min2maj_of(x.shape, x.strides) else _core.row_major_copy(x)
+    raw = _bytes(dense)
+    quantization = None
+    if x.scale is not None:
+        quantization = [list(x.scale), x.zero_point, x.channel_axis]
+    return x.dtype.name, x.shape, order, raw, quantization
+
+
+def from_parts(
+    kind: str, shape: tuple[int, ...], min2maj: tuple[int, ...], raw: bytes, quantization: Any
+) -> Tensor:
+    """Put a tensor together from its parts."""
+    dt = dtype(kind)
+    count = count_of(shape)
+    if len(raw) != count * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
+        raise InvalidArgument(
+            f"{len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
+            f"{min2maj}."
+        )
+    flat = _core.empty((count,), dt)
+    flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
+    made = cast("Tensor", _core.view(flat, 0, shape, strides_of(shape, min2maj)))
+    if quantization is not None:
+        scale, zero_point, axis = quantization
+        if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
+            raise InvalidArgument(f"{quantization} does not quantise shape {shape}.")
+        _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
+    return made
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    """Return how many elements a shape has, or raise InvalidArgument if it is none."""
+    if not is_shape(shape):
+        raise InvalidArgument(f"{shape} is not a shape.")
+    return math.prod(shape)
+
+
+def _bytes(dense: Tensor) -> bytes:
+    size = dense.dtype.itemsize
+    start = dense.offset * size
+    return bytes(_little_endian(dense.storage.memory[start : start + dense.size * size], size))
+
+
+def _little_endian(raw: Any, itemsize: int) -> Any:
+    if sys.byteorder == "little" or itemsize == 1:
+        return raw
+    import numpy as np
+
+    width = min(itemsize, 8)
+    return np.frombuffer(raw, f"V{width}").view(f"u{width}").byteswap().tobytes()
