@@ -162,7 +162,7 @@ def findings(subject: str) -> str:
     """Return the known deviations of a subject: what it does, and in which interfaces."""
     rows = [
         (
-            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](errata.md#{found[1].lower()})",
+            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](../errata.md#{found[1].lower()})",
                    one.reason),
             ", ".join(link_to(x, "") for x in interfaces().values() if one.may_name(x.name)),
         )
