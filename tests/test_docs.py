@@ -104,6 +104,14 @@ def test_links_on_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_files_named_on_pages_are_there(page: Path) -> None:
+    """NAME stands for any."""
+    folders = "src|native|tests|tools|benchmarks|examples|docs|[.]ci"
+    for named in re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text("utf-8")):
+        assert any(ROOT.glob(named.replace("NAME", "*"))), named
+
+
 def test_nothing_is_too_long_to_read() -> None:
     """A file is one idea; the dtype list and the registry of names are tables."""
     long = {
