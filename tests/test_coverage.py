@@ -1,4 +1,4 @@
-"""The standard is covered: what each of its 151 interfaces must have here."""
+"""The standard is covered: what each of its interfaces must have here."""
 
 from __future__ import annotations
 

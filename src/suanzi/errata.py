@@ -1,4 +1,4 @@
-"""Where the standard contradicts itself, and how it is read here: ``spec/errata.toml`` as data.
+"""Where the standard contradicts itself, and how it is read here: ``standard/errata.toml``.
 
 >>> [erratum.id for erratum in errata_of("transpose")]
 ['E47', 'E48']

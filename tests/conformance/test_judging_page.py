@@ -9,7 +9,7 @@ from suanzi.conformance.judging.judge import CANN_THRESHOLDS
 from suanzi.conformance.truth import bounds
 from suanzi.conformance.truth.bounds import bound
 
-PAGE = (Path(__file__).parents[2] / "docs" / "conformance-judging.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "conformance" / "judging.md").read_text("utf-8")
 
 
 def rows(first: str) -> list[list[str]]:

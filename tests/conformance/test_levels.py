@@ -64,15 +64,15 @@ def test_why() -> None:
 def test_everything_passes() -> None:
     found = levels(of_all())
     assert [one.answer for one in found] == ["reached"] * 4
-    assert [str(one.total) for one in found] == ["77", "135", "151", "1"]
-    assert [one.conforming for one in found] == [77, 135, 151, 1]
+    assert [str(one.total) for one in found] == [str(one.conforming) for one in found]
+    assert [one.conforming for one in found] == [77, 135, len(interfaces()), 1]
 
 
 def test_one_backward_interface_fails() -> None:
     one = of_all(linear_bwd_in="failed")
     assert level(one, "forward").answer == "reached"
     assert level(one, "all").answer == "not reached"
-    assert level(one, "all").conforming == 150
+    assert level(one, "all").conforming == len(interfaces()) - 1
     assert level(one, "all").in_the_way == ("linear_bwd_in fails (1 failed of 1 required case)",)
 
 

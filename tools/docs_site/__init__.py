@@ -1,8 +1,8 @@
 """The parts of the documentation that are made, not written: from the registry, the standard's
-data, the errata and the rule sets, each time the site is built.
+data, the errata and the rule sets.
 
-operators   the reference: a page per category, the index of all interfaces, the minimal set
-fragments   what stands in written pages where they say ``<!-- made: NAME -->``
+fragments   what stands in written pages, where tools/write_docs.py puts it
+operators   the reference, made with the site: a page per category, all interfaces, the minimal set
 markdown    small helpers
 hook        what mkdocs calls; the only file that knows it
 """

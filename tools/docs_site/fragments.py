@@ -1,14 +1,18 @@
-"""What stands in written pages where they say ``<!-- made: NAME ARGUMENTS -->``."""
+"""What stands in the pages of docs/ between ``<!-- made: NAME ARGUMENTS -->`` and its end.
+
+Interfaces are named, not linked: the reference is made with the site, which links them itself.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import suanzi as sz
 from docs_site.markdown import code, fenced, table
-from docs_site.operators import TITLES, accuracy, link_to, members
+from docs_site.operators import TITLES, accuracy, members
 from suanzi._text import columns
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.errata import KINDS, Erratum, errata
@@ -16,12 +20,16 @@ from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 
-MARK = re.compile(r"^<!-- made: ([a-z-]+)((?: [\w+=.-]+)*) -->$", re.M)
+GUIDES = Path(__file__).parent.parent.parent / "docs" / "operators"
+
+MARK = re.compile(
+    r"^(<!-- made: ([a-z-]+)((?: [\w+=.-]+)*) -->)\n(?:.*?\n)??(<!-- end: \2 -->)$", re.M | re.S
+)
 
 
 def fill(markdown: str) -> str:
-    """Return a page with each mark followed by what it stands for."""
-    return MARK.sub(lambda found: FRAGMENTS[found[1]](*found[2].split()), markdown)
+    """Return a page with what its marks stand for between each and its end."""
+    return MARK.sub(lambda m: f"{m[1]}\n\n{FRAGMENTS[m[2]](*m[3].split())}\n\n{m[4]}", markdown)
 
 
 def all_errata() -> str:
@@ -60,18 +68,24 @@ def _erratum(erratum: Erratum) -> str:
 
 
 def _where(erratum: Erratum) -> str:
-    by_clause = {one.clause: one for one in interfaces().values()}
-    categories = {one.category_clause: one.category for one in interfaces().values()}
-    said = []
-    for clause in erratum.clauses:
-        if clause in by_clause:
-            said.append(f"{clause} {link_to(by_clause[clause], '')}")
-        elif clause in categories:
-            page = f"reference/{categories[clause].replace(' ', '-')}.md"
-            said.append(f"{clause} [{TITLES[categories[clause]]}]({page})")
-        else:
-            said.append(clause)
+    names = {one.clause: f" `{one.name}`" for one in interfaces().values()}
+    names |= {one.category_clause: f" {TITLES[one.category]}" for one in interfaces().values()}
+    said = [clause + names.get(clause, "") for clause in erratum.clauses]
     return ", ".join(said) or "The document"
+
+
+def all_categories() -> str:
+    """Return the interfaces by category, with the guides of docs/operators."""
+    rows = []
+    for category, title in TITLES.items():
+        found = members(category)
+        name = category.replace(" ", "_")
+        guides = sorted(p.stem for p in GUIDES.glob("*.md") if f"{p.stem}_".startswith(f"{name}_"))
+        said = ", ".join(
+            f"[{guide.removeprefix(name).strip('_') or 'guide'}]({guide}.md)" for guide in guides
+        )
+        rows.append((found[0].category_clause, title, said, code(one.name for one in found)))
+    return table(("clause", "category", "guide", "interfaces"), rows)
 
 
 def errata_kinds() -> str:
@@ -147,7 +161,7 @@ def _pairs(found: Diff, shape: str) -> str:
 def all_bounds() -> str:
     """Return the declared bound of every operator that has one."""
     rows = [
-        (one.clause, link_to(one, ""), accuracy(REGISTRY[one.name]), REGISTRY[one.name].domain)
+        (one.clause, f"`{one.name}`", accuracy(REGISTRY[one.name]), REGISTRY[one.name].domain)
         for category in TITLES
         for one in members(category)
         if one.name in REGISTRY and REGISTRY[one.name].ulp is not None
@@ -162,9 +176,9 @@ def findings(subject: str) -> str:
     """Return the known deviations of a subject: what it does, and in which interfaces."""
     rows = [
         (
-            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](errata.md#{found[1].lower()})",
+            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](../errata.md#{found[1].lower()})",
                    one.reason),
-            ", ".join(link_to(x, "") for x in interfaces().values() if one.may_name(x.name)),
+            code(name for name in interfaces() if one.may_name(name)),
         )
         for one in packaged(subject)
     ]  # fmt: skip
@@ -172,11 +186,16 @@ def findings(subject: str) -> str:
 
 
 def declaration(name: str) -> str:
-    """Return how an operator is declared, decorator and docstring included."""
-    return fenced(inspect.getsource(REGISTRY[name].function).rstrip(), "python")
+    """Return how an operator is declared, without the examples of its docstring.
+
+    They would be executed with those of the page, and end in quotes.
+    """
+    source = inspect.getsource(REGISTRY[name].function).rstrip()
+    return fenced(re.sub(r'\n\n +>>>.*?\n +"""', '"""', source, flags=re.S), "python")
 
 
 FRAGMENTS: dict[str, Callable[..., str]] = {
+    "categories": all_categories,
     "errata": all_errata,
     "errata-kinds": errata_kinds,
     "tables": all_tables,

@@ -1,4 +1,4 @@
-"""What mkdocs calls: it adds the pages that are made, and fills the written ones."""
+"""What mkdocs calls: it adds the reference, and links to it from what is made on written pages."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fill in what is made, and lead links out of docs/ to the copied pages."""
+    """Link interfaces to the reference, and lead links out of docs/ to the copied pages."""
     up = "../" * page.file.src_uri.count("/")
     for path, source in COPIED.items():
         markdown = re.sub(rf"\]\((\.\./)+{re.escape(source)}", f"]({up}{path}", markdown)
-    return fragments.fill(markdown)
+    return fragments.MARK.sub(lambda part: operators.linked(part[0], up), markdown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from enum import Enum
 
@@ -46,11 +47,26 @@ def page_of(category: str) -> str:
     return f"reference/{category.replace(' ', '-')}.md"
 
 
-def link_to(one: Interface, folder: str = "reference/") -> str:
-    """Return a link to an interface, from a page in a folder."""
-    path = page_of(one.category)
-    path = path.removeprefix("reference/") if folder == "reference/" else path
-    return f"[`{one.name}`]({path}#{one.name})"
+def link_to(one: Interface, folder: str = "") -> str:
+    """Return a link to an interface, from another page of the reference unless told otherwise."""
+    path = page_of(one.category).removeprefix("reference/")
+    return f"[`{one.name}`]({folder}{path}#{one.name})"
+
+
+def linked(markdown: str, up: str) -> str:
+    """Return a part that is made with links to the interfaces that it lists."""
+
+    def link(found: re.Match[str]) -> str:
+        one = interfaces().get(found[1])
+        return link_to(one, f"{up}reference/") if one else found[0]
+
+    # In tables and below the numbers of errata; elsewhere a word may be a parameter's name.
+    return re.sub(
+        r"^[|*].*$",
+        lambda line: re.sub(r"(?<=[\d|,] )`(\w+)`(?=[,*]| \|)", link, line[0]),
+        markdown,
+        flags=re.M,
+    )
 
 
 def pages() -> dict[str, str]:
@@ -224,8 +240,8 @@ def _index() -> str:
         "and from the standard's data when the site is built.",
         "Each entry has the call in Python, which raises, and in the "
         "[standard's form](../getting-started.md#the-standards-own-form), which returns a status. "
-        "*Statuses* are those that the clause lists ([Errors](../operators.md#errors) has the "
-        "exceptions that carry them); a missing or destroyed tensor is "
+        "*Statuses* are those that the clause lists ([Errors](../operators/index.md#errors) has "
+        "the exceptions that carry them); a missing or destroyed tensor is "
         "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
         "others are promoted to them where the [rule set in force](../promotion.md) does so. "
         "*Accuracy* is explained [on its own page](../accuracy.md).",

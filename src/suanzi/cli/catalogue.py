@@ -218,8 +218,8 @@ def category_named(name: str) -> str:
 def counts(of: Iterable[Entry]) -> dict[str, int]:
     """Return how many interfaces there are, and how many of each kind.
 
-    >>> {name: n for name, n in counts(entries()).items() if name != "implemented"}
-    {'interfaces': 151, 'forward': 135, 'backward': 16, 'minimal': 77}
+    >>> counts(one for one in entries() if one.interface.category == "arithmetic")
+    {'interfaces': 14, 'forward': 13, 'backward': 1, 'minimal': 8, 'implemented': 14}
     """
     listed = list(of)
     return {

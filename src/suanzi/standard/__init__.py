@@ -1,17 +1,16 @@
-"""The standard as data: its interfaces, ``spec/standard.toml``, and the worked examples of its
-Appendix A, ``spec/examples.toml``; each is read when it is first asked.
+"""The standard as data: its interfaces and the worked examples of its Appendix A, one file for each
+category; ``README.md`` says how they are written. Each is read when it is first asked.
 
 >>> interface("7.2.4.1").name, interface("add").statuses
 ('add', (<Status.SUCCESS: 0>, <Status.TYPE_MISMATCH: 1>))
->>> len(interfaces()), sum(i.minimal for i in interfaces().values())
-(151, 77)
+>>> sum(i.minimal for i in interfaces().values())
+77
 >>> next(e.arguments for e in examples() if e.name == "zeros")
 mappingproxy({'dtype': 'FLOAT32', 'device': 'CPU', 'shape': (2, 3)})
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -71,34 +70,32 @@ class Interface:
 @cache
 def interfaces() -> MappingProxyType[str, Interface]:
     """Return every interface of the standard, by name, in its order."""
-    entries = read_spec("standard.toml")["interface"]
-    return MappingProxyType({entry["name"]: _interface(entry) for entry in entries})
+    # Not above: `import suanzi` reads this file, and needs nothing of TOML.
+    from suanzi.standard.records import categories
+
+    return MappingProxyType(
+        {
+            entry["name"]: _interface(entry, category.name)
+            for category in categories()
+            for entry in category.facts
+        }
+    )
 
 
-def read_spec(name: str) -> dict[str, Any]:
-    """Return the data of a file of ``spec/``."""
-    import tomllib
-
-    with open(os.path.join(os.path.dirname(__file__), name), "rb") as text:
-        return tomllib.load(text)
-
-
-def _interface(entry: dict[str, object]) -> Interface:
+def _interface(entry: dict[str, Any], category: str) -> Interface:
     facts = dict(entry)
-    own = facts.pop("parameters")
-    ours = facts.pop("added", [])
-    assert isinstance(own, list)
-    assert isinstance(ours, list)
-    parameters = [
-        _parameter(p, added) for group, added in ((own, False), (ours, True)) for p in group
-    ]
+    facts.pop("elements", None)  # suanzi.standard.prototypes
+    own = [_parameter(p, added=False) for p in facts.pop("parameters")]
+    ours = [_parameter(p, added=True) for p in facts.pop("added", ())]
     return Interface(
-        parameters=tuple(parameters),
-        printed=tuple(facts.pop("printed", ())),  # type: ignore[arg-type]
-        backward_of=facts.pop("backward_of", None),  # type: ignore[arg-type]
-        outputs=tuple(facts.pop("outputs")),  # type: ignore[arg-type]
-        statuses=tuple(Status[s] for s in facts.pop("statuses")),  # type: ignore[attr-defined]
-        **facts,  # type: ignore[arg-type]
+        c_name=facts.pop("prototype").partition("(")[0],
+        printed=tuple(facts.pop("printed", ())),
+        category=category,
+        backward_of=facts.pop("backward_of", None),
+        parameters=(*own, *ours),
+        outputs=tuple(facts.pop("outputs")),
+        statuses=tuple(Status[s] for s in facts.pop("statuses")),
+        **facts,
     )
 
 
@@ -134,10 +131,10 @@ def examples() -> tuple[Example, ...]:
     >>> example.outputs["z"]  # doctest: +ELLIPSIS
     ExampleTensor(dtype='INT32', shape=(3,), values=(1, 3, 2), ...)
     """
-    # Not above: `import suanzi` reads this file, and needs no examples.
+    from suanzi.standard.records import categories
     from suanzi.standard.worked_examples import example
 
-    return tuple(example(entry) for entry in read_spec("examples.toml")["example"])
+    return tuple(example(entry) for category in categories() for entry in category.examples())
 
 
 @cache

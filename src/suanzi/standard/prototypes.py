@@ -1,4 +1,4 @@
-"""The C prototypes of Appendix A, from ``spec/prototypes.toml``.
+"""The C prototypes of Appendix A, mended: ``README.md`` says how.
 
 >>> prototype("reduce").parameters[2]
 Item(name='axis', base='int', pointer=True, const=True)
@@ -13,7 +13,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from suanzi.standard import Interface, interface, interfaces, read_spec
+from suanzi.standard import Interface, interface, interfaces
+from suanzi.standard.records import categories
 from suanzi.status import InternalError
 
 
@@ -68,17 +69,18 @@ class Prototype:
 
 
 @cache
-def _spec() -> dict[str, Any]:
-    return read_spec("prototypes.toml")
+def _records() -> dict[str, dict[str, Any]]:
+    return {entry["name"]: entry for category in categories() for entry in category.facts}
 
 
 @cache
 def prototype(name: str) -> Prototype:
     """Return the C function of an interface."""
     facts = interface(name)
-    items = tuple(_item(text) for text in _spec()["prototype"][facts.name].split(", "))
-    elements = _spec()["elements"].get(facts.name, {})
-    return Prototype(facts, items, MappingProxyType(elements))
+    record = _records()[facts.name]
+    _, _, printed = record["prototype"].removesuffix(")").partition("(")
+    items = tuple(_item(text) for text in printed.split(", "))
+    return Prototype(facts, items, MappingProxyType(record.get("elements", {})))
 
 
 def prototypes() -> tuple[Prototype, ...]:
@@ -86,14 +88,18 @@ def prototypes() -> tuple[Prototype, ...]:
     return tuple(prototype(name) for name in interfaces())
 
 
-def enumerations() -> dict[str, list[str]]:
+@cache
+def enumerations() -> MappingProxyType[str, list[str]]:
     """Return the members of each enumeration of a parameter, in the order of their numbers."""
-    return dict(_spec()["enumeration"])
+    found: dict[str, list[str]] = {}
+    for category in categories():
+        found |= category.enumerations
+    return MappingProxyType(found)
 
 
 def _item(text: str) -> Item:
     *words, name = text.split()
     const = words[0] == "const"
     if len(words) != 1 + const:
-        raise InternalError(f"prototypes.toml: {text!r} is no parameter.")
+        raise InternalError(f"{text!r} is no parameter of a prototype.")
     return Item(name.removeprefix("*"), words[-1], name.startswith("*"), const)

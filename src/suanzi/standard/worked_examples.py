@@ -1,4 +1,4 @@
-"""A worked example of Appendix A, and how ``spec/examples.toml`` is read into them."""
+"""A worked example of Appendix A, and how what the files say is read into it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Example:
     digits: int | None = None
     """The decimals in which outputs agree; None if they are equal."""
     check: str | None = None
-    """What holds where values may be others; the head of ``spec/examples.toml`` has the words."""
+    """What holds where values may be others; ``README.md`` has the words."""
     errata: tuple[str, ...] = ()
     printed: str | None = None
     """What is printed instead, in short."""
@@ -64,7 +64,7 @@ class Example:
 
 
 def example(entry: dict[str, Any]) -> Example:
-    """Return an entry of the file as an example."""
+    """Return an entry of a file, with the name of its interface, as an example."""
     facts = dict(entry)
     own = facts.pop("ours", False)
     if own == ("number" in facts):

@@ -16,7 +16,7 @@ STANDARD = "T/AI 131.1-2025"
 
 
 def to_data(run: Run) -> dict[str, Any]:
-    """Return a run with what follows from it, as ``spec/report.schema.json`` describes.
+    """Return a run with what follows from it, as ``report.schema.json`` describes.
 
     What follows, the counts, verdicts and levels, is there for its readers: reading it back uses
     the results alone.

@@ -1,0 +1,72 @@
+"""How the files of the categories, ``7.2.1-creation.toml`` and so on, are read.
+
+>>> [category.name for category in categories()][:3]
+['creation', 'query', 'transformation']
+>>> categories()[3].facts[0]["prototype"]
+'op_add(const Tensor x, const Tensor y, Tensor *z)'
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+_FOLDER = os.path.dirname(__file__)
+_FILE = re.compile(r"7\.2\.(\d+)-(\w+)\.toml")
+_EXAMPLE = "[[interface.example]]\n"
+
+
+@dataclass(frozen=True)
+class Category:
+    """A file: the interfaces of a clause 7.2.x.
+
+    The text is cut at the headings of its records before it is parsed, as that takes long: who asks
+    for facts does not wait for examples, nor the other way round.
+    """
+
+    name: str
+    text: str
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """What stands before the first interface, then each of them with its examples."""
+        return re.split(r"^(?=\[\[interface\]\]$)", self.text, flags=re.M)
+
+    @cached_property
+    def _parsed(self) -> dict[str, Any]:
+        return tomllib.loads("".join(part.partition(_EXAMPLE)[0] for part in self._parts))
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """The records of its interfaces, without their examples, in the standard's order."""
+        return list(self._parsed["interface"])
+
+    @property
+    def enumerations(self) -> dict[str, list[str]]:
+        """The members of the enumerations its parameters are of."""
+        return dict(self._parsed.get("enumeration", {}))
+
+    def examples(self) -> Iterator[dict[str, Any]]:
+        """Give the worked examples of its interfaces, each with the ``name`` of its interface."""
+        for part in self._parts[1:]:
+            name = re.findall(r'^name = "(\w+)"$', part, re.M)[0]
+            _, heading, text = part.partition(_EXAMPLE)
+            for entry in tomllib.loads(heading + text)["interface"]["example"]:
+                yield {"name": name, **entry}
+
+
+@cache
+def categories() -> tuple[Category, ...]:
+    """Return the categories of the standard, in its order."""
+    files = filter(None, map(_FILE.fullmatch, os.listdir(_FOLDER)))
+    return tuple(_read(file) for file in sorted(files, key=lambda file: int(file[1])))
+
+
+def _read(file: re.Match[str]) -> Category:
+    with open(os.path.join(_FOLDER, file[0]), encoding="utf-8") as text:
+        return Category(file[2].replace("_", " "), text.read())
