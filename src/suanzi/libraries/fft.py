@@ -20,6 +20,7 @@ from suanzi.dtypes import (
 from suanzi.libraries import fft_long as fourier_long
 from suanzi.libraries import pocketfft
 from suanzi.tensors.exchange import to_numpy
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result
     """Return the transform of a complex tensor, or all of that of a real one."""
     made = _empty(x.shape, _wide(result))
     if x.size == 0:
-        return _rounded(made, result)
+        return converted(made, result)
     library, threads = pocketfft.library(), _threads(x)
 
     def rows(of: Tensor) -> Tensor:
@@ -68,7 +69,7 @@ def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result
         # The last axis first: it is read as it lies, and the others are transformed in place.
         along = sorted(axes, reverse=True)
         library.c2c(_array(_widened(x)), along, forward, int(mode), _array(made), threads)
-    return _rounded(made, result)
+    return converted(made, result)
 
 
 def r2c(
@@ -85,7 +86,7 @@ def r2c(
         pocketfft.library().r2c(_array(_widened(x)), axes, forward, int(mode), array, _threads(x))
         if factor != 1:
             _multiply_mirrored(array, last, length, factor)
-    return _rounded(made, result)
+    return converted(made, result)
 
 
 def c2r(
@@ -106,7 +107,7 @@ def c2r(
             array = array.copy()
             _multiply_mirrored(array, last, length, factor)
         pocketfft.library().c2r(array, axes, length, forward, int(mode), _array(made), _threads(x))
-    return _rounded(made, result)
+    return converted(made, result)
 
 
 def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> None:
@@ -131,11 +132,6 @@ def _wide(dt: DType) -> DType:
 def _widened(x: Tensor) -> Tensor:
     made: Tensor = _core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x
     return made
-
-
-def _rounded(made: Tensor, dt: DType) -> Tensor:
-    found: Tensor = made if made.dtype is dt else _core.cast(made, dt, False)
-    return found
 
 
 def _array(x: Tensor) -> Array:

@@ -17,15 +17,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.layout import strides_of
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import check_dtype, promote
-from suanzi.resolve.scalars import check_alive
 from suanzi.status import InternalError, InvalidArgument
 from suanzi.tensors.exchange import from_numpy, to_numpy
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -71,15 +70,6 @@ def check_square(op: Operator, name: str, x: Tensor) -> None:
         )
 
 
-def flag_argument(op: Operator, name: str, x: Any) -> bool:
-    """Return an argument that is True or False, of Python's or NumPy's."""
-    check_alive(op, name, x)
-    numpys = getattr(x, "ndim", None) == 0 and str(x.dtype) == "bool"
-    if not isinstance(x, bool) and not numpys:
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
-    return bool(x)
-
-
 def computing_dtype(dt: DType) -> DType:
     """Return the dtype LAPACK computes in.
 
@@ -90,11 +80,6 @@ def computing_dtype(dt: DType) -> DType:
     if dt in _LETTERS:
         return dt
     return complex64 if dt.kind == "complex" else float32
-
-
-def converted(x: Tensor, dt: DType) -> Tensor:
-    """Return an operand in the promoted dtype, from which a wider one to compute in is made."""
-    return x if x.dtype is dt else _core.cast(x, dt, False)
 
 
 # ---- there and back -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import readable
@@ -106,10 +107,7 @@ def allclose(
     operands = operands_of(op, {"x": x, "y": y})
     found = promote(op, operands)
     check_shapes(op, operands)
-    if not isinstance(equal_nan, bool):
-        raise InvalidArgument(
-            f"{op.title}: equal_nan is {shown(equal_nan)}; it must be True or False."
-        )
+    flag_argument(op, "equal_nan", equal_nan)
     rtol, atol = _tolerance(op, "rtol", rtol), _tolerance(op, "atol", atol)
     promoted = found.dtype
     assert promoted is not None

@@ -21,7 +21,7 @@ from suanzi.ops.creation_wanted import (
     finite_argument,
     limits,
     line,
-    real_argument,
+    real_scalar_argument,
     scalar_argument,
     wanted,
 )
@@ -198,7 +198,7 @@ def range(
     op = REGISTRY["range"]
     want = wanted(op, (), dtype, device)
     dt, given = want.dtype, {"start": start, "limit": limit, "step": step}
-    check: Any = real_argument if dt.exponent_bits else scalar_argument
+    check: Any = real_scalar_argument if dt.exponent_bits else scalar_argument
     given = {name: check(op, name, x, dt) for name, x in given.items()}
     first, last, by = given.values()
     if by == 0 or (last - first) * (1 if by > 0 else -1) < 0:

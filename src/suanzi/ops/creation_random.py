@@ -25,7 +25,7 @@ from suanzi.ops.creation_wanted import (
     limits,
     line,
     put,
-    real_argument,
+    real_scalar_argument,
     scalar_argument,
     wanted,
 )
@@ -33,7 +33,7 @@ from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import integer_argument
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -191,7 +191,7 @@ def rand_normal(
     want = wanted(op, shape, dtype, device, layout)
     dt = want.dtype
     middle = finite_argument(op, "mean", mean, dt)
-    deviation = real_argument(op, "std", std, dt)
+    deviation = real_scalar_argument(op, "std", std, dt)
     if deviation < 0:
         raise InvalidArgument(f"{op.title}: std is {deviation}; it must be at least 0.")
     number = _seed_argument(op, seed)
@@ -269,10 +269,8 @@ def multinomial(
             f"{op.title}: input has shape {x.shape}; it must have one or two axes."
         )
     count = count_argument(op, "num_samples", num_samples)
-    if not isinstance(replacement, bool | np.bool_):
-        raise InvalidArgument(
-            f"{op.title}: replacement is {shown(replacement)}; it must be True or False."
-        )
+    if not isinstance(replacement, np.bool_):
+        flag_argument(op, "replacement", replacement)
     number = _seed_argument(op, seed)
     rows = x.shape[0] if x.ndim == 2 else 1
     weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])

@@ -215,7 +215,7 @@ def finite_argument(op: Operator, name: str, x: Scalar, dt: DType) -> complex:
     return double
 
 
-def real_argument(op: Operator, name: str, x: Scalar, dt: DType) -> float:
+def real_scalar_argument(op: Operator, name: str, x: Scalar, dt: DType) -> float:
     """Return a finite scalar that is real, whatever the dtype."""
     found = finite_argument(op, name, x, dt)
     if found.imag:

@@ -11,7 +11,7 @@ from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, O
 from suanzi.resolve.arguments import real_values, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import axis_argument, integer_argument
+from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -79,7 +79,7 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
     op = REGISTRY["argsort"]
     x = _ordered_argument(op, input)
     where = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
-    falling = _flag(op, "descending", descending)
+    falling = flag_argument(op, "descending", descending)
     return _in_order(op, x, where, falling, x.shape[where])
 
 
@@ -165,8 +165,8 @@ def topk(
             if size
             else f"{op.title}: axis {where} has size 0, and k is at least 1."
         )
-    falling = _flag(op, "largest", largest)
-    _flag(op, "sorted", sorted)
+    falling = flag_argument(op, "largest", largest)
+    flag_argument(op, "sorted", sorted)
     return _in_order(op, x, where, falling, count)
 
 
@@ -193,7 +193,7 @@ def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Te
             f"{op.title}: input has no axes, and so no coordinates. Give it one with "
             "sz.reshape(input, (1,))."
         )
-    in_tuple = _flag(op, "as_tuple", as_tuple)
+    in_tuple = flag_argument(op, "as_tuple", as_tuple)
     found: tuple[Tensor, ...] | Tensor | None = _core.nonzero(_real(op, "input", x), in_tuple)
     if found is None:
         raise OutOfRange(f"{op.title}: input, of shape {x.shape}, has no element that is not zero.")
@@ -218,12 +218,6 @@ def _real(op: Operator, name: str, x: Tensor) -> Tensor:
     return found
 
 
-def _flag(op: Operator, name: str, x: Any) -> bool:
-    if not isinstance(x, bool):
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
-    return x
-
-
 def _in_bytes(x: Tensor) -> Tensor:
     """Return integers of less than a byte, of which the rest may be anything, as whole bytes."""
     if x.dtype not in SUBBYTE:
@@ -235,7 +229,7 @@ def _in_bytes(x: Tensor) -> Tensor:
 def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Tensor:
     x = _ordered_argument(op, input)
     where = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
-    kept = _flag(op, "keepdim", keepdim)
+    kept = flag_argument(op, "keepdim", keepdim)
     try:
         made_of = _dtype(wanted)
     except StatusError as error:

@@ -21,11 +21,9 @@ from suanzi.libraries.lapack import (
     clear_below,
     columns,
     computing_dtype,
-    converted,
     did_not_converge,
     exponents,
     first_not_finite,
-    flag_argument,
     identities,
     make_diagonal_real,
     many_small,
@@ -45,8 +43,10 @@ from suanzi.libraries.lapack import (
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensors.exchange import to_numpy
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     op = REGISTRY["svd"]
     x, dt = _operand(op, mat)
     check_rank(op, "mat", x)
-    reduced = flag_argument(op, "format", format)
+    reduced = flag_argument(op, "format", format, numpys=True)
     *outer, n, m = x.shape
     batch, k = tuple(outer), min(n, m)
     width, height = (k, k) if reduced else (n, m)

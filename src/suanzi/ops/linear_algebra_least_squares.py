@@ -24,7 +24,6 @@ from suanzi.libraries.lapack import (
     clear_below,
     columns,
     computing_dtype,
-    converted,
     did_not_converge,
     epsilon,
     many_small,
@@ -49,6 +48,7 @@ from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import check_alive
 from suanzi.status import InvalidArgument
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 if TYPE_CHECKING:

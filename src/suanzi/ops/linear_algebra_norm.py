@@ -13,17 +13,18 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import complex128, float64, part
-from suanzi.libraries.lapack import converted, flag_argument, promoted_dtype
+from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import axes_argument, check_alive
+from suanzi.resolve.scalars import axes_argument, check_alive, flag_argument
 from suanzi.status import InvalidArgument, UninitializedObject
 from suanzi.tensors.exchange import from_numpy, to_numpy
 from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _MAGNITUDES, _LARGEST, _SQUARES = range(3)
@@ -70,7 +71,7 @@ def norm(
             f'{op.title}: normtype is "fro", which takes two axes; axis has {len(axes)}. '
             'Of vectors, it is "2".'
         )
-    keep = flag_argument(op, "keep_dims", keep_dims)
+    keep = flag_argument(op, "keep_dims", keep_dims, numpys=True)
     inner = axes or tuple(range(x.ndim))
     made: Tensor
     if not x.size:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, complex64, float32
 from suanzi.ops.creation_wanted import dtype_argument
+from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.operators import OperatorClass
@@ -23,11 +24,11 @@ from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, common_shape, plain_operand, promote
 from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 F = TypeVar("F")
 FLOATING = (*FLOATS, *COMPLEX)
-_RANK = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
 
 
 def _fast(function: F) -> F:
@@ -198,16 +199,16 @@ def bilinear(
     _check_bias(op, operands, outputs)
     wide = wide_of(computed)
     count = prod(leading)
-    xs, ys = (as_matrix(rounded(v, computed)) for v in (left, right))
-    matrices = rounded(matrices, computed)
+    xs, ys = (as_matrix(converted(v, computed)) for v in (left, right))
+    matrices = converted(matrices, computed)
     result = _core.empty((count, outputs), wide)
     for start, stop in blocks(count, outputs * matrices.shape[2]):
         halves = product(with_axis(xs[start:stop], 0), matrices, wide)  # out, rows, in2
         sums = product(swapped(halves, 0, 1), with_axis(ys[start:stop], 2), wide)
         _core.copy_into(result[start:stop], sums.reshape(stop - start, outputs))
     if "bias" in operands:
-        result = _core.run_operator("add", [result, rounded(operands["bias"], computed)], wide)[0]
-    return rounded(result, computed).reshape(*leading, outputs)
+        result = _core.run_operator("add", [result, converted(operands["bias"], computed)], wide)[0]
+    return converted(result, computed).reshape(*leading, outputs)
 
 
 def check_bilinear(
@@ -282,7 +283,7 @@ def _asked_for(op: Operator, operands: dict[str, Any], wanted: DTypeLike) -> DTy
     for name, x in operands.items():
         came = x.dtype if isinstance(x, Tensor) else _NUMBERS_OF_PYTHON[type(x)]
         kind = came.kind if isinstance(came, DType) else came
-        if kind not in _RANK or _RANK[kind] > _RANK[found.kind]:
+        if kind not in NUMERIC_KINDS or kind_rank(kind) > kind_rank(found.kind):
             raise dtype_error(op)(
                 f"{op.title}: {name} is {came}, which {found} cannot stand for. Cast it first, "
                 f"with sz.cast({name}, sz.{found}), if that is what is meant."
@@ -300,12 +301,6 @@ def wide_of(dt: DType) -> DType:
     if dt.kind == "complex":
         return dt if dt.bits > 64 else complex64
     return dt if dt.bits > 32 else float32
-
-
-def rounded(x: Tensor, dt: DType) -> Tensor:
-    """Return a tensor in a dtype, itself if it is."""
-    made: Tensor = x if x.dtype is dt else _core.cast(x, dt, False)
-    return made
 
 
 # ---- shapes -------------------------------------------------------------------------------------

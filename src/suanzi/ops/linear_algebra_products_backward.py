@@ -18,7 +18,6 @@ from suanzi.ops.linear_algebra_products import (
     dtype_of,
     leading_axes,
     product,
-    rounded,
     rows_of,
     swapped,
     wide_of,
@@ -29,7 +28,7 @@ from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.parts import zeros
+from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
@@ -118,7 +117,7 @@ def _like(gradient: Tensor, operand: Tensor) -> Tensor:
     floating = operand.dtype.exponent_bits > 0
     whole = gradient.dtype.exponent_bits == 0
     wanted = operand.dtype if floating or (whole and operand.dtype in NUMBERS) else gradient.dtype
-    return rounded(gradient, wanted)
+    return converted(gradient, wanted)
 
 
 @operator("7.2.17.12.4", dtypes=FLOATING)
@@ -206,8 +205,8 @@ def _bilinear_bwd_in(
     computed = dtype_of(op, tensors, None)
     inputs = {"out_grad": tensors["out_grad"], name: tensors[name]}
     leading = check_bilinear(op, inputs, tensors["weight"], {"out_grad": 0, name: axis})
-    gradient, source = (as_matrix(rounded(x, computed)) for x in inputs.values())
-    matrices = rounded(tensors["weight"], computed)
+    gradient, source = (as_matrix(converted(x, computed)) for x in inputs.values())
+    matrices = converted(tensors["weight"], computed)
     if axis == 2:  # from the second inputs to the first
         matrices = swapped(matrices, 1, 2)
     wide, count, across = wide_of(computed), prod(leading), matrices.shape[2]
@@ -237,7 +236,7 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     tensors = {name: real_argument(op, name, x) for name, x in given.items()}
     computed = dtype_of(op, tensors, None)
     count = prod(leading_axes(op, tensors))
-    gradient, left, right = (as_matrix(rounded(t, computed)) for t in tensors.values())
+    gradient, left, right = (as_matrix(converted(t, computed)) for t in tensors.values())
     left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
     result = zeros((gradient.shape[1], left.shape[1], right.shape[1]), wide)
     for start, stop in blocks(count, gradient.shape[1] * left.shape[1]):
@@ -245,7 +244,7 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
         scaled = _core.run_operator("mul", [scales, with_axis(left[start:stop], 0)], wide)[0]
         part = product(swapped(scaled, 1, 2), right[start:stop], wide)
         result = part if start == 0 else _core.run_operator("add", [result, part], wide)[0]
-    return rounded(result, computed)
+    return converted(result, computed)
 
 
 def conjugate(x: Tensor) -> Tensor:
@@ -254,4 +253,4 @@ def conjugate(x: Tensor) -> Tensor:
         return x
     import numpy as np
 
-    return from_numpy(np.asarray(np.conjugate(rounded(x, wide_of(x.dtype)).numpy())))
+    return from_numpy(np.asarray(np.conjugate(converted(x, wide_of(x.dtype)).numpy())))

@@ -16,10 +16,8 @@ from suanzi.libraries.lapack import (
     check_square,
     columns,
     computing_dtype,
-    converted,
     epsilon,
     exponents,
-    flag_argument,
     inverse_norm,
     many_small,
     matrix_at,
@@ -39,8 +37,10 @@ from suanzi.libraries.lapack import (
 from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
     a, b, dt = operands(op, mat, rhs)
     check_square(op, "mat", a)
     one, batch = right_hand_sides(op, a, b)
-    turned = flag_argument(op, "adjoint", adjoint)
+    turned = flag_argument(op, "adjoint", adjoint, numpys=True)
     b = as_column(b) if one else b
     shape = (*batch, *b.shape[-2:])
     if 0 in (*batch, a.shape[-1]):

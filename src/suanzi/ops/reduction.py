@@ -19,20 +19,20 @@ from suanzi.ops.reduction_modes import (
     check_mode,
     identity_of,
     is_logical,
-    keep_dims_argument,
     mode_argument,
     reduced_shape,
     result_dtype,
 )
 from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
+from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import integer_argument, shape_argument
+from suanzi.resolve.scalars import flag_argument, integer_argument, shape_argument
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
-from suanzi.tensors.parts import copy
+from suanzi.tensors.parts import converted, copy
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
@@ -66,7 +66,7 @@ def reduce(
     x = real_argument(op, "input", input)
     how = mode_argument(op, mode)
     axes = axes_argument(op, x.ndim, axis)
-    keeps = keep_dims_argument(op, keep_dims)
+    keeps = flag_argument(op, "keep_dims", keep_dims)
     check_dtype(op, {"input": x}, x.dtype)
     if isinstance(how, ReduceFunction):
         return _by_function(op, how, x, axes, keeps)
@@ -165,7 +165,7 @@ def reduce_bwd(
     x = real_argument(op, "input", input)
     how = mode_argument(op, mode)
     axes = axes_argument(op, x.ndim, axis)
-    keeps = keep_dims_argument(op, keep_dims)
+    keeps = flag_argument(op, "keep_dims", keep_dims)
     check_dtype(op, {"input": x}, x.dtype)
     if gradient.dtype not in NUMBERS:
         raise dtype_error(op)(
@@ -242,15 +242,14 @@ def _converted(op: Operator, x: Tensor, target: Any) -> Tensor:
         wanted = dtype(target)
     except StatusError as error:
         raise error.__class__(f"{op.title}: {error}") from None
-    rank = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
-    if wanted not in op.dtypes or rank.get(x.dtype.kind, 9) > rank[wanted.kind]:
+    known = wanted in op.dtypes and x.dtype.kind in NUMERIC_KINDS
+    if not known or kind_rank(x.dtype.kind) > kind_rank(wanted.kind):
         raise TypeMismatch(
             f"{op.title}: input is {x.dtype} and dtype is {wanted}, which does not hold what it "
             "stands for; it takes integers, and floating-point and complex numbers. Cast the input "
             "first, with sz.cast."
         )
-    made: Tensor = _core.cast(x, wanted, False) if wanted is not x.dtype else x
-    return made
+    return converted(x, wanted)
 
 
 @operator("7.2.13.2.4", dtypes=NUMBERS)

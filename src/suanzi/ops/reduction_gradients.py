@@ -14,6 +14,7 @@ from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.elementwise import promote
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 
@@ -51,11 +52,6 @@ def _run(kernel: str, operands: list[Any], dt: DType) -> Tensor:
     return made
 
 
-def _cast(x: Tensor, dt: DType) -> Tensor:
-    made: Tensor = _core.cast(x, dt, False) if x.dtype is not dt else x
-    return made
-
-
 def _wide(dt: DType) -> DType:
     """Return the dtype that is computed in, so that the result is rounded once."""
     if dt.kind == "float":
@@ -76,11 +72,12 @@ def _shared(gradient: Tensor, count: Any) -> Tensor:
     """Return a gradient divided, whose number of parts may be beyond its dtype."""
     # As many as 2**24 are exact in float32.
     if gradient.dtype.kind != "complex":
-        return _cast(_run("div", [_cast(gradient, float64), count], float64), gradient.dtype)
+        quotient = _run("div", [converted(gradient, float64), count], float64)
+        return converted(quotient, gradient.dtype)
     # Part by part, as in the forward: of a complex quotient, an infinite part spoils the other.
-    wide = _cast(gradient, complex128)
+    wide = converted(gradient, complex128)
     parts = [_run("div", [_core.part_view(wide, i), count], float64) for i in (False, True)]
-    return _cast(_core.make_complex(*parts), gradient.dtype)
+    return converted(_core.make_complex(*parts), gradient.dtype)
 
 
 def _of_extreme(mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
@@ -93,7 +90,7 @@ def _of_extreme(mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]) 
         both = [_run("not_equal", [one, one], x.dtype) for one in (x, extreme)]
         chosen = _run("logical_or", [chosen, _run("logical_and", both, bool_)], bool_)
     count = _core.reduce(chosen, int(ReduceMode.SUM), axes, True)
-    share = _shared(gradient, _cast(count, float64))
+    share = _shared(gradient, converted(count, float64))
     return _run("where", [chosen, share, 0], gradient.dtype)
 
 
@@ -106,10 +103,10 @@ def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
     order = [*axes, *kept]
     across = _core.view(x, x.offset, [x.shape[a] for a in order], [x.strides[a] for a in order])
     rest = tuple(x.shape[a] for a in kept)
-    rows = reshape(_cast(across, wide), (math.prod(x.shape[a] for a in axes), *rest))
+    rows = reshape(converted(across, wide), (math.prod(x.shape[a] for a in axes), *rest))
     others = _conjugate(_products_of_others(rows))
-    flat = reshape(_cast(gradient, wide), (1, *rest))
-    found = _cast(_run("mul", [others, flat], wide), gradient.dtype)
+    flat = reshape(converted(gradient, wide), (1, *rest))
+    found = converted(_run("mul", [others, flat], wide), gradient.dtype)
     back = reshape(found, tuple(x.shape[a] for a in order))
     strides = [back.strides[order.index(a)] for a in range(x.ndim)]
     made: Tensor = _core.row_major_copy(_core.view(back, back.offset, x.shape, strides))

@@ -15,7 +15,7 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve.scalars import axis_argument, check_alive, is_several
+from suanzi.resolve.scalars import axis_argument, is_several
 from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor
@@ -164,16 +164,6 @@ def axes_argument(op: Operator, ndim: int, axis: Any) -> list[int]:
     if len(set(axes)) < len(axes):
         raise InvalidArgument(f"{op.title}: axis is {shown(axis)}, which names an axis twice.")
     return sorted(axes) or list(range(ndim))
-
-
-def keep_dims_argument(op: Operator, keep_dims: Any) -> bool:
-    """Return whether the axes stay, with one element each."""
-    check_alive(op, "keep_dims", keep_dims)
-    if not isinstance(keep_dims, bool):
-        raise InvalidArgument(
-            f"{op.title}: keep_dims is {shown(keep_dims)}; it must be True or False."
-        )
-    return keep_dims
 
 
 def reduced_shape(shape: tuple[int, ...], axes: list[int], keep_dims: bool) -> tuple[int, ...]:

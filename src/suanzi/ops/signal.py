@@ -22,8 +22,9 @@ from suanzi.registry import COMPLEX, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, promote
-from suanzi.resolve.scalars import axes_argument, integer_argument
+from suanzi.resolve.scalars import axes_argument, flag_argument, integer_argument
 from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 Axes = int | Sequence[int] | None
@@ -89,7 +90,7 @@ def _c2c(
     x = tensor_argument(op, name, given)
     check_dtype(op, {name: x}, x.dtype)
     along = _axes(op, axes, name, x)
-    mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
+    mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     return fourier.c2c(x, along, mode, ahead is not flipped, x.dtype)
 
 
@@ -115,9 +116,9 @@ def fft_r2c(
     op = REGISTRY["fft_r2c"]
     x, dt = _real(op, "input", input)
     along = _axes(op, axes, "input", x)
-    mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
-    half = _flag(op, "onesided", onesided)
-    x = _promoted(x, dt)
+    mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
+    half = flag_argument(op, "onesided", onesided)
+    x = converted(x, dt)
     if half:
         return fourier.r2c(x, along, mode, ahead, COMPLEX_OF[dt])
     return fourier.c2c(x, along, mode, ahead, COMPLEX_OF[dt])
@@ -151,7 +152,7 @@ def fft_r2c_backward(
             f"{COMPLEX_OF[dt]}; cast grad_out to that."
         )
     along = _axes(op, axes, "input", x)
-    mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
+    mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     last, length = along[-1], x.shape[along[-1]]
     half = (*x.shape[:last], length // 2 + 1, *x.shape[last + 1 :])
     if gradient.shape not in (half, x.shape):
@@ -191,7 +192,7 @@ def fft_c2r(
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"input": x}, x.dtype)
     along = _axes(op, axes, "input", x)
-    mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
+    mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     length, n = integer_argument(op, "last_dim_size", last_dim_size), x.shape[along[-1]]
     if length < 1 or length // 2 + 1 != n:
         allowed = f"{2 * n - 2} or {2 * n - 1}" if n > 1 else "1"
@@ -220,9 +221,9 @@ def fft_c2r_backward(
     op = REGISTRY["fft_c2r_backward"]
     gradient, dt = _real(op, "grad_out", grad_out)
     along = _axes(op, axes, "grad_out", gradient)
-    mode, ahead = _mode(op, normalization), _flag(op, "forward", forward)
+    mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     # An element with a mirror image had a say twice.
-    return fourier.r2c(_promoted(gradient, dt), along, mode, not ahead, COMPLEX_OF[dt], 2)
+    return fourier.r2c(converted(gradient, dt), along, mode, not ahead, COMPLEX_OF[dt], 2)
 
 
 def _real(op: Operator, name: str, given: Any) -> tuple[Tensor, DType]:
@@ -232,11 +233,6 @@ def _real(op: Operator, name: str, given: Any) -> tuple[Tensor, DType]:
     assert dt is not None
     check_dtype(op, {name: x}, dt)
     return x, dt
-
-
-def _promoted(x: Tensor, dt: DType) -> Tensor:
-    made: Tensor = x if x.dtype is dt else _core.cast(x, dt, False)
-    return made
 
 
 def _axes(op: Operator, axes: Any, name: str, x: Tensor) -> tuple[int, ...]:
@@ -275,9 +271,3 @@ def _mode(op: Operator, mode: Any) -> FFTNormMode:
         f"{op.title}: normalization is {shown(mode)}; it must be one of "
         f"{', '.join(FFTNormMode.__members__)}.{hint}"
     )
-
-
-def _flag(op: Operator, name: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise InvalidArgument(f"{op.title}: {name} is {shown(given)}; it must be True or False.")
-    return given

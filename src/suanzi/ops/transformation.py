@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, char, dtype, float32, iinfo
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
@@ -24,6 +23,7 @@ from suanzi.resolve.arguments import (
 )
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.make import tensor
@@ -71,10 +71,7 @@ def cast(
             f"{op.title}: input is {input.dtype}, which does not convert to {target}; only numbers "
             "convert to numbers."
         )
-    if not isinstance(saturate, bool):
-        raise InvalidArgument(
-            f"{op.title}: saturate is {shown(saturate)}; it must be True or False."
-        )
+    flag_argument(op, "saturate", saturate)
     order = None if layout is None else layout_argument(op, layout, input.ndim)
     quantized = "quantized" in (input.dtype.kind, target.kind)
     made: Tensor

@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
 from suanzi.dtypes import DType, complex64, float32, int8, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.arguments import tensor_argument
 from suanzi.resolve.declare import operator
+from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.status import InvalidArgument
-from suanzi.tensors.parts import scales_at, with_quantization_of
+from suanzi.tensors.parts import converted, scales_at, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
@@ -83,10 +83,7 @@ def scatter(
     x = tensor_argument(op, "input", input)
     coordinates = _coordinates(op, x, tensor_argument(op, "index", index))
     new = tensor_argument(op, "updates", updates)
-    if not isinstance(override, bool):
-        raise InvalidArgument(
-            f"{op.title}: override is {shown(override)}; it must be True or False."
-        )
+    flag_argument(op, "override", override)
     wanted = (*coordinates[0].shape, *x.shape[len(coordinates) :])
     if new.dtype is not x.dtype or new.shape != wanted:
         raise InvalidArgument(
@@ -103,12 +100,10 @@ def scatter(
         )
     wide = x.dtype if override else _adds_in(op, x.dtype)
     offsets = _offsets(op, x.shape, strides_of(x.shape), coordinates)
-    made = _core.cast(x, wide, False) if wide is not x.dtype else x
-    made = _core.row_major_copy(made)
-    new = _core.row_major_copy(_core.cast(new, wide, False) if wide is not x.dtype else new)
+    made = _core.row_major_copy(converted(x, wide))
+    new = _core.row_major_copy(converted(new, wide))
     _core.scatter(made, 0, len(coordinates), offsets, new, not override)
-    result: Tensor = made if wide is x.dtype else _core.cast(made, x.dtype, False)
-    return result
+    return converted(made, x.dtype)
 
 
 def _adds_in(op: Operator, dt: DType) -> DType:

@@ -25,6 +25,15 @@ def is_several(op: Operator, name: str, x: Any) -> bool:
     return hasattr(x, "__iter__") and getattr(x, "ndim", 1) != 0
 
 
+def flag_argument(op: Operator, name: str, x: Any, numpys: bool = False) -> bool:
+    """Return an argument that is True or False; NumPy's, or a tensor of one, where it may be."""
+    check_alive(op, name, x)
+    numpys = numpys and getattr(x, "ndim", None) == 0 and str(x.dtype) == "bool"
+    if not isinstance(x, bool) and not numpys:
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
+    return bool(x)
+
+
 def integer_argument(op: Operator, name: str, x: Any) -> int:
     """Return an argument as a Python int."""
     check_alive(op, name, x)

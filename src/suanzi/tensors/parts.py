@@ -38,6 +38,11 @@ def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
     return made
 
 
+def converted(x: Tensor, dt: DType) -> Tensor:
+    """Return a tensor in a dtype, itself if it has it."""
+    return x if x.dtype is dt else cast("Tensor", _core.cast(x, dt, False))
+
+
 def copy(x: Tensor) -> Tensor:
     """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
     order = min2maj_of(x.shape, x.strides)

@@ -19,6 +19,7 @@ from suanzi.sparse import elements
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import DimensionsMismatch, TypeMismatch
 from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
     """Return an operand in the dtype SciPy computes in: a sparse matrix, or a dense array."""
     computed = elements.wide(promoted)
     if isinstance(x, Tensor):
-        return _in(_in(x, promoted), computed).numpy()
+        return converted(converted(x, promoted), computed).numpy()
     import scipy.sparse
 
     x = x.coalesce()
@@ -89,7 +90,7 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
     x = x.to_csr()
     if x._matrix is not None and x.dtype is promoted and promoted is computed:
         return x._matrix
-    values = _in(_in(x.values, promoted), computed)
+    values = converted(converted(x.values, promoted), computed)
     made = scipy.sparse.csr_array(x.shape, dtype=values.numpy().dtype)
     made.indptr, made.indices = x.narrow_places()
     made.data = values.numpy()
@@ -99,16 +100,11 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
     return made
 
 
-def _in(x: Tensor, dt: DType) -> Tensor:
-    made: Tensor = x if x.dtype is dt else _core.cast(x, dt, False)
-    return made
-
-
 def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:
     import numpy as np
 
     array = np.asarray(np.reshape(product, shape), order="C")
-    return _in(from_numpy(array), promoted)
+    return converted(from_numpy(array), promoted)
 
 
 def _sparse(product: Any, shape: tuple[int, ...], promoted: DType, keep_rows: bool) -> SparseTensor:
@@ -123,7 +119,7 @@ def _sparse(product: Any, shape: tuple[int, ...], promoted: DType, keep_rows: bo
         product.sort_indices()
         places = pointers, product.indices.astype(np.int64)
         sums = from_numpy(np.ascontiguousarray(product.data))
-    values = _in(sums, promoted)
+    values = converted(sums, promoted)
     made = SparseTensor(product.shape, LayoutType.CSR, places, values, True)
     if made.shape != shape:
         return made.reshape(shape)

@@ -15,15 +15,16 @@ from suanzi.ops.reduction_modes import (
     axes_argument,
     check_mode,
     identity_of,
-    keep_dims_argument,
     mode_argument,
     reduced_shape,
     result_dtype,
 )
 from suanzi.registry import INTEGERS, Operator
+from suanzi.resolve.scalars import flag_argument
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def reduce(
             "first, with to_dense()."
         )
     axes = axes_argument(op, input.ndim, axis)
-    keeps = keep_dims_argument(op, keep_dims)
+    keeps = flag_argument(op, "keep_dims", keep_dims)
     check_mode(op, how, input.dtype)
     length = math.prod(input.shape[a] for a in axes)
     kept = [a for a in range(input.ndim) if a not in axes]
@@ -91,16 +92,14 @@ def _combined(mode: ReduceMode, x: SparseTensor, kept: list[int], length: int) -
     if computed is bool_ and mode in (ReduceMode.MAX, ReduceMode.MIN):
         kernel = "logical_or" if mode is ReduceMode.MAX else "logical_and"
     shape = tuple(x.shape[a] for a in kept)
-    values: Tensor = _core.cast(x.values, computed, False) if x.dtype is not computed else x.values
+    values = converted(x.values, computed)
     found = _of_rows(kernel, values, x, length) if kept == [0] else None
     if found is None:
         found = _of_places(kernel, values, x, kept, length)
     result, coordinates = found
     if mode is ReduceMode.MEAN:
         result = _divided(result, float(length))
-    made: Tensor = result
-    if made.dtype is not target:
-        made = _core.cast(result, target, False)
+    made = converted(result, target)
     stored = elements.has_bits(made)
     if not stored.all():
         places = np.flatnonzero(stored)
