@@ -126,7 +126,7 @@ def test_elements_that_change_meanwhile(dtype: Any) -> None:
 
 DESTROYED = """
 import suanzi as sz
-from suanzi import blas
+from suanzi.libraries import blas
 a, b = sz.tensor([[1.0] * 64] * 64), sz.tensor([[1.0] * 64] * 64)
 load = blas.load
 def destroying():
