@@ -10,8 +10,8 @@ import pytest
 
 import suanzi as sz
 from suanzi.promote import library
+from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
-from suanzi.promote.rules import Gate
 
 NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax openvino strict
     lossless""".split()

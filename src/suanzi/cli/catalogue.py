@@ -15,11 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from suanzi._hints import nearest
 from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.registry import REGISTRY, Operator
-from suanzi.standard import Interface, interface, interfaces
+from suanzi.standard import Interface, categories, category_named, interface, interfaces
 from suanzi.status import InvalidArgument
 
 _CODES = {
@@ -162,7 +161,7 @@ def entry(key: str) -> Entry:
     suanzi.status.InvalidArgument: 7.2.4 is a category, arithmetic, of 14 interfaces; \
 `suanzi ops --category 7.2.4` lists them.
     """
-    category = _clauses().get(key)
+    category = categories().get(key)
     if category is not None and key not in {one.clause for one in interfaces().values()}:
         raise InvalidArgument(
             f"{key} is a category, {category}, of {len(entries(category))} interfaces; "
@@ -192,27 +191,6 @@ def entries(
         and (one.interface.minimal or not minimal)
         and (one.operator is None or not missing)
     ]
-
-
-def _clauses() -> dict[str, str]:
-    """Return the categories by their clauses: ``7.2.4`` is arithmetic."""
-    return {i.category_clause: i.category for i in interfaces().values()}
-
-
-def category_named(name: str) -> str:
-    """Return a category by its name, in any spelling, or by its clause.
-
-    >>> category_named("7.2.4"), category_named("linear_algebra")
-    ('arithmetic', 'linear algebra')
-    """
-    known = list(dict.fromkeys(one.category for one in interfaces().values()))
-    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
-    wanted = _clauses().get(wanted, wanted)
-    if wanted not in known:
-        raise InvalidArgument(
-            f"{name!r} is not a category; there are {', '.join(known)}.{nearest(wanted, known)}"
-        )
-    return wanted
 
 
 def counts(of: Iterable[Entry]) -> dict[str, int]:

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from suanzi import __version__
 from suanzi._hints import nearest
-from suanzi.cli.catalogue import category_named
 from suanzi.conformance.cases import Wanted, cases, frozen, operators
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.results import Result, Run
@@ -27,7 +26,7 @@ from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.running.run import Job, facts_of, run_each
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
-from suanzi.standard import interface, interfaces
+from suanzi.standard import category_named, interface, interfaces
 from suanzi.status import InvalidArgument
 
 FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS)

@@ -3,8 +3,10 @@
 ``values``     what a dtype holds, and what a conversion loses
 ``operands``   what an operand is: a tensor, a 0-d tensor, a Python number
 ``operators``  the seven classes of operators that rule sets distinguish
-``rules``      RuleSet, and the rule sets by name
-``reading``    text tables into rule sets; the tables are in ``tables/``
+``layers``     what a rule set is made of: pairs, numbers, gates
+``rules``      RuleSet
+``tables``, ``reading``   text tables, which are in ``tables/``, into rule sets
+``library``    the rule sets by name
 ``openvino``, ``strict``, ``lossless``   rule sets that are computed, not tabulated
 ``engine``     operands to an answer: the only code that applies a rule set
 ``context``    the rule set in force

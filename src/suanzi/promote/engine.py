@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.layers import Gate, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
 from suanzi.promote.operators import Operator, OperatorClass, operator
-from suanzi.promote.rules import Gate, RuleSet, weak_number
+from suanzi.promote.rules import RuleSet
 
 
 class Layer(Enum):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import RuleSet
 from suanzi.promote.zero_dim import AS_TENSOR
+
+if TYPE_CHECKING:
+    from suanzi.promote.rules import RuleSet
 
 
 def facts_of(rules: RuleSet) -> dict[str, Any]:

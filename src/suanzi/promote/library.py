@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import copyreg
+from collections.abc import Callable
 from importlib import import_module
-from os import path
+from pickle import PicklingError
 
 from suanzi._hints import nearest
-from suanzi.dtypes import DType, DTypeLike, document_name, dtype, float32
+from suanzi.dtypes import DTypeLike, dtype, float32
 from suanzi.promote.rules import RuleSet
+from suanzi.promote.tables import TABULATED, table_text
 from suanzi.status import InvalidArgument
 
 DEFAULT = "cann"
 """The rule set in force until another is chosen."""
 
-_TABULATED = (
-    "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "numpy", "jax",
-)  # fmt: skip
 _COMPUTED = ("openvino", "strict", "lossless")
 loaded: dict[str, RuleSet] = {}
 registered: list[str] = []
-
-
-def known_as(name: str) -> RuleSet | None:
-    """Return the rule set a name stands for, if it has been made."""
-    return loaded.get(name)
 
 
 def rule_set(rules: str | RuleSet) -> RuleSet:
@@ -52,7 +47,7 @@ def rule_sets() -> tuple[str, ...]:
     >>> rule_sets()[:3]
     ('cann', 'mindspore', 'paddle')
     """
-    return (*_TABULATED, *_COMPUTED, *registered)
+    return (*TABULATED, *_COMPUTED, *registered)
 
 
 def register_rules(rules: RuleSet) -> RuleSet:
@@ -65,7 +60,7 @@ def register_rules(rules: RuleSet) -> RuleSet:
             f"register_rules: {rules!r} is a {type(rules).__name__}; it takes a RuleSet, made by "
             "RuleSet.from_text or RuleSet.from_function."
         )
-    if rules.name.partition("+")[0] in (*_TABULATED, *_COMPUTED, "all"):
+    if rules.name.partition("+")[0] in (*TABULATED, *_COMPUTED, "all"):
         raise InvalidArgument(f"register_rules: {rules.name!r} is a built-in name; choose another.")
     loaded[rules.name] = rules
     if rules.name not in registered:
@@ -86,32 +81,14 @@ def openvino_rules(
     >>> openvino_rules().name, openvino_rules(promote_unsafe=True).name
     ('openvino', 'openvino+unsafe')
     """
-    from suanzi.promote.openvino import check_target
+    from suanzi.promote.openvino import check_target, openvino_name
 
     target = check_target(dtype(u64_integer_promotion_target))
     return rule_set(openvino_name(promote_unsafe, pytorch_scalar_promotion, target))
 
 
-def openvino_name(unsafe: bool, scalar: bool, target: DType) -> str:
-    """Return the name of OpenVINO's rules for its attributes."""
-    name = "openvino" + "+unsafe" * bool(unsafe) + "+scalar" * bool(scalar)
-    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"
-
-
-def table_text(name: str) -> str:
-    """Return the text table of a built-in rule set."""
-    if name not in _TABULATED:
-        raise InvalidArgument(
-            f"{name!r} is not a rule set with a text table; those are {', '.join(_TABULATED)}."
-            + nearest(name, _TABULATED)
-        )
-    file = path.join(path.dirname(__file__), "tables", f"{name}.txt")
-    with open(file, encoding="utf-8") as text:
-        return text.read()
-
-
 def _make(name: str) -> RuleSet | None:
-    if name in _TABULATED:
+    if name in TABULATED:
         return RuleSet.from_text(table_text(name))
     base, *attributes = name.split("+")
     if base in _COMPUTED:
@@ -119,3 +96,15 @@ def _make(name: str) -> RuleSet | None:
         made: RuleSet | None = module.make(attributes)
         return made
     return None
+
+
+def _reduce(rules: RuleSet) -> tuple[Callable[[str], RuleSet], tuple[str]]:
+    """Take a rule set apart for pickle: its name is all there is, where this library knows it."""
+    if loaded.get(rules.name) is not rules:
+        raise PicklingError(
+            f"rule set {rules.name!r} can be pickled only once register_rules() knows it."
+        )
+    return rule_set, (rules.name,)
+
+
+copyreg.pickle(RuleSet, _reduce)

@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.cells import NUMERIC_KINDS, Cell, kind_rank
+from suanzi.promote.layers import PythonNumber, default_alone
 from suanzi.promote.operands import NumberKind, Operand, Role
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import PythonNumber, RuleSet, default_alone
+from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, number_loss, show
 
 NUMERIC = tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS)

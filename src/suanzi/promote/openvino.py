@@ -36,7 +36,6 @@ from suanzi.dtypes import (
 )
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.cells import Cell, kind_rank
-from suanzi.promote.library import openvino_name
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
@@ -199,3 +198,9 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         deviations=(_DEVIATION,) if scalar and not unsafe else (),
         drift=_DRIFT if scalar and not unsafe else {},
     )
+
+
+def openvino_name(unsafe: bool, scalar: bool, target: DType) -> str:
+    """Return the name of OpenVINO's rules for its attributes."""
+    name = "openvino" + "+unsafe" * bool(unsafe) + "+scalar" * bool(scalar)
+    return name if target is float32 else f"{name}+u64={document_name(target, 'openvino')}"

@@ -35,19 +35,19 @@ from suanzi._hints import nearest
 from suanzi.dtypes import DOCUMENTS, DType, dtype
 from suanzi.promote import zero_dim
 from suanzi.promote.cells import Cell
-from suanzi.promote.operands import NUMBER_KINDS, NumberKind
-from suanzi.promote.operators import OperatorClass, Scope, operator
-from suanzi.promote.rules import (
+from suanzi.promote.layers import (
     DEFAULT_CAST,
     FloatRule,
     Gate,
-    RuleSet,
     check_name,
     check_table,
     choose_float,
     default_alone,
     weak_number,
 )
+from suanzi.promote.operands import NUMBER_KINDS, NumberKind
+from suanzi.promote.operators import OperatorClass, Scope, operator
+from suanzi.promote.tables import table_text
 from suanzi.status import InvalidArgument
 
 _REFUSED = ("-", "×")
@@ -81,8 +81,8 @@ class _Document:
         return _Document(facts, base.grids | self.grids)
 
 
-def read_rules(text: str) -> RuleSet:
-    """Return the rule set a text describes, or raise InvalidArgument with what is wrong."""
+def read_rules(text: str) -> dict[str, Any]:
+    """Return what makes the RuleSet a text describes, or raise InvalidArgument."""
     document = _complete(_split(text))
     name = document.one("name")
     if not name:
@@ -95,8 +95,6 @@ def read_rules(text: str) -> RuleSet:
 
 def _complete(document: _Document) -> _Document:
     """Lay a document over the one it is ``like``, and so on."""
-    from suanzi.promote.library import table_text
-
     base = document.one("like")
     return document.over(_complete(_split(table_text(base)))) if base else document
 
@@ -156,7 +154,7 @@ class _Reader:
             except InvalidArgument:
                 raise self.error(f"the table names {text!r}, which is not a dtype") from None
 
-    def rules(self) -> RuleSet:
+    def rules(self) -> dict[str, Any]:
         document = self.document
         grid = self.grid("tensors")
         rows = list(dict.fromkeys(row for row, _ in grid))
@@ -179,33 +177,33 @@ class _Reader:
             refused = " is refused" if found is None else ""
             return Cell(found, f"{written[dt]} with a Python {kind}{refused}")
 
-        return RuleSet(
-            name=self.name,
-            title=document.one("title", self.name),
-            version=document.one("version", "1"),
-            source=document.one("source", "a text table"),
-            dtypes=dtypes,
-            pair=pair,
-            number=number,
-            alone=alone,
-            overflow=self.choice("overflow", ("wrap", "refuse")),
-            exact_comparison="integers" if self.comparison() == "exact" else "never",
-            zero_dims=self.zero_dims(),
-            gates=self.gates(),
-            floats=self.floats(),
-            default_float=default_float,
-            sources={
+        return {
+            "name": self.name,
+            "title": document.one("title", self.name),
+            "version": document.one("version", "1"),
+            "source": document.one("source", "a text table"),
+            "dtypes": dtypes,
+            "pair": pair,
+            "number": number,
+            "alone": alone,
+            "overflow": self.choice("overflow", ("wrap", "refuse")),
+            "exact_comparison": "integers" if self.comparison() == "exact" else "never",
+            "zero_dims": self.zero_dims(),
+            "gates": self.gates(),
+            "floats": self.floats(),
+            "default_float": default_float,
+            "sources": {
                 key: said
                 for key in ("numbers", "zero-d", "gate", "float")
                 if (said := document.one(f"{key} source"))
             },
-            names=self.names,
-            tabulated=True,
-            drift=self.drift(),
-            notes=document.all("note"),
-            deviations=document.all("deviation"),
-            cast=document.one("cast", DEFAULT_CAST),
-        )
+            "names": self.names,
+            "tabulated": True,
+            "drift": self.drift(),
+            "notes": document.all("note"),
+            "deviations": document.all("deviation"),
+            "cast": document.one("cast", DEFAULT_CAST),
+        }
 
     def grid(self, section: str) -> Grid:
         heads, *rows = self.document.grids[section] or [[]]

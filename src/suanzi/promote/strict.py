@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, float32
 from suanzi.promote.cells import NUMERIC_KINDS, Cell
+from suanzi.promote.layers import default_alone, weak_number
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.rules import RuleSet, default_alone, weak_number
+from suanzi.promote.rules import RuleSet
 
 
 def _pair(a: DType, b: DType) -> Cell:

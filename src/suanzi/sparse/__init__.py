@@ -7,9 +7,5 @@ tensor.py        SparseTensor
 making.py        from dense tensors, parts, and the arrays of others
 exchange.py      to SciPy and pydata/sparse
 printing.py      as text and in a notebook
-dispatch.py      which operators have a sparse form
-elementwise.py   operators of one and two operands
-shapes.py        transpose, reshape and their like
-reduction.py     sums, products, largest elements along axes
-product.py       matrix products
+forms/           the operators on them
 """

@@ -119,6 +119,31 @@ def interface(key: str) -> Interface:
     return found
 
 
+def categories() -> dict[str, str]:
+    """Return the categories by their clauses, in the standard's order.
+
+    >>> categories()["7.2.4"]
+    'arithmetic'
+    """
+    return {i.category_clause: i.category for i in interfaces().values()}
+
+
+def category_named(name: str) -> str:
+    """Return a category by its name, in any spelling, or by its clause.
+
+    >>> category_named("7.2.4"), category_named("linear_algebra")
+    ('arithmetic', 'linear algebra')
+    """
+    known = list(categories().values())
+    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
+    wanted = categories().get(wanted, wanted)
+    if wanted not in known:
+        raise InvalidArgument(
+            f"{name!r} is not a category; there are {', '.join(known)}.{nearest(wanted, known)}"
+        )
+    return wanted
+
+
 @cache
 def examples() -> tuple[Example, ...]:
     """Return the worked examples, misprints mended, in the standard's order.

@@ -1,0 +1,127 @@
+"""What a rule set is made of: rules for pairs and for numbers, gates; and what is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from suanzi.dtypes import DType, complex64, float32, int64
+from suanzi.dtypes import bool as bool_
+from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.operands import NumberKind, Operand
+from suanzi.status import InvalidArgument
+
+PythonNumber: TypeAlias = bool | int | float | complex
+
+DEFAULT_CAST = "sz.cast({x}, sz.{dtype})"
+
+PairRule: TypeAlias = Callable[[DType, DType], Cell]
+NumberRule: TypeAlias = Callable[[DType, NumberKind], Cell]
+JoinRule: TypeAlias = Callable[[Sequence[Operand]], Cell]
+FloatRule: TypeAlias = Callable[[DType], DType | None]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Which kinds of different dtypes an operator class lets meet; equal dtypes always pass."""
+
+    pairs: frozenset[frozenset[str]]
+    text: str
+    """The gate as it is written: ``float+float, complex+any``."""
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """Read a gate such as ``float+float, complex+any``, ``open`` or ``equal``."""
+        kinds = {"bool", "int", "float", "complex", "any"}
+        pairs = set()
+        if text == "equal":
+            return cls(frozenset(), "equal dtypes only")
+        for item in (text if text != "open" else "any+any").split(","):
+            pair = [kind.strip() for kind in item.split("+")]
+            if len(pair) != 2 or not kinds.issuperset(pair):
+                raise InvalidArgument(
+                    f"gate: {item.strip()!r} is not a pair of kinds such as float+float, nor "
+                    f"'open' or 'equal'; the kinds are {', '.join(sorted(kinds))}."
+                )
+            pairs.add(frozenset(pair))
+        return cls(frozenset(pairs), text)
+
+    def admits(self, a: DType, b: DType) -> bool:
+        """Tell whether two dtypes may meet.
+
+        >>> from suanzi.dtypes import complex64, float32, int32
+        >>> gate = Gate.parse("float+float, complex+any")
+        >>> gate.admits(int32, float32), gate.admits(int32, complex64)
+        (False, True)
+        """
+        kinds = {"int" if d.kind == "uint" else d.kind for d in (a, b)}
+        return a is b or any(
+            kinds == pair or ("any" in pair and (len(pair) == 1 or kinds & pair))
+            for pair in self.pairs
+        )
+
+
+def choose_float(dtypes: tuple[DType, ...]) -> DType:
+    """Return float32, or the first floating-point dtype of a set that lacks it."""
+    floats = [d for d in dtypes if d.kind == "float"]
+    return float32 if float32 in floats or not floats else floats[0]
+
+
+def default_alone(default_float: DType) -> dict[NumberKind, DType]:
+    """Return what Python numbers are on their own, given the default float."""
+    return {"bool": bool_, "int": int64, "float": default_float, "complex": complex64}
+
+
+def weak_number(dt: DType, kind: NumberKind, default_float: DType | None) -> Cell:
+    """A Python number that takes the tensor's dtype where that can represent its kind.
+
+    A float makes integers `default_float`, where one is given; every other higher kind is refused.
+    """
+    if kind_rank(dt.kind) >= kind_rank(kind):
+        return Cell(dt, f"a Python {kind} takes the dtype of the tensor")
+    if kind == "float" and default_float is not None:
+        return Cell(default_float, f"a Python float makes integers {default_float}")
+    if kind == "int" and default_float is not None:
+        return Cell(int64, "a Python int makes bool int64")
+    return Cell(None, f"a Python {kind} does not fit {dt}")
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidArgument unless a rule set has one word for a name."""
+    if not (isinstance(name, str) and re.fullmatch(r"\w+", name)):
+        raise InvalidArgument(f"rule set: {name!r} is not a name; a name is one word.")
+
+
+def check_cast(name: str, template: str) -> None:
+    """Raise InvalidArgument unless a cast template fills in what it names."""
+    try:
+        template.format(x="x", dtype="", name="", acl="")
+    except (KeyError, IndexError, ValueError):
+        raise InvalidArgument(
+            f"rule set {name!r}: the cast {template!r} cannot be filled in; it may name {{x}}, "
+            "{dtype}, {name} and {acl}."
+        ) from None
+
+
+def check_table(
+    name: str, dtypes: tuple[DType, ...], table: Mapping[tuple[DType, DType], DType | None]
+) -> None:
+    """Raise InvalidArgument unless a table is closed, commutative and keeps equal dtypes."""
+    for (a, b), answer in table.items():
+        if answer is not None and answer not in dtypes:
+            raise InvalidArgument(
+                f"rule set {name!r}: the table is not closed: {a} with {b} gives {answer}, which "
+                "has no row of its own."
+            )
+        if table[b, a] is not answer:
+            raise InvalidArgument(
+                f"rule set {name!r}: {a} with {b} gives {answer or 'a refusal'}, but {b} with {a} "
+                f"gives {table[b, a] or 'a refusal'}; promotion must not depend on the order."
+            )
+        if a is b and answer is not a:
+            raise InvalidArgument(
+                f"rule set {name!r}: {a} with itself gives {answer or 'a refusal'}; equal dtypes "
+                "need no promotion, so the diagonal must be the dtype itself."
+            )
