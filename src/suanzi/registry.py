@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi.dtypes import DTYPES, DType
-from suanzi.promote.operators import OPERATORS, OperatorClass
+from suanzi.promote.operators import OperatorClass
 
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
@@ -21,6 +21,11 @@ QUANTIZED = tuple(d for d in DTYPES if d.kind == "quantized")
 REALS = (*INTEGERS, *FLOATS)
 NUMBERS = (*REALS, *COMPLEX)
 ANY = DTYPES
+
+# What a declaration says of promotion.
+ARITHMETIC, TRUE_DIVISION, COMPARISON, BITWISE, LOGICAL, REAL_FUNCTION, JOINING = (
+    kind for kind in OperatorClass if kind
+)
 
 _NAMES = {
     INTEGERS: "integers",
@@ -47,11 +52,8 @@ class Operator:
     """The largest error in float32 and float64; 0.5 is correctly rounded, None: not a float."""
     domain: str | None = None
     """The numbers it has a result for, if not all: ``x >= 0``. Others are NaN, or an error."""
-
-    @property
-    def operator_class(self) -> OperatorClass:
-        """The promotion class."""
-        return OPERATORS.get(self.name, OperatorClass.ANY)
+    operator_class: OperatorClass = OperatorClass.ANY
+    """The promotion class."""
 
     @property
     def title(self) -> str:

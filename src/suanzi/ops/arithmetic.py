@@ -7,7 +7,16 @@ from builtins import min as min_
 from collections.abc import Sequence
 
 from suanzi import _core
-from suanzi.registry import COMPLEX, FLOATS, NUMBERS, REALS, REGISTRY, Operator
+from suanzi.registry import (
+    ARITHMETIC,
+    COMPLEX,
+    FLOATS,
+    NUMBERS,
+    REALS,
+    REGISTRY,
+    TRUE_DIVISION,
+    Operator,
+)
 from suanzi.resolve.arguments import operands_of, real_argument
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
@@ -17,7 +26,7 @@ from suanzi.tensors.parts import zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5)
+@operator("7.2.4.1", dtypes=NUMBERS, kernel="add", ulp=0.5, promotes=ARITHMETIC)
 def add(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x + y, element by element.
 
@@ -28,7 +37,7 @@ def add(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.2", dtypes=NUMBERS, kernel="sub", ulp=0.5)
+@operator("7.2.4.2", dtypes=NUMBERS, kernel="sub", ulp=0.5, promotes=ARITHMETIC)
 def sub(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x - y, element by element.
 
@@ -39,7 +48,7 @@ def sub(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.3", dtypes=NUMBERS, kernel="mul", ulp=0.5)
+@operator("7.2.4.3", dtypes=NUMBERS, kernel="mul", ulp=0.5, promotes=ARITHMETIC)
 def mul(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x * y, element by element.
 
@@ -51,7 +60,7 @@ def mul(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.4", dtypes=NUMBERS, kernel="muladd", own_body=True, ulp=1)
+@operator("7.2.4.4", dtypes=NUMBERS, kernel="muladd", own_body=True, ulp=1, promotes=ARITHMETIC)
 def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     """Return x * y + a, element by element; the product and the sum are each rounded.
 
@@ -71,7 +80,7 @@ def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
     return _core.run_operator("muladd", plain, promoted)[0]  # type: ignore[no-any-return]
 
 
-@operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5)
+@operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5, promotes=ARITHMETIC)
 def div(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x / y: of integers rounded towards zero, of floats as IEEE 754 has it.
 
@@ -84,7 +93,7 @@ def div(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.6", dtypes=REALS, kernel="floordiv", ulp=0.5)
+@operator("7.2.4.6", dtypes=REALS, kernel="floordiv", ulp=0.5, promotes=ARITHMETIC)
 def floordiv(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the floor of x / y.
 
@@ -95,7 +104,7 @@ def floordiv(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.7", dtypes=(*FLOATS, *COMPLEX), kernel="div", ulp=0.5)
+@operator("7.2.4.7", dtypes=(*FLOATS, *COMPLEX), kernel="div", ulp=0.5, promotes=TRUE_DIVISION)
 def true_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x / y in floating-point, whatever the dtypes.
 
@@ -106,7 +115,7 @@ def true_divide(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.8", dtypes=REALS, kernel="mod", ulp=0.5)
+@operator("7.2.4.8", dtypes=REALS, kernel="mod", ulp=0.5, promotes=ARITHMETIC)
 def mod(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the remainder of x / y with the sign of y: x = floordiv(x, y) * y + mod(x, y).
 
@@ -117,7 +126,7 @@ def mod(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.9", dtypes=REALS, kernel="max", ulp=0.5)
+@operator("7.2.4.9", dtypes=REALS, kernel="max", ulp=0.5, promotes=ARITHMETIC)
 def max(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the larger of x and y, element by element; NaN wins.
 
@@ -128,7 +137,7 @@ def max(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.10", dtypes=REALS, kernel="min", ulp=0.5)
+@operator("7.2.4.10", dtypes=REALS, kernel="min", ulp=0.5, promotes=ARITHMETIC)
 def min(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the smaller of x and y, element by element; NaN wins.
 
@@ -139,7 +148,7 @@ def min(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.11", dtypes=NUMBERS, kernel="abs", ulp=1)
+@operator("7.2.4.11", dtypes=NUMBERS, kernel="abs", ulp=1, promotes=ARITHMETIC)
 def abs(x: TensorLike) -> Tensor:
     """Return the magnitude of x; that of a complex tensor is real.
 
@@ -152,7 +161,9 @@ def abs(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.4.12", dtypes=(*FLOATS, *COMPLEX), kernel="reciprocal", ulp=0.5)
+@operator(
+    "7.2.4.12", dtypes=(*FLOATS, *COMPLEX), kernel="reciprocal", ulp=0.5, promotes=TRUE_DIVISION
+)
 def reciprocal(x: TensorLike) -> Tensor:
     """Return 1 / x in floating-point.
 
@@ -171,7 +182,7 @@ def _negative(x: Tensor) -> Tensor:
 declare_symbol("negative", _negative, dtypes=NUMBERS, kernel="negative")
 
 
-@operator("7.2.4.13", dtypes=NUMBERS)
+@operator("7.2.4.13", dtypes=NUMBERS, promotes=ARITHMETIC)
 def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
     """Return the sum along the diagonal of the plane of two axes.
 

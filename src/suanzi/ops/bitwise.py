@@ -8,7 +8,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, iinfo, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.registry import BOOL, INTEGERS, REGISTRY, Operator
+from suanzi.registry import BITWISE, BOOL, INTEGERS, REGISTRY, Operator
 from suanzi.resolve.arguments import as_operand
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes
@@ -18,7 +18,7 @@ from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and")
+@operator("7.2.7.1", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_and", promotes=BITWISE)
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x & y, bit by bit.
 
@@ -29,7 +29,7 @@ def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.7.2", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_or")
+@operator("7.2.7.2", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_or", promotes=BITWISE)
 def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x | y, bit by bit.
 
@@ -40,7 +40,7 @@ def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.7.3", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_xor")
+@operator("7.2.7.3", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_xor", promotes=BITWISE)
 def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x ^ y, bit by bit.
 
@@ -51,7 +51,7 @@ def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not")
+@operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not", promotes=BITWISE)
 def bitwise_not(x: TensorLike) -> Tensor:
     """Return x with every bit the other way.
 
@@ -66,7 +66,7 @@ bitwise_invert = bitwise_not
 """The name as the standard prints it."""
 
 
-@operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS))
+@operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
 def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved left by `shift` places; bits that leave are lost.
 
@@ -80,7 +80,7 @@ def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     return _shift("bitwise_left_shift", x, shift)
 
 
-@operator("7.2.7.6", dtypes=(*BOOL, *INTEGERS))
+@operator("7.2.7.6", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
 def bitwise_right_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved right by `shift` places; a signed integer keeps its sign.
 

@@ -13,7 +13,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
+from suanzi.registry import BOOL, COMPARISON, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
@@ -24,7 +24,7 @@ from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal")
+@operator("7.2.5.1", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="equal", promotes=COMPARISON)
 def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x equals y, element by element.
 
@@ -35,7 +35,7 @@ def equal(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.2", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="not_equal")
+@operator("7.2.5.2", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), kernel="not_equal", promotes=COMPARISON)
 def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x differs from y, element by element.
 
@@ -46,7 +46,7 @@ def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.3", dtypes=(*SUBBYTE, *REALS), kernel="greater")
+@operator("7.2.5.3", dtypes=(*SUBBYTE, *REALS), kernel="greater", promotes=COMPARISON)
 def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is greater than y, element by element.
 
@@ -57,7 +57,7 @@ def greater(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.4", dtypes=(*SUBBYTE, *REALS), kernel="greater_equal")
+@operator("7.2.5.4", dtypes=(*SUBBYTE, *REALS), kernel="greater_equal", promotes=COMPARISON)
 def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is at least y, element by element.
 
@@ -68,7 +68,7 @@ def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.5", dtypes=(*SUBBYTE, *REALS), kernel="less")
+@operator("7.2.5.5", dtypes=(*SUBBYTE, *REALS), kernel="less", promotes=COMPARISON)
 def less(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is less than y, element by element.
 
@@ -79,7 +79,7 @@ def less(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.6", dtypes=(*SUBBYTE, *REALS), kernel="less_equal")
+@operator("7.2.5.6", dtypes=(*SUBBYTE, *REALS), kernel="less_equal", promotes=COMPARISON)
 def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether x is at most y, element by element.
 
@@ -90,7 +90,7 @@ def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.5.7", dtypes=NUMBERS)
+@operator("7.2.5.7", dtypes=NUMBERS, promotes=COMPARISON)
 def allclose(
     x: TensorLike, y: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:

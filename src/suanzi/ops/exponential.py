@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS
+from suanzi.registry import FLOATS, REAL_FUNCTION
 from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.12.1", dtypes=FLOATS, kernel="exp", ulp=3)
+@operator("7.2.12.1", dtypes=FLOATS, kernel="exp", ulp=3, promotes=REAL_FUNCTION)
 def exp(x: TensorLike) -> Tensor:
     """Return e to the power x.
 
@@ -18,7 +18,7 @@ def exp(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.2", dtypes=FLOATS, kernel="expm1", ulp=3)
+@operator("7.2.12.2", dtypes=FLOATS, kernel="expm1", ulp=3, promotes=REAL_FUNCTION)
 def expm1(x: TensorLike) -> Tensor:
     """Return exp(x) - 1, precise also next to zero.
 
@@ -33,7 +33,7 @@ expml = expm1
 """The name as the standard prints it."""
 
 
-@operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3, domain="x >= 0")
+@operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3, domain="x >= 0", promotes=REAL_FUNCTION)
 def log(x: TensorLike) -> Tensor:
     """Return the natural logarithm of x; minus infinity at zero, NaN below.
 
@@ -44,7 +44,9 @@ def log(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=2, domain="x >= -1")
+@operator(
+    "7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=2, domain="x >= -1", promotes=REAL_FUNCTION
+)
 def log1p(x: TensorLike) -> Tensor:
     """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
 
@@ -59,7 +61,7 @@ loglp = log1p
 """The name as the standard prints it."""
 
 
-@operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3, domain="x >= 0")
+@operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3, domain="x >= 0", promotes=REAL_FUNCTION)
 def log10(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 10.
 
@@ -70,7 +72,7 @@ def log10(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3, domain="x >= 0")
+@operator("7.2.12.6", dtypes=FLOATS, kernel="log2", ulp=3, domain="x >= 0", promotes=REAL_FUNCTION)
 def log2(x: TensorLike) -> Tensor:
     """Return the logarithm of x to base 2.
 

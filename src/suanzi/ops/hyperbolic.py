@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS
+from suanzi.registry import FLOATS, REAL_FUNCTION
 from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.11.1", dtypes=FLOATS, kernel="sinh", ulp=3)
+@operator("7.2.11.1", dtypes=FLOATS, kernel="sinh", ulp=3, promotes=REAL_FUNCTION)
 def sinh(x: TensorLike) -> Tensor:
     """Return the hyperbolic sine of x.
 
@@ -18,7 +18,7 @@ def sinh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.2", dtypes=FLOATS, kernel="cosh", ulp=3)
+@operator("7.2.11.2", dtypes=FLOATS, kernel="cosh", ulp=3, promotes=REAL_FUNCTION)
 def cosh(x: TensorLike) -> Tensor:
     """Return the hyperbolic cosine of x.
 
@@ -29,7 +29,7 @@ def cosh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.3", dtypes=FLOATS, kernel="tanh", ulp=3)
+@operator("7.2.11.3", dtypes=FLOATS, kernel="tanh", ulp=3, promotes=REAL_FUNCTION)
 def tanh(x: TensorLike) -> Tensor:
     """Return the hyperbolic tangent of x.
 
@@ -40,7 +40,7 @@ def tanh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.4", dtypes=FLOATS, kernel="asinh", ulp=3)
+@operator("7.2.11.4", dtypes=FLOATS, kernel="asinh", ulp=3, promotes=REAL_FUNCTION)
 def asinh(x: TensorLike) -> Tensor:
     """Return the number whose hyperbolic sine is x.
 
@@ -51,7 +51,7 @@ def asinh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3, domain="x >= 1")
+@operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3, domain="x >= 1", promotes=REAL_FUNCTION)
 def acosh(x: TensorLike) -> Tensor:
     """Return the number from 0 up whose hyperbolic cosine is x; NaN below 1.
 
@@ -62,7 +62,9 @@ def acosh(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.11.6", dtypes=FLOATS, kernel="atanh", ulp=3, domain="-1 <= x <= 1")
+@operator(
+    "7.2.11.6", dtypes=FLOATS, kernel="atanh", ulp=3, domain="-1 <= x <= 1", promotes=REAL_FUNCTION
+)
 def atanh(x: TensorLike) -> Tensor:
     """Return the number whose hyperbolic tangent is x; infinite at -1 and 1, NaN outside.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.registry import FLOATS, REGISTRY, Operator
+from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, promote
@@ -26,7 +26,7 @@ _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", *_LINEAR.values(), "area")
 
 
-@operator("7.2.18", dtypes=FLOATS, fast=_core.accelerate_interpolate)
+@operator("7.2.18", dtypes=FLOATS, fast=_core.accelerate_interpolate, promotes=REAL_FUNCTION)
 def interpolate(
     input: TensorLike,
     size: int | Sequence[int] | None = None,

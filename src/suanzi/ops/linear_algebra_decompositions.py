@@ -40,7 +40,7 @@ from suanzi.libraries.lapack import (
     workspace,
     zeros,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import flag_argument
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _MODES = ("reduced", "complete", "r")
 
 
-@operator("7.2.17.3", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.3", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     """Return mat = P L U: L and U in one matrix, and the row swaps that P stands for.
 
@@ -85,7 +85,7 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     return rounded(work.tensor, dt), _shaped(swaps, (*batch, min(m, n)))
 
 
-@operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def cholesky(upper: str, mat: TensorLike) -> Tensor:
     """Return the triangular factor of a positive definite matrix.
 
@@ -155,7 +155,7 @@ def _not_positive_definite(op: Operator, x: Tensor, i: int, minor: int) -> Inval
     )
 
 
-@operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
     """Return mat = Q R, the columns of Q orthonormal and R upper triangular.
 
@@ -219,7 +219,7 @@ def _qr_of_many(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor |
     return None if q is None else rounded(q, dt), rounded(r, dt)
 
 
-@operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """Return mat = U S V^H: the columns of U and V orthonormal, S diagonal, not negative, falling.
 
@@ -288,7 +288,7 @@ def _svd_one_by_one(
     return us, ss, vs
 
 
-@operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues and the eigenvectors, the columns of v: mat v = v w.
 

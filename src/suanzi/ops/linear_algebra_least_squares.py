@@ -44,7 +44,7 @@ from suanzi.ops.linear_algebra_solving import (
     right_hand_sides,
     without_column,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import check_alive
 from suanzi.status import InvalidArgument
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from suanzi.libraries.lapack import Array
 
 
-@operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor:
     """Return the x that makes the 2-norm of rhs - mat x least, and of those the shortest.
 

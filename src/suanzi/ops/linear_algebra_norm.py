@@ -17,7 +17,7 @@ from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import axes_argument, check_alive, flag_argument
@@ -38,7 +38,7 @@ _PARTS: dict[str | float, int] = {
 _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASCII)
 
 
-@operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def norm(
     input: TensorLike,
     normtype: str | float = "inf",

@@ -18,7 +18,7 @@ from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.questions import refusal
-from suanzi.registry import COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
+from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, common_shape, plain_operand, promote
@@ -36,7 +36,7 @@ def _fast(function: F) -> F:
     return made
 
 
-@operator("7.2.17.1", dtypes=NUMBERS, fast=_fast)
+@operator("7.2.17.1", dtypes=NUMBERS, fast=_fast, promotes=ARITHMETIC)
 def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the product of matrices, of vectors, or of batches of matrices.
 
@@ -80,7 +80,7 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
 declare_symbol("matmul", matmul)
 
 
-@operator("7.2.17.2", dtypes=NUMBERS, fast=_fast)
+@operator("7.2.17.2", dtypes=NUMBERS, fast=_fast, promotes=ARITHMETIC)
 def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the inner product along the last axis of vec1 and the last but one of vec2.
 
@@ -138,7 +138,7 @@ def rows_of(x: Tensor) -> Tensor:
     return flat
 
 
-@operator("7.2.17.12", dtypes=FLOATING, fast=_fast)
+@operator("7.2.17.12", dtypes=FLOATING, fast=_fast, promotes=ARITHMETIC)
 def linear(
     x: TensorLike,
     weight: TensorLike,
@@ -175,7 +175,7 @@ def linear(
     return product(source, matrix, computed, operands.get("bias"), transposed=True)
 
 
-@operator("7.2.17.13", dtypes=FLOATING)
+@operator("7.2.17.13", dtypes=FLOATING, promotes=ARITHMETIC)
 def bilinear(
     x: TensorLike, y: TensorLike, weight: TensorLike, bias: TensorLike | None = None
 ) -> Tensor:

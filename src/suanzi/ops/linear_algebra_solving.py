@@ -34,7 +34,7 @@ from suanzi.libraries.lapack import (
     workspace,
     zeros,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
+from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import flag_argument
@@ -50,7 +50,7 @@ _MANY_SIDES = 1 << 16
 """So many right-hand sides are worth a call for each matrix."""
 
 
-@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
     """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`.
 
@@ -124,7 +124,7 @@ def _solve_one_by_one(
     return rounded(x.tensor, dt)
 
 
-@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def inverse(mat: TensorLike) -> Tensor:
     """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from suanzi import _core
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE
+from suanzi.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
@@ -17,7 +17,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
 
 
-@operator("7.2.6.1", dtypes=_ANY_NUMBER, kernel="logical_and", own_body=True)
+@operator("7.2.6.1", dtypes=_ANY_NUMBER, kernel="logical_and", own_body=True, promotes=LOGICAL)
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether both are true, element by element.
 
@@ -28,7 +28,7 @@ def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     return _combine("logical_and", x, y)
 
 
-@operator("7.2.6.2", dtypes=_ANY_NUMBER, kernel="logical_or", own_body=True)
+@operator("7.2.6.2", dtypes=_ANY_NUMBER, kernel="logical_or", own_body=True, promotes=LOGICAL)
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether at least one is true, element by element.
 
@@ -39,7 +39,7 @@ def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     return _combine("logical_or", x, y)
 
 
-@operator("7.2.6.4", dtypes=_ANY_NUMBER, kernel="logical_xor", own_body=True)
+@operator("7.2.6.4", dtypes=_ANY_NUMBER, kernel="logical_xor", own_body=True, promotes=LOGICAL)
 def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether exactly one is true, element by element.
 
@@ -50,7 +50,7 @@ def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     return _combine("logical_xor", x, y)
 
 
-@operator("7.2.6.3", dtypes=_ANY_NUMBER)
+@operator("7.2.6.3", dtypes=_ANY_NUMBER, promotes=LOGICAL)
 def logical_not(x: TensorLike) -> Tensor:
     """Return whether x is false, element by element.
 

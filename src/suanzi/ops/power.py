@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS
+from suanzi.registry import FLOATS, REAL_FUNCTION
 from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.8.1", dtypes=FLOATS, kernel="pow", ulp=3)
+@operator("7.2.8.1", dtypes=FLOATS, kernel="pow", ulp=3, promotes=REAL_FUNCTION)
 def pow(x: TensorLike, e: TensorLike) -> Tensor:
     """Return x to the power e, element by element.
 
@@ -18,7 +18,7 @@ def pow(x: TensorLike, e: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.8.2", dtypes=FLOATS, kernel="sqrt", ulp=0.5, domain="x >= 0")
+@operator("7.2.8.2", dtypes=FLOATS, kernel="sqrt", ulp=0.5, domain="x >= 0", promotes=REAL_FUNCTION)
 def sqrt(x: TensorLike) -> Tensor:
     """Return the square root of x; NaN below zero.
 
@@ -29,7 +29,7 @@ def sqrt(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=2, domain="x >= 0")
+@operator("7.2.8.3", dtypes=FLOATS, kernel="rsqrt", ulp=2, domain="x >= 0", promotes=REAL_FUNCTION)
 def rsqrt(x: TensorLike) -> Tensor:
     """Return 1 / sqrt(x); infinity at zero, with its sign, and NaN below.
 
@@ -44,7 +44,7 @@ rsqrtn = rsqrt
 """The name as the standard prints it."""
 
 
-@operator("7.2.8.4", dtypes=FLOATS, kernel="square", ulp=0.5)
+@operator("7.2.8.4", dtypes=FLOATS, kernel="square", ulp=0.5, promotes=REAL_FUNCTION)
 def square(x: TensorLike) -> Tensor:
     """Return x * x.
 

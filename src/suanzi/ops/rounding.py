@@ -6,14 +6,14 @@ from dataclasses import replace
 from enum import Enum
 
 from suanzi._hints import shown
-from suanzi.registry import FLOATS, REGISTRY
+from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import elementwise
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.9.1", dtypes=FLOATS, kernel="floor", ulp=0.5)
+@operator("7.2.9.1", dtypes=FLOATS, kernel="floor", ulp=0.5, promotes=REAL_FUNCTION)
 def floor(x: TensorLike) -> Tensor:
     """Return the largest whole number not above x.
 
@@ -24,7 +24,7 @@ def floor(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.9.2", dtypes=FLOATS, kernel="ceil", ulp=0.5)
+@operator("7.2.9.2", dtypes=FLOATS, kernel="ceil", ulp=0.5, promotes=REAL_FUNCTION)
 def ceil(x: TensorLike) -> Tensor:
     """Return the smallest whole number not below x.
 
@@ -35,7 +35,7 @@ def ceil(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.9.3", dtypes=FLOATS, kernel="trunc", ulp=0.5)
+@operator("7.2.9.3", dtypes=FLOATS, kernel="trunc", ulp=0.5, promotes=REAL_FUNCTION)
 def trunc(x: TensorLike) -> Tensor:
     """Return x without its fraction.
 
@@ -46,7 +46,7 @@ def trunc(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.9.4", dtypes=FLOATS, kernel="round", ulp=0.5)
+@operator("7.2.9.4", dtypes=FLOATS, kernel="round", ulp=0.5, promotes=REAL_FUNCTION)
 def round(x: TensorLike) -> Tensor:
     """Return the nearest whole number; of two, the even one.
 
@@ -74,7 +74,7 @@ _MODES = {
 }
 
 
-@operator("7.2.9.5", dtypes=FLOATS, ulp=0.5)
+@operator("7.2.9.5", dtypes=FLOATS, ulp=0.5, promotes=REAL_FUNCTION)
 def rint(x: TensorLike, mode: RoundMode | str) -> Tensor:
     """Return x rounded to a whole number in one of four ways.
 

@@ -18,7 +18,7 @@ from suanzi._hints import nearest, shown
 from suanzi.dtypes import DType
 from suanzi.libraries import fft as fourier
 from suanzi.libraries.fft import COMPLEX_OF, REAL_OF, FFTNormMode
-from suanzi.registry import COMPLEX, REGISTRY, Operator
+from suanzi.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, promote
@@ -94,7 +94,7 @@ def _c2c(
     return fourier.c2c(x, along, mode, ahead is not flipped, x.dtype)
 
 
-@operator("7.2.16.2", dtypes=_REAL)
+@operator("7.2.16.2", dtypes=_REAL, promotes=REAL_FUNCTION)
 def fft_r2c(
     input: TensorLike,
     axes: Axes = None,
@@ -124,7 +124,7 @@ def fft_r2c(
     return fourier.c2c(x, along, mode, ahead, COMPLEX_OF[dt])
 
 
-@operator("7.2.16.2.4", dtypes=COMPLEX)
+@operator("7.2.16.2.4", dtypes=COMPLEX, promotes=REAL_FUNCTION)
 def fft_r2c_backward(
     grad_out: TensorLike,
     input: TensorLike,
@@ -203,7 +203,7 @@ def fft_c2r(
     return fourier.c2r(x, along, mode, ahead, REAL_OF[x.dtype], length)
 
 
-@operator("7.2.16.3.4", dtypes=_REAL)
+@operator("7.2.16.3.4", dtypes=_REAL, promotes=REAL_FUNCTION)
 def fft_c2r_backward(
     grad_out: TensorLike,
     axes: Axes = None,

@@ -12,7 +12,17 @@ from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.ops.creation_wanted import LayoutLike, layout_argument
 from suanzi.quantized import quantize_for
-from suanzi.registry import ANY, NUMBERS, QUANTIZED, REALS, REGISTRY, SUBBYTE, Operator
+from suanzi.registry import (
+    ANY,
+    ARITHMETIC,
+    JOINING,
+    NUMBERS,
+    QUANTIZED,
+    REALS,
+    REGISTRY,
+    SUBBYTE,
+    Operator,
+)
 from suanzi.resolve.arguments import (
     as_operand,
     real_argument,
@@ -97,7 +107,7 @@ def _laid_out(x: Tensor, target: DType, order: tuple[int, ...] | None, saturate:
     return with_quantization_of(x, made) if target is x.dtype else made
 
 
-@operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS))
+@operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS), promotes=ARITHMETIC)
 def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
     """Return the input with elements below `low` made `low`, and those above `high` made `high`.
 
@@ -210,7 +220,7 @@ def sign(input: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.3.23", dtypes=_NOT_TEXT, kernel="where", own_body=True)
+@operator("7.2.3.23", dtypes=_NOT_TEXT, kernel="where", own_body=True, promotes=JOINING)
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """Return x where the condition is true, and y elsewhere; all three are broadcast.
 

@@ -16,7 +16,7 @@ from suanzi._hints import nearest, shown
 from suanzi.dtypes import float32, float64
 from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.quantized import quantize_like
-from suanzi.registry import ANY, REGISTRY, Operator
+from suanzi.registry import ANY, JOINING, REGISTRY, Operator
 from suanzi.resolve.arguments import (
     list_argument,
     operands_of,
@@ -51,7 +51,7 @@ class PadMode(IntEnum):
     """Its mirror image, the edges doubled: ``... b a | a b c | c b ...``."""
 
 
-@operator("7.2.3.7", dtypes=ANY, fast=_core.accelerate_joining)
+@operator("7.2.3.7", dtypes=ANY, fast=_core.accelerate_joining, promotes=JOINING)
 def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors one behind the other along an axis, in the dtype they are promoted to.
 
@@ -85,7 +85,7 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     return _joined(op, parts, along, stacks=False)
 
 
-@operator("7.2.3.8", dtypes=ANY, fast=_core.accelerate_joining)
+@operator("7.2.3.8", dtypes=ANY, fast=_core.accelerate_joining, promotes=JOINING)
 def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors of one shape along a new axis, in the dtype they are promoted to.
 

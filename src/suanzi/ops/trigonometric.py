@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS
+from suanzi.registry import FLOATS, REAL_FUNCTION
 from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.10.1", dtypes=FLOATS, kernel="sin", ulp=3)
+@operator("7.2.10.1", dtypes=FLOATS, kernel="sin", ulp=3, promotes=REAL_FUNCTION)
 def sin(x: TensorLike) -> Tensor:
     """Return the sine of x, an angle in radians.
 
@@ -18,7 +18,7 @@ def sin(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.10.2", dtypes=FLOATS, kernel="cos", ulp=3)
+@operator("7.2.10.2", dtypes=FLOATS, kernel="cos", ulp=3, promotes=REAL_FUNCTION)
 def cos(x: TensorLike) -> Tensor:
     """Return the cosine of x, an angle in radians.
 
@@ -29,7 +29,7 @@ def cos(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.10.3", dtypes=FLOATS, kernel="tan", ulp=3)
+@operator("7.2.10.3", dtypes=FLOATS, kernel="tan", ulp=3, promotes=REAL_FUNCTION)
 def tan(x: TensorLike) -> Tensor:
     """Return the tangent of x, an angle in radians.
 
@@ -40,7 +40,7 @@ def tan(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.10.4", dtypes=FLOATS, kernel="asin", ulp=3)
+@operator("7.2.10.4", dtypes=FLOATS, kernel="asin", ulp=3, promotes=REAL_FUNCTION)
 def asin(x: TensorLike) -> Tensor:
     """Return the angle between -pi/2 and pi/2 whose sine is x; NaN outside [-1, 1].
 
@@ -51,7 +51,7 @@ def asin(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.10.5", dtypes=FLOATS, kernel="acos", ulp=3)
+@operator("7.2.10.5", dtypes=FLOATS, kernel="acos", ulp=3, promotes=REAL_FUNCTION)
 def acos(x: TensorLike) -> Tensor:
     """Return the angle between 0 and pi whose cosine is x; NaN outside [-1, 1].
 
@@ -62,7 +62,7 @@ def acos(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-@operator("7.2.10.6", dtypes=FLOATS, kernel="atan", ulp=3)
+@operator("7.2.10.6", dtypes=FLOATS, kernel="atan", ulp=3, promotes=REAL_FUNCTION)
 def atan(x: TensorLike) -> Tensor:
     """Return the angle between -pi/2 and pi/2 whose tangent is x.
 

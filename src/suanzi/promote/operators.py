@@ -1,4 +1,4 @@
-"""The classes of operators that rule sets distinguish, and which operator is of which class."""
+"""The classes of operators that rule sets distinguish; each operator's declaration says its own."""
 
 from __future__ import annotations
 
@@ -35,27 +35,6 @@ class OperatorClass(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-# By clause, in the standard's order. An operator that takes one operand is listed too: its class
-# says what happens to an integer.
-_OPERATORS: dict[OperatorClass, str] = {
-    OperatorClass.ARITHMETIC: """
-        clip add sub mul muladd div floordiv mod max min abs trace
-        matmul dot linear bilinear""",
-    OperatorClass.TRUE_DIVISION: "true_divide reciprocal",
-    OperatorClass.COMPARISON: """
-        equal not_equal greater greater_equal less less_equal allclose""",
-    OperatorClass.LOGICAL: "logical_and logical_or logical_not logical_xor",
-    OperatorClass.BITWISE: """
-        bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift""",
-    OperatorClass.REAL_FUNCTION: """
-        pow sqrt rsqrt square floor ceil trunc round rint
-        sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
-        exp expm1 log log1p log10 log2
-        lu cholesky qr svd solve lstsq inverse eig norm interpolate
-        fft_r2c fft_c2r_backward fft_r2c_backward""",
-    OperatorClass.JOINING: "concat stack where",
-}
-
 SYMBOLS = {
     "+": "add", "-": "sub", "*": "mul", "/": "true_divide", "//": "floordiv", "%": "mod",
     "**": "pow", "@": "matmul", "==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal",
@@ -64,10 +43,21 @@ SYMBOLS = {
     ">>": "bitwise_right_shift",
 }  # fmt: skip
 
-OPERATORS: dict[str, OperatorClass] = {
-    name: operator_class for operator_class, names in _OPERATORS.items() for name in names.split()
-}
-"""The class of every operator that promotes."""
+OPERATORS: dict[str, OperatorClass] = {}
+"""The class of every operator that promotes, by name; their declarations fill it.
+
+An operator that takes one operand is there too: its class says what happens to an integer."""
+
+AS_TYPED: dict[str, OperatorClass] = {}
+"""The same, by name and by Python's symbol."""
+
+
+def declare_class(name: str, operator_class: OperatorClass) -> None:
+    """Say of which class an operator is."""
+    OPERATORS[name] = operator_class
+    for word in (name, *(symbol for symbol, of in SYMBOLS.items() if of == name)):
+        AS_TYPED[word] = operator_class
+
 
 _CLASSES = {operator_class.title: operator_class for operator_class in OperatorClass}
 

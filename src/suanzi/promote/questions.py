@@ -14,7 +14,7 @@ from suanzi.dtypes import DType, DTypeLike, dtype
 from suanzi.promote.context import rules_in_force
 from suanzi.promote.library import rule_set, rule_sets
 from suanzi.promote.operands import ZeroDim
-from suanzi.promote.operators import OPERATORS, SYMBOLS, OperatorClass
+from suanzi.promote.operators import AS_TYPED, OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument, TypeMismatch
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from suanzi.promote.laws import Laws
     from suanzi.promote.table import Table
 
-_core.use_operators(OPERATORS | {symbol: OPERATORS[name] for symbol, name in SYMBOLS.items()})
+_core.use_operators(AS_TYPED)
 _core.use_zero_dim(ZeroDim)
 
 

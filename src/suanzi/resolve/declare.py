@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from suanzi import _core
 from suanzi.device import Device
 from suanzi.dtypes import DType
+from suanzi.promote.operators import OperatorClass, declare_class
 from suanzi.registry import ANY, FUNCTIONS, REGISTRY, Operator
 from suanzi.resolve import domains
 from suanzi.resolve.elementwise import elementwise
@@ -42,6 +43,7 @@ def operator(
     fast: Callable[[Any], Any] | None = None,
     ulp: float | None = None,
     domain: str | None = None,
+    promotes: OperatorClass = OperatorClass.ANY,
 ) -> Callable[[F], F]:
     """Declare an operator.
 
@@ -49,12 +51,16 @@ def operator(
     function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
     operands. `fast` puts a native fast path of its own before the function. `domain` says which
     numbers it has a result for, where the clause makes the others an error; see
-    :mod:`suanzi.resolve.domains`.
+    :mod:`suanzi.resolve.domains`. `promotes` is the class that rule sets know it by.
     """
 
     def declare(function: F) -> F:
-        declared = Operator(function.__name__, clause, function, tuple(dtypes), kernel, ulp, domain)
+        declared = Operator(
+            function.__name__, clause, function, tuple(dtypes), kernel, ulp, domain, promotes
+        )
         REGISTRY[declared.name] = declared
+        if promotes:
+            declare_class(declared.name, promotes)
         if kernel is not None:
             made = _with_kernel(declared, function, own_body)
         else:
