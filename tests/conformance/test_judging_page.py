@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from suanzi.conformance.judging.judge import CANN_THRESHOLDS
-from suanzi.conformance.truth import bounds
-from suanzi.conformance.truth.bounds import bound
+from suanzi.conformance.truth.bounds import COMPLEX, REAL, bound
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conformance" / "judging.md").read_text("utf-8")
 
@@ -32,8 +31,8 @@ def test_the_bounds() -> None:
     for (kind, op), (wide, narrow) in said.items():
         one, two, three = names[kind]
         assert (bound(op, one), bound(op, two), bound(op, three)) == (wide, wide, narrow), op
-    assert {op for kind, op in said if kind == "float"} == set(bounds._FUNCTIONS)
-    assert {op for kind, op in said if kind == "complex"} == set(bounds._COMPLEX)
+    assert {op for kind, op in said if kind == "float"} == set(REAL)
+    assert {op for kind, op in said if kind == "complex"} == set(COMPLEX)
 
 
 def test_the_thresholds() -> None:

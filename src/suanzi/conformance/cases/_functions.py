@@ -12,11 +12,15 @@ from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, decode, encode, real
 from suanzi.conformance.truth.functions import FUNCTIONS, as_real, number
+from suanzi.standard import interface
 from suanzi.status import Status
 
-_WITH_STATUS = ("sqrt", "rsqrt", "acosh", "atanh", "log", "log1p", "log10", "log2")
-"""Those whose clause has a status for a number outside the domain; of the others it is NaN."""
 _PERIODIC = ("sin", "cos", "tan")
+
+
+def functions_of(category: str) -> list[str]:
+    """Return the functions of one real number in a category of the standard."""
+    return [name for name in FUNCTIONS if interface(name).category == category]
 
 
 def function_cases(op: str, wanted: Wanted) -> Iterator[Case]:
@@ -122,7 +126,8 @@ def _outside(facts: Elementwise, dtype: str) -> Iterator[Case]:
         ("one outside the domain", [*good[:3], bad[-1], *good[3:]]),
     ):
         rows: list[Row] = [(x,) for x in values]
-        if facts.op not in _WITH_STATUS:
+        # Where the clause has no status for it, the result is NaN.
+        if Status.INVALID_ARGUMENT not in interface(facts.op).statuses:
             yield from_rows(facts, "special", dtype, title, rows)
             continue
 

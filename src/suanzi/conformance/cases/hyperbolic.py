@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from suanzi.conformance.cases import cases_of
-from suanzi.conformance.cases._functions import function_cases
+from suanzi.conformance.cases._functions import function_cases, functions_of
 
-cases_of("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")(function_cases)
+cases_of(*functions_of("hyperbolic"))(function_cases)

@@ -8,13 +8,13 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
-from suanzi.conformance.cases._functions import function_cases
+from suanzi.conformance.cases._functions import function_cases, functions_of
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import ordinary
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, real, rounded
 from suanzi.conformance.truth.functions import as_real, mp, number, power
 
-cases_of("sqrt", "rsqrt", "square")(function_cases)
+cases_of(*functions_of("power"))(function_cases)
 
 
 @cases_of("pow")

@@ -19,14 +19,14 @@ gives; suanzi's own claims, which are sharper, stand in its registry and are hel
 from __future__ import annotations
 
 from suanzi.conformance.model.numbers import NARROW, PARTS
+from suanzi.conformance.truth.functions import FUNCTIONS
 
-_FUNCTIONS = {
-    "pow": 5, "rsqrt": 2,
-    "sin": 4, "cos": 4, "tan": 5, "asin": 4, "acos": 4, "atan": 5,
-    "sinh": 4, "cosh": 4, "tanh": 5, "asinh": 4, "acosh": 4, "atanh": 5,
-    "exp": 3, "expm1": 3, "log": 3, "log1p": 2, "log10": 3, "log2": 3,
-}  # fmt: skip
-_COMPLEX = {"mul": 3, "div": 8, "true_divide": 8, "reciprocal": 8, "abs": 4}
+# Of a function of one real number, the bound stands in its line of the truth.
+REAL: dict[str, float] = {
+    "pow": 5,
+    **{name: f.ulp for name, f in FUNCTIONS.items() if f.ulp is not None},
+}
+COMPLEX = {"mul": 3, "div": 8, "true_divide": 8, "reciprocal": 8, "abs": 4}
 _NARROW = 1
 
 
@@ -36,7 +36,7 @@ def bound(op: str, dtype: str) -> float | None:
     >>> bound("exp", "float32"), bound("exp", "bfloat16"), bound("add", "float32")
     (3, 1, None)
     """
-    stated = (_COMPLEX if dtype in PARTS else _FUNCTIONS).get(op)
+    stated = (COMPLEX if dtype in PARTS else REAL).get(op)
     if stated is not None and PARTS.get(dtype, dtype) in NARROW:
         return _NARROW
     return stated

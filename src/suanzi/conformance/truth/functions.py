@@ -1,4 +1,4 @@
-"""7.2.8 and 7.2.10 to 7.2.12: the functions' true values, and where they are delicate.
+"""7.2.8 and 7.2.10 to 7.2.12: true values, bounds, and where functions are delicate.
 
 A true value is an ``mpmath.mpf`` of 60 digits, or a Python float where the answer is exact and its
 sign or kind matters: NaN, an infinity, a zero of one sign.
@@ -36,6 +36,8 @@ class Function:
     """Outside, the result is NaN."""
     near: tuple[float, ...] = ()
     """Points around which it is delicate."""
+    ulp: float | None = None
+    """How far a result may be from the truth; None: correctly rounded. See truth.bounds."""
 
     def __call__(self, x: float) -> Truth:
         """Return the true value."""
@@ -75,35 +77,36 @@ FUNCTIONS: dict[str, Function] = {
     "sqrt": Function(mp.sqrt, _at((0.0, 0.0), (-0.0, -0.0), (INF, INF)), (0, INF)),
     # IEEE 754's rSqrt keeps the sign of a zero in the infinity.
     "rsqrt": Function(
-        lambda x: 1 / mp.sqrt(x), _at((0.0, INF), (-0.0, -INF), (INF, 0.0)), (0, INF)
+        lambda x: 1 / mp.sqrt(x), _at((0.0, INF), (-0.0, -INF), (INF, 0.0)), (0, INF), ulp=2
     ),
     "square": Function(lambda x: x * x, _even(0.0, INF)),
-    "sin": Function(mp.sin, _odd(NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
-    "cos": Function(mp.cos, _even(1.0, NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20)),
-    "tan": Function(mp.tan, _odd(NAN), near=(_PI / 4, _PI / 2, _PI, 70.67, 2.0**20)),
-    "asin": Function(mp.asin, _odd(NAN), (-1, 1), (0.5, 1)),
-    "acos": Function(mp.acos, _at((1.0, 0.0)), (-1, 1), (0.5, 1)),
-    "atan": Function(mp.atan, _odd(mp.pi / 2), near=(0.4142, 1, 2.4142)),
-    "sinh": Function(_bounded(mp.sinh), _odd(INF), near=(1, *_HALF_ENDS)),
-    "cosh": Function(_bounded(mp.cosh), _even(1.0, INF), near=(1, *_HALF_ENDS)),
-    "tanh": Function(_bounded(mp.tanh), _odd(1.0), near=(0.625, 9, 19)),
-    "asinh": Function(mp.asinh, _odd(INF), near=(0.5, 2.0**13, 2.0**30, 2.0**60)),
-    "acosh": Function(mp.acosh, _at((1.0, 0.0), (INF, INF)), (1, INF), (1, 2.0**28)),
-    "atanh": Function(mp.atanh, _odd(NAN, (1.0, INF), (-1.0, -INF)), (-1, 1), (0.5, 1)),
+    "sin": Function(mp.sin, _odd(NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20), ulp=4),
+    "cos": Function(mp.cos, _even(1.0, NAN), near=(_PI / 2, _PI, 62.8, 201.06, 2.0**20), ulp=4),
+    "tan": Function(mp.tan, _odd(NAN), near=(_PI / 4, _PI / 2, _PI, 70.67, 2.0**20), ulp=5),
+    "asin": Function(mp.asin, _odd(NAN), (-1, 1), (0.5, 1), ulp=4),
+    "acos": Function(mp.acos, _at((1.0, 0.0)), (-1, 1), (0.5, 1), ulp=4),
+    "atan": Function(mp.atan, _odd(mp.pi / 2), near=(0.4142, 1, 2.4142), ulp=5),
+    "sinh": Function(_bounded(mp.sinh), _odd(INF), near=(1, *_HALF_ENDS), ulp=4),
+    "cosh": Function(_bounded(mp.cosh), _even(1.0, INF), near=(1, *_HALF_ENDS), ulp=4),
+    "tanh": Function(_bounded(mp.tanh), _odd(1.0), near=(0.625, 9, 19), ulp=5),
+    "asinh": Function(mp.asinh, _odd(INF), near=(0.5, 2.0**13, 2.0**30, 2.0**60), ulp=4),
+    "acosh": Function(mp.acosh, _at((1.0, 0.0), (INF, INF)), (1, INF), (1, 2.0**28), ulp=4),
+    "atanh": Function(mp.atanh, _odd(NAN, (1.0, INF), (-1.0, -INF)), (-1, 1), (0.5, 1), ulp=5),
     "exp": Function(
-        _bounded(mp.exp), _at((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)), near=_ENDS
+        _bounded(mp.exp), _at((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0)), near=_ENDS, ulp=3
     ),
     "expm1": Function(
         _bounded(mp.expm1),
         _at((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0)),
         near=(0.35, -16, -37, 40, 100, *_ENDS),
+        ulp=3,
     ),
-    "log": Function(mp.log, _LOG, (0, INF), (1,)),
+    "log": Function(mp.log, _LOG, (0, INF), (1,), ulp=3),
     "log1p": Function(
-        mp.log1p, _at((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF)), (-1, INF), (-1,)
+        mp.log1p, _at((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF)), (-1, INF), (-1,), ulp=2
     ),
-    "log10": Function(mp.log10, _LOG, (0, INF), (1,)),
-    "log2": Function(lambda x: mp.log(x) / mp.log(2), _LOG, (0, INF), (1,)),
+    "log10": Function(mp.log10, _LOG, (0, INF), (1,), ulp=3),
+    "log2": Function(lambda x: mp.log(x) / mp.log(2), _LOG, (0, INF), (1,), ulp=3),
 }
 """Every function of one operand, by name."""
 
