@@ -17,6 +17,7 @@ from suanzi.conformance.cases._elementwise import integers_become_floats
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import (
+    BINARY,
     FORMATS,
     PARTS,
     Real,
@@ -39,11 +40,6 @@ from suanzi.status import Status
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
 """A Python number of each kind."""
 _KINDS = ("bool", "int", "uint", "float", "complex")
-_BINARY = frozenset(
-    """add sub mul div floordiv true_divide mod max min equal not_equal greater greater_equal less
-    less_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor""".split()
-)
-"""Operators whose values the oracle knows; of the others, the dtype is judged."""
 _EITHER_ZERO = frozenset({"floordiv", "mod", "max", "min"})
 """Operators of whose zeros nobody says which sign they have."""
 _WITH_NUMBERS = frozenset({"add", "true_divide", "equal"})
@@ -147,7 +143,7 @@ def _cell(op: str, rules: str, title: str, operands: tuple[_Operand, ...]) -> It
 def _arguments(op: str, operands: Sequence[_Operand]) -> dict[str, Any] | None:
     """Return a call with these operands; None if the operator is not tried here."""
     x, y = (o.argument for o in operands)
-    if op in _BINARY or op == "allclose":
+    if op in BINARY or op == "allclose":
         return {"x": x, "y": y}
     match op:
         case "pow":
@@ -172,7 +168,8 @@ def _expected(op: str, found: Answer, operands: Sequence[_Operand]) -> Expected:
     inside, out = found.dtype.name, found.output.name
     each = [_stretched(o, shape) for o in operands]
     exact = found.dtype.kind == "complex" and op not in ("add", "sub", "equal", "not_equal")
-    if op in _BINARY and (not exact or found.output.kind == "bool"):
+    # Of an operator whose values are not known, the dtype is judged.
+    if op in BINARY and (not exact or found.output.kind == "bool"):
         if found.layer.name != "EXACT":
             each = [[convert(v, inside) for v in values] for values in each]
         if op != "floordiv" or not any(_is_infinite(v) for values in each for v in values):

@@ -424,6 +424,10 @@ _LOGICAL: dict[str, Callable[[bool, bool], bool]] = {
 }
 
 
+BINARY = tuple(dict.fromkeys([*_REAL, *_INTEGER, *_COMPARISON, *_LOGICAL]))
+"""The operators of two operands whose values are known here."""
+
+
 def exact_binary(op: str, name: str, a: Value, b: Value) -> Value:
     """The result of an operator on two values of one dtype, before it is rounded."""
     if op in _COMPARISON:
