@@ -189,7 +189,7 @@ VALID: dict[str, Callable[[], Arguments]] = {
 }  # fmt: skip
 
 CHANGES: dict[tuple[str, Status], Callable[[], Arguments]] = {
-    **{(op, status): lambda change=change: change
+    **{(op, status): partial(Arguments, change)
        for op in interfaces() for status in interfaces()[op].statuses
        if (change := _usual_change(op, status)) is not None},
     ("create_tensor", _TM): lambda: {"values": tensor("int32", [1, 2])},

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import suanzi.ops  # noqa: F401  (declares the operators)
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.layout import LayoutType
-from suanzi.registry import FUNCTIONS, Operator
+from suanzi.registry import FUNCTIONS, REGISTRY, Operator
 from suanzi.resolve.arguments import Number, as_operand, real_values
 from suanzi.resolve.elementwise import common_shape
 from suanzi.sparse import elements, merging, structure
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-UNARY = """
-    cast clip sign abs negative reciprocal logical_not bitwise_not sqrt rsqrt square
-    floor ceil trunc round rint sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
-    exp expm1 log log1p log10 log2 is_finite is_inf is_nan conj real imag""".split()
-
-BINARY = """
-    add sub mul div floordiv true_divide mod max min pow
-    equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor
-    bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift""".split()
-
 # With a dense tensor these stay sparse, whichever side is sparse ...
 _ZERO_WINS = ("mul", "logical_and", "bitwise_and")
 # ... and these if the first one is.
@@ -52,6 +43,18 @@ _ZERO_FIRST = (
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of an operator's function, which takes long to find out."""
     return inspect.signature(function)
+
+
+def _with_kernel(operands: int) -> list[str]:
+    return [
+        op.name
+        for op in REGISTRY.values()
+        if op.kernel is not None and len(signature_of(op.function).parameters) == operands
+    ]
+
+
+UNARY = [*_with_kernel(1), *"cast clip negative logical_not rint conj real imag".split()]
+BINARY = [*_with_kernel(2), "bitwise_left_shift", "bitwise_right_shift"]
 
 
 def dense_function(op: Operator) -> Callable[..., Tensor]:
