@@ -15,12 +15,12 @@ from suanzi.interface.calling import REQUIRED
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 
-TOOL = Path(__file__).parent.parent.parent / "tools" / "write_interface.py"
+TOOL = Path(__file__).parent.parent.parent / "tools" / "write_names.py"
 HERE = [facts for facts in interfaces().values() if facts.name in REGISTRY]
 
 
 def writer() -> Any:
-    spec = importlib.util.spec_from_file_location("write_interface", TOOL)
+    spec = importlib.util.spec_from_file_location("write_names", TOOL)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -31,9 +31,7 @@ def writer() -> Any:
 def test_the_files_are_current() -> None:
     tool = writer()
     for name, text in tool.texts().items():
-        assert (tool.FOLDER / name).read_text() == text, (
-            f"run python tools/write_interface.py: {name}"
-        )
+        assert (tool.FOLDER / name).read_text() == text, f"run python tools/write_names.py: {name}"
 
 
 @pytest.mark.parametrize("facts", HERE, ids=lambda facts: facts.c_name)

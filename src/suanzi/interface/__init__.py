@@ -13,7 +13,7 @@ it returns a status and the outputs, and raises nothing that a status can say.
 sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with \
 sz.clip, or let the result be NaN, with sz.domain_errors(False).
 
-This file and those of the categories are written by tools/write_interface.py.
+This file and those of the categories are written by tools/write_names.py.
 """
 
 from __future__ import annotations

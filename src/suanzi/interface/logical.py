@@ -1,4 +1,4 @@
-"""7.2.6, logical, in the standard's form; written by tools/write_interface.py."""
+"""7.2.6, logical, in the standard's form; written by tools/write_names.py."""
 
 from __future__ import annotations
 

@@ -1,19 +1,23 @@
-"""Writes src/suanzi/interface: a function of the standard's form for each interface.
+"""Writes where the names of the operators stand: suanzi.ops, suanzi itself, suanzi.interface.
 
-python tools/write_interface.py   writes the files anew; a test says whether they are current
+python tools/write_names.py   writes the files anew; a test says whether they are current
 """
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pkgutil
 import re
+from enum import Enum
 from pathlib import Path
 
-import suanzi  # noqa: F401  (declares the operators)
-from suanzi.registry import REGISTRY
+import suanzi.ops
+from suanzi.registry import FUNCTIONS, REGISTRY
 from suanzi.standard import Interface, Parameter, interfaces
 
-FOLDER = Path(__file__).parent.parent / "src" / "suanzi" / "interface"
+FOLDER = Path(__file__).parent.parent / "src" / "suanzi"
 OWN = {
     "calling": ["Answer", "last_error"],
     "structures": ["DataType", "Shape", "StorageImpl", "TensorImpl", "TypeCode"],
@@ -23,7 +27,82 @@ ELSEWHERE = {"suanzi.device": ["Device", "DeviceType"], "suanzi.layout": ["Layou
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each written file by its name."""
+    """Return the text of each written file by its path in the package."""
+    operators = _operators()
+    forms = {f"interface/{name}": text for name, text in _interface().items()}
+    return {"ops/__init__.py": _ops(operators), "__init__.py": _public(operators), **forms}
+
+
+# ---- the operators -------------------------------------------------------------------------------
+
+
+def _operators() -> dict[str, list[str]]:
+    """Return the operators, their other names and the modes they take, by module."""
+    modules = {}
+    for found in pkgutil.iter_modules(suanzi.ops.__path__):
+        name = f"suanzi.ops.{found.name}"
+        names = [
+            key
+            for key, x in vars(importlib.import_module(name)).items()
+            if not key.startswith("_") and getattr(x, "__module__", None) == name
+            if x is FUNCTIONS.get(getattr(x, "__name__", "")) or _is_mode(x)
+        ]
+        if names:
+            modules[name] = names
+    return modules
+
+
+def _is_mode(x: object) -> bool:
+    return isinstance(x, type) and issubclass(x, Enum)
+
+
+def _ops(modules: dict[str, list[str]]) -> str:
+    lines = [
+        '"""The operators, each file named by its category of the standard.',
+        "",
+        "This file is written by tools/write_names.py.",
+        '"""',
+        "",
+        *_imports(modules),
+    ]
+    return "\n".join([*lines, "", *_all(modules)]) + "\n"
+
+
+def _public(modules: dict[str, list[str]]) -> str:
+    """Return suanzi/__init__.py with the operators in it, and all that it imports in __all__."""
+    text = (FOLDER / "__init__.py").read_text()
+    every = [n for names in modules.values() for n in names]
+    written = "\n".join(_imports({"suanzi.ops": every}))
+    text = re.sub(r"^from suanzi\.ops import \(.*?^\)$", written, text, flags=re.M | re.S)
+    public = [
+        alias.asname or alias.name
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ImportFrom) and node.module != "suanzi._former_names"
+        for alias in node.names
+    ]
+    return re.sub(r"^__all__ = \[.*?^\]$", "\n".join(_all({"": public})), text, flags=re.M | re.S)
+
+
+def _imports(modules: dict[str, list[str]]) -> list[str]:
+    lines = []
+    for module in sorted(modules):
+        names = sorted(modules[module], key=_as_sorted_by_ruff)
+        line = f"from {module} import {', '.join(names)}"
+        lines += [line] if len(line) <= 100 else [
+            f"from {module} import (", *(f"    {n}," for n in names), ")"
+        ]  # fmt: skip
+    return lines
+
+
+def _all(modules: dict[str, list[str]]) -> list[str]:
+    every = sorted((n for names in modules.values() for n in names), key=_as_sorted_by_ruff)
+    return ["__all__ = [", *(f'    "{n}",' for n in every), "]"]
+
+
+# ---- the standard's form -------------------------------------------------------------------------
+
+
+def _interface() -> dict[str, str]:
     groups: dict[str, list[Interface]] = {}
     for facts in interfaces().values():
         if facts.name in REGISTRY:
@@ -36,7 +115,7 @@ def _module(name: str, group: list[Interface]) -> str:
     chapter = group[0].category_clause
     lines = [
         f'"""{chapter}, {name.replace("_", " ")}, in the standard\'s form; written by '
-        'tools/write_interface.py."""',
+        'tools/write_names.py."""',
         "",
         "from __future__ import annotations",
         "",
@@ -113,21 +192,13 @@ def _package(groups: dict[str, list[Interface]]) -> str:
         "sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with \\",
         "sz.clip, or let the result be NaN, with sz.domain_errors(False).",
         "",
-        "This file and those of the categories are written by tools/write_interface.py.",
+        "This file and those of the categories are written by tools/write_names.py.",
         '"""',
         "",
         "from __future__ import annotations",
         "",
     ]
-    for module in sorted(modules):
-        found = sorted(modules[module], key=_as_sorted_by_ruff)
-        line = f"from {module} import {', '.join(found)}"
-        lines += [line] if len(line) <= 100 else [
-            f"from {module} import (", *(f"    {n}," for n in found), ")"
-        ]  # fmt: skip
-    every = sorted((n for found in modules.values() for n in found), key=_as_sorted_by_ruff)
-    lines += ["", "__all__ = [", *(f'    "{n}",' for n in every), "]"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_imports(modules), "", *_all(modules)]) + "\n"
 
 
 def _as_sorted_by_ruff(name: str) -> tuple[int, list[int | str]]:
