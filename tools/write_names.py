@@ -79,6 +79,7 @@ def _public(modules: dict[str, list[str]]) -> str:
         for node in ast.parse(text).body
         if isinstance(node, ast.ImportFrom) and node.module != "suanzi._former_names"
         for alias in node.names
+        if not (alias.asname or alias.name).startswith("_") or alias.asname == "__version__"
     ]
     return re.sub(r"^__all__ = \[.*?^\]$", "\n".join(_all({"": public})), text, flags=re.M | re.S)
 

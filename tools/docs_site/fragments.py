@@ -15,6 +15,7 @@ from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
 from suanzi._text import columns
 from suanzi.conformance.reports.deviations import packaged
+from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
 from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
@@ -172,6 +173,19 @@ def all_bounds() -> str:
     )
 
 
+def judged_bounds() -> str:
+    """Return the bounds of the kit, operators of one bound in a row."""
+    rows: dict[tuple[str, float], list[str]] = {}
+    for kind, bounds in (("", REAL), ("complex ", COMPLEX)):
+        for name, ulp in sorted(bounds.items(), key=lambda item: item[1]):
+            rows.setdefault((kind, ulp), []).append(name)
+    return table(
+        ("What", "float32, float64", "narrower"),
+        [(f"{kind}`{' '.join(names)}`", f"{ulp}", f"{NARROWER}")
+         for (kind, ulp), names in rows.items()],
+    )  # fmt: skip
+
+
 def findings(subject: str) -> str:
     """Return the known deviations of a subject: what it does, and in which interfaces."""
     rows = [
@@ -202,6 +216,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "diff": differences,
     "diff-matrix": difference_matrix,
     "accuracy": all_bounds,
+    "bounds": judged_bounds,
     "findings": findings,
     "source": declaration,
 }

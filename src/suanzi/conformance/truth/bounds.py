@@ -27,7 +27,7 @@ REAL: dict[str, float] = {
     **{name: f.ulp for name, f in FUNCTIONS.items() if f.ulp is not None},
 }
 COMPLEX = {"mul": 3, "div": 8, "true_divide": 8, "reciprocal": 8, "abs": 4}
-_NARROW = 1
+NARROWER = 1
 
 
 def bound(op: str, dtype: str) -> float | None:
@@ -38,5 +38,5 @@ def bound(op: str, dtype: str) -> float | None:
     """
     stated = (COMPLEX if dtype in PARTS else REAL).get(op)
     if stated is not None and PARTS.get(dtype, dtype) in NARROW:
-        return _NARROW
+        return NARROWER
     return stated
