@@ -32,12 +32,12 @@ _WIDE = {sz.float32: np.float64, sz.float64: np.longdouble}
 
 
 def rough(name: str, x: Array) -> Array:
-    """Return a function of an array in its own precision; mpmath's where NumPy has none."""
+    """Return a function of an array, as NumPy has it; where it has none, as C has it."""
     if name == "rsqrt":
         return 1 / np.sqrt(x)
     own = getattr(np, name, None) or getattr(np, f"arc{name[1:]}", None)
     if own is None:
-        own = np.vectorize(lambda v: float(FUNCTIONS[name](float(v))), otypes=[x.dtype])
+        own = np.vectorize(getattr(math, name), otypes=[x.dtype])
     made: Array = own(x)
     return made
 

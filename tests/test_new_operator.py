@@ -1,0 +1,181 @@
+"""A new operator is five edits: `erf` is added to a copy of the tree, and then it is everywhere.
+
+The core of the copy is the one that is built; only its loop is compiled, from the functor in the
+copy, and put in its place by `helpers/with_erf.py`. All else is as it would be.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.c_compiler import compiler
+from suanzi import _core
+
+ROOT = Path(__file__).parents[1]
+
+# ---- the five edits: a file, what they come before (the end, if nothing), and what they say ---------
+
+EDITS = [
+    (
+        "src/suanzi/standard/7.2.12-exponential.toml",
+        "",
+        """
+
+[[interface]]
+clause = "7.2.12.7"
+table = 113
+name = "erf"
+parameters = [{ name = "x" }]
+outputs = ["y"]
+dtypes = "FR"
+statuses = ["SUCCESS", "TYPE_MISMATCH", "ALLOC_FAILED"]
+minimal = false
+prototype = "op_erf(const Tensor x, Tensor *y)"
+
+[[interface.example]]
+number = "A.2.12.7"
+arguments.x = { dtype = "FLOAT32", values = [0, 1] }
+outputs.y = { dtype = "FLOAT32", values = [0, 0.84270] }
+digits = 5
+ours = true
+""",
+    ),
+    ("native/kernels/ops.def", "", "UNARY(erf, FLOATS, SAME)\n"),
+    (
+        "native/kernels/exponential.inc",
+        "}  // namespace\n}  // namespace suanzi",
+        """struct erf {
+  template <class T>
+  static T apply(T x) noexcept { return std::erf(x); }
+};
+
+""",
+    ),
+    (
+        "src/suanzi/ops/exponential.py",
+        "",
+        '''
+
+@operator("7.2.12.7", dtypes=FLOATS, kernel="erf", ulp=2)
+def erf(x: TensorLike) -> Tensor:
+    """Return the error function of x.
+
+    >>> import suanzi as sz
+    >>> sz.erf(sz.tensor([0, 1], sz.float16))
+    Tensor([    0, 0.843], dtype=float16)
+    """
+    raise NotImplementedError
+''',
+    ),
+    (
+        "src/suanzi/conformance/truth/functions.py",
+        '}\n"""Every function of one operand',
+        '    "erf": Function(_bounded(mp.erf), _odd(1.0), near=(0.5, 1, 3), ulp=3),\n',
+    ),
+    (  # until it stands in the declaration
+        "src/suanzi/promote/operators.py",
+        "        exp expm1 log",
+        "        erf\n",
+    ),
+]
+
+LOOP = """
+#include "kernels/common.inc"
+#include "kernels/formats.inc"
+#include "kernels/convert.inc"
+#include "kernels/arithmetic.inc"
+#define xsimd SUANZI_XSIMD
+#include "kernels/vectors.inc"
+#include "kernels/exponential.inc"
+#undef xsimd
+using namespace suanzi;
+static_assert(UnaryOp::erf < UnaryOp::count);
+extern "C" void erf_f32(const void* x, void* y, std::size_t n) { unary_loop<suanzi::erf, f32>(x, y, n); }
+extern "C" void erf_f64(const void* x, void* y, std::size_t n) { unary_loop<suanzi::erf, f64>(x, y, n); }
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree with the edits, the loop and what the tools write."""
+    cxx = compiler("c++", "g++", "clang++")
+    pythran = importlib.util.find_spec("pythran")
+    if pythran is None or pythran.origin is None:
+        pytest.skip("needs the headers of xsimd, which the package pythran brings")
+    copy = tmp_path_factory.mktemp("tree")
+    for folder in ("docs", "native", "src", "tests", "tools"):
+        unwanted = shutil.ignore_patterns("__pycache__", "test_new_operator.py")
+        shutil.copytree(ROOT / folder, copy / folder, ignore=unwanted)
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    shutil.copy(_core.__file__, copy / "src" / "suanzi")
+    for file, before, said in EDITS:
+        text = (copy / file).read_text("utf-8")
+        place = text.rindex(before) if before else len(text)
+        (copy / file).write_text(text[:place] + said + text[place:], "utf-8")
+    (copy / "loop.cpp").write_text(LOOP)
+    command = f"{cxx} -std=c++20 -O1 -w -fPIC -shared -Inative -DSUANZI_LEVEL=baseline -o erf.so"
+    headers = ["-isystem", str(Path(pythran.origin).parent), "loop.cpp"]
+    subprocess.run([*command.split(), *headers], cwd=copy, check=True, capture_output=True)
+    shutil.copy(copy / "tests" / "helpers" / "with_erf.py", copy / "src" / "sitecustomize.py")
+    for tool in ("write_names.py", "write_docs.py"):
+        run(copy, f"tools/{tool}")
+    return copy
+
+
+def run(tree: Path, *arguments: str) -> str:
+    """Return what a Python that knows the copy prints."""
+    path = os.pathsep.join(str(tree / folder) for folder in ("src", "tools"))
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_is_in_every_form(tree: Path) -> None:
+    assert "7.2.12.7" in run(tree, "-m", "suanzi.cli", "op", "erf")
+    said = run(
+        tree,
+        "-c",
+        "import suanzi as sz; from suanzi import interface, ops\n"
+        "from docs_site.operators import page_of, pages\n"
+        "x = sz.tensor([0, 1], sz.float16)\n"
+        "print(interface.op_erf(x=x), ops.erf is sz.erf, 'erf' in sz.__all__)\n"
+        "print(sz.erf(sz.to_sparse(x)).to_dense().tolist())\n"
+        "print('## erf' in pages()[page_of('exponential')])",
+    )
+    assert "SUCCESS" in said
+    assert "[0.0, 0.8427734375]" in said
+    assert "False" not in said
+    for page in ("conformance/judging.md", "accuracy.md"):
+        assert "erf" in (tree / "docs" / page).read_text("utf-8")
+
+
+def test_the_kit_has_cases_of_it_and_it_passes(tree: Path) -> None:
+    said = run(
+        tree,
+        "-c",
+        "from suanzi.conformance import check\n"
+        "found = check('suanzi', ops=['erf'], jobs=1)\n"
+        "print(found.conforms, *sorted({result.case.group for result in found.results}))",
+    )
+    assert said.split() == "True empty example plain random special status strided".split()
+
+
+def test_the_tests_of_all_operators_have_it_and_pass(tree: Path) -> None:
+    files = """test_registry test_coverage test_site together/test_functions together/test_levels
+        interface/test_written interface/test_statuses sparse_tensors/test_elementwise"""
+    options = ["-q", "-p", "no:cacheprovider", "-n", "0", "-k", "erf] or current or every_function"]
+    run(tree, "-m", "pytest", *options, *(f"tests/{file}.py" for file in files.split()))
