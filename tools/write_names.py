@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 from enum import Enum
 from pathlib import Path
 
@@ -81,7 +82,8 @@ def _public(modules: dict[str, list[str]]) -> str:
         for alias in node.names
         if not (alias.asname or alias.name).startswith("_") or alias.asname == "__version__"
     ]
-    return re.sub(r"^__all__ = \[.*?^\]$", "\n".join(_all({"": public})), text, flags=re.M | re.S)
+    written = "\n".join(_all({"": public}))
+    return re.sub(r"^__all__ = \[.*?^\].*?$", written, text, flags=re.M | re.S)
 
 
 def _imports(modules: dict[str, list[str]]) -> list[str]:
@@ -97,7 +99,10 @@ def _imports(modules: dict[str, list[str]]) -> list[str]:
 
 def _all(modules: dict[str, list[str]]) -> list[str]:
     every = sorted((n for names in modules.values() for n in names), key=_as_sorted_by_ruff)
-    return ["__all__ = [", *(f'    "{n}",' for n in every), "]"]
+    names = ", ".join(f'"{name}"' for name in every) + ","
+    indent = " " * 4
+    lines = textwrap.wrap(names, 100, initial_indent=indent, subsequent_indent=indent)
+    return ["__all__ = [", *lines, "]  # fmt: skip"]
 
 
 # ---- the standard's form -------------------------------------------------------------------------
