@@ -30,6 +30,8 @@ _PART = 1 << 19
 # Rows that lanes are filled with: as many as float32 has in 128 bits, which is what SciPy is built
 # for, on any machine.
 _LANES = 4
+# Bytes between elements: at multiples of these, they drive one another out of the cache.
+_CROWDED = 1 << 10
 # Elements from which on parts, and so threads, are worth it.
 _SHARED = 1 << 16
 
@@ -88,8 +90,9 @@ def _along(
 
     def work(part: Part) -> None:
         piece, there = inputs[part], outputs[part]
-        # Far apart, lines of the cache would be fetched again for each lane.
-        one(piece if piece.flags.c_contiguous else piece.copy(), there, 1)
+        if after > 1 and piece.strides[1] % _CROWDED == 0:
+            piece = piece.copy()
+        one(piece, there, 1)
 
     share(work, _parts(before, after, max(source.nbytes, target.nbytes) // (before * after)))
     return None
