@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def test_read(tmp_path: Path) -> None:
         reason = "subnormals are flushed"
         issue = "https://example.com/7"
         version = "2.*"
+        machine = "x86_64"
 
         [[deviation]]
         op = "add"
@@ -38,7 +40,7 @@ def test_read(tmp_path: Path) -> None:
     first, second = read(file)
     assert first == Deviation(
         "subnormals are flushed", case="exp/special/*", issue="https://example.com/7",
-        version="2.*", source="known.toml",
+        version="2.*", machine="x86_64", source="known.toml",
     )  # fmt: skip
     assert str(second) == "op add, dtype float*: it is fast (known.toml)"
 
@@ -55,6 +57,7 @@ def test_read(tmp_path: Path) -> None:
         ("[[deviation]]\nreason = 'a'\nop = ['add', 3]", "or a list of them"),
         ("[[deviation]]\nreason = 'a'\nproblem = 'a'", "names no cases"),
         ("[[deviation]]\nreason = 'a'\nop = 'a'\nsometimes = 'a'", "takes true or false"),
+        ("[[deviation]]\nreason = 'a'\nop = 'a'\nmachine = 64", "machine is 64"),
         ("[[deviation]]\nreasn = 'a'\ncase = 'a'", "Did you mean 'reason'"),
         ("[deviation]\nreason = 'a'", r"\[\[deviation\]\]"),
         ("[[deviations]]\nreason = 'a'", "'deviations'"),
@@ -149,6 +152,15 @@ def test_what_fails_sometimes_may_pass() -> None:
 def test_what_is_not_supported_is_no_proof() -> None:
     listed = [Deviation("wrong", op="add")]
     assert apply([result(outcome="unsupported")], listed)[1] == listed
+
+
+def test_of_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [Deviation("fused", op="add", machine="aarch64")]
+    for system, known in (("aarch64", "fused"), ("arm64", "fused"), ("AMD64", None)):
+        monkeypatch.setattr(platform, "machine", lambda system=system: system)
+        ((marked,), unused) = apply([result(outcome="failed")], listed)
+        assert (marked.known, unused) == (known, [])
+    assert not apply([result()], listed)[0][0].unexpected
 
 
 def test_of_another_version() -> None:

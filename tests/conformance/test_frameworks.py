@@ -19,6 +19,7 @@ from suanzi import interface
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Result
+from suanzi.conformance.reports.deviations import apply, packaged
 from suanzi.conformance.running import backends
 from suanzi.conformance.running.backends import backend
 from suanzi.conformance.running.process import Subject, Unanswered
@@ -123,9 +124,15 @@ def one(op: str, group: str = "example", dtype: str | None = None) -> Case:
     "fft_c2r cholesky qr svd solve norm linear bilinear transpose reshape shape rank".split(),
 )
 def test_numpy_gives_the_worked_examples(numpy: Subject, op: str) -> None:
-    for case in cases(op, Wanted(frozenset({"example"}))):
-        found = run_case(numpy, case)
-        assert found.outcome == "passed", (case.id, found.problem)
+    examples = cases(op, Wanted(frozenset({"example"})))
+    found, _ = apply(
+        [run_case(numpy, case) for case in examples], packaged("numpy"), numpy.facts.version
+    )
+    # On some machines, it solves what has no solution: that is known, and nothing else is.
+    unsolved = {"solve/example/float32/A.2.17.7-1"}
+    for one in found:
+        known = one.id in unsolved and one.known is not None
+        assert one.outcome == "passed" or known, (one.id, one.problem)
 
 
 def test_what_numpy_does_otherwise_is_a_failure(numpy: Subject) -> None:

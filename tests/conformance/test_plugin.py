@@ -18,18 +18,20 @@ ONE_LINE = 'pytest_plugins = ["suanzi.conformance.plugin"]\n'
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
     """Run pytest in a folder."""
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-ra", "-q", "-p", "no:cacheprovider", "--rootdir",
          str(folder), *options],
         cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "200"},
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 
 
 def counts(text: str) -> dict[str, int]:
-    last = text.strip().splitlines()[-1]
-    return {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last)}
+    """Return what pytest's summary counts; other plugins may write behind it."""
+    summary = re.findall(r"^=* *(\d+ \w+(?:, \d+ \w+)*) in [\d.]+s", text, re.MULTILINE)[-1]
+    return {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", summary)}
 
 
 def test_one_line_is_a_suite(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import suanzi as sz
 from helpers.fourier_sums import assert_close, dft, extended, roots, scale
 from helpers.functions import same_bits, threads
 from helpers.moves import laid_out, nothing_made
-from suanzi.libraries import fft_long as fourier_long
+from suanzi.libraries import fft_long
 
 Array = np.ndarray[Any, Any]
 MODES = ["none", "by_sqrt_n", "by_n"]
@@ -117,11 +117,11 @@ def test_long_ones_at_some_places(n: int, dtype: str) -> None:
 
 @pytest.fixture
 def _shorter_ones_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    fourier_long.rectangle.cache_clear()
+    fft_long.rectangle.cache_clear()
     with monkeypatch.context() as changed:
-        changed.setattr(fourier_long, "_SHORTEST", 1 << 12)
+        changed.setattr(fft_long, "_SHORTEST", 1 << 12)
         yield
-    fourier_long.rectangle.cache_clear()
+    fft_long.rectangle.cache_clear()
 
 
 # 64 x 64, 64 x 128, 200 x 225, 369 x 729, and two that are not split: a prime, and one twice that
@@ -133,7 +133,7 @@ LONG = [2**12, 2**13, 45000, 3**8 * 41, 10007, 20014]
 @pytest.mark.parametrize("n", LONG)
 def test_long_ones(n: int, dtype: str) -> None:
     """Long transforms are made of many short ones; NumPy's in 80 bits is not."""
-    assert (fourier_long.rectangle(n) is None) == (n in LONG[-2:])
+    assert (fft_long.rectangle(n) is None) == (n in LONG[-2:])
     x = numbers((n,), dtype)
     truth = np.fft.fft(x.astype(np.clongdouble))
     found = sz.fft_c2c(sz.tensor(x))

@@ -16,6 +16,7 @@ import pytest
 import suanzi as sz
 from suanzi import _core
 from suanzi.status import AllocFailed, OutOfRange
+from suanzi.tensors import exchange
 from suanzi.tensors.exchange import from_numpy
 
 MOST = 2**63 - 1
@@ -56,6 +57,37 @@ def test_what_needs_memory_for_each(dtype: str, size: int) -> None:
     if dtype not in ("bool", "c64"):
         refused(sz.argsort, x)
         assert sz.argmax(x).numpy() == sz.argmin(x).numpy() == 0
+
+
+def test_what_numpy_computes_is_asked_for_first() -> None:
+    """A system that overcommits would grant it, and end the process when it is used."""
+    for size in (2**38, 2**40, 2**59):
+        line, matrix = repeated("f32", size), repeated("f64", 2, size)
+        refused(sz.multinomial, line)
+        refused(sz.multinomial, matrix, 3, False)
+        refused(sz.rand_bernoulli, line)
+        refused(sz.rand_bernoulli, repeated("f8e4m3", size))
+        refused(sz.allclose, line, line)
+        refused(sz.allclose, sz.tensor(1.0), line)
+        refused(sz.allclose, repeated("f32", size, 1), repeated("f32", 1, size))
+        refused(sz.randperm, size, sz.int64)
+        for decompose in (sz.lu, sz.qr, sz.eig, sz.inverse):
+            refused(decompose, repeated("f32", size, 1, 1))
+        refused(sz.svd, repeated("f32", size, 1, 1))
+        refused(sz.cholesky, "L", repeated("f32", size, 1, 1))
+        refused(sz.lstsq, repeated("f32", size, 1, 1), sz.tensor([[1.0]]), 1e-6)
+        refused(sz.solve, repeated("f32", size, 1, 1), sz.tensor([[1.0]]), False)
+        refused(sz.fft_c2c, repeated("c64", size, 4))
+        refused(sz.fft_r2c, repeated("f16", size, 4))
+
+
+def test_what_is_available_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_available", lambda: 2**29)
+    exchange.check_room(2**29, "this")
+    with pytest.raises(AllocFailed, match="536870913 bytes of this"):
+        exchange.check_room(2**29 + 1, "this")
+    monkeypatch.undo()
+    assert 2**20 < exchange._available() < 2**50
 
 
 def test_the_largest_magnitude() -> None:

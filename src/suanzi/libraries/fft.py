@@ -1,8 +1,7 @@
-"""7.2.16: Fourier transforms: in which dtype, into which memory, on how many threads."""
+"""7.2.16: Fourier transforms: in which dtype, into which memory, axis by axis."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,7 @@ from suanzi.dtypes import (
     float32,
     float64,
 )
-from suanzi.libraries import fft_long as fourier_long
-from suanzi.libraries import pocketfft
+from suanzi.libraries import fft_long, fft_parts
 from suanzi.tensors.exchange import to_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -47,43 +45,37 @@ COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
 REAL_OF = {c: r for r, c in COMPLEX_OF.items()}
 # Narrow dtypes compute in these, and are rounded at the end.
 _WIDE = {float16: float32, complex32: complex64}
-# Elements from which on more than one thread is worth it.
-_SHARED = 1 << 16
 
 
-def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result: DType) -> Tensor:
-    """Return the transform of a complex tensor, or all of that of a real one."""
-    made = _empty(x.shape, _wide(result))
-    if x.size == 0:
-        return converted(made, result)
-    library, threads = pocketfft.library(), _threads(x)
-
-    def rows(of: Tensor) -> Tensor:
-        array = _array(of)
-        library.c2c(array, (1,), forward, int(mode), array, threads)
-        return of
-
-    if x.size == x.shape[axes[-1]] and x.dtype.kind == "complex" and fourier_long.rectangle(x.size):
-        made = fourier_long.transform(x, made.dtype, forward, rows)
-    else:
-        # The last axis first: it is read as it lies, and the others are transformed in place.
-        along = sorted(axes, reverse=True)
-        library.c2c(_array(_widened(x)), along, forward, int(mode), _array(made), threads)
-    return converted(made, result)
+def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool) -> Tensor:
+    """Return the transform of a complex tensor."""
+    if x.size == x.shape[axes[-1]] and fft_long.rectangle(x.size):
+        return converted(fft_long.transform(x, _wide(x.dtype), forward, mode), x.dtype)
+    made = _dense(x, new=True)
+    if x.size:
+        _transform_all(_array(made), axes, mode, forward)
+    return converted(made, x.dtype)
 
 
 def r2c(
-    x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, result: DType, factor: int = 1
+    x: Tensor,
+    axes: Sequence[int],
+    mode: FFTNormMode,
+    forward: bool,
+    onesided: bool = True,
+    factor: int = 1,
 ) -> Tensor:
-    """Return the half of the transform of a real tensor from which the other half follows.
+    """Return the transform of a real tensor, or the half from which the other half follows.
 
     `factor` is for what is there twice: the elements that have a mirror image in the other half.
     """
-    last, length = axes[-1], x.shape[axes[-1]]
-    made = _empty((*x.shape[:last], length // 2 + 1, *x.shape[last + 1 :]), _wide(result))
+    last, length, result = axes[-1], x.shape[axes[-1]], COMPLEX_OF[x.dtype]
+    kept = length // 2 + 1 if onesided else length
+    made = _empty((*x.shape[:last], kept, *x.shape[last + 1 :]), _wide(result))
     if x.size:
         array = _array(made)
-        pocketfft.library().r2c(_array(_widened(x)), axes, forward, int(mode), array, _threads(x))
+        fft_parts.r2c(_array(_dense(x)), array, last, forward, mode)
+        _transform_all(array, axes[:-1], mode, forward)
         if factor != 1:
             _multiply_mirrored(array, last, length, factor)
     return converted(made, result)
@@ -94,20 +86,24 @@ def c2r(
     axes: Sequence[int],
     mode: FFTNormMode,
     forward: bool,
-    result: DType,
     length: int,
     factor: float = 1,
 ) -> Tensor:
     """Return the real tensor whose transform the given half belongs to; `factor` as in `r2c`."""
-    last = axes[-1]
+    last, result = axes[-1], REAL_OF[x.dtype]
     made = _empty((*x.shape[:last], length, *x.shape[last + 1 :]), _wide(result))
     if x.size:
-        array = _array(_widened(x))
+        array = _array(_dense(x, new=len(axes) > 1 or factor != 1))
         if factor != 1:
-            array = array.copy()
             _multiply_mirrored(array, last, length, factor)
-        pocketfft.library().c2r(array, axes, length, forward, int(mode), _array(made), _threads(x))
+        _transform_all(array, axes[:-1], mode, forward)
+        fft_parts.c2r(array, _array(made), last, forward, mode)
     return converted(made, result)
+
+
+def _transform_all(array: Array, axes: Sequence[int], mode: FFTNormMode, forward: bool) -> None:
+    for axis in sorted(axes, reverse=True):
+        fft_parts.c2c(array, axis, forward, mode)
 
 
 def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> None:
@@ -129,8 +125,13 @@ def _wide(dt: DType) -> DType:
     return _WIDE.get(dt, dt)
 
 
-def _widened(x: Tensor) -> Tensor:
-    made: Tensor = _core.cast(x, _WIDE[x.dtype], False) if x.dtype in _WIDE else x
+def _dense(x: Tensor, new: bool = False) -> Tensor:
+    """Return x row by row, in a dtype to compute in: itself if it is so, unless it is to be new."""
+    dt = _wide(x.dtype)
+    if dt is x.dtype and not new and _core.is_row_major(x):
+        return x
+    made = _empty(x.shape, dt)
+    _core.copy_into(made, x)
     return made
 
 
@@ -143,9 +144,3 @@ def _array(x: Tensor) -> Array:
     except BufferError:  # memory that may not be written to, for a NumPy of before DLPack 1.0
         return to_numpy(x)
     return array if array.flags.writeable else to_numpy(x)  # with some versions of NumPy
-
-
-def _threads(x: Tensor) -> int:
-    if x.size < _SHARED:
-        return 1
-    return min(_core.get_num_threads(), os.cpu_count() or 1)

@@ -2,7 +2,7 @@
 
 With n = rows * columns, elements are transformed along the columns of a rectangle, multiplied with
 roots of unity, and transformed along its rows. SciPy computes several short transforms at a time,
-and on several threads, but a long one alone; so this is faster, and as accurate.
+and threads share them, but a long one is computed alone; so this is faster, and as accurate.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, complex64
+from suanzi.libraries import fft_parts
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
     Array = np.ndarray[Any, Any]
@@ -41,23 +40,32 @@ def rectangle(n: int) -> tuple[int, int, int] | None:
     return (rows, columns, block) if columns <= 8 * rows and block >= 8 else None
 
 
-def transform(x: Tensor, wide: DType, forward: bool, fft: Callable[[Tensor], Tensor]) -> Tensor:
+def transform(x: Tensor, wide: DType, forward: bool, scale: int) -> Tensor:
     """Return the transform of the elements of x, of which there are as many as `rectangle` takes.
 
-    `fft` transforms the rows of a tensor of `wide`, which it may overwrite.
+    `scale` is as in `fft_parts`; both rounds divide by their own n, and so the whole by its.
     """
     import numpy as np
 
     split = rectangle(x.size)
     assert split is not None
     rows, columns, block = split
-    across = fft(_transposed(x.reshape(rows, columns), wide))
+    across = _transposed(x.reshape(rows, columns), wide)
+    array = across.numpy()
+    fft_parts.c2c(array, 1, forward, scale)
     transposed = _transposed(across, wide)
-    array = transposed.numpy().reshape(rows, columns // block, block)
-    with np.errstate(all="ignore"):
-        for table in _roots(rows, columns, block, wide is complex64, forward):
-            array *= table
-    return _transposed(fft(transposed), wide).reshape(x.shape)
+    array = transposed.numpy()
+    blocks = array.reshape(rows, columns // block, block)
+    tables = _roots(rows, columns, block, wide is complex64, forward)
+
+    def multiply(some: slice) -> None:
+        with np.errstate(all="ignore"):
+            for table in tables:
+                blocks[some] *= table[some]
+
+    fft_parts.share(multiply, fft_parts.cut(rows, array.strides[0]))
+    fft_parts.c2c(array, 1, forward, scale)
+    return _transposed(transposed, wide).reshape(x.shape)
 
 
 def _transposed(x: Tensor, dt: DType) -> Tensor:

@@ -23,7 +23,7 @@ from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import check_dtype, promote
 from suanzi.status import InternalError, InvalidArgument
-from suanzi.tensors.exchange import from_numpy, to_numpy
+from suanzi.tensors.exchange import check_room, from_numpy, to_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -156,6 +156,7 @@ def repeated_to(x: Tensor, batch: tuple[int, ...]) -> Tensor:
 
 def as_array(x: Tensor, dt: DType) -> Array:
     """Return the elements in a dtype: on the memory of the tensor where it has that dtype."""
+    check_room(x.size * dt.bits // 8, f"{x.size} numbers of {dt}")  # what follows makes copies
     return to_numpy(converted(x, dt))
 
 

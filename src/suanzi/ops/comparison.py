@@ -18,7 +18,9 @@ from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
 from suanzi.resolve.scalars import flag_argument
+from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument
+from suanzi.tensors.exchange import check_room
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -115,6 +117,9 @@ def allclose(
         check_dtype(op, operands, promoted)
     import numpy as np
 
+    shapes = [v.shape for v in operands.values() if isinstance(v, Tensor)]
+    count = math.prod(broadcast_shapes(shapes) or ())
+    check_room(3 * 8 * count, f"{count} distances as float64")
     exactly = None if found.layer is Layer.EXACT else promoted
     a, b = (_exact_array(op, name, v, exactly) for name, v in operands.items())
     with np.errstate(all="ignore"):

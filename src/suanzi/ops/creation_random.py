@@ -35,6 +35,7 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import InvalidArgument
+from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -233,6 +234,7 @@ def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"input": x}, x.dtype)
     number = _seed_argument(op, seed)
+    check_room(x.size * (4 + x.dtype.bits // 8), f"{x.size} numbers, and what is compared to them")
     chances = readable(x).reshape(-1)
     if not ((chances >= 0) & (chances <= 1)).all():
         raise InvalidArgument(
@@ -272,6 +274,7 @@ def multinomial(
     if not isinstance(replacement, np.bool_):
         flag_argument(op, "replacement", replacement)
     number = _seed_argument(op, seed)
+    check_room(3 * 8 * x.size, f"{x.size} weights as float64, and their sums")
     rows = x.shape[0] if x.ndim == 2 else 1
     weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])
     _check_weights(op, weights, None if replacement else count)
@@ -364,6 +367,7 @@ def randperm(
 
     def compute() -> Tensor:
         made = line(count, dt)
+        check_room(8 * count, f"{count} numbers to be put in order")
         order = _generator(number).permutation(count)
         for at, length in blocks(made):
             put(made, at, order[at : at + length])

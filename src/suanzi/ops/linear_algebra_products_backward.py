@@ -27,7 +27,7 @@ from suanzi.registry import NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
 from suanzi.status import DimensionsMismatch, InvalidArgument
-from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -253,4 +253,5 @@ def conjugate(x: Tensor) -> Tensor:
         return x
     import numpy as np
 
+    check_room(x.size * x.dtype.bits // 8, f"{x.size} conjugate numbers")
     return from_numpy(np.asarray(np.conjugate(converted(x, wide_of(x.dtype)).numpy())))

@@ -16,8 +16,8 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest, shown
 from suanzi.dtypes import DType
-from suanzi.libraries import fft as fourier
-from suanzi.libraries.fft import COMPLEX_OF, REAL_OF, FFTNormMode
+from suanzi.libraries import fft
+from suanzi.libraries.fft import COMPLEX_OF, FFTNormMode
 from suanzi.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument, tensor_argument
 from suanzi.resolve.declare import operator
@@ -91,7 +91,7 @@ def _c2c(
     check_dtype(op, {name: x}, x.dtype)
     along = _axes(op, axes, name, x)
     mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
-    return fourier.c2c(x, along, mode, ahead is not flipped, x.dtype)
+    return fft.c2c(x, along, mode, ahead is not flipped)
 
 
 @operator("7.2.16.2", dtypes=_REAL, promotes=REAL_FUNCTION)
@@ -118,10 +118,7 @@ def fft_r2c(
     along = _axes(op, axes, "input", x)
     mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     half = flag_argument(op, "onesided", onesided)
-    x = converted(x, dt)
-    if half:
-        return fourier.r2c(x, along, mode, ahead, COMPLEX_OF[dt])
-    return fourier.c2c(x, along, mode, ahead, COMPLEX_OF[dt])
+    return fft.r2c(converted(x, dt), along, mode, ahead, half)
 
 
 @operator("7.2.16.2.4", dtypes=COMPLEX, promotes=REAL_FUNCTION)
@@ -163,8 +160,8 @@ def fft_r2c_backward(
     if gradient.shape == half:
         # The real part of the transform of the half with zeros behind it: half of what follows from
         # the half with its mirror image, but for the elements that have none.
-        return fourier.c2r(gradient, along, mode, not ahead, dt, length, 0.5)
-    whole = fourier.c2c(gradient, along, mode, not ahead, gradient.dtype)
+        return fft.c2r(gradient, along, mode, not ahead, length, 0.5)
+    whole = fft.c2c(gradient, along, mode, not ahead)
     made: Tensor = _core.cast(whole, dt, False)  # the real part
     return made
 
@@ -200,7 +197,7 @@ def fft_c2r(
             f"{op.title}: last_dim_size is {shown(length)}; for {n} elements along axis "
             f"{along[-1]} it must be {allowed}."
         )
-    return fourier.c2r(x, along, mode, ahead, REAL_OF[x.dtype], length)
+    return fft.c2r(x, along, mode, ahead, length)
 
 
 @operator("7.2.16.3.4", dtypes=_REAL, promotes=REAL_FUNCTION)
@@ -223,7 +220,7 @@ def fft_c2r_backward(
     along = _axes(op, axes, "grad_out", gradient)
     mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
     # An element with a mirror image had a say twice.
-    return fourier.r2c(converted(gradient, dt), along, mode, not ahead, COMPLEX_OF[dt], 2)
+    return fft.r2c(converted(gradient, dt), along, mode, not ahead, factor=2)
 
 
 def _real(op: Operator, name: str, given: Any) -> tuple[Tensor, DType]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from suanzi.status import AllocFailed
+from suanzi.tensors.exchange import check_room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,11 +145,3 @@ def repeated(
         origin = np.repeat(origin, size)
         made[axis] = np.tile(np.arange(size, dtype=np.int64), count)
     return made, origin
-
-
-def check_room(nbytes: int, what: str) -> None:
-    """Raise AllocFailed for what the machine cannot hold, which the system might grant at first."""
-    import os
-
-    if hasattr(os, "sysconf") and nbytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        raise AllocFailed(f"there is no memory for the {nbytes} bytes of {what}.")

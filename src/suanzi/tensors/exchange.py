@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from suanzi.tensors.tensor import Tensor
+
+# Bytes that are granted without a look at what is there.
+_ALWAYS_THERE = 1 << 28
 
 # The dtypes NumPy has from ml_dtypes, which stores them as we do.
 _FROM_ML_DTYPES = (bfloat16, float8_e4m3fn, float8_e5m2, int4, uint4, uint1, complex32)
@@ -68,6 +72,27 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
         )
     array = np.asarray(_ArrayInterface(tensor, dt))
     return array.view(dt) if array.dtype != dt else array
+
+
+def check_room(nbytes: int, what: str) -> None:
+    """Raise AllocFailed for what there is no memory for, before NumPy takes it.
+
+    The system might grant it, and end the process as soon as it is used; and a view that repeats
+    its elements says nothing of how much there is.
+    """
+    if nbytes > _ALWAYS_THERE and nbytes > _available():
+        raise AllocFailed(f"there is no memory for the {nbytes} bytes of {what}.")
+
+
+def _available() -> int:
+    """Return the bytes that can be used without taking them from others, or all that there are."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return next(1024 * int(s.split()[1]) for s in lines if s.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        if hasattr(os, "sysconf"):
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return 1 << 46
 
 
 class _ArrayInterface:

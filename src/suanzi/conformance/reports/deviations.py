@@ -16,6 +16,7 @@
     group = "random"
     reason = "off by some units for large angles"
     sometimes = true                    # it depends on the seed: a pass is nothing to tell
+    machine = "aarch64"                 # only on these processors
 
 A failure that is listed is still a failure, but a known one. A case that is listed and passes is
 told, and so is a deviation that no case meets: a list that says too much hides what it should show.
@@ -23,6 +24,7 @@ told, and so is a deviation that no case meets: a list that says too much hides 
 
 from __future__ import annotations
 
+import platform
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -41,7 +43,7 @@ _PACKAGED = Path(__file__).parent / "deviations"
 _CASES = ("case", "op", "group", "dtype")
 """The patterns that say which cases."""
 _PATTERNS = (*_CASES, "problem")
-_TEXTS = ("reason", "issue", "version")
+_TEXTS = ("reason", "issue", "version", "machine")
 
 Patterns = str | tuple[str, ...] | None
 """One, or several of which any may match; None matches all."""
@@ -65,6 +67,8 @@ class Deviation:
     """Where it is discussed."""
     version: str | None = None
     """A pattern of the subject's versions in which it is so; None for all."""
+    machine: str | None = None
+    """A pattern of the processors on which it is so, as `this_machine` names them; None for all."""
     source: str = ""
     """The file it stands in."""
 
@@ -102,8 +106,8 @@ class Deviation:
         return any(head == op or any(mark in head for mark in "*?[") for head in heads)
 
     def holds_for(self, version: str) -> bool:
-        """Tell whether it speaks of a version of the subject."""
-        return self.version is None or _pattern(self.version).match(version) is not None
+        """Tell whether it speaks of a version of the subject, and of this machine."""
+        return _any(self.version, version) and _any(self.machine, this_machine())
 
     def __str__(self) -> str:
         where = ", ".join(
@@ -112,6 +116,12 @@ class Deviation:
             if (some := _several(getattr(self, name))) is not None
         )
         return f"{where}: {self.reason}" + (f" ({self.source})" if self.source else "")
+
+
+def this_machine() -> str:
+    """Return the kind of processor, ``x86_64`` or ``aarch64``, whatever the system calls it."""
+    name = platform.machine().lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
 
 
 def _several(patterns: Patterns) -> tuple[str, ...] | None:

@@ -24,6 +24,7 @@ from suanzi.resolve.scalars import flag_argument
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
+from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -202,7 +203,7 @@ def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]
     shape = tuple(x.shape[a] for a in kept)
     value: Tensor = _core.full((), result_dtype(mode, x.dtype), number)
     count = math.prod(shape) if number else 0
-    structure.check_room(count * 8 * (len(shape) + 2), f"{count} entries")
+    check_room(count * 8 * (len(shape) + 2), f"{count} entries")
     coordinates = structure.coordinates_of(shape, np.arange(count, dtype=np.int64))
     values = elements.take(value, np.zeros(count, np.int64))
     return SparseTensor(shape, LayoutType.COO, (coordinates,), values, True)

@@ -444,6 +444,7 @@ class Adapter(Framework):
     no_kernel = (
         "not implemented for", "NotImplementedError", "can require gradients",
         "Low precision dtypes not supported", "doesn't support tensors of type",
+        "but found ComplexHalf",  # what pocketfft says in place of MKL's words before
         "Unsupported dtype", "does not support automatic differentiation",
         "Unknown Complex ScalarType", "Promotion for Float8 Types is not supported",
         "both grad_output and output are required to have the same dtype",
