@@ -8,6 +8,7 @@
 #include "loops/copies.h"
 #include "core/rules.h"
 #include "core/tensor.h"
+#include "core/without_gil.h"
 
 namespace suanzi {
 
@@ -31,6 +32,15 @@ bool broadcast_move(const Tensor& target, const Operand& source, Move& move);
 
 // The row of an operand in the rule table, or operand_count if its value has a say.
 std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTable& table);
+
+// Runs a loop over up to three operands, without the GIL if it is long.
+template <class F>
+void run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
+  if (size < long_loop) return body();
+  Storage* kept[3];
+  for (int i = 0; i < count; ++i) kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
+  run_without_gil(kept, count, body);
+}
 
 // Operands side by side: the shape they are repeated to, and the order of axes in which the output
 // is laid out, that of the first operand of its shape, so that arrays of one layout are read and

@@ -101,6 +101,9 @@ inline Tensor* tensor_of(PyObject* object) {
   return Py_TYPE(object) == the_type ? &reinterpret_cast<PyTensor*>(object)->tensor : nullptr;
 }
 
+// Frees an object of that type, or keeps it to be used again.
+void deallocate_tensor(PyObject* self);
+
 // A new Python tensor over a storage, whose reference it takes over, also when it fails. Null and
 // a MemoryError when there is no memory.
 PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,

@@ -6,9 +6,8 @@
 
 #include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "calls/named_arguments.h"
+#include "calls/arguments.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/threads.h"
 
 namespace suanzi {
@@ -75,7 +74,7 @@ PyObject* make_complex(const Operand* operands) {
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(made)->data();
-  if (loop.size > 0) run_loop(loop.size, operands, 2, [&] { run_pairs(loop, part, out, dtype); return 0u; });
+  if (loop.size > 0) run_loop(loop.size, operands, 2, [&] { run_pairs(loop, part, out, dtype); });
   return made;
 }
 
@@ -99,7 +98,6 @@ PyObject* conjugate(const Tensor& t) {
       const std::byte* repeated = x.spread(in, whole, x.itemsize(), n);
       turn(repeated ? repeated : x.read(p, n, in), to, n);
     });
-    return 0u;
   });
   return made;
 }

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "loops/blocks.h"
-#include "calls/operators.h"
+#include "calls/operands.h"
 #include "core/status.h"
 #include "core/threads.h"
 
@@ -104,7 +104,6 @@ nb::object dequantize(nb::handle object, const DtypeInfo& target, bool saturate)
   std::byte* out = tensor_of(output.ptr())->data();
   run_loop(loop.size, both.operands, 2, [&] {
     run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype);
-    return 0u;
   });
   return output;
 }
@@ -132,7 +131,6 @@ nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<floa
   std::byte* out = made.data();
   run_loop(loop.size, both.operands, 2, [&] {
     run_requantize(loop, kernel, zero_point, load_path(k, source, lane), item(lane), Path{}, out, dtype);
-    return 0u;
   });
   return output;
 }
@@ -239,13 +237,13 @@ nb::tuple value_range(nb::handle object, int channel_axis) {
   bool finite = true;
   nb::list low, high;
   auto find = [&]<class T>(Ranges<T> found) {
-    run_loop(loop.size, both.operands, 2, [&] { found.widen(loop, x, channel, kernel, block); return 0u; });
+    run_loop(loop.size, both.operands, 2, [&] { found.widen(loop, x, channel, kernel, block); });
     for (std::size_t i = 0; i < count; ++i) low.append(double{found.low[i]}), high.append(double{found.high[i]});
     finite = found.finite;
   };
   if (channel_axis < 0) {
     Range found;
-    run_loop(loop.size, both.operands, 2, [&] { found = range_of(x, kernel, loop.size, block); return 0u; });
+    run_loop(loop.size, both.operands, 2, [&] { found = range_of(x, kernel, loop.size, block); });
     low.append(found.low), high.append(found.high);
     finite = found.finite;
   } else if (narrow) {

@@ -8,7 +8,7 @@
 
 #include "calls/arguments.h"
 #include "loops/blocks.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "core/threads.h"
 
 namespace suanzi {

@@ -8,8 +8,8 @@
 
 #include "calls/fast_function.h"
 #include "loops/rows_along_axis.h"
-#include "calls/named_arguments.h"
-#include "calls/operators.h"
+#include "calls/arguments.h"
+#include "core/without_gil.h"
 
 namespace suanzi {
 

@@ -5,9 +5,9 @@
 
 #include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "calls/named_arguments.h"
+#include "calls/arguments.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "kernels/indexing_order.h"
 #include "core/threads.h"
 

@@ -8,7 +8,7 @@
 #include "calls/fast_function.h"
 #include "ops/linear_algebra_matmul_ways.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "loops/conversions.h"
 #include "core/status.h"
 

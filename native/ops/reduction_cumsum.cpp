@@ -8,7 +8,7 @@
 #include "calls/fast_function.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "calls/results.h"
 #include "kernels/reduction.h"
 #include "core/threads.h"

@@ -11,7 +11,7 @@
 #include "calls/fast_function.h"
 #include "loops/copies.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "core/threads.h"
 
 namespace suanzi {

@@ -7,7 +7,7 @@
 #include "loops/blocks.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
+#include "core/without_gil.h"
 #include "core/threads.h"
 
 namespace suanzi {

@@ -11,7 +11,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "calls/operators.h"
+#include "calls/operands.h"
 #include "core/status.h"
 
 namespace suanzi {
@@ -362,7 +362,7 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
   Move move;
   broadcast_move(*tensor_of(made), source, move);
   take_quantization(*tensor_of(made), *t);
-  run_loop(t->size, &source, 1, [&] { run_move(move); return 0u; });
+  run_loop(t->size, &source, 1, [&] { run_move(move); });
   return made;
 }
 

@@ -48,7 +48,7 @@ struct Prepared {
 
   template <class F>
   void run(F&& body) {
-    run_loop(loop.size, operands, count, [&] { body(); return 0u; });
+    run_loop(loop.size, operands, count, body);
   }
 };
 
@@ -98,7 +98,7 @@ PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_
   if (!output) return nullptr;
   Move move;
   broadcast_move(*tensor_of(output), operand, move);
-  run_loop(operand.tensor->size, &operand, 1, [&] { run_move(move); return 0u; });
+  run_loop(operand.tensor->size, &operand, 1, [&] { run_move(move); });
   return output;
 }
 
@@ -129,7 +129,7 @@ PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywo
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); return 0u; });
+  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); });
   return output;
 }
 
@@ -171,7 +171,7 @@ void copy_into(nb::handle target, nb::handle source, bool saturate) {
   Operand both[2];
   both[0].tensor = t;
   both[1] = operand;
-  run_loop(t->size, both, 2, [&] { run_move(move); return 0u; });
+  run_loop(t->size, both, 2, [&] { run_move(move); });
 }
 
 // As cast_tensor, but the output is in row-major order whatever the input is.

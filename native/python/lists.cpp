@@ -11,7 +11,6 @@
 
 #include "loops/elementwise.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/status.h"
 #include "core/tensor.h"
 
@@ -165,7 +164,7 @@ nb::object to_lists(nb::handle object) {
   Loop loop;
   together.make_loop(loop);
   const Tensor& t = *tensor_of(dense.ptr());
-  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, t.data(), dtype, false); return 0u; });
+  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, t.data(), dtype, false); });
   PyObject* found = dtype == Dtype::boolean   ? nest<std::uint8_t>(t)
                     : dtype == Dtype::int64   ? nest<std::int64_t>(t)
                     : dtype == Dtype::uint64  ? nest<std::uint64_t>(t)

@@ -6,8 +6,8 @@
 
 #include "loops/copies.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "ops/transformation_views.h"
+#include "python/slots.h"
 
 namespace suanzi {
 
@@ -91,7 +91,7 @@ bool assign(const Tensor& target, PyObject* value) {
   Operand both[2];
   both[0].tensor = &target;
   both[1] = operand;
-  run_loop(target.size, both, 2, [&] { run_move(move); return 0u; });
+  run_loop(target.size, both, 2, [&] { run_move(move); });
   return true;
 }
 

@@ -1,5 +1,5 @@
 // native/python/symbols.cpp: Python's symbols, +, ==, ~ and the others, on tensors.
-#include "calls/operators.h"
+#include "python/slots.h"
 
 namespace suanzi {
 
