@@ -12,6 +12,13 @@ namespace suanzi {
 // error message is written once, in Python.
 using FastPath = PyObject* (*)(PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
+// What a fast path made. Nothing, with an exception, is left to Python, which meets it again and says
+// it in the operator's name.
+inline PyObject* or_python(PyObject* made) {
+  if (!made) PyErr_Clear();
+  return made;
+}
+
 namespace detail {
 
 using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);

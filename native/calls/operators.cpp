@@ -152,7 +152,7 @@ PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, 
     if (!read_operand(args[i], operands[i])) return nullptr;
     any_tensor |= operands[i].tensor != nullptr;
     // What is stored is not what it stands for.
-    if (dtype_table[static_cast<std::size_t>(operands[i].dtype)].kind == Kind::Quantized) return nullptr;
+    if (facts(operands[i].dtype).is_quantized()) return nullptr;
   }
   if (!any_tensor) return nullptr;
   std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);

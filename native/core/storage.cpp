@@ -209,7 +209,7 @@ Pool& pool() noexcept {
 }  // namespace
 
 Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
-  std::size_t item = dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+  std::size_t item = facts(dtype).itemsize;
   std::size_t bytes;
   if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) ||
       bytes > memory_size())
@@ -242,7 +242,7 @@ Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_onl
   storage->read_only = read_only;
   storage->size = size;
   storage->bytes =
-      static_cast<std::size_t>(size) * dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+      static_cast<std::size_t>(size) * facts(dtype).itemsize;
   storage->data = static_cast<std::byte*>(data);
   storage->release = release;
   storage->owner = owner;

@@ -43,7 +43,7 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
 }
 
 bool is_consistent(const Tensor& t, const Quantization& q) noexcept {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(t.dtype)];
+  const DtypeInfo& info = facts(t.dtype);
   if (info.kind != Kind::Quantized) return false;
   bool is_unsigned = info.code == 7, symmetric = !is_unsigned && info.code != 8;
   std::int32_t low = is_unsigned ? 0 : -(1 << (info.bits - 1)), high = low + (1 << info.bits) - 1;
@@ -112,7 +112,7 @@ PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
       shape.append(dims[i]);
   }
   PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.",
-               dtype_table[static_cast<std::size_t>(dtype)].name, nb::tuple(shape).ptr());
+               facts(dtype).name, nb::tuple(shape).ptr());
   return nullptr;
 }
 

@@ -66,7 +66,7 @@ struct Tensor {
   int ndim() const noexcept { return extents.ndim(); }
   const std::int64_t* dims() const noexcept { return extents.dims(); }
   const std::int64_t* strides() const noexcept { return extents.strides(); }
-  std::size_t itemsize() const noexcept { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
+  std::size_t itemsize() const noexcept { return facts(dtype).itemsize; }
   std::byte* data() const noexcept {
     return storage->data + offset * static_cast<std::int64_t>(itemsize());
   }

@@ -21,7 +21,7 @@ struct Layer {
 namespace detail {
 
 constexpr Layer make_layer(Dtype dtype) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
+  const DtypeInfo& info = facts(dtype);
   std::uint8_t log2 = 0;
   while ((1u << log2) < info.itemsize) ++log2;
   switch (dtype) {
@@ -62,8 +62,7 @@ constexpr Lane compute_lane(Dtype dtype) {
 
 // Whether `outer` holds every value of `inner`, for real dtypes and by their formats alone.
 constexpr bool holds_exactly(Dtype outer, Dtype inner) {
-  const DtypeInfo &o = dtype_table[static_cast<std::size_t>(outer)],
-                  &i = dtype_table[static_cast<std::size_t>(inner)];
+  const DtypeInfo &o = facts(outer), &i = facts(inner);
   if (outer == inner) return true;
   bool inner_float = i.exponent_bits != 0, outer_float = o.exponent_bits != 0;
   if (inner_float)

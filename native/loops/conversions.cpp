@@ -24,8 +24,7 @@ void add_step(Path& path, Convert step, std::size_t out_size, int multiple = 1) 
   ++path.count;
 }
 
-bool is_float(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
-std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
+std::size_t item(Dtype dtype) { return facts(dtype).itemsize; }
 
 // The dtypes that fill less than their byte. They are also fitted when they are read: the memory may
 // be an array of ml_dtypes, which leaves the sign of int4 out of the upper bits.
@@ -54,7 +53,7 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
     add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple, multiple);
   } else {
     if (at != t.lane) add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
-    if (Convert fit = fitting_step(k, target, is_float(source))) add_step(path, fit, 1);
+    if (Convert fit = fitting_step(k, target, facts(source).is_inexact())) add_step(path, fit, 1);
   }
 }
 

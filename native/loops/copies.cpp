@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "core/threads.h"
 
@@ -50,18 +51,13 @@ void simplify(Plan& p) {
   }
   std::stable_sort(order, order + kept, [&](int a, int b) { return p.to_strides[a] > p.to_strides[b]; });
   Move sorted = p;
-  int out = 0;
   for (int i = 0; i < kept; ++i) {
-    int d = order[i];
-    bool merges = out > 0 && p.to_strides[out - 1] == sorted.to_strides[d] * sorted.dims[d] &&
-                  p.from_strides[out - 1] == sorted.from_strides[d] * sorted.dims[d];
-    if (merges) --out;
-    p.dims[out] = merges ? p.dims[out] * sorted.dims[d] : sorted.dims[d];
-    p.to_strides[out] = sorted.to_strides[d];
-    p.from_strides[out] = sorted.from_strides[d];
-    ++out;
+    p.dims[i] = sorted.dims[order[i]];
+    p.to_strides[i] = sorted.to_strides[order[i]];
+    p.from_strides[i] = sorted.from_strides[order[i]];
   }
-  p.ndim = out;
+  std::int64_t* const strides[] = {p.to_strides, p.from_strides};
+  p.ndim = merge_axes(kept, p.dims, strides, 2);
 }
 
 // Takes short rows that are dense on both sides, such as pairs, as elements of their size.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
 #include "core/threads.h"
@@ -42,17 +43,8 @@ void Loop::add(const std::byte* data, Dtype dtype, const std::int64_t* byte_stri
 }
 
 void Loop::collapse() noexcept {
-  int kept = 0;
-  for (int d = 0; d < ndim; ++d) {
-    if (dims[d] == 1) continue;
-    bool merges = kept > 0;
-    for (int i = 0; i < input_count && merges; ++i)
-      merges = inputs[i].strides[kept - 1] == inputs[i].strides[d] * dims[d];
-    int at = merges ? kept - 1 : kept++;
-    dims[at] = merges ? dims[at] * dims[d] : dims[d];
-    for (int i = 0; i < input_count; ++i) inputs[i].strides[at] = inputs[i].strides[d];
-  }
-  ndim = kept;
+  std::int64_t* const strides[] = {inputs[0].strides, inputs[1].strides, inputs[2].strides};
+  ndim = merge_axes(ndim, dims, strides, input_count);
 }
 
 namespace {
@@ -62,7 +54,7 @@ std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? grain : 1 << 12;
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.
 bool lies_ready(const Loop& loop, Dtype promoted) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(promoted)];
+  const DtypeInfo& info = facts(promoted);
   bool fills_its_bytes = info.bits == 8 * info.itemsize && promoted != Dtype::boolean;
   if (loop.ndim > 1 || layer_of(promoted).is_narrow || !fills_its_bytes) return false;
   std::int64_t step = loop.ndim ? static_cast<std::int64_t>(item(promoted)) : 0;
@@ -309,7 +301,7 @@ namespace {
 
 // The 64-bit dtype that holds every value of a real dtype.
 Dtype exact_dtype(Dtype dtype) {
-  if (dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0) return Dtype::float64;
+  if (facts(dtype).is_inexact()) return Dtype::float64;
   return index(layer_of(dtype).lane) >= index(Lane::u8) ? Dtype::uint64 : Dtype::int64;
 }
 

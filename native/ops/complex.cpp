@@ -14,8 +14,6 @@ namespace suanzi {
 
 namespace {
 
-bool is_complex(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].kind == Kind::Complex; }
-
 // The complex dtype of which a dtype is the part; false if there is none.
 bool complex_of(Dtype part, Dtype& made) {
   if (part == Dtype::float16) made = Dtype::complex32;
@@ -139,9 +137,8 @@ PyObject* fast_part(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   if (count != 1 || keywords) return nullptr;
   const Tensor* t = read_tensor(args[0]);
   if (!t) return nullptr;
-  if (is_complex(t->dtype)) return which == Of::conj ? conjugate(*t) : part_view(*t, which == Of::imag);
-  Kind kind = dtype_table[static_cast<std::size_t>(t->dtype)].kind;
-  if (kind == Kind::Char || kind == Kind::Quantized) return nullptr;
+  if (facts(t->dtype).is_complex()) return which == Of::conj ? conjugate(*t) : part_view(*t, which == Of::imag);
+  if (!facts(t->dtype).is_number()) return nullptr;
   if (which != Of::imag) return Py_NewRef(args[0]);
   if (t->size >= grain) return nullptr;
   PyObject* made = new_dense_tensor(t->dtype, t->ndim(), t->dims());
@@ -151,7 +148,7 @@ PyObject* fast_part(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 const Tensor& checked_complex(nb::handle object) {
   const Tensor* t = read_tensor(object.ptr());
-  if (!t || !is_complex(t->dtype)) throw nb::value_error("not a complex tensor");
+  if (!t || !facts(t->dtype).is_complex()) throw nb::value_error("not a complex tensor");
   return *t;
 }
 

@@ -19,8 +19,6 @@ namespace {
 
 using namespace nb::literals;
 
-Dtype dtype_of(const DtypeInfo& info) { return static_cast<Dtype>(info.index); }
-
 const QuantizeKernels& kernels_of(const Kernels& k, Dtype quantised) {
   const Layer& layer = layer_of(quantised);
   bool is_unsigned = layer.lane == Lane::u8 || layer.lane == Lane::u16;
@@ -114,9 +112,7 @@ nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<floa
   Dtype dtype = dtype_of(target);
   WithChannels both(object, scale.data(), scale.size(), channel_axis);
   Dtype source = both.operands[0].dtype;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(source)];
-  if (info.kind == Kind::Complex || info.kind == Kind::Char || info.kind == Kind::Quantized ||
-      target.kind != Kind::Quantized)
+  if (!facts(source).is_real() || target.kind != Kind::Quantized)
     throw nb::type_error("from real numbers to a quantised dtype");
   Together together(both.operands, 2);
   Loop loop;
@@ -217,8 +213,7 @@ struct Ranges {
 nb::tuple value_range(nb::handle object, int channel_axis) {
   const Tensor* t = tensor_of(object.ptr());
   if (!t || !t->storage) throw nb::type_error("not a Tensor");
-  Kind kind = dtype_table[static_cast<std::size_t>(t->dtype)].kind;
-  if (kind == Kind::Complex || kind == Kind::Char || kind == Kind::Quantized) throw nb::type_error("not real numbers");
+  if (!facts(t->dtype).is_real()) throw nb::type_error("not real numbers");
   if (channel_axis < -1 || channel_axis >= t->ndim()) throw nb::value_error("no such axis");
   auto count = static_cast<std::size_t>(channel_axis < 0 ? 1 : t->dims()[channel_axis]);
   bool narrow = holds_exactly(Dtype::float32, t->dtype);

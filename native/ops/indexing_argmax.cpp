@@ -6,6 +6,7 @@
 
 #include "calls/fast_function.h"
 #include "kernels/kernels.h"
+#include "loops/axes.h"
 #include "loops/rows_along_axis.h"
 #include "calls/arguments.h"
 #include "core/without_gil.h"
@@ -25,31 +26,13 @@ struct Places {
   }
 };
 
-// The other axes, those that are steps along one line made one; the result is dense in their order.
-struct Others {
-  int ndim = 0;
-  std::int64_t dims[max_ndim], strides[max_ndim], count = 1;
-
-  explicit Others(const AxisLast& x) noexcept {
-    for (int d = 0; d + 1 < x.ndim; ++d) {
-      if (x.dims[d] == 1) continue;
-      bool merges = ndim > 0 && strides[ndim - 1] == x.strides[d] * x.dims[d];
-      int at = merges ? ndim - 1 : ndim++;
-      dims[at] = merges ? dims[at] * x.dims[d] : x.dims[d];
-      strides[at] = x.strides[d];
-      count *= x.dims[d];
-    }
-  }
-  // Where the elements for a place of the result are.
-  std::int64_t offset(std::int64_t place) const noexcept {
-    std::int64_t found = 0;
-    for (int d = ndim; d-- > 0;) {
-      found += place % dims[d] * strides[d];
-      place /= dims[d];
-    }
-    return found;
-  }
-};
+// The other axes, merged; the result is dense in their order.
+Axes others_of(const AxisLast& x) noexcept {
+  Axes others;
+  for (int d = 0; d + 1 < x.ndim; ++d) others.add(x.dims[d], x.strides[d]);
+  others.merge();
+  return others;
+}
 
 class Finder {
  public:
@@ -61,10 +44,11 @@ class Finder {
 
   // False when there is no memory.
   bool run(const AxisLast& x) const noexcept {
-    Others others(x);
+    Axes others = others_of(x);
+    std::int64_t count = others.size();
     std::int64_t stride = x.strides[x.ndim - 1];
     if (x.length == 1 || stride == 0) {
-      for (std::int64_t i = 0; i < others.count; ++i) out_.put(i, 0);
+      for (std::int64_t i = 0; i < count; ++i) out_.put(i, 0);
     } else if (stride == 1) {
       along_rows(x.data, others, x.length);
     } else if (int inner = column_axis(others); inner >= 0) {
@@ -73,18 +57,19 @@ class Finder {
       Scratch copy(x.dtype, x.size());
       if (!copy.data()) return false;
       run_move(x.to_rows(copy.data()));
-      Others lined = others;
+      Axes lined = others;
       std::int64_t next = x.length;
-      for (int d = lined.ndim; d-- > 0; next *= lined.dims[d]) lined.strides[d] = next;
+      for (int d = lined.count; d-- > 0; next *= lined.dims[d]) lined.strides[d] = next;
       along_rows(copy.data(), lined, x.length);
     }
     return true;
   }
 
  private:
-  void along_rows(const std::byte* data, const Others& others, std::int64_t length) const noexcept {
-    if (others.count >= 4 * thread_count() || length < 2 * grain) {
-      parallel_rows(others.count, length, [&](std::int64_t begin, std::int64_t end) {
+  void along_rows(const std::byte* data, const Axes& others, std::int64_t length) const noexcept {
+    std::int64_t count = others.size();
+    if (count >= 4 * thread_count() || length < 2 * grain) {
+      parallel_rows(count, length, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           Best best;
           best_(data + others.offset(i) * item_, static_cast<std::size_t>(length), 0, best);
@@ -93,7 +78,7 @@ class Finder {
       });
       return;
     }
-    for (std::int64_t i = 0; i < others.count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
       const std::byte* row = data + others.offset(i) * item_;
       Best best;
       std::mutex mutex;
@@ -109,20 +94,20 @@ class Finder {
   }
 
   // An axis along which neighbours are neighbours in memory, and there are enough of them; -1: none.
-  static int column_axis(const Others& others) noexcept {
-    for (int d = 0; d < others.ndim; ++d)
+  static int column_axis(const Axes& others) noexcept {
+    for (int d = 0; d < others.count; ++d)
       if (others.strides[d] == 1 && others.dims[d] >= 16) return d;
     return -1;
   }
 
-  void down_columns(const AxisLast& x, const Others& others, int inner, std::int64_t stride) const noexcept {
-    Others outer = others;
+  void down_columns(const AxisLast& x, const Axes& others, int inner, std::int64_t stride) const noexcept {
+    Axes outer = others;
     std::int64_t width = others.dims[inner], out_step = 1;
     outer.dims[inner] = 1;
-    for (int d = inner + 1; d < others.ndim; ++d) out_step *= others.dims[d];
+    for (int d = inner + 1; d < others.count; ++d) out_step *= others.dims[d];
     std::int64_t share = (width / (2 * thread_count()) + 63) / 64 * 64;
     std::int64_t tile = std::clamp<std::int64_t>(share, std::int64_t{256}, std::int64_t{most_columns});
-    std::int64_t tiles = (width + tile - 1) / tile, outers = others.count / width;
+    std::int64_t tiles = (width + tile - 1) / tile, outers = others.size() / width;
     parallel_rows(outers * tiles, tile * x.length, [&](std::int64_t begin, std::int64_t end) {
       std::int64_t places[most_columns];
       for (std::int64_t unit = begin; unit < end; ++unit) {

@@ -164,10 +164,7 @@ PyObject* nonzero(const Tensor& t, bool as_tuple) {
   return made;
 }
 
-bool takes(const Tensor& t) {
-  Kind kind = dtype_table[static_cast<std::size_t>(t.dtype)].kind;
-  return t.ndim() > 0 && kind != Kind::Quantized && kind != Kind::Char;
-}
+bool takes(const Tensor& t) { return t.ndim() > 0 && facts(t.dtype).is_number(); }
 
 PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"input", "as_tuple"};

@@ -13,6 +13,7 @@
 #include "calls/fast_function.h"
 #include "kernels/interpolation.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
 
 namespace suanzi {
 
@@ -320,19 +321,13 @@ PyObject* interpolate(const Tensor& t, const std::int64_t* dims, Mode mode) {
   Plan plan(mode, t, out);
   std::int64_t units = dims[0] * dims[1] * plan.out[0] * plan.out[1] * static_cast<std::int64_t>(plan.parts.size());
   std::int64_t work = std::max(out.size, mode == Mode::area ? t.size : 0) / units + 1;
-  // Another thread could let go of the input meanwhile.
-  Storage* kept = t.storage;
-  kept->retain();
-  PyThreadState* state = work * units < grain ? nullptr : PyEval_SaveThread();
-  parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1), [&](std::int64_t begin, std::int64_t end) {
-    Worker(plan).run(begin, end);
+  run_over(work * units, {&t}, [&] {
+    parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1), [&](std::int64_t begin, std::int64_t end) {
+      Worker(plan).run(begin, end);
+    });
   });
-  if (state) PyEval_RestoreThread(state);
-  release_storage(kept);
   return output.release().ptr();
 }
-
-bool is_float(const Tensor& t) { return dtype_table[static_cast<std::size_t>(t.dtype)].kind == Kind::Float; }
 
 // Whether the loops can read a tensor as it lies: its rows are dense, and no sampled axis is empty.
 bool is_readable(const Tensor& t) {
@@ -351,20 +346,14 @@ bool read_mode(PyObject* name, int ndim, Mode& mode) {
 }
 
 PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  PyObject* given[4] = {nullptr, nullptr, Py_None, nullptr};  // input, size, scale_factor, mode
-  if (count > 4) return nullptr;
-  for (Py_ssize_t i = 0; i < count; ++i) given[i] = args[i];
-  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, i);
-    int which = PyUnicode_CompareWithASCIIString(name, "mode") == 0 ? 3 : PyUnicode_CompareWithASCIIString(name, "size") == 0 ? 1 : -1;
-    if (which < 0 || which < count) return nullptr;
-    given[which] = args[count + i];
-  }
-  const Tensor* t = given[0] ? read_tensor(given[0]) : nullptr;
-  if (!t || t->ndim() < 3 || t->ndim() > 5 || !is_float(*t) || !is_readable(*t)) return nullptr;
+  static constexpr const char* names[] = {"input", "size", "scale_factor", "mode"};
+  PyObject* given[4];
+  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  if (!t || t->ndim() < 3 || t->ndim() > 5 || !facts(t->dtype).is_float() || !is_readable(*t)) return nullptr;
   Mode mode = Mode::nearest;
   Integers sizes;
-  if (!given[1] || given[2] != Py_None || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||
+  if ((given[2] && given[2] != Py_None) || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||
       !sizes.read_one_or_more(given[1]))
     return nullptr;
   bool one = PyLong_CheckExact(given[1]);
@@ -387,7 +376,7 @@ void init_interpolation(nb::module_& m) {
   m.def("interpolate", [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) || mode < 0 ||
-            mode > 2 || !is_float(*t) || !is_readable(*t))
+            mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
           throw nb::value_error("not what interpolate takes");
         std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
         for (int d = 2; d < t->ndim(); ++d) {

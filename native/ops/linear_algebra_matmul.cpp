@@ -18,7 +18,7 @@ namespace {
 
 // Whether an operand must be rounded to the promoted dtype before it is widened again.
 bool rounds(Dtype source, Dtype promoted, Dtype operand) {
-  if (source == promoted || promoted == operand || is_integral(promoted)) return false;
+  if (source == promoted || promoted == operand || facts(promoted).is_integer()) return false;
   return !holds_exactly(part_of(promoted), part_of(source));
 }
 
@@ -152,17 +152,8 @@ bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
   std::uint8_t cell = table->get(arithmetic, operand_code(a, x, *table), operand_code(b, y, *table));
   if (cell >= dtype_count) return false;
   promoted = static_cast<Dtype>(cell);
-  const DtypeInfo& info = facts(promoted);
-  if (info.kind == Kind::Float || info.kind == Kind::Complex) return true;
-  return which != is_linear && is_integral(promoted) && info.bits >= 8;
+  return facts(promoted).is_inexact() || (which != is_linear && facts(promoted).is_integer() && facts(promoted).bits >= 8);
 }
-
-PyObject* or_python(PyObject* made) {
-  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
-  return made;
-}
-
-bool is_quantised(const Tensor& t) { return facts(t.dtype).kind == Kind::Quantized; }
 
 template <Which which>
 PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -170,7 +161,7 @@ PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor *a = read_tensor(args[0]), *b = read_tensor(args[1]);
   if (!a || !b || a->ndim() < 1 || b->ndim() < 1 || (which == is_dot && b->ndim() > 2)) return nullptr;
   Dtype promoted;
-  if (is_quantised(*a) || is_quantised(*b) || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
+  if (facts(a->dtype).is_quantized() || facts(b->dtype).is_quantized() || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
   return or_python(product(args[0], args[1], promoted, nullptr, false));
 }
 
@@ -200,13 +191,13 @@ nb::object accelerate(nb::handle function, std::size_t operator_class) {
 nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool turned) {
   const Tensor *x = read_tensor(a.ptr()), *y = read_tensor(b.ptr());
   if (!x || !y) throw nb::type_error("not a tensor");
-  for (const DtypeInfo* one : {&facts(x->dtype), &facts(y->dtype), &dtype})
-    if (one->kind == Kind::Quantized || one->kind == Kind::Char) throw nb::type_error("not a dtype of products");
+  for (Dtype one : {x->dtype, y->dtype, dtype_of(dtype)})
+    if (!facts(one).is_number()) throw nb::type_error("not a dtype of products");
   if (dtype.kind == Kind::Bool || dtype.bits < 8) throw nb::type_error("not a dtype of products");
   const Tensor* t = bias.is_none() ? nullptr : read_tensor(bias.ptr());
   if (!bias.is_none() && (!t || t->ndim() != 1 || y->ndim() != 2 || t->size != y->dims()[turned ? 0 : 1]))
     throw nb::value_error("not a bias");
-  PyObject* made = product(a.ptr(), b.ptr(), static_cast<Dtype>(dtype.index), t ? bias.ptr() : nullptr, turned);
+  PyObject* made = product(a.ptr(), b.ptr(), dtype_of(dtype), t ? bias.ptr() : nullptr, turned);
   if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
   return raise_or(made);
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "ops/linear_algebra_blas.h"
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
 #include "core/threads.h"
@@ -16,19 +17,18 @@
 namespace suanzi {
 
 Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
-  const DtypeInfo& info = facts(promoted);
-  if (info.kind == Kind::Complex) {
+  if (facts(promoted).is_complex()) {
     if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128, false};
     return {Dtype::complex64, Dtype::complex64, Sum::c64, false};
   }
-  if (info.kind == Kind::Float) {
+  if (facts(promoted).is_float()) {
     if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64, false};
     return {Dtype::float32, Dtype::float32, Sum::f32, false};
   }
   auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
-  if (info.bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
+  if (facts(promoted).bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
   if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
-  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
+  if (facts(promoted).bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
   return {Dtype::int32, Dtype::int32, Sum::w32, false};
 }
 
@@ -83,12 +83,7 @@ class Multiplication {
 
  private:
   void one(std::int64_t number) noexcept {
-    std::int64_t at_a = 0, at_b = 0, rest = number;
-    for (int d = p.batch_ndim - 1; d >= 0; --d) {
-      at_a += rest % p.batch[d] * p.a.batch[d];
-      at_b += rest % p.batch[d] * p.b.batch[d];
-      rest /= p.batch[d];
-    }
+    auto [at_a, at_b] = offsets_of(number, p.batch_ndim, p.batch, p.a.batch, p.b.batch);
     Matrix a{p.a.data + at_a * static_cast<std::int64_t>(item(p.a.dtype)), p.a.row, p.a.column};
     Matrix b{p.b.data + at_b * static_cast<std::int64_t>(item(p.b.dtype)), p.b.row, p.b.column};
     std::byte* out = p.out + number * p.m * p.n * out_item;

@@ -13,12 +13,9 @@
 
 namespace suanzi {
 
-inline const DtypeInfo& facts(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)]; }
-inline bool is_integral(Dtype dtype) { return facts(dtype).kind == Kind::Int || facts(dtype).kind == Kind::UInt; }
-
 // Whether elements of two dtypes are the same bits, as integers that wrap are.
 inline bool same_bits(Dtype a, Dtype b) {
-  return a == b || (is_integral(a) && is_integral(b) && facts(a).bits == facts(b).bits);
+  return a == b || (facts(a).is_integer() && facts(b).is_integer() && facts(a).bits == facts(b).bits);
 }
 
 // The dtypes that operands are converted to and sums are in.

@@ -10,6 +10,7 @@
 #include "calls/fast_function.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
+#include "loops/axes.h"
 #include "loops/copies.h"
 #include "core/without_gil.h"
 #include "calls/results.h"
@@ -19,61 +20,15 @@ namespace suanzi {
 
 namespace {
 
-// Axes one within the other, the last one the innermost; strides are in bytes.
-struct Axes {
-  int count = 0;
-  std::int64_t sizes[max_ndim], strides[max_ndim];
-
-  void add(std::int64_t size, std::int64_t stride) {
-    if (size == 1) return;
-    sizes[count] = size;
-    strides[count++] = stride;
+// Calls body(offset, count) for the parts of indices [begin, end) that lie along the last axis.
+template <class F>
+void for_runs(const Axes& axes, std::int64_t begin, std::int64_t end, F&& body) {
+  for (std::int64_t at = begin; at < end;) {
+    std::int64_t n = std::min(axes.inner_dim() - at % axes.inner_dim(), end - at);
+    body(axes.offset(at), n);
+    at += n;
   }
-  int last() const { return count - 1; }
-  std::int64_t inner_size() const { return count ? sizes[last()] : 1; }
-  std::int64_t inner_stride() const { return count ? strides[last()] : 0; }
-  std::int64_t total() const {
-    std::int64_t found = 1;
-    for (int i = 0; i < count; ++i) found *= sizes[i];
-    return found;
-  }
-  // Makes axes that are steps along one line one axis.
-  void merge() {
-    int kept = 0;
-    for (int i = 1; i < count; ++i) {
-      if (strides[kept] == strides[i] * sizes[i]) sizes[kept] *= sizes[i];
-      else ++kept, sizes[kept] = sizes[i];
-      strides[kept] = strides[i];
-    }
-    if (count) count = kept + 1;
-  }
-  // The outermost first, by their strides.
-  void sort() {
-    for (int i = 1; i < count; ++i)
-      for (int j = i; j > 0 && std::abs(strides[j - 1]) < std::abs(strides[j]); --j) {
-        std::swap(sizes[j - 1], sizes[j]);
-        std::swap(strides[j - 1], strides[j]);
-      }
-  }
-  // How far an element is from the first.
-  std::int64_t offset(std::int64_t place) const {
-    std::int64_t found = 0;
-    for (int i = last(); i >= 0; --i) {
-      found += place % sizes[i] * strides[i];
-      place /= sizes[i];
-    }
-    return found;
-  }
-  // Calls body(offset, count) for parts of places [begin, end) that lie along the last axis.
-  template <class F>
-  void runs(std::int64_t begin, std::int64_t end, F&& body) const {
-    for (std::int64_t at = begin; at < end;) {
-      std::int64_t within = inner_size() - at % inner_size(), n = std::min(within, end - at);
-      body(offset(at), n);
-      at += n;
-    }
-  }
-};
+}
 
 // Partial results of blocks, combined with their neighbours as those become complete.
 template <std::size_t bytes>
@@ -121,8 +76,8 @@ class Reducer {
     if (lies_across(t.size)) axes_across_ = true;
     kept_.merge();
     reduced_.merge();
-    outputs_ = kept_.total();
-    n_ = reduced_.total();
+    outputs_ = kept_.size();
+    n_ = reduced_.size();
     segments_ = n_ / segment_rows + (n_ % segment_rows != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
@@ -141,7 +96,7 @@ class Reducer {
 
   void run(std::byte* out) {
     out_ = out;
-    out_item_ = dtype_table[static_cast<std::size_t>(r_.result)].itemsize;
+    out_item_ = facts(r_.result).itemsize;
     if (copy_) straighten();
     if (reduced_.count == 0 || (reduced_.count == 1 && reduced_.strides[0] == item_)) rows();
     else if (has_wide_rows()) columns();
@@ -150,7 +105,7 @@ class Reducer {
   }
 
  private:
-  bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_size() >= 16; }
+  bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
 
   // Whether what comes next is far away in memory, although something is near.
   bool lies_across(std::int64_t size) const {
@@ -172,7 +127,7 @@ class Reducer {
     move.from_dtype = move.to_dtype = dtype_;
     for (const Axes* axes : {&kept_, &reduced_})
       for (int i = 0; i < axes->count; ++i) {
-        move.dims[move.ndim] = axes->sizes[i];
+        move.dims[move.ndim] = axes->dims[i];
         move.from_strides[move.ndim++] = axes->strides[i];
       }
     std::int64_t stride = item_;
@@ -206,7 +161,7 @@ class Reducer {
         return;
       }
       std::int64_t at = begin;
-      kept_.runs(begin, end, [&](std::int64_t offset, std::int64_t count) {
+      for_runs(kept_, begin, end, [&](std::int64_t offset, std::int64_t count) {
         for (std::int64_t done = 0; done < count; done += batch) {
           std::int64_t some = std::min(batch, count - done);
           r_.rows(data_ + offset + done * kept_.inner_stride(), kept_.inner_stride(), some, n_, made);
@@ -224,14 +179,14 @@ class Reducer {
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
     parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end;) {
-        std::int64_t segment = at / outputs_, output = at % outputs_, within = kept_.inner_size() - output % kept_.inner_size();
+        std::int64_t segment = at / outputs_, output = at % outputs_, within = kept_.inner_dim() - output % kept_.inner_dim();
         std::int64_t width = std::min({tile, within, end - at});
         const std::byte* first = data_ + kept_.offset(output);
         Stack<tile_bytes> stack(r_, width);
         for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
           const std::byte* places[block_rows];
           std::int64_t count = 0, start = segment * segment_rows + row;
-          reduced_.runs(start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
+          for_runs(reduced_, start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
             for (std::int64_t i = 0; i < some; ++i) places[count++] = first + offset + i * reduced_.inner_stride();
           });
           r_.columns(places, count, width, stack.top());
@@ -256,7 +211,7 @@ class Reducer {
         for (std::int64_t done = 0, n = segment_size(segment); done < n; done += block_rows) {
           std::byte* next = block;
           std::int64_t start = segment * segment_rows + done, count = std::min(block_rows, n - done);
-          reduced_.runs(start, start + count, [&](std::int64_t offset, std::int64_t some) {
+          for_runs(reduced_, start, start + count, [&](std::int64_t offset, std::int64_t some) {
             if (reduced_.inner_stride() == item_) std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
             else gather(first + offset, next, static_cast<std::size_t>(some), reduced_.inner_stride());
             next += some * item_;
@@ -354,21 +309,16 @@ bool read_axes(PyObject* object, int ndim, std::uint64_t& mask) {
 }
 
 PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const Tensor* t = count >= 1 ? read_tensor(args[0]) : nullptr;
-  if (!t || t->size == 0 || count > 4 || (count == 4 && !PyBool_Check(args[3]))) return nullptr;
-  PyObject *mode_object = count > 1 ? args[1] : nullptr, *axis = count > 2 ? args[2] : Py_None;
-  bool keep_dims = count > 3 && args[3] == Py_True;
-  for (Py_ssize_t i = 0, n = keywords ? PyTuple_GET_SIZE(keywords) : 0; i < n; ++i) {
-    PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = args[count + i];
-    auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
-    if (is("axis") && count < 3) axis = value;
-    else if (is("mode") && count < 2) mode_object = value;
-    else if (is("keep_dims") && count < 4 && PyBool_Check(value)) keep_dims = value == Py_True;
-    else return nullptr;
-  }
+  static constexpr const char* names[] = {"input", "mode", "axis", "keep_dims"};
+  PyObject* given[4];
+  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  bool keep_dims = false;
   std::size_t mode = 0;
   std::uint64_t mask;
-  if ((mode_object && !read_mode(mode_object, mode)) || !read_axes(axis, t->ndim(), mask)) return nullptr;
+  if (!t || t->size == 0 || (given[1] && !read_mode(given[1], mode)) ||
+      !read_axes(given[2] ? given[2] : Py_None, t->ndim(), mask) || !read_flag(given[3], keep_dims))
+    return nullptr;
   const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
   return r.rows ? reduce(*t, mask, r, keep_dims) : nullptr;
 }

@@ -12,6 +12,7 @@
 #include "calls/results.h"
 #include "kernels/reduction.h"
 #include "core/threads.h"
+#include "loops/axes.h"
 
 namespace suanzi {
 
@@ -19,9 +20,9 @@ namespace {
 
 using State = RunningSum::State;
 
-State fresh(bool is_float) {
+State fresh(bool is_inexact) {
   State state;
-  for (double& sum : state.sums) sum = is_float ? -0.0 : 0.0;
+  for (double& sum : state.sums) sum = is_inexact ? -0.0 : 0.0;
   state.groups = 0;
   return state;
 }
@@ -37,19 +38,16 @@ struct Lines {
   int ndim = 0;
   std::int64_t dims[max_ndim], in_strides[max_ndim], out_strides[max_ndim];
 
-  std::int64_t item() const { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
-  bool is_float() const { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
+  std::int64_t item() const { return facts(dtype).itemsize; }
+  bool is_inexact() const { return facts(dtype).is_inexact(); }
   std::int64_t count() const {
     std::int64_t found = 1;
     for (int d = 0; d < ndim; ++d) found *= dims[d];
     return found;
   }
   void find(std::int64_t line, const std::byte*& from, std::byte*& to) const {
-    from = in, to = out;
-    for (int d = ndim; d-- > 0; line /= dims[d]) {
-      from += line % dims[d] * in_strides[d];
-      to += line % dims[d] * out_strides[d];
-    }
+    auto offsets = offsets_of(line, ndim, dims, in_strides, out_strides);
+    from = in + offsets[0], to = out + offsets[1];
   }
   // How many lines lie side by side on both sides.
   std::int64_t abreast() const {
@@ -66,7 +64,7 @@ struct Lines {
         const std::byte* from;
         std::byte* to;
         find(line, from, to);
-        State state = fresh(is_float());
+        State state = fresh(is_inexact());
         if (straight) kernels.line(from, to, n, state);
         else by_buffers(from, to, state);
       }
@@ -120,11 +118,11 @@ struct Lines {
       auto size = [&](std::int64_t block) { return std::min(superblock, n - block * superblock); };
       parallel_for(blocks - 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
-          State& state = states[block] = fresh(is_float());
+          State& state = states[block] = fresh(is_inexact());
           kernels.line(from + block * superblock * item(), nullptr, size(block), state);
         }
       });
-      State running = fresh(is_float());
+      State running = fresh(is_inexact());
       for (std::int64_t block = 0; block < blocks; ++block) {
         State next = states[block];
         states[block] = running;
@@ -142,7 +140,7 @@ struct Lines {
   // What the loop itself does after `blocks` of superblock elements.
   void add(State& running, const State& next, std::int64_t blocks) const {
     constexpr int level = 3;
-    if (!is_float()) {
+    if (!is_inexact()) {
       std::uint64_t sum, more;
       std::memcpy(&sum, running.sums, sizeof sum);
       std::memcpy(&more, next.sums, sizeof more);
@@ -191,16 +189,12 @@ PyObject* running_sum(const Tensor& t, int axis, bool backwards) {
 bool can_run(const Tensor* t) { return t && kernels().reductions->running[static_cast<std::size_t>(t->dtype)].rows; }
 
 PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const Tensor* t = count >= 1 && count <= 2 ? read_tensor(args[0]) : nullptr;
-  if (!can_run(t)) return nullptr;
-  PyObject* axis_object = count == 2 ? args[1] : nullptr;
-  if (keywords) {
-    if (PyTuple_GET_SIZE(keywords) != 1 || axis_object) return nullptr;
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "axis")) return nullptr;
-    axis_object = args[count];
-  }
+  static constexpr const char* names[] = {"input", "axis"};
+  PyObject* given[2];
+  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
   std::int64_t axis = -1;
-  if (axis_object && !read_integer(axis_object, axis)) return nullptr;
+  if (!can_run(t) || (given[1] && !read_integer(given[1], axis))) return nullptr;
   if (axis == -1 && t->ndim() == 1) axis = 0;
   return axis >= 0 && axis < t->ndim() ? running_sum(*t, static_cast<int>(axis), false) : nullptr;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "calls/arguments.h"
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "calls/fast_function.h"
 #include "loops/copies.h"
@@ -18,10 +19,7 @@ namespace suanzi {
 
 namespace {
 
-bool is_integer(Dtype dtype) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
-  return (info.kind == Kind::Int || info.kind == Kind::UInt) && info.bits >= 8;
-}
+bool is_index(Dtype dtype) { return facts(dtype).is_integer() && facts(dtype).bits >= 8; }
 
 // ---- indices ------------------------------------------------------------------------------------
 
@@ -73,7 +71,7 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
   auto* values = reinterpret_cast<std::int64_t*>(tensor_of(loaded.ptr())->data());
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Tensor* t = read_tensor(indices[k].ptr());
-    if (!t || !is_integer(t->dtype) || t->ndim() != first->ndim() || !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
+    if (!t || !is_index(t->dtype) || t->ndim() != first->ndim() || !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
       throw nb::value_error("indices are integers, in tensors of one shape");
     load_indices(*t, values);
     std::int64_t bad = add_offsets(values, t->size, dims[k], strides[k], wraps, k == 0, offsets);
@@ -122,12 +120,8 @@ struct Rows {
     int first = axis + picked;
     return is_row_major(t.ndim() - first, t.dims() + first, t.strides() + first);
   }
-  std::byte* at(std::int64_t place) const {
-    std::int64_t offset = 0;
-    for (int d = outer_ndim; d-- > 0;) {
-      offset += place % t.dims()[d] * t.strides()[d];
-      place /= t.dims()[d];
-    }
+  std::byte* at(std::int64_t outer_index) const {
+    std::int64_t offset = offsets_of(outer_index, outer_ndim, t.dims(), t.strides())[0];
     return data + offset * static_cast<std::int64_t>(t.itemsize());
   }
 };
@@ -253,7 +247,7 @@ nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle of
 PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (keywords || count != 2) return nullptr;
   const Tensor *t = read_tensor(args[0]), *index = read_tensor(args[1]);
-  if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_integer(index->dtype)) return nullptr;
+  if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_index(index->dtype)) return nullptr;
   if (t->quantization || !Rows::are_dense(*t, 0, 1)) return nullptr;
   PyObject* output = new_gathered(*t, 0, 1, 1, index->dims());
   bool good = output;

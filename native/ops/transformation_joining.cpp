@@ -127,7 +127,7 @@ bool read_parts(PyObject* list, PyObject* axis_object, bool stacks, std::vector<
       if (!free && t->dims()[d] != parts[0]->dims()[d]) return false;
       if (free && __builtin_add_overflow(along, t->dims()[d], &along)) return false;
     }
-  return dtype_table[static_cast<std::size_t>(parts[0]->dtype)].kind != Kind::Quantized;
+  return !facts(parts[0]->dtype).is_quantized();
 }
 
 template <bool stacks>
@@ -135,9 +135,7 @@ PyObject* fast_join(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   std::vector<const Tensor*> parts;
   int axis;
   if (keywords || count != 2 || !read_parts(args[0], args[1], stacks, parts, axis)) return nullptr;
-  PyObject* made = join(parts, axis, parts[0]->dtype, stacks);
-  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
-  return made;
+  return or_python(join(parts, axis, parts[0]->dtype, stacks));
 }
 
 nb::object join_checked(const std::vector<nb::handle>& objects, int axis, const DtypeInfo& dtype, bool stacks) {
@@ -151,7 +149,7 @@ nb::object join_checked(const std::vector<nb::handle>& objects, int axis, const 
   for (const Tensor* t : parts)
     for (int d = 0; d < t->ndim(); ++d)
       if ((stacks || d != axis) && t->dims()[d] != parts[0]->dims()[d]) throw nb::value_error("shapes differ");
-  return raise_or(join(parts, axis, static_cast<Dtype>(dtype.index), stacks));
+  return raise_or(join(parts, axis, dtype_of(dtype), stacks));
 }
 
 // ---- tile ---------------------------------------------------------------------------------------
@@ -182,9 +180,7 @@ PyObject* fast_tile(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   if (!t || !repeats.read(args[1]) || repeats.count != t->ndim()) return nullptr;
   bool per_channel = t->quantization && t->quantization->channel_axis >= 0;
   if (per_channel || std::any_of(repeats.values, repeats.values + repeats.count, [](auto n) { return n < 0; })) return nullptr;
-  PyObject* made = tile(*t, repeats.values);
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(tile(*t, repeats.values));
 }
 
 // ---- pad ----------------------------------------------------------------------------------------
@@ -264,21 +260,18 @@ PyObject* fast_pad(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   Integers widths;
   if (!t || t->quantization || !widths.read(args[1]) || widths.count != 2 * t->ndim()) return nullptr;
   Operand value;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(t->dtype)];
-  if (info.kind == Kind::Quantized || info.kind == Kind::Char) return nullptr;
+  if (!facts(t->dtype).is_number()) return nullptr;
   std::int64_t zero = 0;
   value.dtype = Dtype::int64;
   std::memcpy(value.number, &zero, sizeof zero);
   if (count == 3) {
     std::int64_t small;
-    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1 : PyFloat_CheckExact(args[2]) && info.exponent_bits;
+    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1 : PyFloat_CheckExact(args[2]) && facts(t->dtype).is_inexact();
     if (!fits || !read_operand(args[2], value)) return nullptr;
   }
   for (int i = 0; i < widths.count; ++i)
     if (widths.values[i] < 0) return nullptr;
-  PyObject* made = pad(*t, widths.values, PadMode::constant, value);
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(pad(*t, widths.values, PadMode::constant, value));
 }
 
 nb::object pad_checked(nb::handle object, const std::vector<std::int64_t>& widths, int mode, nb::handle number) {
@@ -382,8 +375,7 @@ PyObject* fast_roll(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
     }
     made = roll(*t, total);
   }
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(made);
 }
 
 }  // namespace

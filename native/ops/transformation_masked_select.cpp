@@ -139,9 +139,7 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
   if (keywords || count != 2) return nullptr;
   const Tensor *t = read_tensor(args[0]), *mask = read_tensor(args[1]);
   if (!t || !mask || mask->dtype != Dtype::boolean || mask->ndim() > t->ndim() || t->quantization) return nullptr;
-  PyObject* made = select(*mask, t);
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(select(*mask, t));
 }
 
 }  // namespace

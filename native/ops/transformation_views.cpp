@@ -352,10 +352,7 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
   if (!t) return nullptr;
   if (t->row_major) return Py_NewRef(args[0]);
   PyObject* made = new_dense_tensor(t->dtype, t->ndim(), t->dims());
-  if (!made) {
-    PyErr_Clear();  // Python meets it again, and says it in the operator's name
-    return nullptr;
-  }
+  if (!made) return or_python(nullptr);
   Operand source;
   source.tensor = t;
   source.dtype = t->dtype;

@@ -18,8 +18,6 @@ namespace {
 
 using namespace nb::literals;
 
-Dtype dtype_of(const DtypeInfo& info) { return static_cast<Dtype>(info.index); }
-
 // Reads checked operands; throws for what Python should not have let through.
 void read_all(const std::vector<nb::handle>& objects, Operand* operands) {
   if (objects.empty() || objects.size() > 3) throw nb::value_error("one to three operands");
@@ -105,27 +103,24 @@ PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_
 // The way of `cast` without Python, for dtypes that are numbers.
 PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Operand operand;
-  if (count != 2 || !tensor_of(args[0]) || !read_operand(args[0], operand) || !is_dtype(args[1])) return nullptr;
+  static constexpr const char* names[] = {"input", "type", "layout"};
+  PyObject* given[3];
+  if (!read_named(names, args, count, keywords, given) || count > 2 || !given[0] || !given[1] ||
+      !tensor_of(given[0]) || !read_operand(given[0], operand) || !is_dtype(given[1]))
+    return nullptr;
   std::uint64_t found;
   Integers order;
   int ndim = operand.ndim();
-  if (keywords) {  // a layout, and nothing else
-    if (PyTuple_GET_SIZE(keywords) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "layout")) return nullptr;
-    if (!order.read(args[2]) || order.count != ndim || (ndim && *std::min_element(order.values, order.values + ndim) < 0)) return nullptr;
+  if (PyObject* layout = given[2]) {
+    if (!order.read(layout) || order.count != ndim || (ndim && *std::min_element(order.values, order.values + ndim) < 0)) return nullptr;
     if (!order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
   }
-  auto target = static_cast<Dtype>(dtype_index(args[1]));
-  for (Dtype dtype : {operand.dtype, target}) {
-    Kind kind = dtype_table[static_cast<std::size_t>(dtype)].kind;
-    if (kind == Kind::Quantized || kind == Kind::Char) return nullptr;
-  }
-  if (keywords) return cast_to_layout(operand, target, order.values);
+  auto target = static_cast<Dtype>(dtype_index(given[1]));
+  if (!facts(operand.dtype).is_number() || !facts(target).is_number()) return nullptr;
+  if (given[2]) return cast_to_layout(operand, target, order.values);
   Together together(&operand, 1);
   PyObject* output = together.new_output(target);
-  if (!output) {
-    PyErr_Clear();  // Python meets it again, and says it in the operator's name
-    return nullptr;
-  }
+  if (!output) return or_python(nullptr);
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();

@@ -69,7 +69,7 @@ constexpr TypeName type_names[] = {
 bool to_dlpack(Dtype dtype, DLDataType& out) {
   for (const TypeName& name : type_names)
     if (name.dtype == dtype) {
-      out = {name.code, dtype_table[static_cast<std::size_t>(dtype)].bits, 1};
+      out = {name.code, facts(dtype).bits, 1};
       return true;
     }
   return false;
@@ -77,7 +77,7 @@ bool to_dlpack(Dtype dtype, DLDataType& out) {
 
 bool from_dlpack(DLDataType type, Dtype& out) {
   for (const TypeName& name : type_names)
-    if (name.code == type.code && dtype_table[static_cast<std::size_t>(name.dtype)].bits == type.bits && type.lanes == 1) {
+    if (name.code == type.code && facts(name.dtype).bits == type.bits && type.lanes == 1) {
       out = name.dtype;
       return true;
     }
@@ -181,10 +181,10 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
   for (int i = 0; i < d.ndim; ++i)
     if (count == 0 || d.shape[i] == 1) strides[i] = std::clamp(strides[i], -largest_stride, largest_stride);
   // Negative strides reach below the pointer; the storage begins at the lowest element.
-  auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
+  auto item = static_cast<std::int64_t>(facts(dtype).itemsize);
   auto* data = static_cast<std::byte*>(d.data) + d.byte_offset + low * item;
   // Complex numbers are read by their parts.
-  auto whole = dtype_table[static_cast<std::size_t>(part_of(dtype))].itemsize;
+  auto whole = facts(part_of(dtype)).itemsize;
   if (count > 0 && reinterpret_cast<std::uintptr_t>(data) % whole != 0)
     fail("the memory is not aligned to its elements; copy it, for example with sz.tensor");
   Storage* storage = adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);

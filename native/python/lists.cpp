@@ -139,8 +139,8 @@ PyObject* nest(const Tensor& t) {
 }
 
 // The dtype that Python's own type for a number is.
-Dtype python_dtype(const DtypeInfo& info) {
-  switch (info.kind) {
+Dtype python_dtype(Dtype dtype) {
+  switch (facts(dtype).kind) {
     case Kind::Bool: return Dtype::boolean;
     case Kind::Int: return Dtype::int64;
     case Kind::UInt: return Dtype::uint64;
@@ -154,9 +154,8 @@ nb::object to_lists(nb::handle object) {
   Operand operand;
   if (!tensor_of(object.ptr())) throw nb::type_error("not a tensor");
   if (!read_operand(object.ptr(), operand)) throw_status("UninitializedObject", "the tensor was destroyed.");
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(operand.dtype)];
-  if (info.kind == Kind::Char || info.kind == Kind::Quantized) return nb::none();
-  Dtype dtype = python_dtype(info);
+  if (!facts(operand.dtype).is_number()) return nb::none();
+  Dtype dtype = python_dtype(operand.dtype);
   Together together(&operand, 1);
   together.use_row_major();
   nb::object dense = nb::steal(together.new_output(dtype));

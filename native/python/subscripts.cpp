@@ -71,7 +71,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 // the kind of the elements, or a tensor of their dtype, that it fits, and that it is other memory.
 bool assign(const Tensor& target, PyObject* value) {
   Operand operand;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(target.dtype)];
+  const DtypeInfo& info = facts(target.dtype);
   if (target.storage->read_only || info.kind == Kind::Quantized || !read_operand(value, operand)) return false;
   if (operand.tensor) {
     if (operand.dtype != target.dtype || operand.tensor->storage == target.storage ||

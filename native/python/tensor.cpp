@@ -92,8 +92,6 @@ void check_ndim(std::size_t ndim) {
   if (ndim > max_ndim) throw nb::value_error("a tensor has at most 64 axes");
 }
 
-Dtype dtype_of(const DtypeInfo& info) { return static_cast<Dtype>(info.index); }
-
 struct Owner {
   PyObject* object;
 };
