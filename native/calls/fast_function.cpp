@@ -7,8 +7,11 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <vector>
 
-namespace suanzi::detail {
+namespace suanzi {
+
+namespace detail {
 
 using namespace nb::literals;
 
@@ -45,4 +48,25 @@ nb::object builtin_like(nb::handle function, Entry entry) {
   return nb::steal(made);
 }
 
-}  // namespace suanzi::detail
+}  // namespace detail
+
+namespace {
+std::vector<NamedFastPath> fast_paths;
+}  // namespace
+
+void add_fast_path(NamedFastPath named) { fast_paths.push_back(named); }
+
+const NamedFastPath& fast_path_of(nb::handle name) {
+  for (const NamedFastPath& one : fast_paths)
+    if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), one.name) == 0) return one;
+  throw nb::value_error("there is no fast path of that name");
+}
+
+void init_fast_functions(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("accelerate", [](nb::handle function) { return fast_path_of(function.attr("__name__")).make_function(function); },
+        "function"_a, nb::sig("def accelerate(function: F, /) -> F"),
+        "Puts the fast path of its name in front of a Python function.");
+}
+
+}  // namespace suanzi

@@ -44,7 +44,7 @@ void run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
 
 // Operands side by side: the shape they are repeated to, and the order of axes in which the output
 // is laid out, that of the first operand of its shape, so that arrays of one layout are read and
-// written straight through.
+// written in one run.
 class Together {
  public:
   // Up to three operands, which must outlive this.
@@ -61,7 +61,7 @@ class Together {
   void make_loop(Loop& loop) const noexcept;
 
  private:
-  bool lie_straight() noexcept;
+  bool are_contiguous() noexcept;
   bool broadcast() noexcept;
   void choose_order() noexcept;
 
@@ -69,9 +69,9 @@ class Together {
   int count_;
   bool fits_ = true;
   bool plain_ = true;     // the order of axes is row-major
-  bool straight_ = true;  // every operand is dense in row-major order, or one value
+  bool contiguous_ = true;  // every operand is dense in row-major order, or one value
   int ndim_ = 0;
-  std::int64_t size_ = 0;  // where straight_
+  std::int64_t size_ = 0;  // where contiguous_
   const std::int64_t* shape_;
   std::int64_t own_shape_[max_ndim];
   int order_[max_ndim];

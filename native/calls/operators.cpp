@@ -1,6 +1,6 @@
-// native/calls/operators.cpp: element-wise operators, and the short cut that runs them without Python.
+// native/calls/operators.cpp: element-wise operators, and the fast path that runs them without Python.
 //
-// The short cut takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
+// The fast path takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
 // broadcasts, allocates and computes. Whatever it does not know or like, a refusal or a zero divisor
 // among it, it leaves to the Python function, which explains.
 #include "calls/operators.h"
@@ -112,12 +112,12 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
   run_loop(loop.size, operands, count, [&] {
-    if (!Straightened::is_needed(loop)) {
+    if (!CopiedInputs::is_needed(loop)) {
       trouble = run_form(op, loop, promoted, out, out_dtype);
       return;
     }
-    Straightened straight(loop);
-    trouble = run_form(op, straight.loop(), promoted, out, out_dtype);
+    CopiedInputs copied(loop);
+    trouble = run_form(op, copied.loop(), promoted, out, out_dtype);
   });
   if (trouble) Py_CLEAR(output);
   return output;
@@ -143,7 +143,7 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
 
 void check_domains() { domains_matter = true; }
 
-PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (!op.dtypes || keywords || count != operand_count(op.form)) return nullptr;
   if (op.has_domain && domains_matter) return nullptr;
   Operand operands[3];

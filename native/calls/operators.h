@@ -29,7 +29,7 @@ struct Operator {
   std::size_t kernel = 0;
   Result result = Result::same;
   std::size_t operator_class = 0;
-  std::uint32_t dtypes = 0;  // a bit for each; none: there is no short cut
+  std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path
   Cost cost = Cost::cheap;
   bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
@@ -46,9 +46,9 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count);
 // not go together, or the kernel met `trouble`.
 PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble);
 
-// The way without Python: for tensors and plain numbers that the rule table has an answer for. Null
+// The fast path: for tensors and plain numbers that the rule table has an answer for. Null
 // without an exception leaves it to the Python function.
-PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
 // Leaves operators that have a domain to Python from here on, which asks whether it matters there.
 void check_domains();

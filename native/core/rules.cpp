@@ -11,6 +11,7 @@ namespace {
 PyObject* context_variable = nullptr;  // ContextVar[RuleSet]
 PyObject* default_rules = nullptr;     // RuleSet
 PyObject* rules_by_name = nullptr;     // dict[str, RuleSet]
+PyObject* operator_classes = nullptr;  // dict[str, OperatorClass]
 PyTypeObject* table_type = nullptr;
 bool any_chosen = false;
 
@@ -25,10 +26,6 @@ void check(std::size_t operator_class, std::size_t a, std::size_t b) {
       b >= RuleTable::operand_count)
     throw nb::index_error("no such cell");
 }
-
-}  // namespace
-
-namespace {
 
 // The table behind a Python object; null unless it is a rule set whose __init__ has run.
 const RuleTable* table_of(PyObject* object) {
@@ -53,6 +50,13 @@ const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
   else
     keep = nb::borrow(rules);
   return table_of(keep.ptr());
+}
+
+std::size_t operator_class(PyObject* name) {
+  if (!PyUnicode_CheckExact(name) || !operator_classes) return RuleTable::class_count;
+  PyObject* found = PyDict_GetItem(operator_classes, name);
+  if (!found || !PyLong_Check(found)) return RuleTable::class_count;
+  return PyLong_AsSize_t(found);
 }
 
 void init_rules(nb::module_& m) {
@@ -87,6 +91,10 @@ void init_rules(nb::module_& m) {
   m.def(
       "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); },
       nb::arg("rules"), "The rule set in force where the ContextVar has no value.");
+  m.def(
+      "use_operators", [](nb::dict classes) { keep(operator_classes, classes); },
+      nb::arg("classes"), nb::sig("def use_operators(classes: dict[str, Any]) -> None"),
+      "Says which operator is of which class.");
 }
 
 }  // namespace suanzi

@@ -63,4 +63,7 @@ class RuleTable {
 // long as `keep`.
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
 
+// The class of the operator of a name; class_count if it is not a known one.
+std::size_t operator_class(PyObject* name);
+
 }  // namespace suanzi

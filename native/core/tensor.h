@@ -82,7 +82,7 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
 // Whether a quantisation can be that of a tensor: by its dtype, and as many scales as there are channels.
 bool is_consistent(const Tensor& t, const Quantization& q) noexcept;
 // Lets a new tensor stand for numbers as another does, if they are of one dtype and it can: where the
-// channels went, only who made it knows.
+// channels are now, only the maker knows.
 void take_quantization(Tensor& made, const Tensor& source);
 
 // ---- the Python object ------------------------------------------------------------------------

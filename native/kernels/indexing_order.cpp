@@ -1,4 +1,4 @@
-// native/kernels/indexing_order.cpp: numbers in order: the best of them, keys to sort by, places.
+// native/kernels/indexing_order.cpp: 7.2.14: numbers in order: the best of them, keys to sort by, indices.
 #include "kernels/common.inc"
 
 #include "kernels/indexing_order.h"

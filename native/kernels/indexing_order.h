@@ -1,4 +1,4 @@
-// native/kernels/indexing_order.h: the loops that put numbers in order, behind one table per level.
+// native/kernels/indexing_order.h: 7.2.14: the table of the loops that put numbers in order.
 #pragma once
 
 #include <cstddef>

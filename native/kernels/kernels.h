@@ -57,7 +57,7 @@ using Strided = void (*)(const void* in, void* out, std::size_t n, std::ptrdiff_
 using Select = void (*)(const void* condition, const void* a, const void* b, void* out,
                         std::size_t n);
 
-// Turns rows of elements into columns, both dense.
+// Transposes rows of elements to columns, both dense.
 using Transpose = void (*)(const void* in, void* out, std::size_t rows, std::size_t columns);
 // Packs the elements that a mask of bytes has not 0 for, and returns how many there are; the output
 // has room for n, all of which may be written to.
@@ -73,13 +73,13 @@ struct QuantizeKernels {
   Requantize quantize[2][2];  // from f32, from f64; to the nearest, down
 };
 
-struct RankingKernels;  // rankings.h
-struct ComplexKernels;  // complex_numbers.h
+struct RankingKernels;  // indexing_order.h
+struct ComplexKernels;  // complex.h
 
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
-struct ProductKernels;  // products.h
+struct ProductKernels;  // linear_algebra_products.h
 
 struct Kernels {
   const char* level;

@@ -1,4 +1,4 @@
-// native/kernels/linear_algebra_products.cpp: sums of products of one level.
+// native/kernels/linear_algebra_products.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: sums of products.
 //
 // Multiplication and addition are two operations everywhere, and the order of additions is fixed,
 // so that every level gives the same bits.

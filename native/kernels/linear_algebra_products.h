@@ -1,4 +1,4 @@
-// native/kernels/linear_algebra_products.h: sums of products: what its kernels are, and the products of tensors.
+// native/kernels/linear_algebra_products.h: 7.2.17.1, 7.2.17.2, 7.2.17.12: the table of loops for sums of products.
 #pragma once
 
 #include <cstddef>

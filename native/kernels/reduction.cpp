@@ -1,4 +1,4 @@
-// native/kernels/reduction.cpp: sums and means of one level, and the table of all reductions.
+// native/kernels/reduction.cpp: 7.2.13.1: sums and means, and the table of all reductions.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -234,7 +234,7 @@ void fill_sums(ReductionKernels& k) {
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
-void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k);
 
 const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
   static const ReductionKernels table = [] {
@@ -243,7 +243,7 @@ const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
     SUANZI_OF_LEVEL(fill_extremes)(k);
     SUANZI_OF_LEVEL(fill_norms)(k);
     SUANZI_OF_LEVEL(fill_products)(k);
-    SUANZI_OF_LEVEL(fill_running)(k);
+    SUANZI_OF_LEVEL(fill_cumsum)(k);
     return k;
   }();
   return table;

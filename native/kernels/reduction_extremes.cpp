@@ -1,4 +1,4 @@
-// native/kernels/reduction_extremes.cpp: the largest and the smallest, and the bits, of one level.
+// native/kernels/reduction_extremes.cpp: 7.2.13.1: the largest and the smallest, and the bits.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -1,4 +1,4 @@
-// native/kernels/reduction_norms.cpp: magnitudes and squares combined, of one level.
+// native/kernels/reduction_norms.cpp: 7.2.13.1, 7.2.17.11: magnitudes and squares combined, for norms.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -1,4 +1,4 @@
-// native/kernels/reduction_products.cpp: products of one level.
+// native/kernels/reduction_products.cpp: 7.2.13.1: products.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -251,7 +251,7 @@ void transpose_tiles(const Plan& p, int source_axis) {
   for (int d = 0; d < p.last(); ++d) aligned &= p.to_strides[d] % 64 == 0;
   bool streams = p.streams && aligned;
   parallel_for(planes * tiles, std::max<std::int64_t>(grain / tile_size, 1), [&](std::int64_t begin, std::int64_t end) {
-    Tile read, turned, converted[2];
+    Tile read, transposed, converted[2];
     for (std::int64_t at = begin; at < end; ++at) {
       std::int64_t plane = at / tiles, tile = at % tiles;
       std::int64_t row = tile % row_tiles * edge, column = tile / row_tiles * edge;
@@ -264,8 +264,8 @@ void transpose_tiles(const Plan& p, int source_axis) {
       std::size_t pitch = static_cast<std::size_t>(n_rows * from_item);
       for (std::int64_t j = 0; j < n_columns; ++j)
         std::memcpy(read.bytes + static_cast<std::size_t>(j) * pitch, from + j * from_column, pitch);
-      k.transpose[log2](read.bytes, turned.bytes, static_cast<std::size_t>(n_columns), static_cast<std::size_t>(n_rows));
-      const std::byte* made = turned.bytes;
+      k.transpose[log2](read.bytes, transposed.bytes, static_cast<std::size_t>(n_columns), static_cast<std::size_t>(n_rows));
+      const std::byte* made = transposed.bytes;
       for (std::int64_t i = 0; i < n_rows; ++i, to += to_row, made += n_columns * from_item) {
         const std::byte* line = p.converts() ? follow(p.path, made, static_cast<std::size_t>(n_columns),
                                                       converted[0].bytes, converted[1].bytes)

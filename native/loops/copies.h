@@ -1,4 +1,4 @@
-// native/loops/copies.h: elements moved from one place in memory to another, and converted on the way.
+// native/loops/copies.h: strided copies, which convert on the way.
 #pragma once
 
 #include <cstddef>

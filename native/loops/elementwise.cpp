@@ -1,4 +1,4 @@
-// native/loops/elementwise.cpp: the drivers behind elementwise.h.
+// native/loops/elementwise.cpp: element-wise loops, block by block.
 //
 // A mixed operation makes no temporary: a block of each operand is converted in the first-level
 // cache, computed, converted back and stored. Operands that need no conversion are read in place.
@@ -53,7 +53,7 @@ std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? grain : 1 << 12;
 
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.
-bool lies_ready(const Loop& loop, Dtype promoted) {
+bool is_ready(const Loop& loop, Dtype promoted) {
   const DtypeInfo& info = facts(promoted);
   bool fills_its_bytes = info.bits == 8 * info.itemsize && promoted != Dtype::boolean;
   if (loop.ndim > 1 || layer_of(promoted).is_narrow || !fills_its_bytes) return false;
@@ -71,7 +71,7 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
   Unary kernel = k.unary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
   Writer writer(loop, k, store, out, out_dtype);
-  if (writer.in_place() && lies_ready(loop, promoted)) {
+  if (writer.in_place() && is_ready(loop, promoted)) {
     std::int64_t size = item(promoted), out_size = item(out_dtype);
     parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
       kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
@@ -173,7 +173,7 @@ unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte*
   }
   Binary kernel = k.binary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
-  if (lies_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
+  if (is_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
     auto size = static_cast<std::int64_t>(item(promoted));
     std::int64_t steps[2] = {size, size}, out_size = item(out_dtype);
     return run_in_place(loop, kernel, steps, out, out_size, Repeat::neither, cost);

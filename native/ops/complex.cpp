@@ -1,4 +1,4 @@
-// native/ops/complex.cpp: complex numbers made of two parts, their conjugates, and views on a part.
+// native/ops/complex.cpp: 7.2.15: complex numbers of two parts, their conjugates, and views of a part.
 #include "kernels/complex.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ PyObject* conjugate(const Tensor& t) {
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(made)->data();
-  auto turn = kernels().complex_numbers->conjugate[size_index(part_of(t.dtype))];
+  auto negate_imaginary = kernels().complex_numbers->conjugate[size_index(part_of(t.dtype))];
   if (loop.size == 0) return made;
   run_loop(loop.size, &operand, 1, [&] {
     Path none_needed;
@@ -94,7 +94,7 @@ PyObject* conjugate(const Tensor& t) {
     write_blocks(loop, out, t.dtype, [&](std::int64_t p, std::byte* to, std::size_t n) {
       Buffer in[2], whole;
       const std::byte* repeated = x.spread(in, whole, x.itemsize(), n);
-      turn(repeated ? repeated : x.read(p, n, in), to, n);
+      negate_imaginary(repeated ? repeated : x.read(p, n, in), to, n);
     });
   });
   return made;
@@ -118,7 +118,7 @@ PyObject* part_view(const Tensor& t, bool imaginary) {
   return new_tensor(parts, 2 * t.offset + (imaginary && t.size > 0), t.ndim(), t.dims(), strides);
 }
 
-// ---- the short cuts -----------------------------------------------------------------------------
+// ---- the fast paths -----------------------------------------------------------------------------
 
 PyObject* fast_complex(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"real", "imag"};
@@ -154,16 +154,12 @@ const Tensor& checked_complex(nb::handle object) {
 
 }  // namespace
 
-void init_complex_numbers(nb::module_& m) {
+void init_complex(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_complex", [](nb::handle function) { return make_fast_function<fast_complex>(function); }, "function"_a,
-        nb::sig("def accelerate_complex(function: F, /) -> F"), "Puts the loop in front of the Python complex.");
-  m.def("accelerate_conj", [](nb::handle function) { return make_fast_function<fast_part<Of::conj>>(function); }, "function"_a,
-        nb::sig("def accelerate_conj(function: F, /) -> F"), "Puts the loop in front of the Python conj.");
-  m.def("accelerate_real", [](nb::handle function) { return make_fast_function<fast_part<Of::real>>(function); }, "function"_a,
-        nb::sig("def accelerate_real(function: F, /) -> F"), "Puts the view in front of the Python real.");
-  m.def("accelerate_imag", [](nb::handle function) { return make_fast_function<fast_part<Of::imag>>(function); }, "function"_a,
-        nb::sig("def accelerate_imag(function: F, /) -> F"), "Puts the view in front of the Python imag.");
+  add_fast_path<fast_complex>("complex");
+  add_fast_path<fast_part<Of::conj>>("conj");
+  add_fast_path<fast_part<Of::real>>("real");
+  add_fast_path<fast_part<Of::imag>>("imag");
   m.def("make_complex", [](nb::handle real, nb::handle imag) {
         Operand operands[2];
         if (!read_tensor(real.ptr()) || !read_tensor(imag.ptr()) || !read_operand(real.ptr(), operands[0]) ||
@@ -172,11 +168,11 @@ void init_complex_numbers(nb::module_& m) {
         PyObject* made = make_complex(operands);
         if (!made && !PyErr_Occurred()) throw nb::value_error("not what complex takes");
         return raise_or(made);
-      }, "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Any"), "Complex numbers of two parts.");
+      }, "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Tensor"), "Complex numbers of two parts.");
   m.def("conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
-        nb::sig("def conjugate(input: Any) -> Any"), "The conjugates of complex numbers.");
+        nb::sig("def conjugate(input: Any) -> Tensor"), "The conjugates of complex numbers.");
   m.def("part_view", [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
-        "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Any"),
+        "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Tensor"),
         "The real or the imaginary parts, on the same memory.");
 }
 

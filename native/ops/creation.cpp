@@ -1,6 +1,6 @@
-// native/ops/creation.cpp: new tensors: filled with one value, with bytes, or not at all.
+// native/ops/creation.cpp: 7.2.1.1, 7.2.1.3, 7.2.1.4, 7.2.1.5, 7.2.1.12, 7.2.1.13: new tensors, filled or not.
 //
-// The short cuts take shapes that are tuples or lists of Python's own integers, dtypes and numbers.
+// The fast paths take shapes that are tuples or lists of Python's own integers, dtypes and numbers.
 // Whatever else there is, or is wrong, the Python functions behind them read, and explain.
 #include <nanobind/stl/vector.h>
 
@@ -148,7 +148,7 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
   });
 }
 
-// ---- short cuts -------------------------------------------------------------------------------
+// ---- fast paths -------------------------------------------------------------------------------
 
 // Reads a tuple or a list of Python's own integers from 0 up; false for anything else.
 bool read_shape(PyObject* object, Integers& shape) {
@@ -191,21 +191,21 @@ bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Int
          read_dtype(found[1], dtype);
 }
 
-PyObject* empty_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* fast_empty(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Integers shape;
   Dtype dtype;
   if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
   return or_python(new_dense_tensor(dtype, shape.count, shape.values));
 }
 
-PyObject* zeros_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* fast_zeros(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Integers shape;
   Dtype dtype;
   if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
   return or_python(new_full(dtype, shape.count, shape.values, zero()));
 }
 
-PyObject* full_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* fast_full(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"dtype", "device", "shape", "value"};
   PyObject* found[4];
   Integers shape;
@@ -289,10 +289,10 @@ bool is_row_major_tensor(nb::handle object) {
 
 void init_creation(nb::module_& m) {
   m.def("full", &full, "shape"_a, "dtype"_a, "value"_a,
-        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Any"),
+        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor"),
         "A new tensor in row-major order, every element of it one number.");
   m.def("from_bytes", &from_bytes, "buffer"_a, "n_bytes"_a, "shape"_a, "dtype"_a,
-        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any"),
+        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Tensor"),
         "A new tensor with the first bytes of a buffer, then zeros, in row-major order.");
   m.def("fill_sequence", &fill_sequence, "tensor"_a, "begin"_a, "end"_a, "start"_a, "step"_a, "shift"_a, "doubled"_a,
         nb::sig("def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
@@ -302,12 +302,9 @@ void init_creation(nb::module_& m) {
         "Where the bytes of a buffer are, how many, and whether they must not be written to.");
   m.def("is_row_major", &is_row_major_tensor, "tensor"_a, nb::sig("def is_row_major(tensor: Any) -> bool"),
         "Whether a tensor is dense, in row-major order.");
-  m.def("accelerate_empty", &make_fast_function<empty_shortcut>, "function"_a,
-        nb::sig("def accelerate_empty(function: F, /) -> F"), "Puts the allocation in front of the Python empty.");
-  m.def("accelerate_zeros", &make_fast_function<zeros_shortcut>, "function"_a,
-        nb::sig("def accelerate_zeros(function: F, /) -> F"), "Puts the loop in front of the Python zeros.");
-  m.def("accelerate_full", &make_fast_function<full_shortcut>, "function"_a,
-        nb::sig("def accelerate_full(function: F, /) -> F"), "Puts the loop in front of the Python full.");
+  add_fast_path<fast_empty>("empty");
+  add_fast_path<fast_zeros>("zeros");
+  add_fast_path<fast_full>("full");
 }
 
 }  // namespace suanzi

@@ -1,4 +1,4 @@
-// native/ops/creation_quantized.cpp: tensors of real numbers to quantised ones, and back, in one pass.
+// native/ops/creation_quantized.cpp: 7.2.1.15: real numbers to quantised ones, and back, in one pass.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -251,13 +251,13 @@ nb::tuple value_range(nb::handle object, int channel_axis) {
 
 }  // namespace
 
-void init_quantize(nb::module_& m) {
+void init_quantized(nb::module_& m) {
   m.def("dequantize", &dequantize, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Any"),
+        nb::sig("def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor"),
         "What a quantised tensor stands for, rounded once to a dtype.");
   m.def("quantize", &quantize, "tensor"_a, "dtype"_a, "scale"_a, "zero_point"_a, "channel_axis"_a, "down"_a,
         nb::sig("def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, "
-                "channel_axis: int, down: bool) -> Any"),
+                "channel_axis: int, down: bool) -> Tensor"),
         "Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.");
   m.def("value_range", &value_range, "tensor"_a, "channel_axis"_a,
         nb::sig("def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]"),

@@ -1,4 +1,4 @@
-// native/ops/creation_sparse.cpp: rows of sparse tensors, each a list of columns: united, intersected, sorted, summed.
+// native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, sorted, summed.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -122,7 +122,7 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   if (a.rows != b.rows) throw nb::value_error("another number of rows");
   Kept kept_a(of_a), kept_b(of_b);  // another thread may destroy them while columns are merged
   const std::byte *data_a = of_a.data(), *data_b = of_b.data();
-  // Rows are merged, some at a time, to where they would be if none had a column in common, and then moved up.
+  // Each group of rows is merged at the offset it has if no column is common; then the gaps are closed.
   nb::object loose_columns = new_list(Dtype::int64, a.count + b.count), loose_from = new_list(Dtype::uint8, a.count + b.count);
   nb::object pointers = new_list(Dtype::int64, a.rows + 1);
   auto *loose = data_of<std::int64_t>(loose_columns), *starts = data_of<std::int64_t>(pointers);
@@ -363,18 +363,18 @@ void init_sparse(nb::module_& m) {
   using namespace nb::literals;
   m.def("unite_rows", &unite_rows, "a_pointers"_a, "a_columns"_a, "a_values"_a, "b_pointers"_a, "b_columns"_a, "b_values"_a,
         nb::sig("def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, "
-                "b_values: Any) -> tuple[Any, Any, Any, Any, Any]"),
+                "b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]"),
         "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.");
   m.def("common_rows", &common_rows, "a_pointers"_a, "a_columns"_a, "b_pointers"_a, "b_columns"_a,
-        nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Any, Any, Any]"),
+        nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, Tensor, Tensor]"),
         "Row pointers of the places that are in both, and where these are in each.");
   m.def("sort_rows", &sort_rows, "pointers"_a, "columns"_a, "values"_a,
-        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Any, Any]"),
+        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]"),
         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
-  m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Any"),
+  m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Tensor"),
         "The sum of each row of float32, made in float64.");
   m.def("sum_columns", &sum_columns, "columns"_a, "values"_a, "count"_a,
-        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Any"),
+        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Tensor"),
         "The sum of the float32 values in each column, made in float64.");
   m.def("fill_rows", &fill_rows, "target"_a, "pointers"_a, "columns"_a, "values"_a,
         nb::sig("def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None"),

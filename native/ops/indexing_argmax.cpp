@@ -1,4 +1,4 @@
-// native/ops/indexing_argmax.cpp: argmax and argmin: along rows, down columns, or over a copy that lies so.
+// native/ops/indexing_argmax.cpp: 7.2.14.1, 7.2.14.2: argmax and argmin, along rows or down columns.
 #include "kernels/indexing_order.h"
 
 #include <algorithm>
@@ -172,12 +172,10 @@ PyObject* fast_find(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 }  // namespace
 
-void init_rankings(nb::module_& m) {
+void init_argmax(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_argmax", [](nb::handle function) { return make_fast_function<fast_find<false>>(function); }, "function"_a,
-        nb::sig("def accelerate_argmax(function: F, /) -> F"), "Puts the loop in front of the Python argmax.");
-  m.def("accelerate_argmin", [](nb::handle function) { return make_fast_function<fast_find<true>>(function); }, "function"_a,
-        nb::sig("def accelerate_argmin(function: F, /) -> F"), "Puts the loop in front of the Python argmin.");
+  add_fast_path<fast_find<false>>("argmax");
+  add_fast_path<fast_find<true>>("argmin");
   m.def("find_best", [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
         const Tensor* t = read_tensor(input.ptr());
         Order order;
@@ -185,7 +183,7 @@ void init_rankings(nb::module_& m) {
           throw nb::value_error("not what argmax takes");
         return raise_or(find(*t, order, axis, keepdim, wide, least));
       }, "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
-      nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Any"),
+      nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor"),
       "The place of the first largest or least element along an axis, as int64 or int32.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/indexing_argsort.cpp: argsort, its backward, and topk, along any axis of any layout.
+// native/ops/indexing_argsort.cpp: 7.2.14.3, 7.2.14.3.4, 7.2.14.4: argsort, its backward, and topk.
 #include "ops/indexing_sort_rows.h"
 
 #include <algorithm>
@@ -234,14 +234,11 @@ PyObject* fast_argsort_bwd(PyObject* const* args, Py_ssize_t count, PyObject* ke
 
 }  // namespace
 
-void init_sorting(nb::module_& m) {
+void init_argsort(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_argsort", [](nb::handle function) { return make_fast_function<fast_argsort>(function); }, "function"_a,
-        nb::sig("def accelerate_argsort(function: F, /) -> F"), "Puts the native way in front of the Python argsort.");
-  m.def("accelerate_topk", [](nb::handle function) { return make_fast_function<fast_topk>(function); }, "function"_a,
-        nb::sig("def accelerate_topk(function: F, /) -> F"), "Puts the native way in front of the Python topk.");
-  m.def("accelerate_argsort_bwd", [](nb::handle function) { return make_fast_function<fast_argsort_bwd>(function); }, "function"_a,
-        nb::sig("def accelerate_argsort_bwd(function: F, /) -> F"), "Puts the native way in front of the Python argsort_bwd.");
+  add_fast_path<fast_argsort>("argsort");
+  add_fast_path<fast_topk>("topk");
+  add_fast_path<fast_argsort_bwd>("argsort_bwd");
   m.def("order", [](nb::handle input, int axis, bool descending, std::int64_t k, std::int64_t longest) {
         const Tensor* t = read_tensor(input.ptr());
         RowOrder how{};
@@ -252,7 +249,7 @@ void init_sorting(nb::module_& m) {
         how.itemsize = t->itemsize();
         return raise_or(order(*t, how, axis, k));
       }, "input"_a, "axis"_a, "descending"_a, "k"_a, "longest"_a = UINT32_MAX,
-      nb::sig("def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Any, Any]"),
+      nb::sig("def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, Tensor]"),
       "The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.");
   m.def("unsort", &unsort, "gradient"_a, "indices"_a, "axis"_a,
         nb::sig("def unsort(gradient: Any, indices: Any, axis: int) -> Any"),

@@ -1,4 +1,4 @@
-// native/ops/indexing_nonzero.cpp: where the elements of a tensor are not zero, in row-major order.
+// native/ops/indexing_nonzero.cpp: 7.2.14.5: the indices of the elements that are not zero, in row-major order.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -183,8 +183,7 @@ PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 
 void init_nonzero(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_nonzero", [](nb::handle function) { return make_fast_function<fast_nonzero>(function); }, "function"_a,
-        nb::sig("def accelerate_nonzero(function: F, /) -> F"), "Puts the native way in front of the Python nonzero.");
+  add_fast_path<fast_nonzero>("nonzero");
   m.def("nonzero", [](nb::handle input, bool as_tuple) {
         const Tensor* t = read_tensor(input.ptr());
         if (!t || !takes(*t)) throw nb::value_error("not what nonzero takes");

@@ -1,4 +1,4 @@
-// native/ops/indexing_sort_rows.cpp: one dense row in order, by keys that are unsigned integers.
+// native/ops/indexing_sort_rows.cpp: 7.2.14.3: sorts one dense row, by keys that are unsigned integers.
 //
 // Short rows are sorted by ranks. For long ones, a key and the place of its element are packed into one
 // 64-bit integer, and these are sorted digit by digit from the last. Of 64-bit keys, the 32 bits from

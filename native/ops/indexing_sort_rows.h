@@ -1,4 +1,4 @@
-// native/ops/indexing_sort_rows.h: one dense row in order: all of it, or its first k.
+// native/ops/indexing_sort_rows.h: 7.2.14.3, 7.2.14.4: sorts one dense row, or finds its first k.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// native/ops/indexing_topk_rows.cpp: the first k of a dense row, in order.
+// native/ops/indexing_topk_rows.cpp: 7.2.14.4: the first k of a dense row, in order.
 //
 // Few of many are found in one pass: what comes before the k-th best so far is a candidate, and when
 // there are many of these, all but the best k are dropped. For many, a count of the leading digits of

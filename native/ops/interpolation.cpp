@@ -1,4 +1,4 @@
-// native/ops/interpolation.cpp: tensors of rank 3 to 5 sampled at other sizes, for interpolate.
+// native/ops/interpolation.cpp: 7.2.18: tensors of rank 3 to 5 sampled at other sizes.
 //
 // Which elements count, and how much, is integer arithmetic on (in, out) alone, an axis at a time.
 // Threads share rows of the output, or parts of long ones; each works in buffers of its own.
@@ -370,9 +370,7 @@ PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* ke
 
 void init_interpolation(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_interpolate", [](nb::handle function) { return make_fast_function<fast_interpolate>(function); },
-        "function"_a, nb::sig("def accelerate_interpolate(function: F, /) -> F"),
-        "Puts the native way in front of the Python function.");
+  add_fast_path<fast_interpolate>("interpolate");
   m.def("interpolate", [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) || mode < 0 ||
@@ -384,7 +382,7 @@ void init_interpolation(nb::module_& m) {
           if (dims[d] < 1) throw nb::value_error("an empty axis");
         }
         return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
-      }, "tensor"_a, "sizes"_a, "mode"_a, nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any"),
+      }, "tensor"_a, "sizes"_a, "mode"_a, nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor"),
       "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_matmul_ways.cpp: computes products: which way each takes, in which parts.
+// native/ops/linear_algebra_matmul_ways.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: how each product is computed, in parts.
 //
 // Matrices of floats are multiplied by BLAS, which is given parts of the output that depend on the
 // shape alone, each on one thread, so that the number of threads changes no result. Everything else
@@ -32,7 +32,7 @@ Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
   return {Dtype::int32, Dtype::int32, Sum::w32, false};
 }
 
-bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
   std::int64_t count;
   if (__builtin_mul_overflow(rows, columns, &count)) return false;
   std::byte* to = scratch.take(wanted, count);
@@ -102,10 +102,10 @@ class Multiplication {
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
     Scratch left, right;
     if ((!same_bits(p.a.dtype, p.way.operand) || (p.by_blas && !suits_blas(a, p.m, p.k))) &&
-        !lay_straight(a, p.a.dtype, p.way.operand, p.m, p.k, left))
+        !make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left))
       return fail();
     if ((!same_bits(p.b.dtype, p.way.operand) || (p.by_blas && !suits_blas(b, p.k, p.n))) &&
-        !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
+        !make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
     bool blas_now = p.by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
     Parts parts = parts_of(blas_now);
@@ -152,7 +152,7 @@ class Multiplication {
     return found;
   }
 
-  // The size of parts of an axis that are about as long as wanted, and alike.
+  // Splits an axis into equal parts near the wanted length, and returns theirs.
   static std::int64_t part(std::int64_t size, std::int64_t wanted) noexcept {
     std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
     // Multiples of what kernels and libraries handle at a time.
@@ -165,12 +165,12 @@ class Multiplication {
 
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
-    Scratch straight_vector, straight_matrix;
-    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !lay_straight(v, v_dtype, p.way.operand, 1, p.k, straight_vector))
+    Scratch contiguous_vector, contiguous_matrix;
+    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
       return fail();
     bool by_rows = x.column == 1 || p.k <= 1, by_columns = x.row == 1 && rows > 1;
     if (!by_rows && !by_columns) {
-      if (!lay_straight(x, x_dtype, p.way.operand, rows, p.k, straight_matrix)) return fail();
+      if (!make_contiguous(x, x_dtype, p.way.operand, rows, p.k, contiguous_matrix)) return fail();
       x_dtype = p.way.operand;
     }
     Path path{};

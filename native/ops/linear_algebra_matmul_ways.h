@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_matmul_ways.h: one product of batches of matrices, ready to be computed.
+// native/ops/linear_algebra_matmul_ways.h: 7.2.17.1, 7.2.17.2, 7.2.17.12: one product of batches of matrices.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct Product {
 };
 
 // Makes a matrix converted and dense, row by row; false when there is no memory.
-bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
 
 // Computes a product; false when there was no memory. It needs no GIL.
 bool run_product(const Product& product) noexcept;

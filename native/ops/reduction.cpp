@@ -1,4 +1,4 @@
-// native/ops/reduction.cpp: drives the loops that combine elements, over any axes of any layout.
+// native/ops/reduction.cpp: 7.2.13.1, 7.2.17.11: reduce and norm over any axes of any layout.
 #include "kernels/reduction.h"
 
 #include <nanobind/stl/vector.h>
@@ -73,7 +73,7 @@ class Reducer {
     }
     kept_.sort();
     if (r.any_order) reduced_.sort();
-    if (lies_across(t.size)) axes_across_ = true;
+    if (is_transposed(t.size)) transposed_ = true;
     kept_.merge();
     reduced_.merge();
     outputs_ = kept_.size();
@@ -97,7 +97,7 @@ class Reducer {
   void run(std::byte* out) {
     out_ = out;
     out_item_ = facts(r_.result).itemsize;
-    if (copy_) straighten();
+    if (copy_) copy_contiguous();
     if (reduced_.count == 0 || (reduced_.count == 1 && reduced_.strides[0] == item_)) rows();
     else if (has_wide_rows()) columns();
     else gathered();
@@ -108,7 +108,7 @@ class Reducer {
   bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
 
   // Whether what comes next is far away in memory, although something is near.
-  bool lies_across(std::int64_t size) const {
+  bool is_transposed(std::int64_t size) const {
     if (size < 4096 || reduced_.count == 0) return false;
     std::int64_t nearest = std::abs(reduced_.inner_stride());
     for (const Axes* axes : {&kept_, &reduced_})
@@ -118,9 +118,9 @@ class Reducer {
       }
     return false;
   }
-  bool needs_copy() const { return axes_across_ && !has_wide_rows(); }
+  bool needs_copy() const { return transposed_ && !has_wide_rows(); }
 
-  void straighten() {
+  void copy_contiguous() {
     Move move;
     move.from = data_;
     move.to = copy_->data;
@@ -236,7 +236,7 @@ class Reducer {
   const std::byte* data_;
   std::int64_t item_, out_item_ = 0;
   Axes kept_, reduced_;
-  bool axes_across_ = false;
+  bool transposed_ = false;
   std::int64_t outputs_, n_, segments_;
   std::byte* out_ = nullptr;
   Storage *copy_ = nullptr, *partials_ = nullptr;
@@ -281,7 +281,7 @@ PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dim
   return output;
 }
 
-// ---- the short cut ------------------------------------------------------------------------------
+// ---- the fast path ------------------------------------------------------------------------------
 
 constexpr const char* mode_names[reduce_mode_count][2] = {
     {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"}, {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
@@ -349,20 +349,19 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
 
 }  // namespace
 
-void init_reductions(nb::module_& m) {
+void init_reduction(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_reduce", [](nb::handle function) { return make_fast_function<fast_reduce>(function); },
-        "function"_a, nb::sig("def accelerate_reduce(function: F, /) -> F"), "Puts the loops in front of the Python reduce.");
+  add_fast_path<fast_reduce>("reduce");
   m.def("declare_reduce_modes", [](const std::vector<nb::object>& members) {
         if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
         for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
       }, "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
       "Says which objects are the modes, in their order.");
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Combines the elements along axes of a tensor that has some.");
   m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");
 }
 

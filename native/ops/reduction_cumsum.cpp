@@ -1,4 +1,4 @@
-// native/ops/reduction_cumsum.cpp: running sums along an axis of any layout, forwards and backwards.
+// native/ops/reduction_cumsum.cpp: 7.2.13.2, 7.2.13.2.4: cumulative sums along an axis, forwards and backwards.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,7 +18,7 @@ namespace suanzi {
 
 namespace {
 
-using State = RunningSum::State;
+using State = CumulativeSum::State;
 
 State fresh(bool is_inexact) {
   State state;
@@ -29,7 +29,7 @@ State fresh(bool is_inexact) {
 
 // One line after the other, or lines side by side.
 struct Lines {
-  const RunningSum& kernels;
+  const CumulativeSum& kernels;
   Dtype dtype;
   const std::byte* in;
   std::byte* out;
@@ -87,7 +87,7 @@ struct Lines {
     constexpr std::int64_t tile = 64;  // lines
     std::int64_t parts = layer_of(dtype).is_complex ? 2 : 1, width = abreast();
     parallel_for(count(), std::max<std::int64_t>(grain / n, width > 16 ? 16 : 1), [&](std::int64_t begin, std::int64_t end) {
-      alignas(64) double sums[RunningSum::level_count][2 * tile];
+      alignas(64) double sums[CumulativeSum::level_count][2 * tile];
       for (std::int64_t line = begin; line < end;) {
         std::int64_t some = std::min({tile, end - line, width - line % width});
         const std::byte *from, *places[16];
@@ -122,11 +122,11 @@ struct Lines {
           kernels.line(from + block * superblock * item(), nullptr, size(block), state);
         }
       });
-      State running = fresh(is_inexact());
+      State total = fresh(is_inexact());
       for (std::int64_t block = 0; block < blocks; ++block) {
         State next = states[block];
-        states[block] = running;
-        if (block + 1 < blocks) add(running, next, block + 1);
+        states[block] = total;
+        if (block + 1 < blocks) add(total, next, block + 1);
       }
       parallel_for(blocks, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
@@ -138,28 +138,28 @@ struct Lines {
     return true;
   }
   // What the loop itself does after `blocks` of superblock elements.
-  void add(State& running, const State& next, std::int64_t blocks) const {
+  void add(State& total, const State& next, std::int64_t blocks) const {
     constexpr int level = 3;
     if (!is_inexact()) {
       std::uint64_t sum, more;
-      std::memcpy(&sum, running.sums, sizeof sum);
+      std::memcpy(&sum, total.sums, sizeof sum);
       std::memcpy(&more, next.sums, sizeof more);
       sum += more;
-      std::memcpy(running.sums, &sum, sizeof sum);
+      std::memcpy(total.sums, &sum, sizeof sum);
       return;
     }
-    running.sums[level] += next.sums[level];
-    running.groups = blocks * (superblock / 16);
-    for (int i = level; i + 1 < RunningSum::level_count && blocks % 16 == 0; ++i, blocks /= 16) {
-      running.sums[i + 1] += running.sums[i];
-      running.sums[i] = -0.0;
+    total.sums[level] += next.sums[level];
+    total.groups = blocks * (superblock / 16);
+    for (int i = level; i + 1 < CumulativeSum::level_count && blocks % 16 == 0; ++i, blocks /= 16) {
+      total.sums[i + 1] += total.sums[i];
+      total.sums[i] = -0.0;
     }
   }
 };
 
-// Running sums along an axis, from its first element or from its last.
-PyObject* running_sum(const Tensor& t, int axis, bool backwards) {
-  const RunningSum& kernels_of = kernels().reductions->running[static_cast<std::size_t>(t.dtype)];
+// Cumulative sums along an axis, from its first element or from its last.
+PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
+  const CumulativeSum& kernels_of = kernels().reductions->cumulative[static_cast<std::size_t>(t.dtype)];
   PyObject* output = new_result(t, 0, true, t.dtype);
   if (!output || t.size == 0) return output;
   const Tensor& made = *tensor_of(output);
@@ -186,7 +186,7 @@ PyObject* running_sum(const Tensor& t, int axis, bool backwards) {
   return output;
 }
 
-bool can_run(const Tensor* t) { return t && kernels().reductions->running[static_cast<std::size_t>(t->dtype)].rows; }
+bool can_run(const Tensor* t) { return t && kernels().reductions->cumulative[static_cast<std::size_t>(t->dtype)].rows; }
 
 PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"input", "axis"};
@@ -196,20 +196,19 @@ PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   std::int64_t axis = -1;
   if (!can_run(t) || (given[1] && !read_integer(given[1], axis))) return nullptr;
   if (axis == -1 && t->ndim() == 1) axis = 0;
-  return axis >= 0 && axis < t->ndim() ? running_sum(*t, static_cast<int>(axis), false) : nullptr;
+  return axis >= 0 && axis < t->ndim() ? cumulative_sum(*t, static_cast<int>(axis), false) : nullptr;
 }
 
 }  // namespace
 
-void init_running(nb::module_& m) {
+void init_cumsum(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_cumsum", [](nb::handle function) { return make_fast_function<fast_cumsum>(function); },
-        "function"_a, nb::sig("def accelerate_cumsum(function: F, /) -> F"), "Puts the loops in front of the Python cumsum.");
-  m.def("running_sum", [](nb::handle object, int axis, bool backwards) {
+  add_fast_path<fast_cumsum>("cumsum");
+  m.def("cumulative_sum", [](nb::handle object, int axis, bool backwards) {
         const Tensor* t = read_tensor(object.ptr());
-        if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no running sum of that");
-        return raise_or(running_sum(*t, axis, backwards));
-      }, "tensor"_a, "axis"_a, "backwards"_a, nb::sig("def running_sum(tensor: Any, axis: int, backwards: bool) -> Any"),
+        if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no cumulative sum of that");
+        return raise_or(cumulative_sum(*t, axis, backwards));
+      }, "tensor"_a, "axis"_a, "backwards"_a, nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
       "The sums of the elements along an axis up to each, from the first element or from the last.");
 }
 

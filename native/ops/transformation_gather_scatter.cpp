@@ -1,4 +1,4 @@
-// native/ops/transformation_gather_scatter.cpp: elements picked by indices, and written back by them.
+// native/ops/transformation_gather_scatter.cpp: 7.2.3.17, 7.2.3.18: elements gathered by indices, and scattered.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -304,10 +304,9 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
 
 }  // namespace
 
-void init_selecting(nb::module_& m) {
+void init_gather_scatter(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_gather", [](nb::handle function) { return make_fast_function<fast_gather>(function); }, "function"_a,
-        nb::sig("def accelerate_gather(function: F, /) -> F"), "Puts the gathering of rows in front of the Python gather.");
+  add_fast_path<fast_gather>("gather");
   m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
         nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
         "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
@@ -318,7 +317,7 @@ void init_selecting(nb::module_& m) {
       }, "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
       "Whether the axes from `first` on are dense, in row-major order.");
   m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
-        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any"),
+        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor"),
         "The rows at offsets, in place of the axes that they index.");
   m.def("scatter", &scatter, "target"_a, "axis"_a, "picked"_a, "offsets"_a, "updates"_a, "adds"_a,
         nb::sig("def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None"),

@@ -1,6 +1,6 @@
-// native/ops/transformation_joining.cpp: new tensors put together from parts of others: concat, stack, tile, pad, roll.
+// native/ops/transformation_joining.cpp: 7.2.3.7, 7.2.3.8, 7.2.3.11, 7.2.3.12, 7.2.3.14: tensors put together of others.
 //
-// Each is a number of moves into parts of the output, so that memory is gone over once.
+// Each is put together by moves into parts of the output, so that memory is gone over once.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -382,19 +382,13 @@ PyObject* fast_roll(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 void init_joining(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_joining", [](nb::handle function) -> nb::object {
-        nb::handle name = function.attr("__name__");
-        auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name.ptr(), text) == 0; };
-        if (is("concat")) return make_fast_function<fast_join<false>>(function);
-        if (is("stack")) return make_fast_function<fast_join<true>>(function);
-        if (is("tile")) return make_fast_function<fast_tile>(function);
-        if (is("pad")) return make_fast_function<fast_pad>(function);
-        if (is("roll")) return make_fast_function<fast_roll>(function);
-        throw nb::value_error("there is no short cut of that name");
-      }, "function"_a, nb::sig("def accelerate_joining(function: F, /) -> F"),
-      "Puts the native way in front of a Python function of its name.");
+  add_fast_path<fast_join<false>>("concat");
+  add_fast_path<fast_join<true>>("stack");
+  add_fast_path<fast_tile>("tile");
+  add_fast_path<fast_pad>("pad");
+  add_fast_path<fast_roll>("roll");
   m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
-        nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Any"),
+        nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
   m.def("tile", [](nb::handle object, const std::vector<std::int64_t>& repeats) {
         const Tensor* t = read_tensor(object.ptr());
@@ -402,10 +396,10 @@ void init_joining(nb::module_& m) {
             std::any_of(repeats.begin(), repeats.end(), [](auto n) { return n < 0; }))
           throw nb::value_error("a number of times for each axis");
         return raise_or(tile(*t, repeats.data()));
-      }, "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Any"),
+      }, "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Tensor"),
       "A tensor repeated along each axis.");
   m.def("pad", &pad_checked, "tensor"_a, "widths"_a, "mode"_a, "value"_a,
-        nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Any"),
+        nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor"),
         "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.");
   m.def("roll", [](nb::handle object, const std::vector<std::int64_t>& shifts) {
         const Tensor* t = read_tensor(object.ptr());
@@ -413,7 +407,7 @@ void init_joining(nb::module_& m) {
         for (int d = 0; d < t->ndim(); ++d)
           if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1)) throw nb::value_error("a bad shift");
         return raise_or(roll(*t, shifts.data()));
-      }, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Any"),
+      }, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Tensor"),
         "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
 }
 

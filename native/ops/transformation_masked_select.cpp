@@ -1,4 +1,4 @@
-// native/ops/transformation_masked_select.cpp: elements picked by a mask, and the places where it is true.
+// native/ops/transformation_masked_select.cpp: 7.2.3.25: the elements that a mask selects, or their indices.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -144,23 +144,21 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
 
 }  // namespace
 
-void init_masking(nb::module_& m) {
+void init_masked_select(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_masked_select", [](nb::handle function) { return make_fast_function<fast_masked_select>(function); },
-        "function"_a, nb::sig("def accelerate_masked_select(function: F, /) -> F"),
-        "Puts the native way in front of the Python masked_select.");
+  add_fast_path<fast_masked_select>("masked_select");
   m.def("masked_select", [](nb::handle input, nb::handle mask) {
         const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
         if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
         PyObject* made = select(*chosen, t);
         if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
         return raise_or(made);
-      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Any"), "The elements that a mask picks.");
-  m.def("mask_places", [](nb::handle mask) {
+      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Tensor"), "The elements that a mask picks.");
+  m.def("mask_indices", [](nb::handle mask) {
         const Tensor* chosen = read_tensor(mask.ptr());
         if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
         return raise_or(select(*chosen, nullptr));
-      }, "mask"_a, nb::sig("def mask_places(mask: Any) -> Any"),
+      }, "mask"_a, nb::sig("def mask_indices(mask: Any) -> Tensor"),
       "Where a mask is true, counted in row-major order.");
 }
 

@@ -1,6 +1,6 @@
-// native/ops/transformation_views.cpp: other tensors on the memory of a tensor, and the short cuts that make them.
+// native/ops/transformation_views.cpp: 7.2.3, 7.2.1.6: views on the memory of a tensor, and their fast paths.
 //
-// The short cuts take plain integers, in tuples or lists, that are right; whatever else comes, a
+// The fast paths take plain integers, in tuples or lists, that are right; whatever else comes, a
 // wrong axis or a NumPy integer, is left to the Python function, which understands or explains it.
 #include "ops/transformation_views.h"
 
@@ -24,7 +24,7 @@ void View::cut(int axis, std::int64_t start, std::int64_t step, std::int64_t cou
     first_channel_ = start;
     channel_step_ = step;
   }
-  // Of an empty tensor no element is reached, and the place of its first one is of no use.
+  // An empty view has no first element: its offset stays that of the base, within the storage.
   bool reached = base_.size > 0 && count > 0;
   if (reached) offset_ += start * base_.strides()[axis];
   strides_[ndim_] = base_.strides()[axis] * (reached ? step : 1);
@@ -131,7 +131,7 @@ namespace {
 
 bool is_among(std::uint64_t axes, int axis) { return axes >> axis & 1; }
 
-// ---- the short cuts -----------------------------------------------------------------------------
+// ---- the fast paths -----------------------------------------------------------------------------
 
 // The axis of a new shape that is the channel axis of a tensor: as many elements stand before it.
 int reshaped_channels(const Tensor& t, int ndim, const std::int64_t* dims) {
@@ -237,7 +237,7 @@ PyObject* fast_flip(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   return view.make();
 }
 
-// The same short cut behind another function has a place for that function of its own.
+// A fast path has one fallback, so that the same one for another function is a function of its own.
 PyObject* fast_reverse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return fast_flip(args, count, keywords);
 }
@@ -363,40 +363,31 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
   return made;
 }
 
-struct ShortCut {
-  const char* name;
-  FastPath make_view;
-  nb::object (*make)(nb::handle);  // puts it in front of a Python function
-};
-
-#define SHORT_CUT(name) {#name, fast_##name, make_fast_function<fast_##name>}
-constexpr ShortCut short_cuts[] = {SHORT_CUT(reshape), SHORT_CUT(flatten), SHORT_CUT(transpose), SHORT_CUT(expand_dims),
-                                   SHORT_CUT(squeeze), SHORT_CUT(flip),    SHORT_CUT(reverse),   SHORT_CUT(expand),
-                                   SHORT_CUT(slice),   SHORT_CUT(crop),    SHORT_CUT(unstack),   SHORT_CUT(split),
-                                   SHORT_CUT(contiguous)};
-#undef SHORT_CUT
-
-const ShortCut& short_cut_of(nb::handle name) {
-  for (const ShortCut& one : short_cuts)
-    if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), one.name) == 0) return one;
-  throw nb::value_error("there is no short cut of that name");
-}
-
 }  // namespace
 
 // ---- the module ---------------------------------------------------------------------------------
 
 void init_views(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_view", [](nb::handle function) { return short_cut_of(function.attr("__name__")).make(function); },
-        "function"_a, nb::sig("def accelerate_view(function: F, /) -> F"),
-        "Puts the making of a view in front of a Python function of its name.");
+  add_fast_path<fast_reshape>("reshape");
+  add_fast_path<fast_flatten>("flatten");
+  add_fast_path<fast_transpose>("transpose");
+  add_fast_path<fast_expand_dims>("expand_dims");
+  add_fast_path<fast_squeeze>("squeeze");
+  add_fast_path<fast_flip>("flip");
+  add_fast_path<fast_reverse>("reverse");
+  add_fast_path<fast_expand>("expand");
+  add_fast_path<fast_slice>("slice");
+  add_fast_path<fast_crop>("crop");
+  add_fast_path<fast_unstack>("unstack");
+  add_fast_path<fast_split>("split");
+  add_fast_path<fast_contiguous>("contiguous");
   m.def("try_view", [](nb::handle name, nb::args args) {
-        PyObject* made = short_cut_of(name).make_view(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
+        PyObject* made = fast_path_of(name).path(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
         if (!made && PyErr_Occurred()) throw nb::python_error();
         return made ? nb::steal(made) : nb::none();
       }, "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
-      "What the short cut of that name makes of its arguments; None if it does not take them.");
+      "What the fast path of that name makes of its arguments; None if it does not take them.");
   m.def("parts_of_axis", [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
@@ -407,7 +398,7 @@ void init_views(nb::module_& m) {
         if (!parts) throw nb::python_error();
         return nb::steal<nb::list>(parts);
       }, "tensor"_a, "axis"_a, "sizes"_a,
-      nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Any]"),
+      nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]"),
       "Views on one part of an axis after the other.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/transformation_views.h: other tensors on the memory of a tensor.
+// native/ops/transformation_views.h: 7.2.3: views, other tensors on the memory of a tensor.
 #pragma once
 
 #include <cstdint>

@@ -100,8 +100,8 @@ PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_
   return output;
 }
 
-// The way of `cast` without Python, for dtypes that are numbers.
-PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+// The fast path of `cast`, for dtypes that are numbers.
+PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Operand operand;
   static constexpr const char* names[] = {"input", "type", "layout"};
   PyObject* given[3];
@@ -201,14 +201,12 @@ void init_calls(nb::module_& m) {
         nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),
         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");
   m.def("run_exact_compare", &run_exact_compare, "which"_a, "operands"_a,
-        nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Any"),
+        nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor"),
         "Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5.");
   m.def("cast", &cast_tensor, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Any"), "A copy in another dtype.");
-  m.def("accelerate_cast", [](nb::handle function) { return make_fast_function<cast_shortcut>(function); },
-        "function"_a, nb::sig("def accelerate_cast(function: F, /) -> F"),
-        "Puts the loop in front of the Python cast.");
-  m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Any"),
+        nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Tensor"), "A copy in another dtype.");
+  add_fast_path<fast_cast>("cast");
+  m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Tensor"),
         "A copy in row-major order.");
   m.def("levels", [] {
         nb::list found;

@@ -214,7 +214,7 @@ void init_dlpack(nb::module_& m) {
   using namespace nb::literals;
   m.def("dlpack_capsule", &dlpack_capsule, "tensor"_a, "versioned"_a,
         nb::sig("def dlpack_capsule(tensor: Any, versioned: bool) -> object"), "The memory of a tensor, for another library.");
-  m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Any"),
+  m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Tensor"),
         "A tensor over the memory of another library.");
 }
 

@@ -178,7 +178,7 @@ nb::object to_lists(nb::handle object) {
 void init_lists(nb::module_& m) {
   using namespace nb::literals;
   m.def("read_lists", &read_lists, "data"_a.none(),
-        nb::sig("def read_lists(data: Any) -> tuple[Any, str, int, int] | None"),
+        nb::sig("def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None"),
         "A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.");
   m.def("to_lists", &to_lists, "tensor"_a, nb::sig("def to_lists(tensor: Any) -> Any"),
         "The elements as nested lists of Python numbers; None for dtypes that are not numbers.");

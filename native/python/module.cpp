@@ -6,10 +6,10 @@ namespace nb = nanobind;
 
 // In the order in which they need one another.
 #define PARTS \
-  PART(dtypes) PART(rules) PART(promote) PART(tensor) PART(operators) PART(calls) PART(creation) \
-  PART(lists) PART(views) PART(subscripts) PART(joining) PART(selecting) PART(masking) \
-  PART(rankings) PART(sorting) PART(nonzero) PART(complex_numbers) PART(interpolation) \
-  PART(reductions) PART(running) PART(sparse) PART(quantize) PART(products) PART(dlpack) \
+  PART(dtypes) PART(rules) PART(promote) PART(fast_functions) PART(tensor) PART(operators) PART(calls) PART(creation) \
+  PART(lists) PART(views) PART(subscripts) PART(joining) PART(gather_scatter) PART(masked_select) \
+  PART(argmax) PART(argsort) PART(nonzero) PART(complex) PART(interpolation) \
+  PART(reduction) PART(cumsum) PART(sparse) PART(quantized) PART(matmul) PART(dlpack) \
   PART(lapack)
 
 namespace suanzi {

@@ -19,19 +19,19 @@ std::array<Operator, max_operators> declared;
 std::size_t declared_count = 0;
 
 template <std::size_t slot>
-PyObject* shortcut_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return shortcut(declared[slot], args, count, keywords);
+PyObject* fast_call_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return fast_call(declared[slot], args, count, keywords);
 }
 
 // A built-in function carries no data that a call could find quickly, so each operator has one.
 template <std::size_t... slots>
 constexpr auto make_entries(std::index_sequence<slots...>) {
-  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<shortcut_of<slots>>...};
+  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<fast_call_of<slots>>...};
 }
 constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
 
 nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
-                            std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool dear,
+                            std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool expensive,
                             bool has_domain, nb::handle function) {
   if (declared_count == max_operators) throw nb::value_error("too many operators");
   if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
@@ -39,7 +39,7 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   op.name = name;
   set_kernel(op, kernel, count);
   op.operator_class = operator_class;
-  op.cost = dear ? Cost::dear : Cost::cheap;
+  op.cost = expensive ? Cost::expensive : Cost::cheap;
   op.has_domain = has_domain;
   for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
   nb::object made = entries[declared_count](function);
@@ -60,16 +60,16 @@ void declare_symbol(const std::string& name, nb::handle function) {
 void init_operators(nb::module_& m) {
   using namespace nb::literals;
   m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
-        "dear"_a, "has_domain"_a, "function"_a,
+        "expensive"_a, "has_domain"_a, "function"_a,
         nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
-                "dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F"),
-        "Puts the short cut for a kernel in front of the Python function of an operator.");
+                "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F"),
+        "Puts the fast path for a kernel in front of the Python function of an operator.");
   m.def(
-      "mind_domains", &check_domains,
+      "check_domains", &check_domains,
       "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
         nb::sig("def declare_symbol(name: str, function: Any) -> None"),
-        "Says which Python function is behind the symbol of an operator that has no short cut.");
+        "Says which Python function is behind the symbol of an operator that has no fast path.");
 }
 
 }  // namespace suanzi

@@ -130,7 +130,7 @@ void init_subscripts(nb::module_& m) {
         PyObject* made = t && t->storage ? basic_view(*t, key.ptr()) : nullptr;
         if (!made && PyErr_Occurred()) throw nb::python_error();
         return made ? nb::steal(made) : nb::none();
-      }, "tensor"_a, "key"_a.none(), nb::sig("def basic_view(tensor: Any, key: Any) -> Any"),
+      }, "tensor"_a, "key"_a.none(), nb::sig("def basic_view(tensor: Any, key: Any) -> Tensor | None"),
       "The view that integers, slices, None and Ellipsis ask for; None for any other key.");
 }
 

@@ -29,7 +29,7 @@ PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
   if (!op) Py_RETURN_NOTIMPLEMENTED;
   PyObject* args[2] = {a, b};
   Py_ssize_t count = b ? 2 : 1;
-  PyObject* answer = shortcut(*op, args, count, nullptr);
+  PyObject* answer = fast_call(*op, args, count, nullptr);
   if (answer || PyErr_Occurred()) return answer;
   if (!is_ours(a) || (b && !is_ours(b))) Py_RETURN_NOTIMPLEMENTED;
   return PyObject_Vectorcall(op->function, args, static_cast<std::size_t>(count), nullptr);

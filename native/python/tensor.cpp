@@ -236,15 +236,15 @@ void init_tensor(nb::module_& m) {
   m.def("empty", [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
         check_ndim(shape.size());
         return raise_or(new_dense_tensor(dtype_of(dtype), static_cast<int>(shape.size()), shape.data()));
-      }, "shape"_a, "dtype"_a, nb::sig("def empty(shape: Sequence[int], dtype: DType) -> Any"),
+      }, "shape"_a, "dtype"_a, nb::sig("def empty(shape: Sequence[int], dtype: DType) -> Tensor"),
       "A new tensor in row-major order, its elements not set.");
   m.def("wrap_memory", &wrap_memory, "address"_a, "size"_a, "dtype"_a, "shape"_a, "strides"_a, "offset"_a,
         "read_only"_a, "owner"_a,
         nb::sig("def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], "
-                "strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Any"),
+                "strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Tensor"),
         "A tensor over memory that `owner` keeps alive.");
   m.def("view", &view, "base"_a, "offset"_a, "shape"_a, "strides"_a,
-        nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Any"),
+        nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor"),
         "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
         "but scales of channels only if it is the same elements: else set_quantization is to follow.");
   m.def("set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,

@@ -1,4 +1,4 @@
-"""Who may include whom: a file includes its own layer and those below it, from the root; no circles."""
+"""Who may include whom: a file includes its own layer and those below it, by path; no circles."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def test_a_wrong_include_is_found(tmp_path: Path, name: str, line: str, problem:
     tree = {
         "core/low.h": "#include <vector>",
         "core/lower.h": '#include "core/low.h"',
-        "ops/high.h": '#include "core/low.h"',
+        "ops/high.h": '#include "core/lowest.h"',
+        "core/lowest.h": "",
     }
     for path, text in tree.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -165,8 +165,7 @@ def fft_r2c_backward(
         # the half with its mirror image, but for the elements that have none.
         return fourier.c2r(gradient, along, mode, not ahead, dt, length, 0.5)
     whole = fourier.c2c(gradient, along, mode, not ahead, gradient.dtype)
-    made: Tensor = _core.cast(whole, dt, False)  # the real part
-    return made
+    return _core.cast(whole, dt, False)  # the real part
 
 
 @operator("7.2.16.3", dtypes=COMPLEX)
