@@ -35,9 +35,12 @@ struct Items {
   PyObject* object;
   bool is_tuple, is_sequence;
 
-  explicit Items(PyObject* o) : object(o), is_tuple(PyTuple_CheckExact(o)), is_sequence(is_tuple || PyList_CheckExact(o)) {}
+  explicit Items(PyObject* o)
+      : object(o), is_tuple(PyTuple_CheckExact(o)), is_sequence(is_tuple || PyList_CheckExact(o)) {}
   Py_ssize_t count() const { return is_tuple ? PyTuple_GET_SIZE(object) : PyList_GET_SIZE(object); }
-  PyObject* operator[](Py_ssize_t i) const { return is_tuple ? PyTuple_GET_ITEM(object, i) : PyList_GET_ITEM(object, i); }
+  PyObject* operator[](Py_ssize_t i) const {
+    return is_tuple ? PyTuple_GET_ITEM(object, i) : PyList_GET_ITEM(object, i);
+  }
 };
 
 struct Integers {
@@ -75,7 +78,8 @@ struct Integers {
 
 // What each parameter was given, null if nothing; false if a call does not fit the names.
 template <std::size_t n>
-bool read_named(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords, PyObject* (&found)[n]) {
+bool read_named(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+                PyObject* (&found)[n]) {
   if (count > static_cast<Py_ssize_t>(n)) return false;
   for (std::size_t i = 0; i < n; ++i) found[i] = static_cast<Py_ssize_t>(i) < count ? args[i] : nullptr;
   Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loops/elementwise.h"
-#include "loops/copies.h"
 #include "core/rules.h"
 #include "core/tensor.h"
 #include "core/without_gil.h"
+#include "loops/copies.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -68,7 +68,7 @@ class Together {
   const Operand* operands_;
   int count_;
   bool fits_ = true;
-  bool plain_ = true;     // the order of axes is row-major
+  bool plain_ = true;       // the order of axes is row-major
   bool contiguous_ = true;  // every operand is dense in row-major order, or one value
   int ndim_ = 0;
   std::int64_t size_ = 0;  // where contiguous_

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "loops/elementwise.h"
 #include "calls/operands.h"
 #include "core/python.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 

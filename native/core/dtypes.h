@@ -9,8 +9,7 @@ namespace suanzi {
 
 enum class Kind : std::uint8_t { Bool, Int, UInt, Float, Complex, Char, Quantized };
 
-inline constexpr std::array<const char*, 7> kind_names{"bool",    "int",  "uint",     "float",
-                                                       "complex", "char", "quantized"};
+inline constexpr std::array<const char*, 7> kind_names{"bool", "int", "uint", "float", "complex", "char", "quantized"};
 
 enum class Dtype : std::uint8_t {
 #define DTYPE(id, name, kind, code, bits, itemsize, exponent, mantissa, infinity) id,
@@ -39,9 +38,8 @@ struct DtypeInfo {
 };
 
 inline constexpr std::array dtype_table{
-#define DTYPE(id, name, kind, code, bits, itemsize, exponent, mantissa, infinity)   \
-  DtypeInfo{static_cast<std::uint8_t>(Dtype::id), name,     Kind::kind, code, bits, \
-            itemsize, exponent, mantissa, infinity},
+#define DTYPE(id, name, kind, code, bits, itemsize, exponent, mantissa, infinity) \
+  DtypeInfo{static_cast<std::uint8_t>(Dtype::id), name, Kind::kind, code, bits, itemsize, exponent, mantissa, infinity},
 #include "core/dtypes.def"
 #undef DTYPE
 };

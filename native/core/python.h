@@ -23,8 +23,6 @@ inline nb::object raise_or(PyObject* made) {
 inline bool is_dtype(PyObject* x) { return Py_TYPE(x) == dtype_type() && nb::inst_ready(x); }
 
 // Only for objects whose type is dtype_type().
-inline std::size_t dtype_index(PyObject* dtype) {
-  return nb::inst_ptr<DtypeInfo>(dtype)->index;
-}
+inline std::size_t dtype_index(PyObject* dtype) { return nb::inst_ptr<DtypeInfo>(dtype)->index; }
 
 }  // namespace suanzi

@@ -22,8 +22,7 @@ void keep(PyObject*& slot, nb::handle value) {
 }
 
 void check(std::size_t operator_class, std::size_t a, std::size_t b) {
-  if (operator_class >= RuleTable::class_count || a >= RuleTable::operand_count ||
-      b >= RuleTable::operand_count)
+  if (operator_class >= RuleTable::class_count || a >= RuleTable::operand_count || b >= RuleTable::operand_count)
     throw nb::index_error("no such cell");
 }
 
@@ -43,12 +42,9 @@ nb::object rules_in_force() {
 }  // namespace
 
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
-  if (rules == Py_None)
-    keep = rules_in_force();
-  else if (PyUnicode_CheckExact(rules) && rules_by_name)
-    keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
-  else
-    keep = nb::borrow(rules);
+  if (rules == Py_None) keep = rules_in_force();
+  else if (PyUnicode_CheckExact(rules) && rules_by_name) keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
+  else keep = nb::borrow(rules);
   return table_of(keep.ptr());
 }
 
@@ -64,8 +60,7 @@ void init_rules(nb::module_& m) {
   cls.def(nb::init<std::vector<std::string>, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"))
       .def(
           "_remember",
-          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,
-             const DtypeInfo& answer) {
+          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b, const DtypeInfo& answer) {
             check(operator_class, a, b);
             t.set(operator_class, a, b, answer.index);
           },
@@ -85,16 +80,13 @@ void init_rules(nb::module_& m) {
       nb::arg("variable"), nb::arg("by_name"),
       nb::sig("def use_rules(variable: object, by_name: dict[str, Any]) -> None"),
       "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
+  m.def("rules_chosen", [] { any_chosen = true; }, "To be called before the ContextVar gets its first value.");
   m.def(
-      "rules_chosen", [] { any_chosen = true; },
-      "To be called before the ContextVar gets its first value.");
+      "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); }, nb::arg("rules"),
+      "The rule set in force where the ContextVar has no value.");
   m.def(
-      "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); },
-      nb::arg("rules"), "The rule set in force where the ContextVar has no value.");
-  m.def(
-      "use_operators", [](nb::dict classes) { keep(operator_classes, classes); },
-      nb::arg("classes"), nb::sig("def use_operators(classes: dict[str, Any]) -> None"),
-      "Says which operator is of which class.");
+      "use_operators", [](nb::dict classes) { keep(operator_classes, classes); }, nb::arg("classes"),
+      nb::sig("def use_operators(classes: dict[str, Any]) -> None"), "Says which operator is of which class.");
 }
 
 }  // namespace suanzi

@@ -28,8 +28,7 @@ class RuleTable {
   static constexpr std::uint8_t unknown = 0xFF;
 
   RuleTable(std::vector<std::string> own_rules, bool checks_integers)
-      : own_rules_(std::move(own_rules)),
-        checks_integers_(checks_integers),
+      : own_rules_(std::move(own_rules)), checks_integers_(checks_integers),
         cells_(class_count * operand_count * operand_count, unknown) {}
 
   // Whether some operator has a rule of its own, so that its class does not answer for it.

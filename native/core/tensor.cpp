@@ -108,11 +108,10 @@ PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
   for (int i = 0; i < ndim; ++i) {
     if (dims[i] < 0)  // a size that was too large to be counted
       shape.append("2**63 or more");
-    else
-      shape.append(dims[i]);
+    else shape.append(dims[i]);
   }
-  PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.",
-               facts(dtype).name, nb::tuple(shape).ptr());
+  PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.", facts(dtype).name,
+               nb::tuple(shape).ptr());
   return nullptr;
 }
 

@@ -57,7 +57,7 @@ class Extents {
 struct Tensor {
   Storage* storage = nullptr;  // null once destroyed
   Dtype dtype = Dtype::float32;
-  bool row_major = true;  // dense, in row-major order
+  bool row_major = true;    // dense, in row-major order
   std::int64_t offset = 0;  // elements
   std::int64_t size = 0;
   Extents extents;
@@ -67,9 +67,7 @@ struct Tensor {
   const std::int64_t* dims() const noexcept { return extents.dims(); }
   const std::int64_t* strides() const noexcept { return extents.strides(); }
   std::size_t itemsize() const noexcept { return facts(dtype).itemsize; }
-  std::byte* data() const noexcept {
-    return storage->data + offset * static_cast<std::int64_t>(itemsize());
-  }
+  std::byte* data() const noexcept { return storage->data + offset * static_cast<std::int64_t>(itemsize()); }
 };
 
 // The number of elements of a shape; false if it does not fit 63 bits, or a dim is negative.

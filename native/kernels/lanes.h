@@ -11,8 +11,8 @@ namespace suanzi {
 // A dtype is stored as a lane, or as a narrow format that widens to one; a complex dtype is pairs
 // of either.
 struct Layer {
-  Lane lane;        // what it computes in; of one part, for complex
-  bool is_narrow;   // stored as `narrow`, computes as f32
+  Lane lane;       // what it computes in; of one part, for complex
+  bool is_narrow;  // stored as `narrow`, computes as f32
   Narrow narrow;
   bool is_complex;
   std::uint8_t log2_size;  // of a stored element
@@ -37,8 +37,7 @@ constexpr Layer make_layer(Dtype dtype) {
     default: break;
   }
   // bool, char, the integers of whatever width, and the integers that quantised dtypes store
-  bool is_signed = info.kind == Kind::Int ||
-                   (info.kind == Kind::Quantized && info.code != 7);  // 7: asymmetric uint
+  bool is_signed = info.kind == Kind::Int || (info.kind == Kind::Quantized && info.code != 7);  // 7: asymmetric uint
   auto base = static_cast<std::uint8_t>(is_signed ? Lane::i8 : Lane::u8);
   return {static_cast<Lane>(base + log2), false, {}, false, log2};
 }

@@ -14,7 +14,9 @@ namespace {
 
 struct Adding {
   template <class T>
-  static T combine(T a, T b) noexcept { return static_cast<T>(a + b); }
+  static T combine(T a, T b) noexcept {
+    return static_cast<T>(a + b);
+  }
 };
 
 template <class U>
@@ -125,7 +127,8 @@ void finish_narrow(const void* partials, std::int64_t count, std::int64_t, void*
 template <Narrow format, std::size_t parts>
 void mean_narrow(const void* partials, std::int64_t count, std::int64_t n, void* out) {
   auto size = static_cast<f64>(n);
-  each<f32, typename Format<format>::bits, parts>(partials, count, out, [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
+  each<f32, typename Format<format>::bits, parts>(partials, count, out,
+                                                  [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
 }
 
 template <std::size_t parts>
@@ -191,7 +194,8 @@ void fill_integer(ReductionKernels& k) {
   if constexpr (sizeof(T) < 8)
     entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>>(Dtype::float32, mean_of_integers<is_signed>, true);
   else
-    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
+    entry(k, ReduceMode::mean, dtype) =
+        reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
 }
 
 template <class Op>

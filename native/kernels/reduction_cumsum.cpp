@@ -213,7 +213,9 @@ struct Row {
   static constexpr std::size_t count = 16 / sizeof(U);
 
   template <std::size_t by, std::size_t... i>
-  static W moved(W x, std::index_sequence<i...>) noexcept { return __builtin_shufflevector(W{}, x, (count - by + i)...); }
+  static W moved(W x, std::index_sequence<i...>) noexcept {
+    return __builtin_shufflevector(W{}, x, (count - by + i)...);
+  }
   template <std::size_t by>
   static void add_earlier(W& x) noexcept {
     if constexpr (by < count) {
@@ -268,9 +270,13 @@ void integer_rows(const std::byte* const* in, std::byte* const* out, std::int64_
 }
 
 template <class U>
-CumulativeSum of_integers() { return {integer_line<U>, integer_rows<U>}; }
+CumulativeSum of_integers() {
+  return {integer_line<U>, integer_rows<U>};
+}
 template <class C>
-CumulativeSum of_floats() { return {float_line<C>, float_rows<C>}; }
+CumulativeSum of_floats() {
+  return {float_line<C>, float_rows<C>};
+}
 
 }  // namespace
 

@@ -39,8 +39,7 @@ Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
 }
 
 // Between real dtypes, none of them bool as a target; `multiple` is 2 over the parts of complex.
-void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate,
-                int multiple) {
+void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate, int multiple) {
   const Layer &s = layer_of(source), &t = layer_of(target);
   if (source == target) return;
   Lane at = s.lane;
@@ -50,9 +49,11 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
     if (k.to_odd[index(at)]) add_step(path, k.to_odd[index(at)], 4 * multiple, multiple);
     else if (at != Lane::f32) add_step(path, k.convert[index(at)][index(Lane::f32)], 4 * multiple, multiple);
     if (saturate) add_step(path, k.clamp[index(t.narrow)], 4 * multiple, multiple);
-    add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple, multiple);
+    add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple,
+             multiple);
   } else {
-    if (at != t.lane) add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
+    if (at != t.lane)
+      add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
     if (Convert fit = fitting_step(k, target, facts(source).is_inexact())) add_step(path, fit, 1);
   }
 }

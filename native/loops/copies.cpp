@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
-#include "core/threads.h"
 
 namespace suanzi {
 
@@ -111,7 +111,8 @@ void for_rows(const Plan& p, std::int64_t begin, std::int64_t end, Row&& row) {
 // ---- copies of bytes --------------------------------------------------------------------------
 
 template <std::size_t size>
-void copy_far_apart(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t to_step, std::int64_t from_step) {
+void copy_far_apart(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t to_step,
+                    std::int64_t from_step) {
   if (from_step == 0) {
     std::byte value[size];
     std::memcpy(value, from, size);
@@ -190,7 +191,8 @@ void convert_blocks(const Plan& p, bool in_order) {
         else read(next, from, count, from_item, from_step);
         next += count * from_item;
       });
-      const std::byte* made = follow(p.path, gathered.bytes, static_cast<std::size_t>(n), steps[0].bytes, steps[1].bytes);
+      const std::byte* made =
+          follow(p.path, gathered.bytes, static_cast<std::size_t>(n), steps[0].bytes, steps[1].bytes);
       for_rows(targets, at, at + n, [&](std::byte* to, const std::byte*, std::int64_t count) {
         if (to_step == to_item) std::memcpy(to, made, static_cast<std::size_t>(count * to_item));
         else write(to, made, count, to_step, to_item);
@@ -264,7 +266,8 @@ void transpose_tiles(const Plan& p, int source_axis) {
       std::size_t pitch = static_cast<std::size_t>(n_rows * from_item);
       for (std::int64_t j = 0; j < n_columns; ++j)
         std::memcpy(read.bytes + static_cast<std::size_t>(j) * pitch, from + j * from_column, pitch);
-      k.transpose[log2](read.bytes, transposed.bytes, static_cast<std::size_t>(n_columns), static_cast<std::size_t>(n_rows));
+      k.transpose[log2](read.bytes, transposed.bytes, static_cast<std::size_t>(n_columns),
+                        static_cast<std::size_t>(n_rows));
       const std::byte* made = transposed.bytes;
       for (std::int64_t i = 0; i < n_rows; ++i, to += to_row, made += n_columns * from_item) {
         const std::byte* line = p.converts() ? follow(p.path, made, static_cast<std::size_t>(n_columns),

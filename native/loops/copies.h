@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/dtypes.h"
-#include "loops/elementwise.h"
 #include "core/tensor.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 

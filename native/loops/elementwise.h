@@ -38,10 +38,8 @@ enum class Cost { cheap, expensive };
 
 // Each computes a dense output in the order of the loop. They return what the kernels met.
 // `op` is a row of Kernels::unary or Kernels::binary, which has a kernel for the dtype.
-unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
-                   Cost cost);
-unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
-                    Dtype out_dtype, Cost cost);
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
 // x * y + a: the third input is a.

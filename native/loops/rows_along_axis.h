@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loops/copies.h"
 #include "core/scratch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 

@@ -1,8 +1,8 @@
 // native/loops/transposed_inputs.h: transposed inputs of a loop, copied to its order first.
 #pragma once
 
-#include "loops/elementwise.h"
 #include "core/storage.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "loops/blocks.h"
-#include "calls/fast_function.h"
 #include "calls/arguments.h"
+#include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -107,8 +107,9 @@ PyObject* conjugate(const Tensor& t) {
 PyObject* part_view(const Tensor& t, bool imaginary) {
   Storage* base = t.storage;
   base->retain();
-  Storage* parts = adopt_storage(part_of(t.dtype), 2 * base->size, base->data, base->read_only,
-                                 [](void* kept) { release_storage(static_cast<Storage*>(kept)); }, base);
+  Storage* parts = adopt_storage(
+      part_of(t.dtype), 2 * base->size, base->data, base->read_only,
+      [](void* kept) { release_storage(static_cast<Storage*>(kept)); }, base);
   if (!parts) {
     release_storage(base);
     return PyErr_NoMemory();
@@ -160,7 +161,9 @@ void init_complex(nb::module_& m) {
   add_fast_path<fast_part<Of::conj>>("conj");
   add_fast_path<fast_part<Of::real>>("real");
   add_fast_path<fast_part<Of::imag>>("imag");
-  m.def("make_complex", [](nb::handle real, nb::handle imag) {
+  m.def(
+      "make_complex",
+      [](nb::handle real, nb::handle imag) {
         Operand operands[2];
         if (!read_tensor(real.ptr()) || !read_tensor(imag.ptr()) || !read_operand(real.ptr(), operands[0]) ||
             !read_operand(imag.ptr(), operands[1]))
@@ -168,12 +171,16 @@ void init_complex(nb::module_& m) {
         PyObject* made = make_complex(operands);
         if (!made && !PyErr_Occurred()) throw nb::value_error("not what complex takes");
         return raise_or(made);
-      }, "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Tensor"), "Complex numbers of two parts.");
-  m.def("conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
-        nb::sig("def conjugate(input: Any) -> Tensor"), "The conjugates of complex numbers.");
-  m.def("part_view", [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
-        "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Tensor"),
-        "The real or the imaginary parts, on the same memory.");
+      },
+      "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Tensor"), "Complex numbers of two parts.");
+  m.def(
+      "conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
+      nb::sig("def conjugate(input: Any) -> Tensor"), "The conjugates of complex numbers.");
+  m.def(
+      "part_view",
+      [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
+      "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Tensor"),
+      "The real or the imaginary parts, on the same memory.");
 }
 
 }  // namespace suanzi

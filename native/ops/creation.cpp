@@ -8,12 +8,12 @@
 #include <cstring>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/status.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -107,8 +107,8 @@ void write_sequence(Tensor& t, std::int64_t begin, std::int64_t end, Dtype dtype
     for (std::int64_t p = from; p < to;) {
       auto n = static_cast<std::int32_t>(std::min<std::int64_t>(static_cast<std::int64_t>(block), to - p));
       for (std::int32_t i = 0; i < n; ++i) values[i] = value(begin + p, i);
-      follow_to(path, made.bytes, static_cast<std::size_t>(n), size, t.data() + (begin + p) * static_cast<std::int64_t>(size),
-                made.bytes, other.bytes);
+      follow_to(path, made.bytes, static_cast<std::size_t>(n), size,
+                t.data() + (begin + p) * static_cast<std::int64_t>(size), made.bytes, other.bytes);
       p += n;
     }
   });
@@ -126,10 +126,10 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
     if (PyErr_Occurred()) throw nb::python_error();
     bool is_unsigned = facts(t->dtype).kind == Kind::UInt;
     run_long(t->size * 8, [&] {
-      write_sequence<std::uint64_t>(*t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64,
-                                    [=](std::int64_t at, std::int32_t i) {
-                                      return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
-                                    });
+      write_sequence<std::uint64_t>(
+          *t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64, [=](std::int64_t at, std::int32_t i) {
+            return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
+          });
     });
     return;
   }
@@ -187,8 +187,8 @@ constexpr const char* shape_first[] = {"shape", "dtype", "device"};
 
 bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Integers& shape, Dtype& dtype) {
   PyObject* found[3];
-  return read_named(shape_first, args, count, keywords, found) && found[0] && !found[2] && read_shape(found[0], shape) &&
-         read_dtype(found[1], dtype);
+  return read_named(shape_first, args, count, keywords, found) && found[0] && !found[2] &&
+         read_shape(found[0], shape) && read_dtype(found[1], dtype);
 }
 
 PyObject* fast_empty(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -213,8 +213,7 @@ PyObject* fast_full(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   Operand number;
   if (!read_named(names, args, count, keywords, found) || found[1] || !found[2] || !found[3] ||
       !read_shape(found[2], shape) || !read_dtype(found[0], dtype) || tensor_of(found[3]) ||
-      !read_operand(found[3], number) ||
-      !is_value_of(facts(dtype), found[3], number))
+      !read_operand(found[3], number) || !is_value_of(facts(dtype), found[3], number))
     return nullptr;
   return or_python(new_full(dtype, shape.count, shape.values, number));
 }

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "loops/blocks.h"
 #include "calls/operands.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -100,9 +100,8 @@ nb::object dequantize(nb::handle object, const DtypeInfo& target, bool saturate)
   Requantize kernel = kernels_of(k, t->dtype).dequantize[direct ? 0 : 1];
   Path store = direct ? Path{} : cast_path(k, Dtype::float64, dtype, saturate);
   std::byte* out = tensor_of(output.ptr())->data();
-  run_loop(loop.size, both.operands, 2, [&] {
-    run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype);
-  });
+  run_loop(loop.size, both.operands, 2,
+           [&] { run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype); });
   return output;
 }
 
@@ -147,17 +146,18 @@ struct Range {
 Range range_of(const Reader& x, Extremes kernel, std::int64_t size, std::size_t block) {
   Range whole;
   std::mutex merging;
-  parallel_for(x.repeats() ? std::min<std::int64_t>(size, 1) : size, 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-    Buffer in[2];
-    Range part;
-    for (std::int64_t p = begin; p < end;) {
-      std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      kernel(x.read(p, n, in), n, part.low, part.high, part.finite);
-      p += static_cast<std::int64_t>(n);
-    }
-    std::lock_guard lock(merging);
-    whole.widen(part);
-  });
+  parallel_for(x.repeats() ? std::min<std::int64_t>(size, 1) : size, 1 << 15,
+               [&](std::int64_t begin, std::int64_t end) {
+                 Buffer in[2];
+                 Range part;
+                 for (std::int64_t p = begin; p < end;) {
+                   std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
+                   kernel(x.read(p, n, in), n, part.low, part.high, part.finite);
+                   p += static_cast<std::int64_t>(n);
+                 }
+                 std::lock_guard lock(merging);
+                 whole.widen(part);
+               });
   return whole;
 }
 
@@ -189,7 +189,8 @@ struct Ranges {
     for (std::int64_t p = 0; p < loop.size;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(loop.size - p));
       const std::byte* read = x.repeats() ? x.spread(in, copies, sizeof(T), n) : x.read(p, n, in);
-      const std::byte* at = channel.repeats() ? channel.spread(in_channel, channels, 4, n) : channel.read(p, n, in_channel);
+      const std::byte* at =
+          channel.repeats() ? channel.spread(in_channel, channels, 4, n) : channel.read(p, n, in_channel);
       auto* values = reinterpret_cast<const T*>(read);
       auto* numbers = reinterpret_cast<const std::uint32_t*>(at);
       for (std::size_t start = 0, end; start < n; start = end) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <mutex>
 
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/without_gil.h"
 #include "kernels/kernels.h"
 #include "loops/axes.h"
 #include "loops/rows_along_axis.h"
-#include "calls/arguments.h"
-#include "core/without_gil.h"
 
 namespace suanzi {
 
@@ -39,8 +39,7 @@ class Finder {
   Finder(Order order, bool least, std::size_t itemsize, Places out) noexcept
       : best_(kernels().rankings->best[static_cast<std::size_t>(order)][least]),
         columns_(kernels().rankings->columns[static_cast<std::size_t>(order)][least]),
-        item_(static_cast<std::int64_t>(itemsize)),
-        out_(out) {}
+        item_(static_cast<std::int64_t>(itemsize)), out_(out) {}
 
   // False when there is no memory.
   bool run(const AxisLast& x) const noexcept {
@@ -176,13 +175,17 @@ void init_argmax(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_find<false>>("argmax");
   add_fast_path<fast_find<true>>("argmin");
-  m.def("find_best", [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
+  m.def(
+      "find_best",
+      [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
         const Tensor* t = read_tensor(input.ptr());
         Order order;
-        if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 || !fits(*t, axis, wide))
+        if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 ||
+            !fits(*t, axis, wide))
           throw nb::value_error("not what argmax takes");
         return raise_or(find(*t, order, axis, keepdim, wide, least));
-      }, "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
+      },
+      "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
       nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor"),
       "The place of the first largest or least element along an axis, as int64 or int32.");
 }

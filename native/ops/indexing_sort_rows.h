@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/kernels.h"
 #include "kernels/indexing_order.h"
+#include "kernels/kernels.h"
 
 namespace suanzi {
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "kernels/interpolation.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
+#include "kernels/interpolation.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -111,7 +111,8 @@ struct Plan {
     up.resize(static_cast<std::size_t>(n));
     if (mode == Mode::linear)
       for (int which = 0; which < 2; ++which)
-        is_double() ? weights64[which].resize(static_cast<std::size_t>(n)) : weights32[which].resize(static_cast<std::size_t>(n));
+        is_double() ? weights64[which].resize(static_cast<std::size_t>(n))
+                    : weights32[which].resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
       Place found = place(mode, in[2], n, i);
       std::int64_t end = mode == Mode::area ? found.high : found.high + 1;
@@ -127,7 +128,9 @@ struct Plan {
       if (mode != Mode::linear) continue;
       if (is_double()) weights64[0][at] = found.low_weight, weights64[1][at] = found.high_weight;
       // Once more rounded, which does not change it for fewer than 2^23 outputs.
-      else weights32[0][at] = static_cast<float>(found.low_weight), weights32[1][at] = static_cast<float>(found.high_weight);
+      else
+        weights32[0][at] = static_cast<float>(found.low_weight),
+        weights32[1][at] = static_cast<float>(found.high_weight);
     }
   }
 };
@@ -150,7 +153,8 @@ class Worker {
       out_ = plan_.to + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * plan_.itemsize;
       unit += last - y_;
       for (; y_ < last; ++y_, out_ += plan_.out[2] * plan_.itemsize) {
-        if (y_ + 1 < last) fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
+        if (y_ + 1 < last)
+          fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
         if (plan_.mode == Mode::nearest) nearest(now);
         else if (plan_.mode == Mode::linear) linear(now);
         else area(now);
@@ -253,7 +257,8 @@ class Worker {
   void linear(const Part& part) {
     const Place& at = plan_.deep[static_cast<std::size_t>(z_)];
     if (at.high == at.low) return put(between_rows(part, at.low, target()));
-    const std::byte *low = between_rows(part, at.low, planes_[0].bytes), *up = between_rows(part, at.high, planes_[1].bytes);
+    const std::byte *low = between_rows(part, at.low, planes_[0].bytes),
+                    *up = between_rows(part, at.high, planes_[1].bytes);
     std::byte* out = target();
     plan_.loops.blend[lane_](low, up, at.low_weight, at.high_weight, out, count_);
     put(out);
@@ -322,9 +327,8 @@ PyObject* interpolate(const Tensor& t, const std::int64_t* dims, Mode mode) {
   std::int64_t units = dims[0] * dims[1] * plan.out[0] * plan.out[1] * static_cast<std::int64_t>(plan.parts.size());
   std::int64_t work = std::max(out.size, mode == Mode::area ? t.size : 0) / units + 1;
   run_over(work * units, {&t}, [&] {
-    parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1), [&](std::int64_t begin, std::int64_t end) {
-      Worker(plan).run(begin, end);
-    });
+    parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1),
+                 [&](std::int64_t begin, std::int64_t end) { Worker(plan).run(begin, end); });
   });
   return output.release().ptr();
 }
@@ -371,10 +375,12 @@ PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* ke
 void init_interpolation(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_interpolate>("interpolate");
-  m.def("interpolate", [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
+  m.def(
+      "interpolate",
+      [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
         const Tensor* t = read_tensor(object.ptr());
-        if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) || mode < 0 ||
-            mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
+        if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) ||
+            mode < 0 || mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
           throw nb::value_error("not what interpolate takes");
         std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
         for (int d = 2; d < t->ndim(); ++d) {
@@ -382,7 +388,9 @@ void init_interpolation(nb::module_& m) {
           if (dims[d] < 1) throw nb::value_error("an empty axis");
         }
         return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
-      }, "tensor"_a, "sizes"_a, "mode"_a, nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor"),
+      },
+      "tensor"_a, "sizes"_a, "mode"_a,
+      nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor"),
       "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.");
 }
 

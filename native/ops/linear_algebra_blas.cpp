@@ -10,8 +10,8 @@ namespace suanzi {
 namespace {
 
 // Fortran's gemm: everything by address, matrices column by column.
-using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
-                      const void*, const int*, const void*, void*, const int*);
+using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*,
+                      const int*, const void*, const int*, const void*, void*, const int*);
 
 Blas the_blas;
 bool was_asked = false;

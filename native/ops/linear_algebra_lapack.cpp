@@ -1,5 +1,6 @@
 // native/ops/linear_algebra_lapack.cpp: 7.2.17.4, 7.2.17.7, 7.2.17.9: LAPACK over batches of small matrices,
-// where a call from Python for each would cost more than it computes. The routines are SciPy's, as it hands them to Cython.
+// where a call from Python for each would cost more than it computes. The routines are SciPy's, as it hands them to
+// Cython.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -27,7 +28,8 @@ using Potrf = void (*)(char* uplo, int* n, void* a, int* lda, int* info);
 template <class Routine>
 Routine routine(const nb::capsule& capsule, const char* expected) {
   const char* name = capsule.name();
-  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0) throw nb::value_error("not a routine of 32-bit integers");
+  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0)
+    throw nb::value_error("not a routine of 32-bit integers");
   return reinterpret_cast<Routine>(capsule.data(name));
 }
 constexpr const char *gesv_begins = "void (int *, int *, ", *potrf_begins = "void (char *, int *, ";

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "calls/arguments.h"
-#include "ops/linear_algebra_blas.h"
 #include "calls/fast_function.h"
-#include "ops/linear_algebra_matmul_ways.h"
 #include "calls/operands.h"
+#include "core/status.h"
 #include "core/without_gil.h"
 #include "loops/conversions.h"
-#include "core/status.h"
+#include "ops/linear_algebra_blas.h"
+#include "ops/linear_algebra_matmul_ways.h"
 
 namespace suanzi {
 
@@ -154,7 +154,8 @@ bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
   std::uint8_t cell = table->get(its_class, operand_code(a, x, *table), operand_code(b, y, *table));
   if (cell >= dtype_count) return false;
   promoted = static_cast<Dtype>(cell);
-  return facts(promoted).is_inexact() || (which != is_linear && facts(promoted).is_integer() && facts(promoted).bits >= 8);
+  return facts(promoted).is_inexact() ||
+         (which != is_linear && facts(promoted).is_integer() && facts(promoted).bits >= 8);
 }
 
 template <Which which>
@@ -163,7 +164,9 @@ PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor *a = read_tensor(args[0]), *b = read_tensor(args[1]);
   if (!a || !b || a->ndim() < 1 || b->ndim() < 1 || (which == is_dot && b->ndim() > 2)) return nullptr;
   Dtype promoted;
-  if (facts(a->dtype).is_quantized() || facts(b->dtype).is_quantized() || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
+  if (facts(a->dtype).is_quantized() || facts(b->dtype).is_quantized() ||
+      !promoted_of(which, args[0], args[1], promoted))
+    return nullptr;
   return or_python(product(args[0], args[1], promoted, nullptr, false));
 }
 
@@ -201,7 +204,8 @@ void init_matmul(nb::module_& m) {
   using namespace nb::literals;
   m.def("multiply", &multiply_checked, "a"_a, "b"_a, "dtype"_a, "bias"_a.none() = nb::none(), "transposed"_a = false,
         nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor"),
-        "The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is transposed.");
+        "The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is "
+        "transposed.");
   add_fast_path<fast_product<is_matmul>>("matmul");
   add_fast_path<fast_product<is_dot>>("dot");
   add_fast_path<fast_linear>("linear");

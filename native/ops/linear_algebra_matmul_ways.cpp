@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstring>
 
-#include "ops/linear_algebra_blas.h"
+#include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
-#include "core/threads.h"
+#include "ops/linear_algebra_blas.h"
 
 namespace suanzi {
 
@@ -68,15 +68,16 @@ class Multiplication {
   explicit Multiplication(const Product& product) noexcept
       : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
         store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
-        item_(static_cast<std::int64_t>(item(p.way.operand))),
-        sum_item(static_cast<std::int64_t>(item(p.way.sum))), out_item(static_cast<std::int64_t>(item(p.result))) {}
+        item_(static_cast<std::int64_t>(item(p.way.operand))), sum_item(static_cast<std::int64_t>(item(p.way.sum))),
+        out_item(static_cast<std::int64_t>(item(p.result))) {}
 
   // False when there was no memory.
   bool run() noexcept {
     std::int64_t count = p.count();
     // Many products are shared among threads; the parts of a few large ones are.
     bool few = p.work() >= 1 << 24 && count < 2 * thread_count();
-    if (few) for (std::int64_t i = 0; i < count; ++i) one(i);
+    if (few)
+      for (std::int64_t i = 0; i < count; ++i) one(i);
     else for_each(count, p.work(), [&](std::int64_t i) { one(i); });
     return !failed_;
   }
@@ -96,7 +97,8 @@ class Multiplication {
 
   // Whether BLAS takes a matrix as it lies.
   static bool suits_blas(const Matrix& x, std::int64_t rows, std::int64_t columns) noexcept {
-    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) || (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
+    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) ||
+           (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
   }
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
@@ -122,7 +124,8 @@ class Multiplication {
       if (!c) return fail();
       std::int64_t c_row = in_place ? p.n : n;
       if (p.k == 0)
-        for (std::int64_t r = 0; r < m; ++r) std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+        for (std::int64_t r = 0; r < m; ++r)
+          std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
       else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
       else (p.way.pairs ? own.multiply_pairs : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
@@ -166,7 +169,8 @@ class Multiplication {
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
     Scratch contiguous_vector, contiguous_matrix;
-    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
+    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) &&
+        !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
       return fail();
     bool by_rows = x.column == 1 || p.k <= 1, by_columns = x.row == 1 && rows > 1;
     if (!by_rows && !by_columns) {
@@ -222,13 +226,15 @@ class Multiplication {
         for (std::int64_t r = 0; r < count; ++r)
           follow_to(path, columns + (q + r) * stride + j * x_item, some, static_cast<std::size_t>(item_),
                     rows + r * widest_row * item_, buffers[0].bytes, buffers[1].bytes);
-        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count), sums + j * sum_item, some);
+        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count),
+                           sums + j * sum_item, some);
       }
     }
   }
 
   // A long row is cut into chunks whatever the number of threads is.
-  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::byte* out) noexcept {
+  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v,
+               std::byte* out) noexcept {
     std::int64_t count = (p.k + chunk - 1) / chunk;
     Scratch memory;
     std::byte* parts = memory.take(p.way.sum, count);

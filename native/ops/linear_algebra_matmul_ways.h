@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "core/dtypes.h"
-#include "kernels/linear_algebra_products.h"
 #include "core/scratch.h"
 #include "core/tensor.h"
+#include "kernels/linear_algebra_products.h"
 
 namespace suanzi {
 
@@ -55,12 +55,15 @@ struct Product {
     for (int d = 0; d < batch_ndim; ++d) found *= batch[d];
     return found;
   }
-  double work() const { return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1)); }
+  double work() const {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
+  }
   bool is_of_matrices() const { return m > 1 && n > 1; }
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
     bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > (wider ? 1 << 13 : 1 << 15);
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX &&
+           work() > (wider ? 1 << 13 : 1 << 15);
   }
 };
 

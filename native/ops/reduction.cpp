@@ -8,13 +8,13 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/results.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
 #include "loops/axes.h"
 #include "loops/copies.h"
-#include "core/without_gil.h"
-#include "calls/results.h"
-#include "core/threads.h"
 
 namespace suanzi {
 
@@ -90,7 +90,8 @@ class Reducer {
   // Gets the memory it needs; false if there is none.
   bool prepare() {
     if (needs_copy() && !(copy_ = allocate_storage(dtype_, outputs_ * n_))) return false;
-    if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size))) return false;
+    if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size)))
+      return false;
     return true;
   }
 
@@ -156,7 +157,8 @@ class Reducer {
       if (segments_ > 1) {
         for (std::int64_t at = begin; at < end; ++at) {
           std::int64_t segment = at % segments_, output = at / segments_;
-          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment), partial(segment, output));
+          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment),
+                  partial(segment, output));
         }
         return;
       }
@@ -179,7 +181,8 @@ class Reducer {
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
     parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end;) {
-        std::int64_t segment = at / outputs_, output = at % outputs_, within = kept_.inner_dim() - output % kept_.inner_dim();
+        std::int64_t segment = at / outputs_, output = at % outputs_,
+                     within = kept_.inner_dim() - output % kept_.inner_dim();
         std::int64_t width = std::min({tile, within, end - at});
         const std::byte* first = data_ + kept_.offset(output);
         Stack<tile_bytes> stack(r_, width);
@@ -192,7 +195,8 @@ class Reducer {
           r_.columns(places, count, width, stack.top());
           stack.push();
         }
-        if (segments_ > 1) std::memcpy(partial(segment, output), stack.finish(), static_cast<std::size_t>(width * r_.partial_size));
+        if (segments_ > 1)
+          std::memcpy(partial(segment, output), stack.finish(), static_cast<std::size_t>(width * r_.partial_size));
         else finish(stack.finish(), output, width);
         at += width;
       }
@@ -212,7 +216,8 @@ class Reducer {
           std::byte* next = block;
           std::int64_t start = segment * segment_rows + done, count = std::min(block_rows, n - done);
           for_runs(reduced_, start, start + count, [&](std::int64_t offset, std::int64_t some) {
-            if (reduced_.inner_stride() == item_) std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
+            if (reduced_.inner_stride() == item_)
+              std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
             else gather(first + offset, next, static_cast<std::size_t>(some), reduced_.inner_stride());
             next += some * item_;
           });
@@ -227,7 +232,8 @@ class Reducer {
 
   void finish_segments() {
     for (std::int64_t step = 1; step < segments_; step *= 2)
-      for (std::int64_t i = 0; i + step < segments_; i += 2 * step) r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
+      for (std::int64_t i = 0; i + step < segments_; i += 2 * step)
+        r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
     finish(partial(0, 0), 0, outputs_);
   }
 
@@ -268,7 +274,8 @@ PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dim
   if (!output || part != NormPart::squares || tensor_of(output)->dtype != Dtype::float64) return output;
   auto data = [](PyObject* object) { return reinterpret_cast<double*>(tensor_of(object)->data()); };
   double *found = data(output), *end = found + tensor_of(output)->size;
-  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow}, std::pair{NormPart::squares_of_small, squares_vanish}}) {
+  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow},
+                             std::pair{NormPart::squares_of_small, squares_vanish}}) {
     if (std::find(found, end, mark) == end) continue;
     PyObject* scaled = made_of(again);
     if (!scaled) {
@@ -284,7 +291,7 @@ PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dim
 // ---- the fast path ------------------------------------------------------------------------------
 
 constexpr const char* mode_names[reduce_mode_count][2] = {
-    {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"}, {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
+    {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"},   {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
     {"lor", "LOR"}, {"lxor", "LXOR"}, {"band", "BAND"}, {"bor", "BOR"}, {"bxor", "BXOR"}};
 PyObject* modes[reduce_mode_count] = {};  // the members of sz.ReduceMode
 
@@ -335,13 +342,15 @@ std::uint64_t mask_of(const Tensor& t, const std::vector<int>& axes) {
 nb::object norm_checked(nb::handle object, int part, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
   if (!t || t->size == 0 || part < 0 || part > static_cast<int>(NormPart::squares)) throw nb::value_error("no norm");
-  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows) throw nb::value_error("no norm of this dtype");
+  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows)
+    throw nb::value_error("no norm of this dtype");
   return raise_or(norm(*t, mask_of(*t, axes), static_cast<NormPart>(part), keep_dims));
 }
 
 nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
-  if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count)) throw nb::value_error("nothing to reduce");
+  if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count))
+    throw nb::value_error("nothing to reduce");
   const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
   if (!r.rows) throw nb::value_error("no such reduction of this dtype");
   return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
@@ -352,10 +361,13 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
 void init_reduction(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_reduce>("reduce");
-  m.def("declare_reduce_modes", [](const std::vector<nb::object>& members) {
+  m.def(
+      "declare_reduce_modes",
+      [](const std::vector<nb::object>& members) {
         if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
         for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
-      }, "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
+      },
+      "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
       "Says which objects are the modes, in their order.");
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),

@@ -6,12 +6,12 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/results.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
-#include "core/without_gil.h"
-#include "calls/results.h"
 #include "kernels/reduction.h"
-#include "core/threads.h"
 #include "loops/axes.h"
 
 namespace suanzi {
@@ -86,22 +86,24 @@ struct Lines {
   void side_by_side() const {
     constexpr std::int64_t tile = 64;  // lines
     std::int64_t parts = layer_of(dtype).is_complex ? 2 : 1, width = abreast();
-    parallel_for(count(), std::max<std::int64_t>(grain / n, width > 16 ? 16 : 1), [&](std::int64_t begin, std::int64_t end) {
-      alignas(64) double sums[CumulativeSum::level_count][2 * tile];
-      for (std::int64_t line = begin; line < end;) {
-        std::int64_t some = std::min({tile, end - line, width - line % width});
-        const std::byte *from, *places[16];
-        std::byte *to, *results[16];
-        find(line, from, to);
-        for (auto& level : sums) std::fill_n(level, 2 * tile, -0.0);
-        for (std::int64_t at = 0; at < n; at += 16) {
-          std::int64_t rows = std::min<std::int64_t>(16, n - at);
-          for (std::int64_t i = 0; i < rows; ++i) places[i] = from + (at + i) * in_step, results[i] = to + (at + i) * out_step;
-          kernels.rows(places, results, rows, some * parts, sums[0], 2 * tile, at / 16);
-        }
-        line += some;
-      }
-    });
+    parallel_for(count(), std::max<std::int64_t>(grain / n, width > 16 ? 16 : 1),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   alignas(64) double sums[CumulativeSum::level_count][2 * tile];
+                   for (std::int64_t line = begin; line < end;) {
+                     std::int64_t some = std::min({tile, end - line, width - line % width});
+                     const std::byte *from, *places[16];
+                     std::byte *to, *results[16];
+                     find(line, from, to);
+                     for (auto& level : sums) std::fill_n(level, 2 * tile, -0.0);
+                     for (std::int64_t at = 0; at < n; at += 16) {
+                       std::int64_t rows = std::min<std::int64_t>(16, n - at);
+                       for (std::int64_t i = 0; i < rows; ++i)
+                         places[i] = from + (at + i) * in_step, results[i] = to + (at + i) * out_step;
+                       kernels.rows(places, results, rows, some * parts, sums[0], 2 * tile, at / 16);
+                     }
+                     line += some;
+                   }
+                 });
   }
 
   // Few lines that are long: first the sums of parts, then everything from those on. False if there is
@@ -164,7 +166,9 @@ PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
   if (!output || t.size == 0) return output;
   const Tensor& made = *tensor_of(output);
   auto item = static_cast<std::int64_t>(t.itemsize());
-  Lines lines{kernels_of, t.dtype, t.data(), made.data(), t.dims()[axis], t.strides()[axis] * item, made.strides()[axis] * item, 0, {}, {}, {}};
+  Lines lines{
+      kernels_of, t.dtype, t.data(), made.data(), t.dims()[axis], t.strides()[axis] * item, made.strides()[axis] * item,
+      0,          {},      {},       {}};
   if (backwards) {
     lines.in += (lines.n - 1) * lines.in_step, lines.out += (lines.n - 1) * lines.out_step;
     lines.in_step = -lines.in_step, lines.out_step = -lines.out_step;
@@ -204,11 +208,15 @@ PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keyword
 void init_cumsum(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_cumsum>("cumsum");
-  m.def("cumulative_sum", [](nb::handle object, int axis, bool backwards) {
+  m.def(
+      "cumulative_sum",
+      [](nb::handle object, int axis, bool backwards) {
         const Tensor* t = read_tensor(object.ptr());
         if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no cumulative sum of that");
         return raise_or(cumulative_sum(*t, axis, backwards));
-      }, "tensor"_a, "axis"_a, "backwards"_a, nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
+      },
+      "tensor"_a, "axis"_a, "backwards"_a,
+      nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
       "The sums of the elements along an axis up to each, from the first element or from the last.");
 }
 

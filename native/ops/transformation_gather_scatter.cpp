@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "calls/operands.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
-#include "calls/fast_function.h"
 #include "loops/copies.h"
-#include "calls/operands.h"
-#include "core/without_gil.h"
-#include "core/threads.h"
 
 namespace suanzi {
 
@@ -71,7 +71,8 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
   auto* values = reinterpret_cast<std::int64_t*>(tensor_of(loaded.ptr())->data());
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Tensor* t = read_tensor(indices[k].ptr());
-    if (!t || !is_index(t->dtype) || t->ndim() != first->ndim() || !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
+    if (!t || !is_index(t->dtype) || t->ndim() != first->ndim() ||
+        !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
       throw nb::value_error("indices are integers, in tensors of one shape");
     load_indices(*t, values);
     std::int64_t bad = add_offsets(values, t->size, dims[k], strides[k], wraps, k == 0, offsets);
@@ -139,7 +140,8 @@ void pick_elements(const std::byte* from, const std::int64_t* offsets, std::int6
 }
 
 using PickElements = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*);
-constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>, pick_elements<16>};
+constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>,
+                                            pick_elements<16>};
 
 // Indices that are read block by block, checked, and made offsets, while rows are copied: each is
 // looked at once, so that another thread cannot change it after it was checked.
@@ -191,7 +193,8 @@ bool gather_rows(const Rows& rows, const Indices& indices, std::byte* to) {
   bool streams = 2 * total * bytes >= stream_from() && bytes >= 512;
   // Rows that are long and not dense are shared among threads one by one.
   bool one_by_one = !rows.dense && rows.row_elements >= grain;
-  std::int64_t part = one_by_one ? total : std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
+  std::int64_t part =
+      one_by_one ? total : std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
   PickElements pick = picks[layer_of(rows.t.dtype).log2_size];
   std::atomic<bool> good{true};
   parallel_for(total, part, [&](std::int64_t begin, std::int64_t end) {
@@ -270,14 +273,17 @@ PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keyword
 // Writes rows of `updates`, [outer, indices, row], over those of the target, or adds them to those,
 // one after the other in the order of the indices.
 void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object, nb::handle updates_object, bool adds) {
-  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr()), *updates = read_tensor(updates_object.ptr());
+  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr()),
+               *updates = read_tensor(updates_object.ptr());
   if (!t || !offsets || !updates || offsets->dtype != Dtype::int64 || !offsets->row_major || !updates->row_major ||
-      updates->dtype != t->dtype || axis < 0 || picked < 0 || axis + picked > t->ndim() || !Rows::are_dense(*t, axis, picked) ||
-      t->storage->read_only || t->storage == updates->storage)
+      updates->dtype != t->dtype || axis < 0 || picked < 0 || axis + picked > t->ndim() ||
+      !Rows::are_dense(*t, axis, picked) || t->storage->read_only || t->storage == updates->storage)
     throw nb::value_error("not what scatter takes");
   Rows rows(*t, axis, picked);
-  if (updates->size != rows.outer * offsets->size * rows.row_elements) throw nb::value_error("another number of updates");
-  Binary add = kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
+  if (updates->size != rows.outer * offsets->size * rows.row_elements)
+    throw nb::value_error("another number of updates");
+  Binary add =
+      kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
   if (adds && (!add || layer_of(t->dtype).is_narrow)) throw nb::value_error("no kernel for this dtype");
   auto* places = reinterpret_cast<const std::int64_t*>(offsets->data());
   auto item = static_cast<std::int64_t>(t->itemsize());
@@ -307,14 +313,19 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
 void init_gather_scatter(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_gather>("gather");
-  m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
-        nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
-        "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
-  m.def("has_dense_rows", [](nb::handle object, int first) {
+  m.def(
+      "index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
+      nb::sig(
+          "def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
+      "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
+  m.def(
+      "has_dense_rows",
+      [](nb::handle object, int first) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || first < 0 || first > t->ndim()) throw nb::value_error("no such axis");
         return Rows::are_dense(*t, first, 0);
-      }, "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
+      },
+      "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
       "Whether the axes from `first` on are dense, in row-major order.");
   m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
         nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor"),

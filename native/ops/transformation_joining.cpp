@@ -1,4 +1,5 @@
-// native/ops/transformation_joining.cpp: 7.2.3.7, 7.2.3.8, 7.2.3.11, 7.2.3.12, 7.2.3.14: tensors put together of others.
+// native/ops/transformation_joining.cpp: 7.2.3.7, 7.2.3.8, 7.2.3.11, 7.2.3.12, 7.2.3.14: tensors put together of
+// others.
 //
 // Each is put together by moves into parts of the output, so that memory is gone over once.
 #include <nanobind/stl/vector.h>
@@ -7,11 +8,11 @@
 #include <cstring>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "loops/copies.h"
 #include "calls/operands.h"
+#include "loops/blocks.h"
 #include "loops/conversions.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
@@ -87,7 +88,8 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
   int ndim = first.ndim() + stacks;
   std::int64_t dims[max_ndim], along = 0;
   for (const Tensor* part : parts)
-    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along)) along = -1;  // refused as too large
+    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along))
+      along = -1;  // refused as too large
   for (int d = 0, from = 0; d < ndim; ++d) dims[d] = d == axis ? along : first.dims()[stacks ? from++ : d];
   PyObject* output = new_dense_tensor(dtype, ndim, dims);
   if (!output) return nullptr;
@@ -115,7 +117,8 @@ bool read_parts(PyObject* list, PyObject* axis_object, bool stacks, std::vector<
   if (!items.is_sequence || items.count() == 0) return false;
   for (Py_ssize_t i = 0; i < items.count(); ++i) {
     const Tensor* t = read_tensor(items[i]);
-    if (!t || t->quantization || (i > 0 && (t->dtype != parts[0]->dtype || t->ndim() != parts[0]->ndim()))) return false;
+    if (!t || t->quantization || (i > 0 && (t->dtype != parts[0]->dtype || t->ndim() != parts[0]->ndim())))
+      return false;
     parts.push_back(t);
   }
   int ndim = parts[0]->ndim() + stacks;
@@ -179,7 +182,8 @@ PyObject* fast_tile(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   Integers repeats;
   if (!t || !repeats.read(args[1]) || repeats.count != t->ndim()) return nullptr;
   bool per_channel = t->quantization && t->quantization->channel_axis >= 0;
-  if (per_channel || std::any_of(repeats.values, repeats.values + repeats.count, [](auto n) { return n < 0; })) return nullptr;
+  if (per_channel || std::any_of(repeats.values, repeats.values + repeats.count, [](auto n) { return n < 0; }))
+    return nullptr;
   return or_python(tile(*t, repeats.values));
 }
 
@@ -217,7 +221,8 @@ std::vector<Segment> segments(PadMode mode, std::int64_t before, std::int64_t n,
 PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const Operand& value) {
   std::int64_t dims[max_ndim];
   for (int d = 0; d < t.ndim(); ++d)
-    if (__builtin_add_overflow(t.dims()[d], widths[2 * d], &dims[d]) || __builtin_add_overflow(dims[d], widths[2 * d + 1], &dims[d]))
+    if (__builtin_add_overflow(t.dims()[d], widths[2 * d], &dims[d]) ||
+        __builtin_add_overflow(dims[d], widths[2 * d + 1], &dims[d]))
       dims[d] = -1;
   PyObject* output = new_dense_tensor(t.dtype, t.ndim(), dims);
   if (!output) return nullptr;
@@ -231,7 +236,8 @@ PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const O
   if (t.size > 0) moves.add(middle.move);
   // The padding of an axis, where those before it are within the input and those after it are done.
   alignas(16) std::byte steps[2][16];
-  const std::byte* number = follow(cast_path(kernels(), value.dtype, t.dtype, false), value.data(), 1, steps[0], steps[1]);
+  const std::byte* number =
+      follow(cast_path(kernels(), value.dtype, t.dtype, false), value.data(), 1, steps[0], steps[1]);
   for (int axis = t.ndim(); axis-- > 0;) {
     std::int64_t before = widths[2 * axis], after = widths[2 * axis + 1], n = t.dims()[axis];
     std::vector<Segment> parts;
@@ -243,7 +249,8 @@ PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const O
       for (int d = 0; d < t.ndim(); ++d) {
         std::int64_t stride = out.strides()[d], step = mode == PadMode::constant ? 0 : stride;
         if (d == axis)
-          part.axis(segment.count, segment.start * stride, stride, segment.source * step, segment.backwards ? -step : step);
+          part.axis(segment.count, segment.start * stride, stride, segment.source * step,
+                    segment.backwards ? -step : step);
         else if (d < axis) part.axis(t.dims()[d], widths[2 * d] * stride, stride, widths[2 * d] * step, step);
         else part.axis(dims[d], 0, stride, 0, step);
       }
@@ -266,7 +273,8 @@ PyObject* fast_pad(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   std::memcpy(value.number, &zero, sizeof zero);
   if (count == 3) {
     std::int64_t small;
-    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1 : PyFloat_CheckExact(args[2]) && facts(t->dtype).is_inexact();
+    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1
+                                             : PyFloat_CheckExact(args[2]) && facts(t->dtype).is_inexact();
     if (!fits || !read_operand(args[2], value)) return nullptr;
   }
   for (int i = 0; i < widths.count; ++i)
@@ -390,25 +398,32 @@ void init_joining(nb::module_& m) {
   m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
         nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
-  m.def("tile", [](nb::handle object, const std::vector<std::int64_t>& repeats) {
+  m.def(
+      "tile",
+      [](nb::handle object, const std::vector<std::int64_t>& repeats) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || repeats.size() != static_cast<std::size_t>(t->ndim()) ||
             std::any_of(repeats.begin(), repeats.end(), [](auto n) { return n < 0; }))
           throw nb::value_error("a number of times for each axis");
         return raise_or(tile(*t, repeats.data()));
-      }, "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Tensor"),
+      },
+      "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Tensor"),
       "A tensor repeated along each axis.");
   m.def("pad", &pad_checked, "tensor"_a, "widths"_a, "mode"_a, "value"_a,
         nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor"),
         "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.");
-  m.def("roll", [](nb::handle object, const std::vector<std::int64_t>& shifts) {
+  m.def(
+      "roll",
+      [](nb::handle object, const std::vector<std::int64_t>& shifts) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || shifts.size() != static_cast<std::size_t>(t->ndim())) throw nb::value_error("a shift for each axis");
         for (int d = 0; d < t->ndim(); ++d)
-          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1)) throw nb::value_error("a bad shift");
+          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1))
+            throw nb::value_error("a bad shift");
         return raise_or(roll(*t, shifts.data()));
-      }, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Tensor"),
-        "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
+      },
+      "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Tensor"),
+      "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
 }
 
 }  // namespace suanzi

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/without_gil.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -80,7 +80,8 @@ class Masked {
       } else {
         from = values.read(p, m, in_values);
       }
-      std::size_t found = std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
+      std::size_t found =
+          std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
       std::memcpy(out, packed.bytes, found * size);
       out += found * size;
       room -= found;
@@ -127,8 +128,10 @@ PyObject* select(const Tensor& mask, const Tensor* values) {
   run_over(masked.size(), {&mask, &first}, [&] {
     parallel_for(static_cast<std::int64_t>(starts.size()) - 1, 2, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c) {
-        std::int64_t start = starts[static_cast<std::size_t>(c)], room = starts[static_cast<std::size_t>(c) + 1] - start;
-        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item, static_cast<std::size_t>(room), !values);
+        std::int64_t start = starts[static_cast<std::size_t>(c)],
+                     room = starts[static_cast<std::size_t>(c) + 1] - start;
+        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item,
+                    static_cast<std::size_t>(room), !values);
       }
     });
   });
@@ -147,19 +150,25 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
 void init_masked_select(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_masked_select>("masked_select");
-  m.def("masked_select", [](nb::handle input, nb::handle mask) {
+  m.def(
+      "masked_select",
+      [](nb::handle input, nb::handle mask) {
         const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
         if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
         PyObject* made = select(*chosen, t);
         if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
         return raise_or(made);
-      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Tensor"), "The elements that a mask picks.");
-  m.def("mask_indices", [](nb::handle mask) {
+      },
+      "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Tensor"),
+      "The elements that a mask picks.");
+  m.def(
+      "mask_indices",
+      [](nb::handle mask) {
         const Tensor* chosen = read_tensor(mask.ptr());
         if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
         return raise_or(select(*chosen, nullptr));
-      }, "mask"_a, nb::sig("def mask_indices(mask: Any) -> Tensor"),
-      "Where a mask is true, counted in row-major order.");
+      },
+      "mask"_a, nb::sig("def mask_indices(mask: Any) -> Tensor"), "Where a mask is true, counted in row-major order.");
 }
 
 }  // namespace suanzi

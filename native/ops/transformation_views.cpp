@@ -58,14 +58,17 @@ PyObject* View::make() const {
     made = new (std::nothrow) Quantization;
     if (!made) return PyErr_NoMemory();
     made->zero_point = q->zero_point;
-    auto scale_of = [&](std::int64_t channel) { return q->scale[q->scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)]; };
+    auto scale_of = [&](std::int64_t channel) {
+      return q->scale[q->scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+    };
     if (q->channel_axis < 0) {
       made->scale = q->scale;
     } else if (channel_axis_ < 0) {
       made->scale = {scale_of(first_channel_)};
     } else {
       made->channel_axis = channel_axis_;
-      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i) made->scale.push_back(scale_of(first_channel_ + i * channel_step_));
+      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i)
+        made->scale.push_back(scale_of(first_channel_ + i * channel_step_));
     }
   }
   base_.storage->retain();
@@ -169,7 +172,8 @@ PyObject* fast_flatten(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor* t = count == 3 && !keywords ? read_tensor(args[0]) : nullptr;
   std::int64_t dims[max_ndim], middle = 1;
   int start, stop;
-  if (!t || !read_axis(args[1], t->ndim(), start) || !read_axis(args[2], t->ndim(), stop) || start > stop) return nullptr;
+  if (!t || !read_axis(args[1], t->ndim(), start) || !read_axis(args[2], t->ndim(), stop) || start > stop)
+    return nullptr;
   int ndim = 0;
   for (int d = 0; d < t->ndim(); ++d) {
     bool inside = d >= start && d <= stop;
@@ -203,7 +207,8 @@ PyObject* fast_expand_dims(PyObject* const* args, Py_ssize_t count, PyObject* ke
   for (int d = 0; d <= t->ndim(); ++d) {
     // The step of the new axis is never taken; row-major order has it where it stands.
     std::int64_t stride = 1;
-    if (d < t->ndim() && __builtin_mul_overflow(t->strides()[d], std::max<std::int64_t>(t->dims()[d], 1), &stride)) stride = 1;
+    if (d < t->ndim() && __builtin_mul_overflow(t->strides()[d], std::max<std::int64_t>(t->dims()[d], 1), &stride))
+      stride = 1;
     if (d == axis) view.step(stride, 1, false);
     if (d < t->ndim()) view.keep(d);
   }
@@ -327,11 +332,13 @@ PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords
   const Tensor* t = count >= 2 && count <= 4 && !keywords ? read_tensor(args[0]) : nullptr;
   Items items(count >= 2 ? args[1] : Py_None);
   int axis = 0;
-  if (!t || t->ndim() == 0 || !items.is_sequence || (count == 4 && !read_axis(args[3], t->ndim(), axis))) return nullptr;
+  if (!t || t->ndim() == 0 || !items.is_sequence || (count == 4 && !read_axis(args[3], t->ndim(), axis)))
+    return nullptr;
   std::int64_t parts = items.count(), size = t->dims()[axis], left = size;
   if (count >= 3 && args[2] != Py_None) {
     std::int64_t wanted;
-    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > most_parts || (parts > 0 && wanted != parts)) return nullptr;
+    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > most_parts || (parts > 0 && wanted != parts))
+      return nullptr;
     if (parts == 0 && size % wanted) return nullptr;
     parts = wanted;
   }
@@ -382,13 +389,19 @@ void init_views(nb::module_& m) {
   add_fast_path<fast_unstack>("unstack");
   add_fast_path<fast_split>("split");
   add_fast_path<fast_contiguous>("contiguous");
-  m.def("try_view", [](nb::handle name, nb::args args) {
-        PyObject* made = fast_path_of(name).path(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
+  m.def(
+      "try_view",
+      [](nb::handle name, nb::args args) {
+        PyObject* made =
+            fast_path_of(name).path(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
         if (!made && PyErr_Occurred()) throw nb::python_error();
         return made ? nb::steal(made) : nb::none();
-      }, "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
+      },
+      "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
       "What the fast path of that name makes of its arguments; None if it does not take them.");
-  m.def("parts_of_axis", [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
+  m.def(
+      "parts_of_axis",
+      [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
         std::int64_t left = t->dims()[axis];
@@ -397,7 +410,8 @@ void init_views(nb::module_& m) {
         PyObject* parts = parts_of_axis(*t, axis, &sizes);
         if (!parts) throw nb::python_error();
         return nb::steal<nb::list>(parts);
-      }, "tensor"_a, "axis"_a, "sizes"_a,
+      },
+      "tensor"_a, "axis"_a, "sizes"_a,
       nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]"),
       "Views on one part of an axis after the other.");
 }

@@ -7,10 +7,10 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "loops/copies.h"
 #include "calls/operators.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
@@ -32,7 +32,8 @@ struct Prepared {
   Loop loop;
 
   Prepared(const std::vector<nb::handle>& objects, std::size_t expected)
-      : count(static_cast<int>(expected)), together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
+      : count(static_cast<int>(expected)),
+        together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
     if (objects.size() != expected) throw nb::value_error("another number of operands");
     if (!together.fits()) throw nb::value_error("shapes do not go together");
   }
@@ -59,7 +60,8 @@ nb::tuple run_operator(const std::string& kernel, const std::vector<nb::handle>&
   read_all(objects, operands);
   unsigned trouble = none;
   PyObject* output = compute(op, operands, dtype_of(promoted), trouble);
-  if (!output && !trouble && !PyErr_Occurred()) throw nb::value_error("no kernel for this dtype, or shapes do not go together");
+  if (!output && !trouble && !PyErr_Occurred())
+    throw nb::value_error("no kernel for this dtype, or shapes do not go together");
   if (!output && !trouble) throw nb::python_error();
   return nb::make_tuple(output ? nb::steal(output) : nb::none(), trouble);
 }
@@ -105,14 +107,16 @@ PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   Operand operand;
   static constexpr const char* names[] = {"input", "type", "layout"};
   PyObject* given[3];
-  if (!read_named(names, args, count, keywords, given) || count > 2 || !given[0] || !given[1] ||
-      !tensor_of(given[0]) || !read_operand(given[0], operand) || !is_dtype(given[1]))
+  if (!read_named(names, args, count, keywords, given) || count > 2 || !given[0] || !given[1] || !tensor_of(given[0]) ||
+      !read_operand(given[0], operand) || !is_dtype(given[1]))
     return nullptr;
   std::uint64_t found;
   Integers order;
   int ndim = operand.ndim();
   if (PyObject* layout = given[2]) {
-    if (!order.read(layout) || order.count != ndim || (ndim && *std::min_element(order.values, order.values + ndim) < 0)) return nullptr;
+    if (!order.read(layout) || order.count != ndim ||
+        (ndim && *std::min_element(order.values, order.values + ndim) < 0))
+      return nullptr;
     if (!order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
   }
   auto target = static_cast<Dtype>(dtype_index(given[1]));
@@ -208,16 +212,22 @@ void init_calls(nb::module_& m) {
   add_fast_path<fast_cast>("cast");
   m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Tensor"),
         "A copy in row-major order.");
-  m.def("levels", [] {
+  m.def(
+      "levels",
+      [] {
         nb::list found;
         for (const Kernels* table : available_kernels())
           if (table) found.append(table->level);
         return found;
-      }, nb::sig("def levels() -> list[str]"), "The instruction-set levels this machine has, best first.");
+      },
+      nb::sig("def levels() -> list[str]"), "The instruction-set levels this machine has, best first.");
   m.def("level", [] { return kernels().level; }, "The level in use.");
-  m.def("use_level", [](const std::string& level) {
+  m.def(
+      "use_level",
+      [](const std::string& level) {
         if (!use_kernels(level.c_str())) throw nb::value_error("this machine does not have that level");
-      }, "level"_a, "Chooses the instruction-set level.");
+      },
+      "level"_a, "Chooses the instruction-set level.");
   m.def("get_num_threads", &thread_count, "How many threads large loops use.");
   m.def("set_num_threads", &set_num_threads, "count"_a, nb::sig("def set_num_threads(count: int) -> None"),
         "Says how many threads large loops use, from 1 to 1024.");

@@ -9,10 +9,10 @@
 #include <limits>
 #include <string>
 
-#include "loops/elementwise.h"
 #include "calls/operands.h"
 #include "core/status.h"
 #include "core/tensor.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -82,9 +82,7 @@ nb::object read_lists(nb::handle data) {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   bool mixed = seen.floats && seen.ints;
   if (mixed && (seen.low < -exact || seen.high > exact)) return nb::none();
-  Dtype dtype = seen.floats || !(seen.ints || seen.bools) ? Dtype::float64
-                : seen.ints                               ? Dtype::int64
-                                                          : Dtype::boolean;
+  Dtype dtype = seen.floats || !(seen.ints || seen.bools) ? Dtype::float64 : seen.ints ? Dtype::int64 : Dtype::boolean;
   nb::object made = nb::steal(new_dense_tensor(dtype, seen.ndim, seen.dims));
   if (!made.is_valid()) throw nb::python_error();
   std::byte* out = tensor_of(made.ptr())->data();

@@ -64,9 +64,8 @@ void init_operators(nb::module_& m) {
         nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
                 "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F"),
         "Puts the fast path for a kernel in front of the Python function of an operator.");
-  m.def(
-      "check_domains", &check_domains,
-      "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
+  m.def("check_domains", &check_domains,
+        "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
         nb::sig("def declare_symbol(name: str, function: Any) -> None"),
         "Says which Python function is behind the symbol of an operator that has no fast path.");

@@ -30,8 +30,7 @@ std::size_t operand_code(PyObject* x, const RuleTable& table) {
   if (type == &PyComplex_Type) return RuleTable::number_base + 3;
   if (type == zero_dim_type) {
     nb::object dtype = nb::steal(PyObject_GetAttr(x, dtype_attribute));
-    if (dtype.is_valid() && is_dtype(dtype.ptr()))
-      return RuleTable::zero_dim_base + dtype_index(dtype.ptr());
+    if (dtype.is_valid() && is_dtype(dtype.ptr())) return RuleTable::zero_dim_base + dtype_index(dtype.ptr());
     PyErr_Clear();
   }
   return no_code;
@@ -73,11 +72,8 @@ void init_promote(nb::module_& m) {
   dtype_attribute = PyUnicode_InternFromString("dtype");
   m.def(
       "use_zero_dim",
-      [](nb::type_object type) {
-        zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
-      },
-      nb::arg("type"), nb::sig("def use_zero_dim(type: type) -> None"),
-      "Says which type stands for a 0-d tensor.");
+      [](nb::type_object type) { zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()); },
+      nb::arg("type"), nb::sig("def use_zero_dim(type: type) -> None"), "Says which type stands for a 0-d tensor.");
 }
 
 }  // namespace suanzi

@@ -7,14 +7,52 @@ namespace {
 
 // The operators behind Python's symbols, found by name as they are declared.
 enum Symbol : int {
-  plus, minus, times, divide, floor_divide, modulo, power, bit_and, bit_or, bit_xor, shift_left, shift_right,
-  is_equal, is_not_equal, is_greater, is_greater_equal, is_less, is_less_equal, complement, negate, magnitude, product,
+  plus,
+  minus,
+  times,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  is_equal,
+  is_not_equal,
+  is_greater,
+  is_greater_equal,
+  is_less,
+  is_less_equal,
+  complement,
+  negate,
+  magnitude,
+  product,
   symbol_count
 };
-constexpr const char* symbol_names[symbol_count] = {
-    "add", "sub", "mul", "true_divide", "floordiv", "mod", "pow", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_left_shift", "bitwise_right_shift", "equal", "not_equal", "greater", "greater_equal", "less",
-    "less_equal", "bitwise_not", "negative", "abs", "matmul"};
+constexpr const char* symbol_names[symbol_count] = {"add",
+                                                    "sub",
+                                                    "mul",
+                                                    "true_divide",
+                                                    "floordiv",
+                                                    "mod",
+                                                    "pow",
+                                                    "bitwise_and",
+                                                    "bitwise_or",
+                                                    "bitwise_xor",
+                                                    "bitwise_left_shift",
+                                                    "bitwise_right_shift",
+                                                    "equal",
+                                                    "not_equal",
+                                                    "greater",
+                                                    "greater_equal",
+                                                    "less",
+                                                    "less_equal",
+                                                    "bitwise_not",
+                                                    "negative",
+                                                    "abs",
+                                                    "matmul"};
 const Operator* symbols[symbol_count];
 
 // Whether the Python function may know what to do with an object; else another type may.

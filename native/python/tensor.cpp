@@ -75,9 +75,8 @@ PyGetSetDef attributes[] = {
     {"T", attribute<get_transposed>, nullptr, "A view with the axes in reverse order.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
 
 // ---- what Python makes tensors with -----------------------------------------------------------
 
@@ -113,8 +112,8 @@ nb::object wrap_memory(std::uintptr_t address, std::int64_t size, const DtypeInf
   check_ndim(shape.size());
   if (shape.size() != strides.size()) throw nb::value_error("shape and strides differ in length");
   auto* kept = new Owner{owner.inc_ref().ptr()};
-  Storage* storage = adopt_storage(dtype_of(dtype), size, reinterpret_cast<void*>(address), read_only,
-                                   release_owner, kept);
+  Storage* storage =
+      adopt_storage(dtype_of(dtype), size, reinterpret_cast<void*>(address), read_only, release_owner, kept);
   if (!storage) {
     release_owner(kept);
     throw std::bad_alloc();
@@ -133,18 +132,21 @@ nb::object view(nb::handle base, std::int64_t offset, const std::vector<std::int
     std::int64_t span;
     if (shape[i] <= 1) continue;
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span)) throw nb::value_error("bad strides");
-    if (__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high)) throw nb::value_error("bad strides");
+    if (__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high))
+      throw nb::value_error("bad strides");
   }
   if (count > 0 && (low < 0 || high >= t.storage->size)) throw nb::index_error("the view leaves its storage");
   // An empty view reads nothing, so that it may begin anywhere; its offset stays a place in the storage.
   if (count == 0) offset = std::clamp<std::int64_t>(offset, 0, t.storage->size);
   t.storage->retain();
-  nb::object made = raise_or(new_tensor(t.storage, offset, static_cast<int>(shape.size()), shape.data(), strides.data()));
+  nb::object made =
+      raise_or(new_tensor(t.storage, offset, static_cast<int>(shape.size()), shape.data(), strides.data()));
   // One scale holds for every view; where the channels went, only who made the view knows.
   Tensor& viewed = *tensor_of(made.ptr());
   bool same = offset == t.offset && std::equal(shape.begin(), shape.end(), t.dims(), t.dims() + t.ndim()) &&
               std::equal(strides.begin(), strides.end(), t.strides());
-  if (t.quantization && (same || t.quantization->channel_axis < 0)) viewed.quantization = new Quantization(*t.quantization);
+  if (t.quantization && (same || t.quantization->channel_axis < 0))
+    viewed.quantization = new Quantization(*t.quantization);
   return made;
 }
 
@@ -201,7 +203,8 @@ nb::object make_tensor_type(nb::type_object methods) {
   PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw nb::python_error();
   the_type = reinterpret_cast<PyTypeObject*>(type);
-  for (auto [name, value] : nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(methods.attr("__dict__")))) {
+  for (auto [name, value] :
+       nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(methods.attr("__dict__")))) {
     std::string text = nb::cast<std::string>(name);
     if (text != "__dict__" && text != "__weakref__" && text != "__slots__") nb::setattr(type, name, value);
   }
@@ -212,31 +215,46 @@ nb::object make_tensor_type(nb::type_object methods) {
 
 void init_tensor(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots), "Memory that tensors share; its elements are of one dtype.")
-      .def_prop_ro("device", [](const StorageHandle&) { return nb::module_::import_("suanzi.device").attr("CPU"); },
-                   nb::sig("def device(self) -> Any"), "The device it is on.")
-      .def_prop_ro("dtype", [](const StorageHandle& s) { return nb::borrow(dtype_object(static_cast<std::size_t>(s.storage->dtype))); },
-                   nb::sig("def dtype(self) -> DType"), "The type of the elements.")
-      .def_prop_ro("size", [](const StorageHandle& s) { return s.storage->size; }, "Elements.")
-      .def_prop_ro("nbytes", [](const StorageHandle& s) { return s.storage->bytes; }, "Bytes.")
-      .def_prop_ro("data", [](const StorageHandle& s) { return reinterpret_cast<std::uintptr_t>(s.storage->data); },
-                   "The address of the first element.")
-      .def_prop_ro("read_only", [](const StorageHandle& s) { return s.storage->read_only; },
-                   "Whether the memory must not be written to.")
-      .def("__eq__", [](const StorageHandle& a, nb::handle b) {
-        StorageHandle* other;
-        return nb::try_cast(b, other) && other && other->storage == a.storage;
-      }, "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+  nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots),
+                            "Memory that tensors share; its elements are of one dtype.")
+      .def_prop_ro(
+          "device", [](const StorageHandle&) { return nb::module_::import_("suanzi.device").attr("CPU"); },
+          nb::sig("def device(self) -> Any"), "The device it is on.")
+      .def_prop_ro(
+          "dtype",
+          [](const StorageHandle& s) { return nb::borrow(dtype_object(static_cast<std::size_t>(s.storage->dtype))); },
+          nb::sig("def dtype(self) -> DType"), "The type of the elements.")
+      .def_prop_ro(
+          "size", [](const StorageHandle& s) { return s.storage->size; }, "Elements.")
+      .def_prop_ro(
+          "nbytes", [](const StorageHandle& s) { return s.storage->bytes; }, "Bytes.")
+      .def_prop_ro(
+          "data", [](const StorageHandle& s) { return reinterpret_cast<std::uintptr_t>(s.storage->data); },
+          "The address of the first element.")
+      .def_prop_ro(
+          "read_only", [](const StorageHandle& s) { return s.storage->read_only; },
+          "Whether the memory must not be written to.")
+      .def(
+          "__eq__",
+          [](const StorageHandle& a, nb::handle b) {
+            StorageHandle* other;
+            return nb::try_cast(b, other) && other && other->storage == a.storage;
+          },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const StorageHandle& s) { return std::hash<Storage*>()(s.storage); })
-      .def_prop_ro("memory", [](nb::handle s) { return raise_or(PyMemoryView_FromObject(s.ptr())); },
-                   nb::sig("def memory(self) -> memoryview"), "The bytes.");
+      .def_prop_ro(
+          "memory", [](nb::handle s) { return raise_or(PyMemoryView_FromObject(s.ptr())); },
+          nb::sig("def memory(self) -> memoryview"), "The bytes.");
 
   m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: type) -> Any"),
         "Makes the type Tensor, with the methods of a Python class.");
-  m.def("empty", [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
+  m.def(
+      "empty",
+      [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
         check_ndim(shape.size());
         return raise_or(new_dense_tensor(dtype_of(dtype), static_cast<int>(shape.size()), shape.data()));
-      }, "shape"_a, "dtype"_a, nb::sig("def empty(shape: Sequence[int], dtype: DType) -> Tensor"),
+      },
+      "shape"_a, "dtype"_a, nb::sig("def empty(shape: Sequence[int], dtype: DType) -> Tensor"),
       "A new tensor in row-major order, its elements not set.");
   m.def("wrap_memory", &wrap_memory, "address"_a, "size"_a, "dtype"_a, "shape"_a, "strides"_a, "offset"_a,
         "read_only"_a, "owner"_a,
@@ -247,14 +265,18 @@ void init_tensor(nb::module_& m) {
         nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor"),
         "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
         "but scales of channels only if it is the same elements: else set_quantization is to follow.");
-  m.def("set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
-        nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),
-        "Says what the integers of a tensor stand for.");
+  m.def(
+      "set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
+      nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),
+      "Says what the integers of a tensor stand for.");
   m.def("destroy", &destroy, "tensor"_a, nb::sig("def destroy(tensor: Any) -> None"),
         "Lets go of the storage; the tensor cannot be used any more.");
-  m.def("storage", [](nb::handle object) { return StorageHandle(checked(object).storage); }, "tensor"_a,
-        nb::sig("def storage(tensor: Any) -> Storage"), "The storage of a tensor.");
-  m.def("pool_info", [] {
+  m.def(
+      "storage", [](nb::handle object) { return StorageHandle(checked(object).storage); }, "tensor"_a,
+      nb::sig("def storage(tensor: Any) -> Storage"), "The storage of a tensor.");
+  m.def(
+      "pool_info",
+      [] {
         PoolInfo info = pool_info();
         nb::dict found;
         found["in_use"] = info.in_use;
@@ -262,7 +284,8 @@ void init_tensor(nb::module_& m) {
         found["bound"] = info.bound;
         found["storages"] = info.allocations;
         return found;
-      }, nb::sig("def pool_info() -> dict[str, int]"), "Bytes in use, cached, the most that is cached; storages alive.");
+      },
+      nb::sig("def pool_info() -> dict[str, int]"), "Bytes in use, cached, the most that is cached; storages alive.");
   m.def("trim_pool", &trim_pool, "Gives every cached byte back to the system.");
   m.def("bound_pool", &bound_pool, "nbytes"_a, "Sets how many bytes are kept for reuse.");
 }
