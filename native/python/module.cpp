@@ -4,17 +4,9 @@
 
 namespace nb = nanobind;
 
-// In the order in which they need one another.
-#define PARTS \
-  PART(dtypes) PART(rules) PART(promote) PART(fast_functions) PART(tensor) PART(operators) PART(calls) PART(creation) \
-  PART(lists) PART(views) PART(subscripts) PART(joining) PART(gather_scatter) PART(masked_select) \
-  PART(argmax) PART(argsort) PART(nonzero) PART(complex) PART(interpolation) \
-  PART(reduction) PART(cumsum) PART(sparse) PART(quantized) PART(matmul) PART(dlpack) \
-  PART(lapack)
-
 namespace suanzi {
 #define PART(name) void init_##name(nb::module_& m);
-PARTS
+#include "python/parts.def"
 #undef PART
 }  // namespace suanzi
 
@@ -25,6 +17,6 @@ NB_MODULE(_core, m) {
   m.attr("VERSION") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");
 #define PART(name) suanzi::init_##name(m);
-  PARTS
+#include "python/parts.def"
 #undef PART
 }
