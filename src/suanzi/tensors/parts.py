@@ -39,7 +39,7 @@ def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
 
 def converted(x: Tensor, dt: DType) -> Tensor:
     """Return a tensor in a dtype, itself if it has it."""
-    return x if x.dtype is dt else cast("Tensor", _core.cast(x, dt, False))
+    return x if x.dtype is dt else _core.cast(x, dt, False)
 
 
 def copy(x: Tensor) -> Tensor:
