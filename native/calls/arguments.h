@@ -84,7 +84,7 @@ bool read_named(const char* const (&names)[n], PyObject* const* args, Py_ssize_t
   for (std::size_t i = 0; i < n; ++i) found[i] = static_cast<Py_ssize_t>(i) < count ? args[i] : nullptr;
   Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t k = 0; k < named; ++k) {
-    std::size_t i = 0;
+    auto i = static_cast<std::size_t>(count);  // those before have come by position
     while (i < n && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, k), names[i])) ++i;
     if (i == n || found[i]) return false;
     found[i] = args[count + k];
