@@ -1,8 +1,8 @@
-// native/calls/arguments.h: plain arguments of the short cuts: tensors, integers, lists of either.
+// native/calls/arguments.h: plain arguments of fast paths: tensors, integers, lists of either, by position or by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "core/tensor.h"
 
@@ -35,9 +35,12 @@ struct Items {
   PyObject* object;
   bool is_tuple, is_sequence;
 
-  explicit Items(PyObject* o) : object(o), is_tuple(PyTuple_CheckExact(o)), is_sequence(is_tuple || PyList_CheckExact(o)) {}
+  explicit Items(PyObject* o)
+      : object(o), is_tuple(PyTuple_CheckExact(o)), is_sequence(is_tuple || PyList_CheckExact(o)) {}
   Py_ssize_t count() const { return is_tuple ? PyTuple_GET_SIZE(object) : PyList_GET_SIZE(object); }
-  PyObject* operator[](Py_ssize_t i) const { return is_tuple ? PyTuple_GET_ITEM(object, i) : PyList_GET_ITEM(object, i); }
+  PyObject* operator[](Py_ssize_t i) const {
+    return is_tuple ? PyTuple_GET_ITEM(object, i) : PyList_GET_ITEM(object, i);
+  }
 };
 
 struct Integers {
@@ -72,5 +75,28 @@ struct Integers {
     return true;
   }
 };
+
+// What each parameter was given, null if nothing; false if a call does not fit the names.
+template <std::size_t n>
+bool read_named(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+                PyObject* (&found)[n]) {
+  if (count > static_cast<Py_ssize_t>(n)) return false;
+  for (std::size_t i = 0; i < n; ++i) found[i] = static_cast<Py_ssize_t>(i) < count ? args[i] : nullptr;
+  Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t k = 0; k < named; ++k) {
+    auto i = static_cast<std::size_t>(count);  // those before have come by position
+    while (i < n && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, k), names[i])) ++i;
+    if (i == n || found[i]) return false;
+    found[i] = args[count + k];
+  }
+  return true;
+}
+
+// True or False itself, or nothing, which leaves the value as it is.
+inline bool read_flag(PyObject* object, bool& value) {
+  if (!object) return true;
+  value = object == Py_True;
+  return object == Py_True || object == Py_False;
+}
 
 }  // namespace suanzi

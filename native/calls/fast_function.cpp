@@ -7,8 +7,11 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <vector>
 
-namespace suanzi::detail {
+namespace suanzi {
+
+namespace detail {
 
 using namespace nb::literals;
 
@@ -28,10 +31,9 @@ nb::object builtin_like(nb::handle function, Entry entry) {
   nb::object empty = inspect.attr("_empty");
   nb::list bare;
   for (nb::handle parameter : nb::iter(signature.attr("parameters").attr("values")()))
-    bare.append(parameter.attr("replace")(
-        "annotation"_a = empty, "default"_a = literal(parameter.attr("default"), empty)));
-  signature = signature.attr("replace")("parameters"_a = bare,
-                                        "return_annotation"_a = empty);
+    bare.append(
+        parameter.attr("replace")("annotation"_a = empty, "default"_a = literal(parameter.attr("default"), empty)));
+  signature = signature.attr("replace")("parameters"_a = bare, "return_annotation"_a = empty);
 
   // These live as long as the function, which is a global of a module: as long as the process.
   auto* name = new std::string(nb::cast<std::string>(function.attr("__name__")));
@@ -45,4 +47,26 @@ nb::object builtin_like(nb::handle function, Entry entry) {
   return nb::steal(made);
 }
 
-}  // namespace suanzi::detail
+}  // namespace detail
+
+namespace {
+std::vector<NamedFastPath> fast_paths;
+}  // namespace
+
+void add_fast_path(NamedFastPath named) { fast_paths.push_back(named); }
+
+const NamedFastPath& fast_path_of(nb::handle name) {
+  for (const NamedFastPath& one : fast_paths)
+    if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), one.name) == 0) return one;
+  throw nb::value_error("there is no fast path of that name");
+}
+
+void init_fast_functions(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "accelerate", [](nb::handle function) { return fast_path_of(function.attr("__name__")).make_function(function); },
+      "function"_a, nb::sig("def accelerate(function: F, /) -> F"),
+      "Puts the fast path of its name in front of a Python function.");
+}
+
+}  // namespace suanzi

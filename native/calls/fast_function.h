@@ -1,4 +1,4 @@
-// native/calls/fast_function.h: a Python function with a native short cut in front of it.
+// native/calls/fast_function.h: a Python function with a native fast path in front of it.
 #pragma once
 
 #include <exception>
@@ -8,9 +8,16 @@
 namespace suanzi {
 
 // Answers a call, or returns null without an exception to say "not mine": then the Python function
-// is called with the same arguments. So the short cut handles what is common and right, and every
+// is called with the same arguments. So the fast path handles what is common and right, and every
 // error message is written once, in Python.
 using FastPath = PyObject* (*)(PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+
+// What a fast path made. Nothing, with an exception, is left to Python, which meets it again and says
+// it in the operator's name.
+inline PyObject* or_python(PyObject* made) {
+  if (!made) PyErr_Clear();
+  return made;
+}
 
 namespace detail {
 
@@ -18,10 +25,10 @@ using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 nb::object builtin_like(nb::handle function, Entry entry);
 
-// The Python function behind a short cut; a built-in function could hold it as its `self`, but
+// The Python function that is the fallback; a built-in function could hold it as its `self`, but
 // then it could not be pickled by name.
 template <FastPath fast>
-PyObject* slow_path = nullptr;
+PyObject* fallback = nullptr;
 
 template <FastPath fast>
 PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -36,7 +43,7 @@ PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* key
     if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
     PyErr_Clear();  // Python meets it again, and says it in the operator's name
   }
-  return PyObject_Vectorcall(slow_path<fast>, args, static_cast<std::size_t>(count), keywords);
+  return PyObject_Vectorcall(fallback<fast>, args, static_cast<std::size_t>(count), keywords);
 }
 
 }  // namespace detail
@@ -45,8 +52,25 @@ PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* key
 template <FastPath fast>
 nb::object make_fast_function(nb::handle function) {
   nb::object made = detail::builtin_like(function, detail::call<fast>);
-  detail::slow_path<fast> = function.inc_ref().ptr();
+  detail::fallback<fast> = function.inc_ref().ptr();
   return made;
 }
+
+// ---- by name ----------------------------------------------------------------------------------
+
+struct NamedFastPath {
+  const char* name;
+  FastPath path;
+  nb::object (*make_function)(nb::handle);
+};
+
+// Adds a fast path for the Python function of a name.
+void add_fast_path(NamedFastPath named);
+template <FastPath fast>
+void add_fast_path(const char* name) {
+  add_fast_path({name, fast, make_fast_function<fast>});
+}
+// Throws if there is none of that name.
+const NamedFastPath& fast_path_of(nb::handle name);
 
 }  // namespace suanzi

@@ -94,15 +94,15 @@ std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTab
 // ---- shapes -----------------------------------------------------------------------------------
 
 Together::Together(const Operand* operands, int count) noexcept : operands_(operands), count_(count) {
-  if (lie_straight()) return;
+  if (are_contiguous()) return;
   shape_ = own_shape_;
-  straight_ = false;
+  contiguous_ = false;
   fits_ = broadcast();
   if (fits_) choose_order();
 }
 
 // The common case: nothing is to be found out about axes.
-bool Together::lie_straight() noexcept {
+bool Together::are_contiguous() noexcept {
   const Tensor* first = nullptr;
   for (int i = 0; i < count_; ++i) {
     const Tensor* t = operands_[i].tensor;
@@ -165,7 +165,7 @@ PyObject* Together::new_output(Dtype dtype) const {
 }
 
 void Together::make_loop(Loop& loop) const noexcept {
-  if (straight_) {
+  if (contiguous_) {
     loop.start(size_ == 1 ? 0 : 1, &size_);
     for (int i = 0; i < count_; ++i) {
       const Operand& operand = operands_[i];

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loops/elementwise.h"
-#include "loops/copies.h"
 #include "core/rules.h"
 #include "core/tensor.h"
+#include "core/without_gil.h"
+#include "loops/copies.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -32,9 +33,18 @@ bool broadcast_move(const Tensor& target, const Operand& source, Move& move);
 // The row of an operand in the rule table, or operand_count if its value has a say.
 std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTable& table);
 
+// Runs a loop over up to three operands, without the GIL if it is long.
+template <class F>
+void run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
+  if (size < long_loop) return body();
+  Storage* kept[3];
+  for (int i = 0; i < count; ++i) kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
+  run_without_gil(kept, count, body);
+}
+
 // Operands side by side: the shape they are repeated to, and the order of axes in which the output
 // is laid out, that of the first operand of its shape, so that arrays of one layout are read and
-// written straight through.
+// written in one run.
 class Together {
  public:
   // Up to three operands, which must outlive this.
@@ -51,17 +61,17 @@ class Together {
   void make_loop(Loop& loop) const noexcept;
 
  private:
-  bool lie_straight() noexcept;
+  bool are_contiguous() noexcept;
   bool broadcast() noexcept;
   void choose_order() noexcept;
 
   const Operand* operands_;
   int count_;
   bool fits_ = true;
-  bool plain_ = true;     // the order of axes is row-major
-  bool straight_ = true;  // every operand is dense in row-major order, or one value
+  bool plain_ = true;       // the order of axes is row-major
+  bool contiguous_ = true;  // every operand is dense in row-major order, or one value
   int ndim_ = 0;
-  std::int64_t size_ = 0;  // where straight_
+  std::int64_t size_ = 0;  // where contiguous_
   const std::int64_t* shape_;
   std::int64_t own_shape_[max_ndim];
   int order_[max_ndim];

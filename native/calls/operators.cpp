@@ -1,18 +1,12 @@
-// native/calls/operators.cpp: element-wise operators, and the short cut that runs them without Python.
+// native/calls/operators.cpp: element-wise operators, and the fast path that runs them without Python.
 //
-// The short cut takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
+// The fast path takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
 // broadcasts, allocates and computes. Whatever it does not know or like, a refusal or a zero divisor
 // among it, it leaves to the Python function, which explains.
 #include "calls/operators.h"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <array>
 #include <atomic>
-#include <utility>
 
-#include "calls/fast_function.h"
 #include "loops/transposed_inputs.h"
 
 namespace suanzi {
@@ -117,16 +111,21 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  trouble = run_loop(loop.size, operands, count, [&] {
-    if (!Straightened::is_needed(loop)) return run_form(op, loop, promoted, out, out_dtype);
-    Straightened straight(loop);
-    return run_form(op, straight.loop(), promoted, out, out_dtype);
+  run_loop(loop.size, operands, count, [&] {
+    if (!CopiedInputs::is_needed(loop)) {
+      trouble = run_form(op, loop, promoted, out, out_dtype);
+      return;
+    }
+    CopiedInputs copied(loop);
+    trouble = run_form(op, copied.loop(), promoted, out, out_dtype);
   });
   if (trouble) Py_CLEAR(output);
   return output;
 }
 
 namespace {
+
+std::atomic<bool> domains_matter{false};
 
 // What the rule table says, if it does; a condition is not promoted.
 std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
@@ -140,11 +139,11 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
   return table.get(op.operator_class, a, b);
 }
 
-std::atomic<bool> domains_matter{false};
-
 }  // namespace
 
-PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+void check_domains() { domains_matter = true; }
+
+PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (!op.dtypes || keywords || count != operand_count(op.form)) return nullptr;
   if (op.has_domain && domains_matter) return nullptr;
   Operand operands[3];
@@ -153,7 +152,7 @@ PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, 
     if (!read_operand(args[i], operands[i])) return nullptr;
     any_tensor |= operands[i].tensor != nullptr;
     // What is stored is not what it stands for.
-    if (dtype_table[static_cast<std::size_t>(operands[i].dtype)].kind == Kind::Quantized) return nullptr;
+    if (facts(operands[i].dtype).is_quantized()) return nullptr;
   }
   if (!any_tensor) return nullptr;
   std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
@@ -171,68 +170,6 @@ PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, 
   PyObject* output = compute(op, operands, promoted, trouble);
   if (!output) PyErr_Clear();  // Python meets it again, and says it in the operator's name
   return output;
-}
-
-// ---- declarations -----------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::size_t max_operators = 96;
-std::array<Operator, max_operators> declared;
-std::size_t declared_count = 0;
-
-template <std::size_t slot>
-PyObject* shortcut_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return shortcut(declared[slot], args, count, keywords);
-}
-
-// A built-in function carries no data that a call could find quickly, so each operator has one.
-template <std::size_t... slots>
-constexpr auto make_entries(std::index_sequence<slots...>) {
-  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<shortcut_of<slots>>...};
-}
-constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
-
-nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
-                            std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool dear,
-                            bool has_domain, nb::handle function) {
-  if (declared_count == max_operators) throw nb::value_error("too many operators");
-  if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
-  Operator op;
-  op.name = name;
-  set_kernel(op, kernel, count);
-  op.operator_class = operator_class;
-  op.cost = dear ? Cost::dear : Cost::cheap;
-  op.has_domain = has_domain;
-  for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
-  nb::object made = entries[declared_count](function);
-  op.function = function.inc_ref().ptr();
-  declared[declared_count] = op;
-  set_symbol(name, declared[declared_count++]);
-  return made;
-}
-
-void declare_symbol(const std::string& name, nb::handle function) {
-  if (declared_count == max_operators) throw nb::value_error("too many operators");
-  declared[declared_count].function = function.inc_ref().ptr();
-  set_symbol(name, declared[declared_count++]);
-}
-
-}  // namespace
-
-void init_operators(nb::module_& m) {
-  using namespace nb::literals;
-  m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
-        "dear"_a, "has_domain"_a, "function"_a,
-        nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
-                "dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F"),
-        "Puts the short cut for a kernel in front of the Python function of an operator.");
-  m.def(
-      "mind_domains", [] { domains_matter = true; },
-      "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
-  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
-        nb::sig("def declare_symbol(name: str, function: Any) -> None"),
-        "Says which Python function is behind the symbol of an operator that has no short cut.");
 }
 
 }  // namespace suanzi

@@ -3,14 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <initializer_list>
 #include <string>
-#include <vector>
 
-#include "loops/elementwise.h"
 #include "calls/operands.h"
 #include "core/python.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -32,7 +29,7 @@ struct Operator {
   std::size_t kernel = 0;
   Result result = Result::same;
   std::size_t operator_class = 0;
-  std::uint32_t dtypes = 0;  // a bit for each; none: there is no short cut
+  std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path
   Cost cost = Cost::cheap;
   bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
@@ -49,59 +46,11 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count);
 // not go together, or the kernel met `trouble`.
 PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble);
 
-// The way without Python: for tensors and plain numbers that the rule table has an answer for. Null
+// The fast path: for tensors and plain numbers that the rule table has an answer for. Null
 // without an exception leaves it to the Python function.
-PyObject* shortcut(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
-// Keeps the memory of a tensor.
-class Kept {
- public:
-  explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
-  ~Kept() { release_storage(storage_); }
-
- private:
-  Storage* storage_;
-};
-
-// Runs a loop over operands; a long one lets other Python threads run, which may destroy them.
-template <class F>
-unsigned run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {
-  if (size < 1 << 15) return body();
-  Storage* kept[3];
-  for (int i = 0; i < count; ++i) {
-    kept[i] = operands[i].tensor ? operands[i].tensor->storage : nullptr;
-    if (kept[i]) kept[i]->retain();
-  }
-  PyThreadState* state = PyEval_SaveThread();
-  unsigned found = 0;
-  std::exception_ptr problem;
-  try {
-    found = body();
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  // Where Python has ended meanwhile, this ends the thread: so it must not stand in a destructor.
-  PyEval_RestoreThread(state);
-  for (int i = 0; i < count; ++i)
-    if (kept[i]) release_storage(kept[i]);
-  if (problem) std::rethrow_exception(problem);
-  return found;
-}
-
-// Runs a loop, without the GIL if it is long, over tensors that cannot go away meanwhile.
-template <class F>
-void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, F&& body) {
-  Operand operands[3];
-  int count = 0;
-  for (const Tensor* t : tensors) operands[count++].tensor = t;
-  run_loop(size, operands, count, [&] { body(); return 0u; });
-}
-
-// Says which operator is behind one of Python's symbols, if one is behind its name.
-void set_symbol(const std::string& name, const Operator& op);
-// Adds the slots for +, -, ==, ... to those of the tensor type.
-void add_symbol_slots(std::vector<PyType_Slot>& slots);
+// Leaves operators that have a domain to Python from here on, which asks whether it matters there.
+void check_domains();
 
 }  // namespace suanzi

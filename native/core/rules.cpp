@@ -11,6 +11,7 @@ namespace {
 PyObject* context_variable = nullptr;  // ContextVar[RuleSet]
 PyObject* default_rules = nullptr;     // RuleSet
 PyObject* rules_by_name = nullptr;     // dict[str, RuleSet]
+PyObject* operator_classes = nullptr;  // dict[str, OperatorClass]
 PyTypeObject* table_type = nullptr;
 bool any_chosen = false;
 
@@ -21,14 +22,9 @@ void keep(PyObject*& slot, nb::handle value) {
 }
 
 void check(std::size_t operator_class, std::size_t a, std::size_t b) {
-  if (operator_class >= RuleTable::class_count || a >= RuleTable::operand_count ||
-      b >= RuleTable::operand_count)
+  if (operator_class >= RuleTable::class_count || a >= RuleTable::operand_count || b >= RuleTable::operand_count)
     throw nb::index_error("no such cell");
 }
-
-}  // namespace
-
-namespace {
 
 // The table behind a Python object; null unless it is a rule set whose __init__ has run.
 const RuleTable* table_of(PyObject* object) {
@@ -46,13 +42,17 @@ nb::object rules_in_force() {
 }  // namespace
 
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
-  if (rules == Py_None)
-    keep = rules_in_force();
-  else if (PyUnicode_CheckExact(rules) && rules_by_name)
-    keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
-  else
-    keep = nb::borrow(rules);
+  if (rules == Py_None) keep = rules_in_force();
+  else if (PyUnicode_CheckExact(rules) && rules_by_name) keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
+  else keep = nb::borrow(rules);
   return table_of(keep.ptr());
+}
+
+std::size_t operator_class(PyObject* name) {
+  if (!PyUnicode_CheckExact(name) || !operator_classes) return RuleTable::class_count;
+  PyObject* found = PyDict_GetItem(operator_classes, name);
+  if (!found || !PyLong_Check(found)) return RuleTable::class_count;
+  return PyLong_AsSize_t(found);
 }
 
 void init_rules(nb::module_& m) {
@@ -60,8 +60,7 @@ void init_rules(nb::module_& m) {
   cls.def(nb::init<std::vector<std::string>, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"))
       .def(
           "_remember",
-          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b,
-             const DtypeInfo& answer) {
+          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b, const DtypeInfo& answer) {
             check(operator_class, a, b);
             t.set(operator_class, a, b, answer.index);
           },
@@ -81,12 +80,13 @@ void init_rules(nb::module_& m) {
       nb::arg("variable"), nb::arg("by_name"),
       nb::sig("def use_rules(variable: object, by_name: dict[str, Any]) -> None"),
       "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
+  m.def("rules_chosen", [] { any_chosen = true; }, "To be called before the ContextVar gets its first value.");
   m.def(
-      "rules_chosen", [] { any_chosen = true; },
-      "To be called before the ContextVar gets its first value.");
+      "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); }, nb::arg("rules"),
+      "The rule set in force where the ContextVar has no value.");
   m.def(
-      "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); },
-      nb::arg("rules"), "The rule set in force where the ContextVar has no value.");
+      "use_operators", [](nb::dict classes) { keep(operator_classes, classes); }, nb::arg("classes"),
+      nb::sig("def use_operators(classes: dict[str, Any]) -> None"), "Says which operator is of which class.");
 }
 
 }  // namespace suanzi

@@ -28,8 +28,7 @@ class RuleTable {
   static constexpr std::uint8_t unknown = 0xFF;
 
   RuleTable(std::vector<std::string> own_rules, bool checks_integers)
-      : own_rules_(std::move(own_rules)),
-        checks_integers_(checks_integers),
+      : own_rules_(std::move(own_rules)), checks_integers_(checks_integers),
         cells_(class_count * operand_count * operand_count, unknown) {}
 
   // Whether some operator has a rule of its own, so that its class does not answer for it.
@@ -62,5 +61,8 @@ class RuleTable {
 // set or the name of a loaded one. Null where Python must look closer. The table lives at least as
 // long as `keep`.
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
+
+// The class of the operator of a name; class_count if it is not a known one.
+std::size_t operator_class(PyObject* name);
 
 }  // namespace suanzi

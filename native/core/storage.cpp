@@ -209,10 +209,9 @@ Pool& pool() noexcept {
 }  // namespace
 
 Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
-  std::size_t item = dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+  std::size_t item = facts(dtype).itemsize;
   std::size_t bytes;
-  if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) ||
-      bytes > memory_size())
+  if (size < 0 || __builtin_mul_overflow(static_cast<std::size_t>(size), item, &bytes) || bytes > memory_size())
     return nullptr;  // the system might promise what it does not have, and end the process later
   bool apart = bytes >= large;
   std::size_t size_class = class_of(apart ? bytes : header + bytes);
@@ -233,16 +232,15 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept {
   return storage;
 }
 
-Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only,
-                       void (*release)(void*), void* owner) noexcept {
+Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only, void (*release)(void*),
+                       void* owner) noexcept {
   auto* storage = new (std::nothrow) Storage{};
   if (!storage) return nullptr;
   storage->references.store(1, std::memory_order_relaxed);
   storage->dtype = dtype;
   storage->read_only = read_only;
   storage->size = size;
-  storage->bytes =
-      static_cast<std::size_t>(size) * dtype_table[static_cast<std::size_t>(dtype)].itemsize;
+  storage->bytes = static_cast<std::size_t>(size) * facts(dtype).itemsize;
   storage->data = static_cast<std::byte*>(data);
   storage->release = release;
   storage->owner = owner;

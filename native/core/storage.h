@@ -15,10 +15,10 @@ struct Storage {
   std::atomic<std::int64_t> references;
   Dtype dtype;
   bool read_only;
-  std::int64_t size;   // elements
-  std::size_t bytes;   // of data
-  std::byte* data;     // 64-byte aligned unless foreign
-  std::size_t block;   // size class of the allocation, 0 for foreign memory
+  std::int64_t size;       // elements
+  std::size_t bytes;       // of data
+  std::byte* data;         // 64-byte aligned unless foreign
+  std::size_t block;       // size class of the allocation, 0 for foreign memory
   void (*release)(void*);  // frees foreign memory; null for our own
   void* owner;
 
@@ -33,16 +33,16 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept;
 
 // Returns a storage over foreign memory, which `release(owner)` frees, or null when there is no
 // memory; then `release` is not called.
-Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only,
-                       void (*release)(void*), void* owner) noexcept;
+Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only, void (*release)(void*),
+                       void* owner) noexcept;
 
 // Drops one reference.
 void release_storage(Storage* storage) noexcept;
 
 struct PoolInfo {
-  std::size_t in_use;     // bytes handed out
-  std::size_t cached;     // bytes kept for reuse
-  std::size_t bound;      // the most that is kept
+  std::size_t in_use;        // bytes handed out
+  std::size_t cached;        // bytes kept for reuse
+  std::size_t bound;         // the most that is kept
   std::int64_t allocations;  // storages alive
 };
 

@@ -57,7 +57,7 @@ class Extents {
 struct Tensor {
   Storage* storage = nullptr;  // null once destroyed
   Dtype dtype = Dtype::float32;
-  bool row_major = true;  // dense, in row-major order
+  bool row_major = true;    // dense, in row-major order
   std::int64_t offset = 0;  // elements
   std::int64_t size = 0;
   Extents extents;
@@ -66,10 +66,8 @@ struct Tensor {
   int ndim() const noexcept { return extents.ndim(); }
   const std::int64_t* dims() const noexcept { return extents.dims(); }
   const std::int64_t* strides() const noexcept { return extents.strides(); }
-  std::size_t itemsize() const noexcept { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
-  std::byte* data() const noexcept {
-    return storage->data + offset * static_cast<std::int64_t>(itemsize());
-  }
+  std::size_t itemsize() const noexcept { return facts(dtype).itemsize; }
+  std::byte* data() const noexcept { return storage->data + offset * static_cast<std::int64_t>(itemsize()); }
 };
 
 // The number of elements of a shape; false if it does not fit 63 bits, or a dim is negative.
@@ -82,7 +80,7 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
 // Whether a quantisation can be that of a tensor: by its dtype, and as many scales as there are channels.
 bool is_consistent(const Tensor& t, const Quantization& q) noexcept;
 // Lets a new tensor stand for numbers as another does, if they are of one dtype and it can: where the
-// channels went, only who made it knows.
+// channels are now, only the maker knows.
 void take_quantization(Tensor& made, const Tensor& source);
 
 // ---- the Python object ------------------------------------------------------------------------
@@ -100,6 +98,9 @@ extern PyTypeObject* the_type;
 inline Tensor* tensor_of(PyObject* object) {
   return Py_TYPE(object) == the_type ? &reinterpret_cast<PyTensor*>(object)->tensor : nullptr;
 }
+
+// Frees an object of that type, or keeps it to be used again.
+void deallocate_tensor(PyObject* self);
 
 // A new Python tensor over a storage, whose reference it takes over, also when it fails. Null and
 // a MemoryError when there is no memory.

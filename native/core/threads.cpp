@@ -54,7 +54,8 @@ struct Job {
     for (;;) {
       std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
       if (i >= parts) return;
-      (*body)(i * part, std::min(n, (i + 1) * part));
+      std::int64_t begin = i * part;
+      (*body)(begin, std::min(n, begin + part));
     }
   }
 };

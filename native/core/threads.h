@@ -7,7 +7,7 @@
 namespace suanzi {
 
 inline constexpr int max_threads = 1024;
-// How many elements that are cheap to compute or to move a thread is worth.
+// Minimum cheap elements per thread.
 inline constexpr std::int64_t grain = 1 << 15;
 
 // How many threads large loops use; from 1 to max_threads.

@@ -1,4 +1,4 @@
-// native/kernels/complex.cpp: complex numbers put together, and their conjugates.
+// native/kernels/complex.cpp: 7.2.15: complex numbers put together, and their conjugates.
 #include "kernels/common.inc"
 
 #include "kernels/complex.h"

@@ -1,4 +1,4 @@
-// native/kernels/complex.h: the loops over the parts of complex numbers, behind one table per level.
+// native/kernels/complex.h: 7.2.15: the table of the loops over the parts of complex numbers.
 #pragma once
 
 #include <cstddef>

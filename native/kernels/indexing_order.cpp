@@ -1,4 +1,4 @@
-// native/kernels/indexing_order.cpp: numbers in order: the best of them, keys to sort by, places.
+// native/kernels/indexing_order.cpp: 7.2.14: numbers in order: the best of them, keys to sort by, indices.
 #include "kernels/common.inc"
 
 #include "kernels/indexing_order.h"
@@ -98,7 +98,8 @@ void ranks_loop(void* memory, std::size_t n, u32* ranks) {
     for (; j < group + lanes && j < n; ++j)
       below -= (Lanes)((own > keys[j]) | ((own == keys[j]) & (numbers > static_cast<U>(j - group))));
     for (; j < n; ++j) count_if<false>(own, keys[j], below);
-    for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane) ranks[group + lane] = static_cast<u32>(below[lane]);
+    for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane)
+      ranks[group + lane] = static_cast<u32>(below[lane]);
   }
 }
 

@@ -1,4 +1,4 @@
-// native/kernels/indexing_order.h: the loops that put numbers in order, behind one table per level.
+// native/kernels/indexing_order.h: 7.2.14: the table of the loops that put numbers in order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,22 @@
 namespace suanzi {
 
 // How stored elements are ordered. NaN is the largest number and every NaN is equal; so are the zeros.
-enum class Order : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, float8_e4m3fn, float8_e5m2, float16, bfloat16, f32, f64 };
+enum class Order : std::uint8_t {
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  float8_e4m3fn,
+  float8_e5m2,
+  float16,
+  bfloat16,
+  f32,
+  f64
+};
 inline constexpr std::size_t order_count = 14;
 
 // The order of the elements of a dtype; false if they have none, such as complex numbers, or are integers

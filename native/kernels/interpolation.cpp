@@ -1,4 +1,4 @@
-// native/kernels/interpolation.cpp: the loops of interpolate of one level.
+// native/kernels/interpolation.cpp: 7.2.18: the loops of interpolate.
 #include "kernels/common.inc"
 
 #include "kernels/interpolation.h"

@@ -1,4 +1,4 @@
-// native/kernels/interpolation.h: the inner loops of interpolate, a table per instruction-set level.
+// native/kernels/interpolation.h: 7.2.18: the table of the loops of interpolate.
 #pragma once
 
 #include <cstddef>

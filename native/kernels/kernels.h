@@ -54,17 +54,16 @@ using Binary = unsigned (*)(const void* a, const void* b, void* out, std::size_t
 // Copies n elements `stride` bytes apart to a dense array, or back.
 using Strided = void (*)(const void* in, void* out, std::size_t n, std::ptrdiff_t stride);
 // out = condition ? a : b, element by element; the condition is bytes.
-using Select = void (*)(const void* condition, const void* a, const void* b, void* out,
-                        std::size_t n);
+using Select = void (*)(const void* condition, const void* a, const void* b, void* out, std::size_t n);
 
-// Turns rows of elements into columns, both dense.
+// Transposes rows of elements to columns, both dense.
 using Transpose = void (*)(const void* in, void* out, std::size_t rows, std::size_t columns);
 // Packs the elements that a mask of bytes has not 0 for, and returns how many there are; the output
 // has room for n, all of which may be written to.
 using Compress = std::size_t (*)(const void* mask, const void* in, void* out, std::size_t n);
 // n elements between the integers of a quantised dtype and f32 or f64; scales are one, or one each.
-using Requantize = void (*)(const void* in, const float* scale, bool one_scale, std::int32_t zero_point,
-                            void* out, std::size_t n);
+using Requantize = void (*)(const void* in, const float* scale, bool one_scale, std::int32_t zero_point, void* out,
+                            std::size_t n);
 // Widens [low, high] by n elements; `finite` becomes false if one of them is not.
 using Extremes = void (*)(const void* in, std::size_t n, double& low, double& high, bool& finite);
 
@@ -73,27 +72,27 @@ struct QuantizeKernels {
   Requantize quantize[2][2];  // from f32, from f64; to the nearest, down
 };
 
-struct RankingKernels;  // rankings.h
-struct ComplexKernels;  // complex_numbers.h
+struct RankingKernels;  // indexing_order.h
+struct ComplexKernels;  // complex.h
 
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
-struct ProductKernels;  // products.h
+struct ProductKernels;  // linear_algebra_products.h
 
 struct Kernels {
   const char* level;
   Convert convert[real_lane_count][real_lane_count];  // rounds once; wraps; saturates from floats
-  Convert to_odd[real_lane_count];  // to f32, rounded to odd, so that a second rounding is right
-  Convert widen[narrow_count];      // to f32
-  Convert narrow[narrow_count];     // from f32, rounded once
-  Convert clamp[narrow_count];      // f32 to f32, within the finite numbers of the format
-  Convert nonzero[real_lane_count];  // to a byte, 0 or 1
-  Convert either;                    // pairs of bytes to a byte: complex to bool
-  Convert wrap_int4, wrap_uint4, wrap_uint1;     // bytes to bytes, modulo the width
-  Convert limit_int4, limit_uint4, limit_uint1;  // bytes to bytes, to the nearest end of the range
-  Convert to_complex[size_count];    // x to (x, 0), by the size of x
-  Convert real_part[size_count];     // (x, y) to x, by the size of x
+  Convert to_odd[real_lane_count];                    // to f32, rounded to odd, so that a second rounding is right
+  Convert widen[narrow_count];                        // to f32
+  Convert narrow[narrow_count];                       // from f32, rounded once
+  Convert clamp[narrow_count];                        // f32 to f32, within the finite numbers of the format
+  Convert nonzero[real_lane_count];                   // to a byte, 0 or 1
+  Convert either;                                     // pairs of bytes to a byte: complex to bool
+  Convert wrap_int4, wrap_uint4, wrap_uint1;          // bytes to bytes, modulo the width
+  Convert limit_int4, limit_uint4, limit_uint1;       // bytes to bytes, to the nearest end of the range
+  Convert to_complex[size_count];                     // x to (x, 0), by the size of x
+  Convert real_part[size_count];                      // (x, y) to x, by the size of x
   // Copies bytes past the caches; end_stream makes what this thread copied so visible to others.
   Convert stream;
   void (*end_stream)();
@@ -102,8 +101,8 @@ struct Kernels {
   Transpose transpose[size_count];
   Compress compress[size_count];
   std::size_t (*count)(const void* mask, std::size_t n);  // bytes that are not 0
-  Unary unary[unary_count][lane_count];     // null where there is none
-  Binary binary[binary_count][lane_count];  // null where there is none
+  Unary unary[unary_count][lane_count];                   // null where there is none
+  Binary binary[binary_count][lane_count];                // null where there is none
   // Over two operands of a narrow format, to that format or to bytes; null where there is none.
   Binary fused[binary_count][narrow_count];
   // Exact comparison across types: i64 with u64, i64 with f64, u64 with f64.

@@ -11,8 +11,8 @@ namespace suanzi {
 // A dtype is stored as a lane, or as a narrow format that widens to one; a complex dtype is pairs
 // of either.
 struct Layer {
-  Lane lane;        // what it computes in; of one part, for complex
-  bool is_narrow;   // stored as `narrow`, computes as f32
+  Lane lane;       // what it computes in; of one part, for complex
+  bool is_narrow;  // stored as `narrow`, computes as f32
   Narrow narrow;
   bool is_complex;
   std::uint8_t log2_size;  // of a stored element
@@ -21,7 +21,7 @@ struct Layer {
 namespace detail {
 
 constexpr Layer make_layer(Dtype dtype) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
+  const DtypeInfo& info = facts(dtype);
   std::uint8_t log2 = 0;
   while ((1u << log2) < info.itemsize) ++log2;
   switch (dtype) {
@@ -37,8 +37,7 @@ constexpr Layer make_layer(Dtype dtype) {
     default: break;
   }
   // bool, char, the integers of whatever width, and the integers that quantised dtypes store
-  bool is_signed = info.kind == Kind::Int ||
-                   (info.kind == Kind::Quantized && info.code != 7);  // 7: asymmetric uint
+  bool is_signed = info.kind == Kind::Int || (info.kind == Kind::Quantized && info.code != 7);  // 7: asymmetric uint
   auto base = static_cast<std::uint8_t>(is_signed ? Lane::i8 : Lane::u8);
   return {static_cast<Lane>(base + log2), false, {}, false, log2};
 }
@@ -62,8 +61,7 @@ constexpr Lane compute_lane(Dtype dtype) {
 
 // Whether `outer` holds every value of `inner`, for real dtypes and by their formats alone.
 constexpr bool holds_exactly(Dtype outer, Dtype inner) {
-  const DtypeInfo &o = dtype_table[static_cast<std::size_t>(outer)],
-                  &i = dtype_table[static_cast<std::size_t>(inner)];
+  const DtypeInfo &o = facts(outer), &i = facts(inner);
   if (outer == inner) return true;
   bool inner_float = i.exponent_bits != 0, outer_float = o.exponent_bits != 0;
   if (inner_float)

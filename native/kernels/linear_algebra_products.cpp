@@ -1,4 +1,4 @@
-// native/kernels/linear_algebra_products.cpp: sums of products of one level.
+// native/kernels/linear_algebra_products.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: sums of products.
 //
 // Multiplication and addition are two operations everywhere, and the order of additions is fixed,
 // so that every level gives the same bits.
@@ -41,7 +41,8 @@ inline Vector<T> load(const T* from) {
 // u16 would be multiplied as int, which may overflow.
 template <class T>
 inline T times(T a, T b) {
-  if constexpr (is_complex<T>) return {rounded(a.re * b.re) - rounded(a.im * b.im), rounded(a.re * b.im) + rounded(a.im * b.re)};
+  if constexpr (is_complex<T>)
+    return {rounded(a.re * b.re) - rounded(a.im * b.im), rounded(a.re * b.im) + rounded(a.im * b.re)};
   else if constexpr (std::is_same_v<T, u16>) return static_cast<u16>(u32{a} * u32{b});
   else return a * b;
 }
@@ -72,7 +73,8 @@ constexpr int rows_at_once = 1;
 
 template <class T, int count>
 void dot_some(const std::byte* rows, std::ptrdiff_t stride, const T* b, T* out, std::size_t n) {
-  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes,
+                        lanes = vector_bytes / sizeof(T);
   const T* a[count];
   for (int r = 0; r < count; ++r) a[r] = reinterpret_cast<const T*>(rows + r * stride);
   Vector<T> running[count][vectors] = {};
@@ -103,7 +105,8 @@ void dots(const void* rows_, std::ptrdiff_t stride, std::size_t count, const voi
 // Vectors of (re, im, re, im, ...) times each other, and times each other's parts exchanged.
 template <class T>
 void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
-  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes, lanes = vector_bytes / sizeof(T);
+  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes,
+                        lanes = vector_bytes / sizeof(T);
   typedef std::conditional_t<sizeof(T) == 4, i32, i64> Index;
   Vector<Index> exchange;
   for (std::size_t j = 0; j < lanes; ++j) exchange[j] = static_cast<Index>(j ^ 1);
@@ -130,7 +133,8 @@ void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
 }
 
 template <class T>
-void dots_complex(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b, void* out_, std::size_t n) {
+void dots_complex(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b, void* out_,
+                  std::size_t n) {
   auto rows = static_cast<const std::byte*>(rows_);
   auto out = static_cast<T*>(out_);
   for (; count > 0; --count, rows += stride, out += 2)
@@ -200,11 +204,14 @@ struct Pairs {
   }
   static Vector<u32> step(Vector<u32> sum, u32 a, Vector<u32> b) {
 #if defined(__AVX512BW__)
-    return sum + reinterpret_cast<Vector<u32>>(_mm512_madd_epi16(_mm512_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m512i>(b)));
+    return sum + reinterpret_cast<Vector<u32>>(
+                     _mm512_madd_epi16(_mm512_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m512i>(b)));
 #elif defined(__AVX2__)
-    return sum + reinterpret_cast<Vector<u32>>(_mm256_madd_epi16(_mm256_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m256i>(b)));
+    return sum + reinterpret_cast<Vector<u32>>(
+                     _mm256_madd_epi16(_mm256_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m256i>(b)));
 #elif defined(__SSE2__)
-    return sum + reinterpret_cast<Vector<u32>>(_mm_madd_epi16(_mm_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m128i>(b)));
+    return sum + reinterpret_cast<Vector<u32>>(
+                     _mm_madd_epi16(_mm_set1_epi32(static_cast<int>(a)), reinterpret_cast<__m128i>(b)));
 #else
     // Shifting by 16 as unsigned, then as signed, is the sign of the lower half.
     typedef i32 Signed __attribute__((vector_size(vector_bytes)));
@@ -218,8 +225,8 @@ struct Pairs {
 
 // Panels of `width` columns (rows, for the left operand), one behind the other; what is missing is 0.
 template <class How, int width>
-void pack(const Matrix& m, std::int64_t across, std::int64_t along, std::int64_t across_count,
-          std::int64_t along_count, typename How::Packed* out) {
+void pack(const Matrix& m, std::int64_t across, std::int64_t along, std::int64_t across_count, std::int64_t along_count,
+          typename How::Packed* out) {
   using Element = typename How::Element;
   auto data = reinterpret_cast<const Element*>(m.data);
   for (std::int64_t first = 0; first < across_count; first += width) {
@@ -251,8 +258,8 @@ struct Tile {
   static constexpr int lanes = vector_bytes / sizeof(Packed);
   static constexpr int rows = tile_rows, columns = tile_vectors * lanes;
 
-  static void multiply(const Packed* a, const Packed* b, std::int64_t places, Packed* c, std::int64_t c_row,
-                       int m, int n, bool adds) {
+  static void multiply(const Packed* a, const Packed* b, std::int64_t places, Packed* c, std::int64_t c_row, int m,
+                       int n, bool adds) {
     V sums[rows][tile_vectors] = {};
     alignas(64) Packed edge[rows][columns];
     bool whole = m == rows && n == columns;
@@ -261,8 +268,7 @@ struct Tile {
         std::memset(edge, 0, sizeof edge);
         for (int i = 0; i < m; ++i) std::memcpy(edge[i], c + i * c_row, static_cast<std::size_t>(n) * sizeof(Packed));
       }
-      for (int i = 0; i < rows; ++i)
-        std::memcpy(sums[i], whole ? c + i * c_row : edge[i], sizeof sums[i]);
+      for (int i = 0; i < rows; ++i) std::memcpy(sums[i], whole ? c + i * c_row : edge[i], sizeof sums[i]);
     }
     for (std::int64_t p = 0; p < places; ++p, a += rows, b += columns) {
       V right[tile_vectors];
@@ -304,8 +310,8 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
         for (std::int64_t j = 0; j < columns; j += T::columns)
           for (std::int64_t i = 0; i < rows; i += T::rows)
             T::multiply(left + i * places, right + j * places, places, c + (i0 + i) * c_row + j0 + j, c_row,
-                        static_cast<int>(least(T::rows, rows - i)),
-                        static_cast<int>(least(T::columns, columns - j)), adds || p0 > 0);
+                        static_cast<int>(least(T::rows, rows - i)), static_cast<int>(least(T::columns, columns - j)),
+                        adds || p0 > 0);
       }
     }
   }

@@ -1,4 +1,4 @@
-// native/kernels/linear_algebra_products.h: sums of products: what its kernels are, and the products of tensors.
+// native/kernels/linear_algebra_products.h: 7.2.17.1, 7.2.17.2, 7.2.17.12: the table of loops for sums of products.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct Matrix {
 using Dots = void (*)(const void* rows, std::ptrdiff_t stride, std::size_t count, const void* b, void* out,
                       std::size_t n);
 // y[j] += x[0] * rows[0][j] + x[1] * rows[1][j] + ..., in this order; rows are `stride` bytes apart.
-using AddRows = void (*)(const void* x, const void* rows, std::ptrdiff_t stride, std::size_t count,
-                         void* y, std::size_t n);
+using AddRows = void (*)(const void* x, const void* rows, std::ptrdiff_t stride, std::size_t count, void* y,
+                         std::size_t n);
 // c = a b, or c + a b, for c of m rows and n columns, dense within a row, and rows `c_row` elements
 // apart. Each element is summed in the order of k, one product after the other.
-using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row,
-                          std::int64_t m, std::int64_t n, std::int64_t k, bool adds);
+using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
+                          std::int64_t k, bool adds);
 // y[i] += x[i], or one x for all.
 using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
 struct ProductKernels {

@@ -1,4 +1,4 @@
-// native/kernels/reduction.cpp: sums and means of one level, and the table of all reductions.
+// native/kernels/reduction.cpp: 7.2.13.1: sums and means, and the table of all reductions.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -14,7 +14,9 @@ namespace {
 
 struct Adding {
   template <class T>
-  static T combine(T a, T b) noexcept { return static_cast<T>(a + b); }
+  static T combine(T a, T b) noexcept {
+    return static_cast<T>(a + b);
+  }
 };
 
 template <class U>
@@ -125,7 +127,8 @@ void finish_narrow(const void* partials, std::int64_t count, std::int64_t, void*
 template <Narrow format, std::size_t parts>
 void mean_narrow(const void* partials, std::int64_t count, std::int64_t n, void* out) {
   auto size = static_cast<f64>(n);
-  each<f32, typename Format<format>::bits, parts>(partials, count, out, [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
+  each<f32, typename Format<format>::bits, parts>(partials, count, out,
+                                                  [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
 }
 
 template <std::size_t parts>
@@ -191,7 +194,8 @@ void fill_integer(ReductionKernels& k) {
   if constexpr (sizeof(T) < 8)
     entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>>(Dtype::float32, mean_of_integers<is_signed>, true);
   else
-    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
+    entry(k, ReduceMode::mean, dtype) =
+        reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
 }
 
 template <class Op>
@@ -234,7 +238,7 @@ void fill_sums(ReductionKernels& k) {
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
-void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k);
 
 const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
   static const ReductionKernels table = [] {
@@ -243,7 +247,7 @@ const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
     SUANZI_OF_LEVEL(fill_extremes)(k);
     SUANZI_OF_LEVEL(fill_norms)(k);
     SUANZI_OF_LEVEL(fill_products)(k);
-    SUANZI_OF_LEVEL(fill_running)(k);
+    SUANZI_OF_LEVEL(fill_cumsum)(k);
     return k;
   }();
   return table;

@@ -1,4 +1,4 @@
-// native/kernels/reduction.h: the loops that combine many elements to one, and what drives them.
+// native/kernels/reduction.h: 7.2.13: the table of the loops that combine many elements to one.
 //
 // In which order the elements of a result are combined is decided by how many there are, and by
 // nothing else: neither the instruction set, nor the threads, nor the layout. They are cut into
@@ -42,10 +42,10 @@ struct Reduction {
   Dtype result;
 };
 
-// Running sums. Floats add up in f64: 16 neighbours in a tree, 16 of such groups one after the other,
+// Cumulative sums. Floats add up in f64: 16 neighbours in a tree, 16 of such groups one after the other,
 // then 16 of those, and so on; integers wrap. Groups of 16, and those of 16 groups, are counted from
 // the first element of a line.
-struct RunningSum {
+struct CumulativeSum {
   static constexpr int level_count = 14;  // 16^15 elements
   struct State {
     double sums[level_count];  // of what is complete, within what is not: of groups of 16, of 256, ...
@@ -62,7 +62,7 @@ struct RunningSum {
 struct ReductionKernels {
   Reduction of[reduce_mode_count][dtype_count];  // rows is null where there is none
   Reduction norms[norm_part_count][dtype_count];
-  RunningSum running[dtype_count];  // rows is null where there is none, line for complex numbers
+  CumulativeSum cumulative[dtype_count];  // rows is null where there is none, line for complex numbers
 };
 
 }  // namespace suanzi

@@ -1,4 +1,4 @@
-// native/kernels/reduction_cumsum.cpp: running sums of one level.
+// native/kernels/reduction_cumsum.cpp: 7.2.13.2: cumulative sums.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -10,7 +10,7 @@
 namespace suanzi {
 namespace {
 
-using State = RunningSum::State;
+using State = CumulativeSum::State;
 using V = Vector<f64>;
 constexpr std::size_t lanes = vector_bytes / sizeof(f64), group = 16, group_vectors = group / lanes;
 
@@ -117,7 +117,7 @@ inline void add_earlier(V (&x)[group_vectors]) noexcept {
 
 // A level is complete with 16 of what is below it.
 inline void carry(f64* sums, std::int64_t pitch, std::int64_t groups) noexcept {
-  for (int level = 0; level + 1 < RunningSum::level_count && groups % 16 == 0; ++level, groups /= 16) {
+  for (int level = 0; level + 1 < CumulativeSum::level_count && groups % 16 == 0; ++level, groups /= 16) {
     sums[(level + 1) * pitch] += sums[level * pitch];
     sums[level * pitch] = -0.0;
   }
@@ -125,7 +125,7 @@ inline void carry(f64* sums, std::int64_t pitch, std::int64_t groups) noexcept {
 
 inline f64 above(const f64* sums) noexcept {
   f64 found = -0.0;
-  for (int level = RunningSum::level_count; level-- > 1;) found += sums[level];
+  for (int level = CumulativeSum::level_count; level-- > 1;) found += sums[level];
   return found;
 }
 
@@ -166,7 +166,7 @@ void float_rows(const std::byte* const* in, std::byte* const* out, std::int64_t 
   using S = typename C::Stored;
   int used = 1;
   for (std::int64_t left = groups; left > 0; left /= 16) ++used;
-  used = used < RunningSum::level_count ? used : RunningSum::level_count;
+  used = used < CumulativeSum::level_count ? used : CumulativeSum::level_count;
   for (std::int64_t c = 0; c < width; c += lanes) {
     std::size_t count = width - c < static_cast<std::int64_t>(lanes) ? static_cast<std::size_t>(width - c) : lanes;
     V x[group];
@@ -213,7 +213,9 @@ struct Row {
   static constexpr std::size_t count = 16 / sizeof(U);
 
   template <std::size_t by, std::size_t... i>
-  static W moved(W x, std::index_sequence<i...>) noexcept { return __builtin_shufflevector(W{}, x, (count - by + i)...); }
+  static W moved(W x, std::index_sequence<i...>) noexcept {
+    return __builtin_shufflevector(W{}, x, (count - by + i)...);
+  }
   template <std::size_t by>
   static void add_earlier(W& x) noexcept {
     if constexpr (by < count) {
@@ -268,15 +270,19 @@ void integer_rows(const std::byte* const* in, std::byte* const* out, std::int64_
 }
 
 template <class U>
-RunningSum of_integers() { return {integer_line<U>, integer_rows<U>}; }
+CumulativeSum of_integers() {
+  return {integer_line<U>, integer_rows<U>};
+}
 template <class C>
-RunningSum of_floats() { return {float_line<C>, float_rows<C>}; }
+CumulativeSum of_floats() {
+  return {float_line<C>, float_rows<C>};
+}
 
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k);
-void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k) {
-  auto set = [&](Dtype dtype, RunningSum kernels) { k.running[static_cast<std::size_t>(dtype)] = kernels; };
+void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k) {
+  auto set = [&](Dtype dtype, CumulativeSum kernels) { k.cumulative[static_cast<std::size_t>(dtype)] = kernels; };
   set(Dtype::int8, of_integers<u8>());
   set(Dtype::uint8, of_integers<u8>());
   set(Dtype::int16, of_integers<u16>());
@@ -292,7 +298,7 @@ void SUANZI_OF_LEVEL(fill_running)(ReductionKernels& k) {
   set(Dtype::float32, of_floats<Single>());
   set(Dtype::float64, of_floats<Double>());
   // Complex numbers are rows of two parts, along whichever axis.
-  RunningSum half = of_floats<Small<Narrow::float16>>(), single = of_floats<Single>(), twice = of_floats<Double>();
+  CumulativeSum half = of_floats<Small<Narrow::float16>>(), single = of_floats<Single>(), twice = of_floats<Double>();
   half.line = single.line = twice.line = nullptr;
   set(Dtype::complex32, half);
   set(Dtype::complex64, single);

@@ -1,4 +1,4 @@
-// native/kernels/reduction_extremes.cpp: the largest and the smallest, and the bits, of one level.
+// native/kernels/reduction_extremes.cpp: 7.2.13.1: the largest and the smallest, and the bits.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -10,11 +10,15 @@ namespace {
 
 struct Larger {
   template <class T>
-  static T combine(T a, T b) noexcept { return a > b ? a : b; }
+  static T combine(T a, T b) noexcept {
+    return a > b ? a : b;
+  }
 };
 struct Smaller {
   template <class T>
-  static T combine(T a, T b) noexcept { return a < b ? a : b; }
+  static T combine(T a, T b) noexcept {
+    return a < b ? a : b;
+  }
 };
 
 template <class T, bool largest>
@@ -106,7 +110,8 @@ void fill_bool(ReductionKernels& k) {
   copy(ReduceMode::min, ReduceMode::band);
   copy(ReduceMode::prod, ReduceMode::band);
   entry(k, ReduceMode::prod, Dtype::boolean).result = Dtype::int64;
-  entry(k, ReduceMode::prod, Dtype::boolean).finish = [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+  entry(k, ReduceMode::prod, Dtype::boolean).finish = [](const void* partials, std::int64_t count, std::int64_t,
+                                                         void* out) {
     each<u8, i64, 1>(partials, count, out, [](u8 x) { return i64{x}; });
   };
 }

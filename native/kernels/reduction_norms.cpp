@@ -1,4 +1,4 @@
-// native/kernels/reduction_norms.cpp: magnitudes and squares combined, of one level.
+// native/kernels/reduction_norms.cpp: 7.2.13.1, 7.2.17.11: magnitudes and squares combined, for norms.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -12,11 +12,15 @@ namespace {
 
 struct Adding {
   template <class T>
-  static T combine(T a, T b) noexcept { return a + b; }
+  static T combine(T a, T b) noexcept {
+    return a + b;
+  }
 };
 struct Larger {
   template <class T>
-  static T combine(T a, T b) noexcept { return a > b ? a : b; }
+  static T combine(T a, T b) noexcept {
+    return a > b ? a : b;
+  }
 };
 
 // What is done to an element before it is added to others. Squares scaled by a power of two before
@@ -28,7 +32,8 @@ template <Map map, class V>
 inline V mapped(V x) noexcept {
   if constexpr (map == Map::magnitude) {
     if constexpr (std::is_floating_point_v<V>) return std::fabs(x);
-    else if constexpr (sizeof(x[0]) == 8) return reinterpret_cast<V>(reinterpret_cast<Vector<i64, sizeof(V)>>(x) & std::numeric_limits<i64>::max());
+    else if constexpr (sizeof(x[0]) == 8)
+      return reinterpret_cast<V>(reinterpret_cast<Vector<i64, sizeof(V)>>(x) & std::numeric_limits<i64>::max());
     else return reinterpret_cast<V>(reinterpret_cast<Vector<i32, sizeof(V)>>(x) & std::numeric_limits<i32>::max());
   } else if constexpr (map == Map::square) {
     return x * x;
@@ -220,12 +225,14 @@ void fill(ReductionKernels& k, Dtype dtype) {
   using Max = Largest<I, infinity>;
   part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(dtype, finish_sum<To, typename Sum::Partial>, false);
   part(k, NormPart::largest, dtype) = reduction_of<Max>(dtype, Max::finish, true);
-  part(k, NormPart::squares, dtype) = reduction_of<Squares>(dtype, finish_squares<To, typename Squares::Partial, 1>, false);
+  part(k, NormPart::squares, dtype) =
+      reduction_of<Squares>(dtype, finish_squares<To, typename Squares::Partial, 1>, false);
 }
 
 template <Narrow format, class I, I infinity, class P>
 void fill_narrow(ReductionKernels& k, Dtype dtype) {
-  fill<OfNarrow<format, Map::magnitude, f32>, OfNarrow<format, Map::square, P>, ToNarrow<format>, I, infinity>(k, dtype);
+  fill<OfNarrow<format, Map::magnitude, f32>, OfNarrow<format, Map::square, P>, ToNarrow<format>, I, infinity>(k,
+                                                                                                               dtype);
 }
 
 template <class S, class Squares, class To>
@@ -234,14 +241,17 @@ void fill_complex(ReductionKernels& k, Dtype dtype, Dtype result) {
   using Max = LargestOfComplex<S>;
   part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(result, finish_sum<To, typename Sum::Partial>, false);
   part(k, NormPart::largest, dtype) = reduction_of<Max>(result, finish_largest<To, typename Max::Partial>, true);
-  part(k, NormPart::squares, dtype) = reduction_of<Squares>(result, finish_squares<To, typename Squares::Partial, 2>, false);
+  part(k, NormPart::squares, dtype) =
+      reduction_of<Squares>(result, finish_squares<To, typename Squares::Partial, 2>, false);
 }
 
 template <std::size_t parts>
 void fill_scaled(ReductionKernels& k, Dtype dtype) {
   part(k, NormPart::squares, dtype).finish = finish_squares_of_double<parts>;
-  part(k, NormPart::squares_of_large, dtype) = reduction_of<OfWide<f64, Map::square_of_large, parts>>(Dtype::float64, finish_scaled<Map::square_of_large, parts>, false);
-  part(k, NormPart::squares_of_small, dtype) = reduction_of<OfWide<f64, Map::square_of_small, parts>>(Dtype::float64, finish_scaled<Map::square_of_small, parts>, false);
+  part(k, NormPart::squares_of_large, dtype) = reduction_of<OfWide<f64, Map::square_of_large, parts>>(
+      Dtype::float64, finish_scaled<Map::square_of_large, parts>, false);
+  part(k, NormPart::squares_of_small, dtype) = reduction_of<OfWide<f64, Map::square_of_small, parts>>(
+      Dtype::float64, finish_scaled<Map::square_of_small, parts>, false);
 }
 
 }  // namespace

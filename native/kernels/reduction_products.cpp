@@ -1,4 +1,4 @@
-// native/kernels/reduction_products.cpp: products of one level.
+// native/kernels/reduction_products.cpp: 7.2.13.1: products.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -48,9 +48,12 @@ struct ProductOfNarrow : Multiplying {
 
 template <Narrow format>
 void fill_narrow(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfNarrow<format>>(dtype, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
-    each<f32, typename Format<format>::bits, 1>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
-  }, false);
+  entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfNarrow<format>>(
+      dtype,
+      [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+        each<f32, typename Format<format>::bits, 1>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
+      },
+      false);
 }
 
 // ---- complex numbers ----------------------------------------------------------------------------
@@ -94,7 +97,7 @@ struct ProductOfComplex {
     return lanes[0];
   }
   static void combine(void* a, const void* b, std::int64_t count) {
-    auto *x = static_cast<Number*>(a);
+    auto* x = static_cast<Number*>(a);
     auto* y = static_cast<const Number*>(b);
     for (std::int64_t i = 0; i < count; ++i) x[i] = times(x[i], y[i]);
   }
@@ -105,7 +108,9 @@ struct ProductOfComplex {
       Number levels[16];
       std::int64_t blocks = 0;
       for (std::int64_t done = 0; done < n; done += block_rows, ++blocks) {
-        Number carried = block(n - done < block_rows ? n - done : block_rows, [&](std::int64_t i) { return row + (done + i) * 2 * static_cast<std::int64_t>(sizeof(S)); });
+        Number carried = block(n - done < block_rows ? n - done : block_rows, [&](std::int64_t i) {
+          return row + (done + i) * 2 * static_cast<std::int64_t>(sizeof(S));
+        });
         int level = 0;
         for (std::int64_t left = blocks; left & 1; left >>= 1) carried = times(levels[level++], carried);
         levels[level] = carried;
@@ -150,10 +155,14 @@ void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k) {
   fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::float16>(k, Dtype::float16);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);
-  entry(k, ReduceMode::prod, Dtype::float32) = reduction_of<ProductOfFloats<f32, f64>>(Dtype::float32, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
-    each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
-  }, false);
-  entry(k, ReduceMode::prod, Dtype::float64) = reduction_of<ProductOfFloats<f64, f64>>(Dtype::float64, keep<f64>, false);
+  entry(k, ReduceMode::prod, Dtype::float32) = reduction_of<ProductOfFloats<f32, f64>>(
+      Dtype::float32,
+      [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+        each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
+      },
+      false);
+  entry(k, ReduceMode::prod, Dtype::float64) =
+      reduction_of<ProductOfFloats<f64, f64>>(Dtype::float64, keep<f64>, false);
   entry(k, ReduceMode::prod, Dtype::complex32) = ProductOfComplex<u16, f32>::made(Dtype::complex32);
   entry(k, ReduceMode::prod, Dtype::complex64) = ProductOfComplex<f32, f64>::made(Dtype::complex64);
   entry(k, ReduceMode::prod, Dtype::complex128) = ProductOfComplex<f64, f64>::made(Dtype::complex128);

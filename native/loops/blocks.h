@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "loops/elementwise.h"
 #include "kernels/kernels.h"
 #include "loops/conversions.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -21,7 +21,7 @@ inline std::size_t item(Dtype dtype) { return std::size_t{1} << layer_of(dtype).
 
 // Runs a path over n elements; `in` may be returned as it is. The buffers are used in turn.
 inline const std::byte* follow(const Path& path, const std::byte* in, std::size_t n, std::byte* buffer_a,
-                        std::byte* buffer_b) {
+                               std::byte* buffer_b) {
   for (int i = 0; i < path.count; ++i) {
     std::byte* out = in == buffer_a ? buffer_b : buffer_a;
     path.steps[i](in, out, n * path.multiple[i]);
@@ -31,8 +31,8 @@ inline const std::byte* follow(const Path& path, const std::byte* in, std::size_
 }
 
 // As above, but the last step writes to `out`; without steps the elements are copied.
-inline void follow_to(const Path& path, const std::byte* in, std::size_t n, std::size_t itemsize,
-               std::byte* out, std::byte* buffer_a, std::byte* buffer_b) {
+inline void follow_to(const Path& path, const std::byte* in, std::size_t n, std::size_t itemsize, std::byte* out,
+                      std::byte* buffer_a, std::byte* buffer_b) {
   if (path.count == 0) {
     if (in != out) std::memcpy(out, in, n * itemsize);
     return;
@@ -84,7 +84,8 @@ class Writer {
   void put(std::int64_t position, std::size_t n, Buffer* buffers, bool repeats = false) const {
     std::size_t count = repeats ? 1 : n;
     if (!streams_ || repeats) {
-      if (path_.count) follow_to(path_, buffers[0].bytes, count, itemsize_, at(position), buffers[0].bytes, buffers[1].bytes);
+      if (path_.count)
+        follow_to(path_, buffers[0].bytes, count, itemsize_, at(position), buffers[0].bytes, buffers[1].bytes);
       else if (streams_) std::memcpy(at(position), buffers[0].bytes, itemsize_);
     } else {
       const std::byte* made = follow(path_, buffers[0].bytes, n, buffers[0].bytes, buffers[1].bytes);
@@ -114,8 +115,7 @@ class Reader {
     itemsize_ = std::size_t{1} << layer_.log2_size;
     repeats_ = true;
     for (int d = 0; d < loop.ndim; ++d) repeats_ &= input.strides[d] == 0;
-    dense_ = loop.ndim == 0 ||
-             (loop.ndim == 1 && input.strides[0] == static_cast<std::int64_t>(itemsize_));
+    dense_ = loop.ndim == 0 || (loop.ndim == 1 && input.strides[0] == static_cast<std::int64_t>(itemsize_));
   }
 
   bool repeats() const { return repeats_; }
@@ -195,8 +195,6 @@ inline std::size_t widest(const Path& path, std::size_t start) {
 }
 
 // How many elements fit every buffer.
-inline std::size_t block_elements(std::size_t widest_element) {
-  return block_bytes / widest_element;
-}
+inline std::size_t block_elements(std::size_t widest_element) { return block_bytes / widest_element; }
 
 }  // namespace suanzi

@@ -24,8 +24,7 @@ void add_step(Path& path, Convert step, std::size_t out_size, int multiple = 1) 
   ++path.count;
 }
 
-bool is_float(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
-std::size_t item(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
+std::size_t item(Dtype dtype) { return facts(dtype).itemsize; }
 
 // The dtypes that fill less than their byte. They are also fitted when they are read: the memory may
 // be an array of ml_dtypes, which leaves the sign of int4 out of the upper bits.
@@ -40,8 +39,7 @@ Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
 }
 
 // Between real dtypes, none of them bool as a target; `multiple` is 2 over the parts of complex.
-void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate,
-                int multiple) {
+void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool saturate, int multiple) {
   const Layer &s = layer_of(source), &t = layer_of(target);
   if (source == target) return;
   Lane at = s.lane;
@@ -51,10 +49,12 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
     if (k.to_odd[index(at)]) add_step(path, k.to_odd[index(at)], 4 * multiple, multiple);
     else if (at != Lane::f32) add_step(path, k.convert[index(at)][index(Lane::f32)], 4 * multiple, multiple);
     if (saturate) add_step(path, k.clamp[index(t.narrow)], 4 * multiple, multiple);
-    add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple, multiple);
+    add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple,
+             multiple);
   } else {
-    if (at != t.lane) add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
-    if (Convert fit = fitting_step(k, target, is_float(source))) add_step(path, fit, 1);
+    if (at != t.lane)
+      add_step(path, k.convert[index(at)][index(t.lane)], lane_size[index(t.lane)] * multiple, multiple);
+    if (Convert fit = fitting_step(k, target, facts(source).is_inexact())) add_step(path, fit, 1);
   }
 }
 

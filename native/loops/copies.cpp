@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "loops/blocks.h"
 #include "core/threads.h"
+#include "loops/axes.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -50,18 +51,13 @@ void simplify(Plan& p) {
   }
   std::stable_sort(order, order + kept, [&](int a, int b) { return p.to_strides[a] > p.to_strides[b]; });
   Move sorted = p;
-  int out = 0;
   for (int i = 0; i < kept; ++i) {
-    int d = order[i];
-    bool merges = out > 0 && p.to_strides[out - 1] == sorted.to_strides[d] * sorted.dims[d] &&
-                  p.from_strides[out - 1] == sorted.from_strides[d] * sorted.dims[d];
-    if (merges) --out;
-    p.dims[out] = merges ? p.dims[out] * sorted.dims[d] : sorted.dims[d];
-    p.to_strides[out] = sorted.to_strides[d];
-    p.from_strides[out] = sorted.from_strides[d];
-    ++out;
+    p.dims[i] = sorted.dims[order[i]];
+    p.to_strides[i] = sorted.to_strides[order[i]];
+    p.from_strides[i] = sorted.from_strides[order[i]];
   }
-  p.ndim = out;
+  std::int64_t* const strides[] = {p.to_strides, p.from_strides};
+  p.ndim = merge_axes(kept, p.dims, strides, 2);
 }
 
 // Takes short rows that are dense on both sides, such as pairs, as elements of their size.
@@ -115,7 +111,8 @@ void for_rows(const Plan& p, std::int64_t begin, std::int64_t end, Row&& row) {
 // ---- copies of bytes --------------------------------------------------------------------------
 
 template <std::size_t size>
-void copy_far_apart(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t to_step, std::int64_t from_step) {
+void copy_far_apart(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t to_step,
+                    std::int64_t from_step) {
   if (from_step == 0) {
     std::byte value[size];
     std::memcpy(value, from, size);
@@ -194,7 +191,8 @@ void convert_blocks(const Plan& p, bool in_order) {
         else read(next, from, count, from_item, from_step);
         next += count * from_item;
       });
-      const std::byte* made = follow(p.path, gathered.bytes, static_cast<std::size_t>(n), steps[0].bytes, steps[1].bytes);
+      const std::byte* made =
+          follow(p.path, gathered.bytes, static_cast<std::size_t>(n), steps[0].bytes, steps[1].bytes);
       for_rows(targets, at, at + n, [&](std::byte* to, const std::byte*, std::int64_t count) {
         if (to_step == to_item) std::memcpy(to, made, static_cast<std::size_t>(count * to_item));
         else write(to, made, count, to_step, to_item);
@@ -255,7 +253,7 @@ void transpose_tiles(const Plan& p, int source_axis) {
   for (int d = 0; d < p.last(); ++d) aligned &= p.to_strides[d] % 64 == 0;
   bool streams = p.streams && aligned;
   parallel_for(planes * tiles, std::max<std::int64_t>(grain / tile_size, 1), [&](std::int64_t begin, std::int64_t end) {
-    Tile read, turned, converted[2];
+    Tile read, transposed, converted[2];
     for (std::int64_t at = begin; at < end; ++at) {
       std::int64_t plane = at / tiles, tile = at % tiles;
       std::int64_t row = tile % row_tiles * edge, column = tile / row_tiles * edge;
@@ -268,8 +266,9 @@ void transpose_tiles(const Plan& p, int source_axis) {
       std::size_t pitch = static_cast<std::size_t>(n_rows * from_item);
       for (std::int64_t j = 0; j < n_columns; ++j)
         std::memcpy(read.bytes + static_cast<std::size_t>(j) * pitch, from + j * from_column, pitch);
-      k.transpose[log2](read.bytes, turned.bytes, static_cast<std::size_t>(n_columns), static_cast<std::size_t>(n_rows));
-      const std::byte* made = turned.bytes;
+      k.transpose[log2](read.bytes, transposed.bytes, static_cast<std::size_t>(n_columns),
+                        static_cast<std::size_t>(n_rows));
+      const std::byte* made = transposed.bytes;
       for (std::int64_t i = 0; i < n_rows; ++i, to += to_row, made += n_columns * from_item) {
         const std::byte* line = p.converts() ? follow(p.path, made, static_cast<std::size_t>(n_columns),
                                                       converted[0].bytes, converted[1].bytes)

@@ -1,12 +1,12 @@
-// native/loops/copies.h: elements moved from one place in memory to another, and converted on the way.
+// native/loops/copies.h: strided copies, which convert on the way.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/dtypes.h"
-#include "loops/elementwise.h"
 #include "core/tensor.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 

@@ -1,4 +1,4 @@
-// native/loops/elementwise.cpp: the drivers behind elementwise.h.
+// native/loops/elementwise.cpp: element-wise loops, block by block.
 //
 // A mixed operation makes no temporary: a block of each operand is converted in the first-level
 // cache, computed, converted back and stored. Operands that need no conversion are read in place.
@@ -8,9 +8,10 @@
 #include <atomic>
 #include <cstring>
 
+#include "core/threads.h"
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
-#include "core/threads.h"
 
 namespace suanzi {
 
@@ -42,17 +43,8 @@ void Loop::add(const std::byte* data, Dtype dtype, const std::int64_t* byte_stri
 }
 
 void Loop::collapse() noexcept {
-  int kept = 0;
-  for (int d = 0; d < ndim; ++d) {
-    if (dims[d] == 1) continue;
-    bool merges = kept > 0;
-    for (int i = 0; i < input_count && merges; ++i)
-      merges = inputs[i].strides[kept - 1] == inputs[i].strides[d] * dims[d];
-    int at = merges ? kept - 1 : kept++;
-    dims[at] = merges ? dims[at] * dims[d] : dims[d];
-    for (int i = 0; i < input_count; ++i) inputs[i].strides[at] = inputs[i].strides[d];
-  }
-  ndim = kept;
+  std::int64_t* const strides[] = {inputs[0].strides, inputs[1].strides, inputs[2].strides};
+  ndim = merge_axes(ndim, dims, strides, input_count);
 }
 
 namespace {
@@ -61,8 +53,8 @@ std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? grain : 1 << 12;
 
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
 // they are computed. Most calls are such, and small ones must not pay for what the others need.
-bool lies_ready(const Loop& loop, Dtype promoted) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(promoted)];
+bool is_ready(const Loop& loop, Dtype promoted) {
+  const DtypeInfo& info = facts(promoted);
   bool fills_its_bytes = info.bits == 8 * info.itemsize && promoted != Dtype::boolean;
   if (loop.ndim > 1 || layer_of(promoted).is_narrow || !fills_its_bytes) return false;
   std::int64_t step = loop.ndim ? static_cast<std::int64_t>(item(promoted)) : 0;
@@ -73,13 +65,12 @@ bool lies_ready(const Loop& loop, Dtype promoted) {
 
 }  // namespace
 
-unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
-                   Cost cost) {
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
   Unary kernel = k.unary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
   Writer writer(loop, k, store, out, out_dtype);
-  if (writer.in_place() && lies_ready(loop, promoted)) {
+  if (writer.in_place() && is_ready(loop, promoted)) {
     std::int64_t size = item(promoted), out_size = item(out_dtype);
     parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
       kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
@@ -105,8 +96,8 @@ unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
 namespace {
 
 // The loop of a binary kernel over memory as it is; `steps` are bytes from element to element.
-unsigned run_in_place(const Loop& loop, Binary kernel, const std::int64_t* steps, std::byte* out,
-                      std::int64_t out_size, Repeat repeat, Cost cost) {
+unsigned run_in_place(const Loop& loop, Binary kernel, const std::int64_t* steps, std::byte* out, std::int64_t out_size,
+                      Repeat repeat, Cost cost) {
   std::atomic<unsigned> trouble{none};
   parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
     unsigned met = kernel(loop.inputs[0].data + begin * steps[0], loop.inputs[1].data + begin * steps[1],
@@ -117,8 +108,8 @@ unsigned run_in_place(const Loop& loop, Binary kernel, const std::int64_t* steps
 }
 
 // The loop of a binary kernel over inputs that are read by given paths.
-unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const Path& path_y,
-                      const Path& store, std::size_t lane, std::byte* out, Dtype out_dtype, Cost cost) {
+unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const Path& path_y, const Path& store,
+                      std::size_t lane, std::byte* out, Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
   Writer writer(loop, k, store, out, out_dtype);
   std::size_t out_item = item(out_dtype);
@@ -126,9 +117,10 @@ unsigned drive_binary(const Loop& loop, Binary kernel, const Path& path_x, const
   std::size_t wide = std::max(widest(x.path(), x.itemsize()), widest(y.path(), y.itemsize()));
   std::size_t block = block_elements(std::max(wide, std::max(lane, widest(store, out_item))));
   bool both = x.repeats() && y.repeats() && loop.size > 1;
-  Repeat repeat = both ? Repeat::neither : x.repeats() && loop.size > 1 ? Repeat::left
-                                       : y.repeats() && loop.size > 1 ? Repeat::right
-                                                                      : Repeat::neither;
+  Repeat repeat = both                           ? Repeat::neither
+                  : x.repeats() && loop.size > 1 ? Repeat::left
+                  : y.repeats() && loop.size > 1 ? Repeat::right
+                                                 : Repeat::neither;
   bool x_direct = x.in_place() || (x.repeats() && x.path().count == 0);
   bool y_direct = y.in_place() || (y.repeats() && y.path().count == 0);
   bool direct = x_direct && y_direct && writer.in_place() && !both;
@@ -169,34 +161,32 @@ bool fits_fused(const Loop& loop, Dtype promoted) {
 
 }  // namespace
 
-unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
-                    Dtype out_dtype, Cost cost) {
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
   const Layer& layer = layer_of(promoted);
   if (layer.is_narrow && !layer.is_complex && fits_fused(loop, promoted)) {
     if (Binary fused = k.fused[op][static_cast<std::size_t>(layer.narrow)])
       return drive_binary(loop, fused, cast_path(k, loop.inputs[0].dtype, promoted, false),
-                          cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out,
-                          out_dtype, cost);
+                          cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out, out_dtype,
+                          cost);
   }
   Binary kernel = k.binary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
-  if (lies_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
+  if (is_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
     auto size = static_cast<std::int64_t>(item(promoted));
     std::int64_t steps[2] = {size, size}, out_size = item(out_dtype);
     return run_in_place(loop, kernel, steps, out, out_size, Repeat::neither, cost);
   }
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
-                      load_path(k, loop.inputs[1].dtype, promoted), store,
-                      lane_size[index(compute_lane(promoted))], out, out_dtype, cost);
+                      load_path(k, loop.inputs[1].dtype, promoted), store, lane_size[index(compute_lane(promoted))],
+                      out, out_dtype, cost);
 }
 
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
   Binary kernel = k.binary[op][index(Lane::u8)];
   return drive_binary(loop, kernel, truth_path(k, loop.inputs[0].dtype, promoted),
-                      truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, Dtype::boolean,
-                      Cost::cheap);
+                      truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, Dtype::boolean, Cost::cheap);
 }
 
 unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out) {
@@ -218,7 +208,8 @@ unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out) {
     const std::byte* fixed_a = a.spread(in_a, whole_a, lane, most);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      mul(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), product.bytes, n, Repeat::neither);
+      mul(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), product.bytes, n,
+          Repeat::neither);
       add(product.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), writer.target(p, computed), n, Repeat::neither);
       writer.put(p, n, computed);
       p += static_cast<std::int64_t>(n);
@@ -309,7 +300,7 @@ namespace {
 
 // The 64-bit dtype that holds every value of a real dtype.
 Dtype exact_dtype(Dtype dtype) {
-  if (dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0) return Dtype::float64;
+  if (facts(dtype).is_inexact()) return Dtype::float64;
   return index(layer_of(dtype).lane) >= index(Lane::u8) ? Dtype::uint64 : Dtype::int64;
 }
 
@@ -327,9 +318,9 @@ void run_compare(const Loop& loop, int which, std::byte* out) {
                                         BinaryOp::greater_equal, BinaryOp::less,      BinaryOp::less_equal};
   bool swapped = index(lanes[0]) > index(lanes[1]) && lanes[0] != lanes[1];
   Lane low = swapped ? lanes[1] : lanes[0], high = swapped ? lanes[0] : lanes[1];
-  Binary kernel = low == high ? k.binary[static_cast<std::size_t>(plain[which])][index(low)]
-                              : k.compare[swapped ? mirrored[which] : which]
-                                         [low == Lane::i64 ? (high == Lane::u64 ? 0 : 1) : 2];
+  Binary kernel =
+      low == high ? k.binary[static_cast<std::size_t>(plain[which])][index(low)]
+                  : k.compare[swapped ? mirrored[which] : which][low == Lane::i64 ? (high == Lane::u64 ? 0 : 1) : 2];
   std::size_t block = block_elements(8);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_x[2], in_y[2], whole_x, whole_y;

@@ -1,4 +1,4 @@
-// native/loops/elementwise.h: the drivers: arrays of any dtype and strides through the kernels, in blocks.
+// native/loops/elementwise.h: element-wise loops: arrays of any dtype and strides through the kernels, in blocks.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,13 @@ struct Loop {
   void collapse() noexcept;
 };
 
-// How much work an element is: a large loop is shared among threads sooner if it is much.
-enum class Cost { cheap, dear };
+// What an element costs: an expensive loop is worth sharing among threads from fewer elements on.
+enum class Cost { cheap, expensive };
 
 // Each computes a dense output in the order of the loop. They return what the kernels met.
 // `op` is a row of Kernels::unary or Kernels::binary, which has a kernel for the dtype.
-unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype,
-                   Cost cost);
-unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out,
-                    Dtype out_dtype, Cost cost);
+unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
+unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
 // x * y + a: the third input is a.

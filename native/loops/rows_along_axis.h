@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loops/copies.h"
 #include "core/scratch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
@@ -43,7 +43,7 @@ struct AxisLast {
     move.to = to;
     move.from = from;
     move.to_dtype = move.from_dtype = dtype;
-    auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
+    auto item = static_cast<std::int64_t>(facts(dtype).itemsize);
     std::int64_t stride = item;
     for (int d = ndim; d-- > 0;) {
       move.dims[d] = dims[d];

@@ -1,4 +1,4 @@
-// native/loops/transposed_inputs.cpp: see straighten.h.
+// native/loops/transposed_inputs.cpp: which inputs are worth a copy, and the copy.
 #include "loops/transposed_inputs.h"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t worth_it = 1 << 17;  // elements
 
-bool lies_across(const Loop& loop, const Input& input) {
+bool is_transposed(const Loop& loop, const Input& input) {
   int last = loop.ndim - 1;
   auto size = static_cast<std::int64_t>(item(input.dtype));
   if (loop.size < worth_it || loop.ndim < 2 || loop.dims[last] < 16) return false;
@@ -29,24 +29,24 @@ bool lies_across(const Loop& loop, const Input& input) {
 
 }  // namespace
 
-bool Straightened::is_needed(const Loop& loop) noexcept {
+bool CopiedInputs::is_needed(const Loop& loop) noexcept {
   bool found = false;
-  for (int i = 0; i < loop.input_count; ++i) found |= lies_across(loop, loop.inputs[i]);
+  for (int i = 0; i < loop.input_count; ++i) found |= is_transposed(loop, loop.inputs[i]);
   return found;
 }
 
-Straightened::Straightened(const Loop& loop) noexcept : own_(loop) {
+CopiedInputs::CopiedInputs(const Loop& loop) noexcept : own_(loop) {
   for (int i = 0; i < loop.input_count; ++i)
-    if (lies_across(loop, loop.inputs[i])) straighten(i);
+    if (is_transposed(loop, loop.inputs[i])) copy(i);
   own_.collapse();
 }
 
-Straightened::~Straightened() {
+CopiedInputs::~CopiedInputs() {
   for (Storage* copy : copies_)
     if (copy) release_storage(copy);
 }
 
-void Straightened::straighten(int i) noexcept {
+void CopiedInputs::copy(int i) noexcept {
   Input& input = own_.inputs[i];
   Move move;
   move.to_dtype = move.from_dtype = input.dtype;
@@ -55,7 +55,7 @@ void Straightened::straighten(int i) noexcept {
   for (int d = 0; d < own_.ndim; ++d)
     if (input.strides[d] != 0) count *= own_.dims[d];
   Storage* copy = allocate_storage(input.dtype, count);
-  if (!copy) return;  // then it is read as it lies
+  if (!copy) return;  // then it is read where it is
   copies_[i] = copy;
   move.to = copy->data;
   // What is repeated is not copied.

@@ -1,21 +1,18 @@
-// native/ops/complex.cpp: complex numbers made of two parts, their conjugates, and views on a part.
+// native/ops/complex.cpp: 7.2.15: complex numbers of two parts, their conjugates, and views of a part.
 #include "kernels/complex.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "loops/blocks.h"
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "calls/named_arguments.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
 namespace {
-
-bool is_complex(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)].kind == Kind::Complex; }
 
 // The complex dtype of which a dtype is the part; false if there is none.
 bool complex_of(Dtype part, Dtype& made) {
@@ -75,7 +72,7 @@ PyObject* make_complex(const Operand* operands) {
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(made)->data();
-  if (loop.size > 0) run_loop(loop.size, operands, 2, [&] { run_pairs(loop, part, out, dtype); return 0u; });
+  if (loop.size > 0) run_loop(loop.size, operands, 2, [&] { run_pairs(loop, part, out, dtype); });
   return made;
 }
 
@@ -89,7 +86,7 @@ PyObject* conjugate(const Tensor& t) {
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(made)->data();
-  auto turn = kernels().complex_numbers->conjugate[size_index(part_of(t.dtype))];
+  auto negate_imaginary = kernels().complex_numbers->conjugate[size_index(part_of(t.dtype))];
   if (loop.size == 0) return made;
   run_loop(loop.size, &operand, 1, [&] {
     Path none_needed;
@@ -97,9 +94,8 @@ PyObject* conjugate(const Tensor& t) {
     write_blocks(loop, out, t.dtype, [&](std::int64_t p, std::byte* to, std::size_t n) {
       Buffer in[2], whole;
       const std::byte* repeated = x.spread(in, whole, x.itemsize(), n);
-      turn(repeated ? repeated : x.read(p, n, in), to, n);
+      negate_imaginary(repeated ? repeated : x.read(p, n, in), to, n);
     });
-    return 0u;
   });
   return made;
 }
@@ -111,8 +107,9 @@ PyObject* conjugate(const Tensor& t) {
 PyObject* part_view(const Tensor& t, bool imaginary) {
   Storage* base = t.storage;
   base->retain();
-  Storage* parts = adopt_storage(part_of(t.dtype), 2 * base->size, base->data, base->read_only,
-                                 [](void* kept) { release_storage(static_cast<Storage*>(kept)); }, base);
+  Storage* parts = adopt_storage(
+      part_of(t.dtype), 2 * base->size, base->data, base->read_only,
+      [](void* kept) { release_storage(static_cast<Storage*>(kept)); }, base);
   if (!parts) {
     release_storage(base);
     return PyErr_NoMemory();
@@ -122,7 +119,7 @@ PyObject* part_view(const Tensor& t, bool imaginary) {
   return new_tensor(parts, 2 * t.offset + (imaginary && t.size > 0), t.ndim(), t.dims(), strides);
 }
 
-// ---- the short cuts -----------------------------------------------------------------------------
+// ---- the fast paths -----------------------------------------------------------------------------
 
 PyObject* fast_complex(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"real", "imag"};
@@ -141,9 +138,8 @@ PyObject* fast_part(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   if (count != 1 || keywords) return nullptr;
   const Tensor* t = read_tensor(args[0]);
   if (!t) return nullptr;
-  if (is_complex(t->dtype)) return which == Of::conj ? conjugate(*t) : part_view(*t, which == Of::imag);
-  Kind kind = dtype_table[static_cast<std::size_t>(t->dtype)].kind;
-  if (kind == Kind::Char || kind == Kind::Quantized) return nullptr;
+  if (facts(t->dtype).is_complex()) return which == Of::conj ? conjugate(*t) : part_view(*t, which == Of::imag);
+  if (!facts(t->dtype).is_number()) return nullptr;
   if (which != Of::imag) return Py_NewRef(args[0]);
   if (t->size >= grain) return nullptr;
   PyObject* made = new_dense_tensor(t->dtype, t->ndim(), t->dims());
@@ -153,23 +149,21 @@ PyObject* fast_part(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 const Tensor& checked_complex(nb::handle object) {
   const Tensor* t = read_tensor(object.ptr());
-  if (!t || !is_complex(t->dtype)) throw nb::value_error("not a complex tensor");
+  if (!t || !facts(t->dtype).is_complex()) throw nb::value_error("not a complex tensor");
   return *t;
 }
 
 }  // namespace
 
-void init_complex_numbers(nb::module_& m) {
+void init_complex(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_complex", [](nb::handle function) { return make_fast_function<fast_complex>(function); }, "function"_a,
-        nb::sig("def accelerate_complex(function: F, /) -> F"), "Puts the loop in front of the Python complex.");
-  m.def("accelerate_conj", [](nb::handle function) { return make_fast_function<fast_part<Of::conj>>(function); }, "function"_a,
-        nb::sig("def accelerate_conj(function: F, /) -> F"), "Puts the loop in front of the Python conj.");
-  m.def("accelerate_real", [](nb::handle function) { return make_fast_function<fast_part<Of::real>>(function); }, "function"_a,
-        nb::sig("def accelerate_real(function: F, /) -> F"), "Puts the view in front of the Python real.");
-  m.def("accelerate_imag", [](nb::handle function) { return make_fast_function<fast_part<Of::imag>>(function); }, "function"_a,
-        nb::sig("def accelerate_imag(function: F, /) -> F"), "Puts the view in front of the Python imag.");
-  m.def("make_complex", [](nb::handle real, nb::handle imag) {
+  add_fast_path<fast_complex>("complex");
+  add_fast_path<fast_part<Of::conj>>("conj");
+  add_fast_path<fast_part<Of::real>>("real");
+  add_fast_path<fast_part<Of::imag>>("imag");
+  m.def(
+      "make_complex",
+      [](nb::handle real, nb::handle imag) {
         Operand operands[2];
         if (!read_tensor(real.ptr()) || !read_tensor(imag.ptr()) || !read_operand(real.ptr(), operands[0]) ||
             !read_operand(imag.ptr(), operands[1]))
@@ -177,12 +171,16 @@ void init_complex_numbers(nb::module_& m) {
         PyObject* made = make_complex(operands);
         if (!made && !PyErr_Occurred()) throw nb::value_error("not what complex takes");
         return raise_or(made);
-      }, "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Any"), "Complex numbers of two parts.");
-  m.def("conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
-        nb::sig("def conjugate(input: Any) -> Any"), "The conjugates of complex numbers.");
-  m.def("part_view", [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
-        "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Any"),
-        "The real or the imaginary parts, on the same memory.");
+      },
+      "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Tensor"), "Complex numbers of two parts.");
+  m.def(
+      "conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
+      nb::sig("def conjugate(input: Any) -> Tensor"), "The conjugates of complex numbers.");
+  m.def(
+      "part_view",
+      [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
+      "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Tensor"),
+      "The real or the imaginary parts, on the same memory.");
 }
 
 }  // namespace suanzi

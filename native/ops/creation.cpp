@@ -1,18 +1,19 @@
-// native/ops/creation.cpp: new tensors: filled with one value, with bytes, or not at all.
+// native/ops/creation.cpp: 7.2.1.1, 7.2.1.3, 7.2.1.4, 7.2.1.5, 7.2.1.12, 7.2.1.13: new tensors, filled or not.
 //
-// The short cuts take shapes that are tuples or lists of Python's own integers, dtypes and numbers.
+// The fast paths take shapes that are tuples or lists of Python's own integers, dtypes and numbers.
 // Whatever else there is, or is wrong, the Python functions behind them read, and explain.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "loops/blocks.h"
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/status.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -106,8 +107,8 @@ void write_sequence(Tensor& t, std::int64_t begin, std::int64_t end, Dtype dtype
     for (std::int64_t p = from; p < to;) {
       auto n = static_cast<std::int32_t>(std::min<std::int64_t>(static_cast<std::int64_t>(block), to - p));
       for (std::int32_t i = 0; i < n; ++i) values[i] = value(begin + p, i);
-      follow_to(path, made.bytes, static_cast<std::size_t>(n), size, t.data() + (begin + p) * static_cast<std::int64_t>(size),
-                made.bytes, other.bytes);
+      follow_to(path, made.bytes, static_cast<std::size_t>(n), size,
+                t.data() + (begin + p) * static_cast<std::int64_t>(size), made.bytes, other.bytes);
       p += n;
     }
   });
@@ -123,19 +124,19 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
   if (PyLong_Check(start.ptr())) {  // modulo 2^64
     std::uint64_t first = PyLong_AsUnsignedLongLongMask(start.ptr()), by = PyLong_AsUnsignedLongLongMask(step.ptr());
     if (PyErr_Occurred()) throw nb::python_error();
-    bool is_unsigned = dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::UInt;
+    bool is_unsigned = facts(t->dtype).kind == Kind::UInt;
     run_long(t->size * 8, [&] {
-      write_sequence<std::uint64_t>(*t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64,
-                                    [=](std::int64_t at, std::int32_t i) {
-                                      return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
-                                    });
+      write_sequence<std::uint64_t>(
+          *t, begin, end, is_unsigned ? Dtype::uint64 : Dtype::int64, [=](std::int64_t at, std::int32_t i) {
+            return first + (static_cast<std::uint64_t>(at - shift) + static_cast<std::uint64_t>(i)) * by;
+          });
     });
     return;
   }
   Py_complex first = PyComplex_AsCComplex(start.ptr()), by = PyComplex_AsCComplex(step.ptr());
   if (PyErr_Occurred()) throw nb::python_error();
   run_long(t->size * 8, [&] {
-    if (dtype_table[static_cast<std::size_t>(t->dtype)].kind == Kind::Complex)
+    if (facts(t->dtype).is_complex())
       write_sequence<Pair>(*t, begin, end, Dtype::complex128, [=](std::int64_t at, std::int32_t i) {
         double index = static_cast<double>(at - shift) + i;
         return Pair{(first.real + index * by.real) * scale, (first.imag + index * by.imag) * scale};
@@ -147,43 +148,12 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
   });
 }
 
-// ---- short cuts -------------------------------------------------------------------------------
-
-struct Shape {
-  int ndim = 0;
-  std::int64_t dims[max_ndim];
-};
+// ---- fast paths -------------------------------------------------------------------------------
 
 // Reads a tuple or a list of Python's own integers from 0 up; false for anything else.
-bool read_shape(PyObject* object, Shape& shape) {
-  if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) return false;
-  Py_ssize_t count = Py_SIZE(object);
-  PyObject** items = PySequence_Fast_ITEMS(object);
-  if (count > max_ndim) return false;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!PyLong_CheckExact(items[i])) return false;
-    int overflow = 0;
-    shape.dims[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
-    if (overflow || shape.dims[i] < 0) return false;
-  }
-  shape.ndim = static_cast<int>(count);
-  return true;
-}
-
-// Puts arguments in the places of `names`; false for an unknown name, one twice, or too many.
-template <std::size_t n>
-bool bind(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords,
-          PyObject* (&found)[n]) {
-  if (count > static_cast<Py_ssize_t>(n)) return false;
-  std::copy(args, args + count, found);
-  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, i);
-    std::size_t at = 0;
-    while (at < n && PyUnicode_CompareWithASCIIString(name, names[at]) != 0) ++at;
-    if (at == n || found[at]) return false;
-    found[at] = args[count + i];
-  }
-  return true;
+bool read_shape(PyObject* object, Integers& shape) {
+  return shape.read(object) && shape.count <= max_ndim &&
+         std::all_of(shape.values, shape.values + shape.count, [](std::int64_t n) { return n >= 0; });
 }
 
 // The dtype of an argument that may be left out; false if it is not a dtype of numbers.
@@ -192,7 +162,7 @@ bool read_dtype(PyObject* object, Dtype& dtype) {
   if (!object) return true;
   if (!is_dtype(object)) return false;
   dtype = static_cast<Dtype>(dtype_index(object));
-  return dtype_table[static_cast<std::size_t>(dtype)].kind < Kind::Char;
+  return facts(dtype).is_number();
 }
 
 // Whether a number is one of a dtype's, rounding aside.
@@ -213,54 +183,42 @@ bool is_value_of(const DtypeInfo& info, PyObject* object, const Operand& number)
   return value <= high && value >= (info.kind == Kind::Int ? -high - 1 : 0);
 }
 
-// null without an exception leaves it to the Python function, which meets an error again.
-PyObject* or_python(PyObject* made) {
-  if (!made) PyErr_Clear();
-  return made;
-}
-
 constexpr const char* shape_first[] = {"shape", "dtype", "device"};
 
-bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Shape& shape, Dtype& dtype) {
-  PyObject* found[3]{};
-  return bind(shape_first, args, count, keywords, found) && found[0] && !found[2] && read_shape(found[0], shape) &&
-         read_dtype(found[1], dtype);
+bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Integers& shape, Dtype& dtype) {
+  PyObject* found[3];
+  return read_named(shape_first, args, count, keywords, found) && found[0] && !found[2] &&
+         read_shape(found[0], shape) && read_dtype(found[1], dtype);
 }
 
-PyObject* empty_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  Shape shape;
+PyObject* fast_empty(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Integers shape;
   Dtype dtype;
   if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
-  return or_python(new_dense_tensor(dtype, shape.ndim, shape.dims));
+  return or_python(new_dense_tensor(dtype, shape.count, shape.values));
 }
 
-PyObject* zeros_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  Shape shape;
+PyObject* fast_zeros(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Integers shape;
   Dtype dtype;
   if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
-  return or_python(new_full(dtype, shape.ndim, shape.dims, zero()));
+  return or_python(new_full(dtype, shape.count, shape.values, zero()));
 }
 
-PyObject* full_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* fast_full(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"dtype", "device", "shape", "value"};
-  PyObject* found[4]{};
-  Shape shape;
+  PyObject* found[4];
+  Integers shape;
   Dtype dtype;
   Operand number;
-  if (!bind(names, args, count, keywords, found) || found[1] || !found[2] || !found[3] ||
+  if (!read_named(names, args, count, keywords, found) || found[1] || !found[2] || !found[3] ||
       !read_shape(found[2], shape) || !read_dtype(found[0], dtype) || tensor_of(found[3]) ||
-      !read_operand(found[3], number) ||
-      !is_value_of(dtype_table[static_cast<std::size_t>(dtype)], found[3], number))
+      !read_operand(found[3], number) || !is_value_of(facts(dtype), found[3], number))
     return nullptr;
-  return or_python(new_full(dtype, shape.ndim, shape.dims, number));
+  return or_python(new_full(dtype, shape.count, shape.values, number));
 }
 
 // ---- what Python makes tensors with once all is checked ---------------------------------------
-
-PyObject* checked(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return made;
-}
 
 void check_ndim(const std::vector<std::int64_t>& shape) {
   if (shape.size() > max_ndim) throw nb::value_error("a tensor has at most 64 axes");
@@ -270,7 +228,7 @@ nb::object full(const std::vector<std::int64_t>& shape, const DtypeInfo& dtype, 
   check_ndim(shape);
   Operand number;
   if (tensor_of(value.ptr()) || !read_operand(value.ptr(), number)) throw nb::type_error("not a plain number");
-  return nb::steal(checked(new_full(static_cast<Dtype>(dtype.index), static_cast<int>(shape.size()), shape.data(), number)));
+  return raise_or(new_full(dtype_of(dtype), static_cast<int>(shape.size()), shape.data(), number));
 }
 
 struct HeldBuffer {
@@ -298,7 +256,7 @@ nb::object from_bytes(nb::handle buffer, std::int64_t n_bytes, const std::vector
                       const DtypeInfo& dtype) {
   check_ndim(shape);
   HeldBuffer held(buffer);
-  nb::object made = nb::steal(checked(new_dense_tensor(static_cast<Dtype>(dtype.index), static_cast<int>(shape.size()), shape.data())));
+  nb::object made = raise_or(new_dense_tensor(dtype_of(dtype), static_cast<int>(shape.size()), shape.data()));
   Tensor& t = *tensor_of(made.ptr());
   std::int64_t bytes = t.size * static_cast<std::int64_t>(t.itemsize());
   std::int64_t taken = std::clamp<std::int64_t>(std::min<std::int64_t>(n_bytes, held.view.len), 0, bytes);
@@ -330,10 +288,10 @@ bool is_row_major_tensor(nb::handle object) {
 
 void init_creation(nb::module_& m) {
   m.def("full", &full, "shape"_a, "dtype"_a, "value"_a,
-        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Any"),
+        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor"),
         "A new tensor in row-major order, every element of it one number.");
   m.def("from_bytes", &from_bytes, "buffer"_a, "n_bytes"_a, "shape"_a, "dtype"_a,
-        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any"),
+        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Tensor"),
         "A new tensor with the first bytes of a buffer, then zeros, in row-major order.");
   m.def("fill_sequence", &fill_sequence, "tensor"_a, "begin"_a, "end"_a, "start"_a, "step"_a, "shift"_a, "doubled"_a,
         nb::sig("def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
@@ -343,12 +301,9 @@ void init_creation(nb::module_& m) {
         "Where the bytes of a buffer are, how many, and whether they must not be written to.");
   m.def("is_row_major", &is_row_major_tensor, "tensor"_a, nb::sig("def is_row_major(tensor: Any) -> bool"),
         "Whether a tensor is dense, in row-major order.");
-  m.def("accelerate_empty", &make_fast_function<empty_shortcut>, "function"_a,
-        nb::sig("def accelerate_empty(function: F, /) -> F"), "Puts the allocation in front of the Python empty.");
-  m.def("accelerate_zeros", &make_fast_function<zeros_shortcut>, "function"_a,
-        nb::sig("def accelerate_zeros(function: F, /) -> F"), "Puts the loop in front of the Python zeros.");
-  m.def("accelerate_full", &make_fast_function<full_shortcut>, "function"_a,
-        nb::sig("def accelerate_full(function: F, /) -> F"), "Puts the loop in front of the Python full.");
+  add_fast_path<fast_empty>("empty");
+  add_fast_path<fast_zeros>("zeros");
+  add_fast_path<fast_full>("full");
 }
 
 }  // namespace suanzi

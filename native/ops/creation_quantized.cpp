@@ -1,4 +1,4 @@
-// native/ops/creation_quantized.cpp: tensors of real numbers to quantised ones, and back, in one pass.
+// native/ops/creation_quantized.cpp: 7.2.1.15: real numbers to quantised ones, and back, in one pass.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -8,18 +8,16 @@
 #include <mutex>
 #include <numeric>
 
-#include "loops/blocks.h"
-#include "calls/operators.h"
+#include "calls/operands.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
 namespace {
 
 using namespace nb::literals;
-
-Dtype dtype_of(const DtypeInfo& info) { return static_cast<Dtype>(info.index); }
 
 const QuantizeKernels& kernels_of(const Kernels& k, Dtype quantised) {
   const Layer& layer = layer_of(quantised);
@@ -102,10 +100,8 @@ nb::object dequantize(nb::handle object, const DtypeInfo& target, bool saturate)
   Requantize kernel = kernels_of(k, t->dtype).dequantize[direct ? 0 : 1];
   Path store = direct ? Path{} : cast_path(k, Dtype::float64, dtype, saturate);
   std::byte* out = tensor_of(output.ptr())->data();
-  run_loop(loop.size, both.operands, 2, [&] {
-    run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype);
-    return 0u;
-  });
+  run_loop(loop.size, both.operands, 2,
+           [&] { run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype); });
   return output;
 }
 
@@ -115,9 +111,7 @@ nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<floa
   Dtype dtype = dtype_of(target);
   WithChannels both(object, scale.data(), scale.size(), channel_axis);
   Dtype source = both.operands[0].dtype;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(source)];
-  if (info.kind == Kind::Complex || info.kind == Kind::Char || info.kind == Kind::Quantized ||
-      target.kind != Kind::Quantized)
+  if (!facts(source).is_real() || target.kind != Kind::Quantized)
     throw nb::type_error("from real numbers to a quantised dtype");
   Together together(both.operands, 2);
   Loop loop;
@@ -132,7 +126,6 @@ nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<floa
   std::byte* out = made.data();
   run_loop(loop.size, both.operands, 2, [&] {
     run_requantize(loop, kernel, zero_point, load_path(k, source, lane), item(lane), Path{}, out, dtype);
-    return 0u;
   });
   return output;
 }
@@ -153,17 +146,18 @@ struct Range {
 Range range_of(const Reader& x, Extremes kernel, std::int64_t size, std::size_t block) {
   Range whole;
   std::mutex merging;
-  parallel_for(x.repeats() ? std::min<std::int64_t>(size, 1) : size, 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-    Buffer in[2];
-    Range part;
-    for (std::int64_t p = begin; p < end;) {
-      std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      kernel(x.read(p, n, in), n, part.low, part.high, part.finite);
-      p += static_cast<std::int64_t>(n);
-    }
-    std::lock_guard lock(merging);
-    whole.widen(part);
-  });
+  parallel_for(x.repeats() ? std::min<std::int64_t>(size, 1) : size, 1 << 15,
+               [&](std::int64_t begin, std::int64_t end) {
+                 Buffer in[2];
+                 Range part;
+                 for (std::int64_t p = begin; p < end;) {
+                   std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
+                   kernel(x.read(p, n, in), n, part.low, part.high, part.finite);
+                   p += static_cast<std::int64_t>(n);
+                 }
+                 std::lock_guard lock(merging);
+                 whole.widen(part);
+               });
   return whole;
 }
 
@@ -195,7 +189,8 @@ struct Ranges {
     for (std::int64_t p = 0; p < loop.size;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(loop.size - p));
       const std::byte* read = x.repeats() ? x.spread(in, copies, sizeof(T), n) : x.read(p, n, in);
-      const std::byte* at = channel.repeats() ? channel.spread(in_channel, channels, 4, n) : channel.read(p, n, in_channel);
+      const std::byte* at =
+          channel.repeats() ? channel.spread(in_channel, channels, 4, n) : channel.read(p, n, in_channel);
       auto* values = reinterpret_cast<const T*>(read);
       auto* numbers = reinterpret_cast<const std::uint32_t*>(at);
       for (std::size_t start = 0, end; start < n; start = end) {
@@ -219,8 +214,7 @@ struct Ranges {
 nb::tuple value_range(nb::handle object, int channel_axis) {
   const Tensor* t = tensor_of(object.ptr());
   if (!t || !t->storage) throw nb::type_error("not a Tensor");
-  Kind kind = dtype_table[static_cast<std::size_t>(t->dtype)].kind;
-  if (kind == Kind::Complex || kind == Kind::Char || kind == Kind::Quantized) throw nb::type_error("not real numbers");
+  if (!facts(t->dtype).is_real()) throw nb::type_error("not real numbers");
   if (channel_axis < -1 || channel_axis >= t->ndim()) throw nb::value_error("no such axis");
   auto count = static_cast<std::size_t>(channel_axis < 0 ? 1 : t->dims()[channel_axis]);
   bool narrow = holds_exactly(Dtype::float32, t->dtype);
@@ -239,13 +233,13 @@ nb::tuple value_range(nb::handle object, int channel_axis) {
   bool finite = true;
   nb::list low, high;
   auto find = [&]<class T>(Ranges<T> found) {
-    run_loop(loop.size, both.operands, 2, [&] { found.widen(loop, x, channel, kernel, block); return 0u; });
+    run_loop(loop.size, both.operands, 2, [&] { found.widen(loop, x, channel, kernel, block); });
     for (std::size_t i = 0; i < count; ++i) low.append(double{found.low[i]}), high.append(double{found.high[i]});
     finite = found.finite;
   };
   if (channel_axis < 0) {
     Range found;
-    run_loop(loop.size, both.operands, 2, [&] { found = range_of(x, kernel, loop.size, block); return 0u; });
+    run_loop(loop.size, both.operands, 2, [&] { found = range_of(x, kernel, loop.size, block); });
     low.append(found.low), high.append(found.high);
     finite = found.finite;
   } else if (narrow) {
@@ -258,13 +252,13 @@ nb::tuple value_range(nb::handle object, int channel_axis) {
 
 }  // namespace
 
-void init_quantize(nb::module_& m) {
+void init_quantized(nb::module_& m) {
   m.def("dequantize", &dequantize, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Any"),
+        nb::sig("def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor"),
         "What a quantised tensor stands for, rounded once to a dtype.");
   m.def("quantize", &quantize, "tensor"_a, "dtype"_a, "scale"_a, "zero_point"_a, "channel_axis"_a, "down"_a,
         nb::sig("def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, "
-                "channel_axis: int, down: bool) -> Any"),
+                "channel_axis: int, down: bool) -> Tensor"),
         "Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.");
   m.def("value_range", &value_range, "tensor"_a, "channel_axis"_a,
         nb::sig("def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]"),

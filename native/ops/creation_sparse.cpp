@@ -1,4 +1,4 @@
-// native/ops/creation_sparse.cpp: rows of sparse tensors, each a list of columns: united, intersected, sorted, summed.
+// native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, sorted, summed.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -7,9 +7,9 @@
 #include <new>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
-#include "calls/operators.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -25,7 +25,8 @@ struct Places {
     const Tensor* starts = read_tensor(pointers_object.ptr());
     tensor = read_tensor(columns_object.ptr());
     for (const Tensor* t : {starts, tensor})
-      if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major) throw nb::value_error("places are lists of int64");
+      if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major)
+        throw nb::value_error("places are lists of int64");
     if (starts->size < 1) throw nb::value_error("no row pointers");
     rows = starts->size - 1;
     count = tensor->size;
@@ -74,8 +75,8 @@ constexpr std::int64_t group = 256;  // rows that are merged one behind the othe
 
 // Merges two rising lists, and says of each column where it is from. Returns how many there are.
 // There are no branches but the ends: which list is next cannot be foreseen.
-std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const std::int64_t* __restrict b, std::int64_t b_count,
-                   std::int64_t* __restrict columns, std::uint8_t* __restrict from) {
+std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const std::int64_t* __restrict b,
+                   std::int64_t b_count, std::int64_t* __restrict columns, std::uint8_t* __restrict from) {
   std::int64_t i = 0, j = 0, k = 0;
   while (i < a_count && j < b_count) {
     std::int64_t x = a[i], y = b[j];
@@ -93,8 +94,8 @@ std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const
 
 // Puts the values of some rows, `count` of them, where they are from, and zeros elsewhere.
 template <class Bits>
-void spread(const std::byte* __restrict values, std::int64_t count, const std::uint8_t* __restrict from, int side, std::int64_t n,
-            std::byte* __restrict out) {
+void spread(const std::byte* __restrict values, std::int64_t count, const std::uint8_t* __restrict from, int side,
+            std::int64_t n, std::byte* __restrict out) {
   if (count == 0) {
     std::memset(out, 0, static_cast<std::size_t>(n) * sizeof(Bits));
     return;
@@ -112,8 +113,8 @@ void spread(const std::byte* __restrict values, std::int64_t count, const std::u
 
 __extension__ using Bits128 = unsigned __int128;
 using Spread = void (*)(const std::byte*, std::int64_t, const std::uint8_t*, int, std::int64_t, std::byte*);
-constexpr Spread spreads[size_count] = {spread<std::uint8_t>, spread<std::uint16_t>, spread<std::uint32_t>, spread<std::uint64_t>,
-                                        spread<Bits128>};
+constexpr Spread spreads[size_count] = {spread<std::uint8_t>, spread<std::uint16_t>, spread<std::uint32_t>,
+                                        spread<std::uint64_t>, spread<Bits128>};
 
 nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_values, nb::handle b_pointers,
                       nb::handle b_columns, nb::handle b_values) {
@@ -122,8 +123,9 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   if (a.rows != b.rows) throw nb::value_error("another number of rows");
   Kept kept_a(of_a), kept_b(of_b);  // another thread may destroy them while columns are merged
   const std::byte *data_a = of_a.data(), *data_b = of_b.data();
-  // Rows are merged, some at a time, to where they would be if none had a column in common, and then moved up.
-  nb::object loose_columns = new_list(Dtype::int64, a.count + b.count), loose_from = new_list(Dtype::uint8, a.count + b.count);
+  // Each group of rows is merged at the offset it has if no column is common; then the gaps are closed.
+  nb::object loose_columns = new_list(Dtype::int64, a.count + b.count),
+             loose_from = new_list(Dtype::uint8, a.count + b.count);
   nb::object pointers = new_list(Dtype::int64, a.rows + 1);
   auto *loose = data_of<std::int64_t>(loose_columns), *starts = data_of<std::int64_t>(pointers);
   auto* loose_sides = data_of<std::uint8_t>(loose_from);
@@ -134,7 +136,8 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
       std::int64_t begin = g * group, end = std::min(begin + group, a.rows), k = a.pointers[begin] + b.pointers[begin];
       for (std::int64_t r = begin; r < end; ++r) {
         std::int64_t i = a.pointers[r], j = b.pointers[r];
-        starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + k, loose_sides + k);
+        starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + k,
+                              loose_sides + k);
         k += starts[r + 1];
       }
     });
@@ -142,7 +145,8 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
   });
   std::int64_t count = starts[a.rows];
   bool apart = count == a.count + b.count;
-  nb::object columns = apart ? loose_columns : new_list(Dtype::int64, count), from = apart ? loose_from : new_list(Dtype::uint8, count);
+  nb::object columns = apart ? loose_columns : new_list(Dtype::int64, count),
+             from = apart ? loose_from : new_list(Dtype::uint8, count);
   nb::object spread_a = new_list(of_a.dtype, count), spread_b = new_list(of_b.dtype, count);
   auto* to = data_of<std::int64_t>(columns);
   auto* sides = data_of<std::uint8_t>(from);
@@ -171,11 +175,13 @@ nb::object common_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle b
   if (a.rows != b.rows) throw nb::value_error("another number of rows");
   nb::object loose_a = new_list(Dtype::int64, a.count), loose_b = new_list(Dtype::int64, a.count);
   nb::object pointers = new_list(Dtype::int64, a.rows + 1);
-  auto *of_a = data_of<std::int64_t>(loose_a), *of_b = data_of<std::int64_t>(loose_b), *starts = data_of<std::int64_t>(pointers);
+  auto *of_a = data_of<std::int64_t>(loose_a), *of_b = data_of<std::int64_t>(loose_b),
+       *starts = data_of<std::int64_t>(pointers);
   starts[0] = 0;
   run_over(a.count + b.count, {a.tensor, b.tensor}, [&] {
     each_row(a.rows, a.count + b.count, [&](std::int64_t r) {
-      std::int64_t i = a.pointers[r], j = b.pointers[r], i_end = a.pointers[r + 1], j_end = b.pointers[r + 1], first = i, k = i;
+      std::int64_t i = a.pointers[r], j = b.pointers[r], i_end = a.pointers[r + 1], j_end = b.pointers[r + 1],
+                   first = i, k = i;
       while (i < i_end && j < j_end) {
         std::int64_t x = a.columns[i], y = b.columns[j];
         of_a[k] = i;
@@ -228,13 +234,15 @@ void sort_row(const std::int32_t* columns, const std::byte* values, std::int64_t
   }
 }
 
-using SortRow = void (*)(const std::int32_t*, const std::byte*, std::int64_t, int, std::uint64_t*, std::int64_t*, std::byte*);
+using SortRow = void (*)(const std::int32_t*, const std::byte*, std::int64_t, int, std::uint64_t*, std::int64_t*,
+                         std::byte*);
 constexpr SortRow sort_rows_of[size_count] = {sort_row<1>, sort_row<2>, sort_row<4>, sort_row<8>, sort_row<16>};
 
 nb::object sort_rows(nb::handle pointers_object, nb::handle columns_object, nb::handle values_object) {
   const Tensor *starts = read_tensor(pointers_object.ptr()), *columns = read_tensor(columns_object.ptr());
   if (!starts || !columns || starts->dtype != Dtype::int64 || columns->dtype != Dtype::int32 || starts->ndim() != 1 ||
-      columns->ndim() != 1 || !starts->row_major || !columns->row_major || starts->size < 1 || columns->size > INT32_MAX)
+      columns->ndim() != 1 || !starts->row_major || !columns->row_major || starts->size < 1 ||
+      columns->size > INT32_MAX)
     throw nb::value_error("not what sort_rows takes");
   auto* pointers = reinterpret_cast<const std::int64_t*>(starts->data());
   auto* from = reinterpret_cast<const std::int32_t*>(columns->data());
@@ -295,8 +303,9 @@ nb::object sum_rows(nb::handle pointers_object, nb::handle values_object) {
 // Adds up float32 by columns, all below `count`, in float64; a sum begins with a zero.
 nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std::int64_t count) {
   const Tensor *columns = read_tensor(columns_object.ptr()), *values = read_tensor(values_object.ptr());
-  if (!columns || !values || columns->dtype != Dtype::int64 || values->dtype != Dtype::float32 || columns->ndim() != 1 ||
-      values->ndim() != 1 || !columns->row_major || !values->row_major || columns->size != values->size || count < 0)
+  if (!columns || !values || columns->dtype != Dtype::int64 || values->dtype != Dtype::float32 ||
+      columns->ndim() != 1 || values->ndim() != 1 || !columns->row_major || !values->row_major ||
+      columns->size != values->size || count < 0)
     throw nb::value_error("not what sum_columns takes");
   nb::object wide = new_list(Dtype::float64, count), sums = new_list(Dtype::float32, count);
   auto* totals = data_of<double>(wide);
@@ -318,12 +327,14 @@ nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std:
 }
 
 template <std::size_t size>
-bool fill_row(const std::int64_t* columns, const std::byte* values, std::int64_t n, std::int64_t width, std::byte* out) {
+bool fill_row(const std::int64_t* columns, const std::byte* values, std::int64_t n, std::int64_t width,
+              std::byte* out) {
   std::memset(out, 0, static_cast<std::size_t>(width) * size);
   bool good = true;
   for (std::int64_t i = 0; i < n; ++i) {
     auto column = static_cast<std::uint64_t>(columns[i]);
-    if (column < static_cast<std::uint64_t>(width)) std::memcpy(out + column * size, values + static_cast<std::size_t>(i) * size, size);
+    if (column < static_cast<std::uint64_t>(width))
+      std::memcpy(out + column * size, values + static_cast<std::size_t>(i) * size, size);
     else good = false;
   }
   return good;
@@ -361,20 +372,23 @@ void fill_rows(nb::handle target, nb::handle pointers, nb::handle columns, nb::h
 
 void init_sparse(nb::module_& m) {
   using namespace nb::literals;
-  m.def("unite_rows", &unite_rows, "a_pointers"_a, "a_columns"_a, "a_values"_a, "b_pointers"_a, "b_columns"_a, "b_values"_a,
+  m.def("unite_rows", &unite_rows, "a_pointers"_a, "a_columns"_a, "a_values"_a, "b_pointers"_a, "b_columns"_a,
+        "b_values"_a,
         nb::sig("def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, "
-                "b_values: Any) -> tuple[Any, Any, Any, Any, Any]"),
-        "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.");
+                "b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]"),
+        "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or "
+        "3.");
   m.def("common_rows", &common_rows, "a_pointers"_a, "a_columns"_a, "b_pointers"_a, "b_columns"_a,
-        nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Any, Any, Any]"),
+        nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, "
+                "Tensor, Tensor]"),
         "Row pointers of the places that are in both, and where these are in each.");
   m.def("sort_rows", &sort_rows, "pointers"_a, "columns"_a, "values"_a,
-        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Any, Any]"),
+        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]"),
         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
-  m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Any"),
+  m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Tensor"),
         "The sum of each row of float32, made in float64.");
   m.def("sum_columns", &sum_columns, "columns"_a, "values"_a, "count"_a,
-        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Any"),
+        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Tensor"),
         "The sum of the float32 values in each column, made in float64.");
   m.def("fill_rows", &fill_rows, "target"_a, "pointers"_a, "columns"_a, "values"_a,
         nb::sig("def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None"),

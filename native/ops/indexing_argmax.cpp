@@ -1,14 +1,15 @@
-// native/ops/indexing_argmax.cpp: argmax and argmin: along rows, down columns, or over a copy that lies so.
+// native/ops/indexing_argmax.cpp: 7.2.14.1, 7.2.14.2: argmax and argmin, along rows or down columns.
 #include "kernels/indexing_order.h"
 
 #include <algorithm>
 #include <mutex>
 
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/without_gil.h"
 #include "kernels/kernels.h"
+#include "loops/axes.h"
 #include "loops/rows_along_axis.h"
-#include "calls/named_arguments.h"
-#include "calls/operators.h"
 
 namespace suanzi {
 
@@ -25,46 +26,28 @@ struct Places {
   }
 };
 
-// The other axes, those that are steps along one line made one; the result is dense in their order.
-struct Others {
-  int ndim = 0;
-  std::int64_t dims[max_ndim], strides[max_ndim], count = 1;
-
-  explicit Others(const AxisLast& x) noexcept {
-    for (int d = 0; d + 1 < x.ndim; ++d) {
-      if (x.dims[d] == 1) continue;
-      bool merges = ndim > 0 && strides[ndim - 1] == x.strides[d] * x.dims[d];
-      int at = merges ? ndim - 1 : ndim++;
-      dims[at] = merges ? dims[at] * x.dims[d] : x.dims[d];
-      strides[at] = x.strides[d];
-      count *= x.dims[d];
-    }
-  }
-  // Where the elements for a place of the result are.
-  std::int64_t offset(std::int64_t place) const noexcept {
-    std::int64_t found = 0;
-    for (int d = ndim; d-- > 0;) {
-      found += place % dims[d] * strides[d];
-      place /= dims[d];
-    }
-    return found;
-  }
-};
+// The other axes, merged; the result is dense in their order.
+Axes others_of(const AxisLast& x) noexcept {
+  Axes others;
+  for (int d = 0; d + 1 < x.ndim; ++d) others.add(x.dims[d], x.strides[d]);
+  others.merge();
+  return others;
+}
 
 class Finder {
  public:
   Finder(Order order, bool least, std::size_t itemsize, Places out) noexcept
       : best_(kernels().rankings->best[static_cast<std::size_t>(order)][least]),
         columns_(kernels().rankings->columns[static_cast<std::size_t>(order)][least]),
-        item_(static_cast<std::int64_t>(itemsize)),
-        out_(out) {}
+        item_(static_cast<std::int64_t>(itemsize)), out_(out) {}
 
   // False when there is no memory.
   bool run(const AxisLast& x) const noexcept {
-    Others others(x);
+    Axes others = others_of(x);
+    std::int64_t count = others.size();
     std::int64_t stride = x.strides[x.ndim - 1];
     if (x.length == 1 || stride == 0) {
-      for (std::int64_t i = 0; i < others.count; ++i) out_.put(i, 0);
+      for (std::int64_t i = 0; i < count; ++i) out_.put(i, 0);
     } else if (stride == 1) {
       along_rows(x.data, others, x.length);
     } else if (int inner = column_axis(others); inner >= 0) {
@@ -73,18 +56,19 @@ class Finder {
       Scratch copy(x.dtype, x.size());
       if (!copy.data()) return false;
       run_move(x.to_rows(copy.data()));
-      Others lined = others;
+      Axes lined = others;
       std::int64_t next = x.length;
-      for (int d = lined.ndim; d-- > 0; next *= lined.dims[d]) lined.strides[d] = next;
+      for (int d = lined.count; d-- > 0; next *= lined.dims[d]) lined.strides[d] = next;
       along_rows(copy.data(), lined, x.length);
     }
     return true;
   }
 
  private:
-  void along_rows(const std::byte* data, const Others& others, std::int64_t length) const noexcept {
-    if (others.count >= 4 * thread_count() || length < 2 * grain) {
-      parallel_rows(others.count, length, [&](std::int64_t begin, std::int64_t end) {
+  void along_rows(const std::byte* data, const Axes& others, std::int64_t length) const noexcept {
+    std::int64_t count = others.size();
+    if (count >= 4 * thread_count() || length < 2 * grain) {
+      parallel_rows(count, length, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           Best best;
           best_(data + others.offset(i) * item_, static_cast<std::size_t>(length), 0, best);
@@ -93,7 +77,7 @@ class Finder {
       });
       return;
     }
-    for (std::int64_t i = 0; i < others.count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
       const std::byte* row = data + others.offset(i) * item_;
       Best best;
       std::mutex mutex;
@@ -109,20 +93,20 @@ class Finder {
   }
 
   // An axis along which neighbours are neighbours in memory, and there are enough of them; -1: none.
-  static int column_axis(const Others& others) noexcept {
-    for (int d = 0; d < others.ndim; ++d)
+  static int column_axis(const Axes& others) noexcept {
+    for (int d = 0; d < others.count; ++d)
       if (others.strides[d] == 1 && others.dims[d] >= 16) return d;
     return -1;
   }
 
-  void down_columns(const AxisLast& x, const Others& others, int inner, std::int64_t stride) const noexcept {
-    Others outer = others;
+  void down_columns(const AxisLast& x, const Axes& others, int inner, std::int64_t stride) const noexcept {
+    Axes outer = others;
     std::int64_t width = others.dims[inner], out_step = 1;
     outer.dims[inner] = 1;
-    for (int d = inner + 1; d < others.ndim; ++d) out_step *= others.dims[d];
+    for (int d = inner + 1; d < others.count; ++d) out_step *= others.dims[d];
     std::int64_t share = (width / (2 * thread_count()) + 63) / 64 * 64;
     std::int64_t tile = std::clamp<std::int64_t>(share, std::int64_t{256}, std::int64_t{most_columns});
-    std::int64_t tiles = (width + tile - 1) / tile, outers = others.count / width;
+    std::int64_t tiles = (width + tile - 1) / tile, outers = others.size() / width;
     parallel_rows(outers * tiles, tile * x.length, [&](std::int64_t begin, std::int64_t end) {
       std::int64_t places[most_columns];
       for (std::int64_t unit = begin; unit < end; ++unit) {
@@ -187,20 +171,22 @@ PyObject* fast_find(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 }  // namespace
 
-void init_rankings(nb::module_& m) {
+void init_argmax(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_argmax", [](nb::handle function) { return make_fast_function<fast_find<false>>(function); }, "function"_a,
-        nb::sig("def accelerate_argmax(function: F, /) -> F"), "Puts the loop in front of the Python argmax.");
-  m.def("accelerate_argmin", [](nb::handle function) { return make_fast_function<fast_find<true>>(function); }, "function"_a,
-        nb::sig("def accelerate_argmin(function: F, /) -> F"), "Puts the loop in front of the Python argmin.");
-  m.def("find_best", [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
+  add_fast_path<fast_find<false>>("argmax");
+  add_fast_path<fast_find<true>>("argmin");
+  m.def(
+      "find_best",
+      [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
         const Tensor* t = read_tensor(input.ptr());
         Order order;
-        if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 || !fits(*t, axis, wide))
+        if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 ||
+            !fits(*t, axis, wide))
           throw nb::value_error("not what argmax takes");
         return raise_or(find(*t, order, axis, keepdim, wide, least));
-      }, "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
-      nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Any"),
+      },
+      "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
+      nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor"),
       "The place of the first largest or least element along an axis, as int64 or int32.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/indexing_argsort.cpp: argsort, its backward, and topk, along any axis of any layout.
+// native/ops/indexing_argsort.cpp: 7.2.14.3, 7.2.14.3.4, 7.2.14.4: argsort, its backward, and topk.
 #include "ops/indexing_sort_rows.h"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <cstring>
 #include <mutex>
 
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/without_gil.h"
 #include "loops/rows_along_axis.h"
-#include "calls/named_arguments.h"
-#include "calls/operators.h"
 
 namespace suanzi {
 
@@ -42,7 +42,8 @@ class Rows {
 // Scratch memory of one thread; little of it is on the stack.
 class Workspace {
  public:
-  explicit Workspace(std::int64_t bytes) noexcept : small_(bytes <= static_cast<std::int64_t>(sizeof own_)), more_(Dtype::uint8, small_ ? 0 : bytes) {}
+  explicit Workspace(std::int64_t bytes) noexcept
+      : small_(bytes <= static_cast<std::int64_t>(sizeof own_)), more_(Dtype::uint8, small_ ? 0 : bytes) {}
   std::byte* data() noexcept { return small_ ? own_ : more_.data(); }
 
  private:
@@ -168,7 +169,8 @@ void unsort_row(const std::byte* from, const std::int64_t* places, std::int64_t 
   }
 }
 
-using UnsortRow = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*, std::byte*, std::int64_t, Complaint&);
+using UnsortRow = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*, std::byte*, std::int64_t,
+                           Complaint&);
 
 UnsortRow unsort_for(std::size_t itemsize) {
   switch (itemsize) {
@@ -179,7 +181,8 @@ UnsortRow unsort_for(std::size_t itemsize) {
   }
 }
 
-bool unsort_rows(const AxisLast& x, const AxisLast& places, const AxisLast& out, std::size_t itemsize, Complaint& complaint) noexcept {
+bool unsort_rows(const AxisLast& x, const AxisLast& places, const AxisLast& out, std::size_t itemsize,
+                 Complaint& complaint) noexcept {
   Rows in(x, Rows::Use::read), at(places, Rows::Use::read), made(out, Rows::Use::write);
   if (!in.data() || !at.data() || !made.data()) return false;
   auto item = static_cast<std::int64_t>(itemsize);
@@ -203,8 +206,8 @@ bool unsort_rows(const AxisLast& x, const AxisLast& places, const AxisLast& out,
 // The gradient of what was sorted; or the index that is wrong, and whether it is there twice.
 nb::object unsort(nb::handle gradient, nb::handle indices, int axis) {
   const Tensor *g = read_tensor(gradient.ptr()), *p = read_tensor(indices.ptr());
-  if (!g || !p || p->dtype != Dtype::int64 || g->itemsize() > 8 || axis < 0 || axis >= g->ndim() || g->ndim() != p->ndim() ||
-      !std::equal(g->dims(), g->dims() + g->ndim(), p->dims()))
+  if (!g || !p || p->dtype != Dtype::int64 || g->itemsize() > 8 || axis < 0 || axis >= g->ndim() ||
+      g->ndim() != p->ndim() || !std::equal(g->dims(), g->dims() + g->ndim(), p->dims()))
     throw nb::value_error("not what argsort_bwd takes");
   nb::object made = raise_or(new_dense_tensor(g->dtype, g->ndim(), g->dims()));
   if (g->size == 0) return made;
@@ -234,15 +237,14 @@ PyObject* fast_argsort_bwd(PyObject* const* args, Py_ssize_t count, PyObject* ke
 
 }  // namespace
 
-void init_sorting(nb::module_& m) {
+void init_argsort(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_argsort", [](nb::handle function) { return make_fast_function<fast_argsort>(function); }, "function"_a,
-        nb::sig("def accelerate_argsort(function: F, /) -> F"), "Puts the native way in front of the Python argsort.");
-  m.def("accelerate_topk", [](nb::handle function) { return make_fast_function<fast_topk>(function); }, "function"_a,
-        nb::sig("def accelerate_topk(function: F, /) -> F"), "Puts the native way in front of the Python topk.");
-  m.def("accelerate_argsort_bwd", [](nb::handle function) { return make_fast_function<fast_argsort_bwd>(function); }, "function"_a,
-        nb::sig("def accelerate_argsort_bwd(function: F, /) -> F"), "Puts the native way in front of the Python argsort_bwd.");
-  m.def("order", [](nb::handle input, int axis, bool descending, std::int64_t k, std::int64_t longest) {
+  add_fast_path<fast_argsort>("argsort");
+  add_fast_path<fast_topk>("topk");
+  add_fast_path<fast_argsort_bwd>("argsort_bwd");
+  m.def(
+      "order",
+      [](nb::handle input, int axis, bool descending, std::int64_t k, std::int64_t longest) {
         const Tensor* t = read_tensor(input.ptr());
         RowOrder how{};
         how.descending = descending;
@@ -251,8 +253,10 @@ void init_sorting(nb::module_& m) {
           throw nb::value_error("not what argsort takes");
         how.itemsize = t->itemsize();
         return raise_or(order(*t, how, axis, k));
-      }, "input"_a, "axis"_a, "descending"_a, "k"_a, "longest"_a = UINT32_MAX,
-      nb::sig("def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Any, Any]"),
+      },
+      "input"_a, "axis"_a, "descending"_a, "k"_a, "longest"_a = UINT32_MAX,
+      nb::sig("def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, "
+              "Tensor]"),
       "The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.");
   m.def("unsort", &unsort, "gradient"_a, "indices"_a, "axis"_a,
         nb::sig("def unsort(gradient: Any, indices: Any, axis: int) -> Any"),

@@ -1,15 +1,15 @@
-// native/ops/indexing_nonzero.cpp: where the elements of a tensor are not zero, in row-major order.
+// native/ops/indexing_nonzero.cpp: 7.2.14.5: the indices of the elements that are not zero, in row-major order.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include "loops/blocks.h"
+#include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "calls/named_arguments.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
-#include "kernels/indexing_order.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "kernels/indexing_order.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -71,7 +71,8 @@ void count_chunks(const Truth& truth, std::vector<std::int64_t>& starts) {
 // Writes coordinates: those of each axis to an array of its own, `step` apart.
 class Coordinates {
  public:
-  Coordinates(const Tensor& t, std::int64_t* const* axes, std::int64_t step) : ndim_(t.ndim()), axes_(axes), step_(step) {
+  Coordinates(const Tensor& t, std::int64_t* const* axes, std::int64_t step)
+      : ndim_(t.ndim()), axes_(axes), step_(step) {
     std::copy(t.dims(), t.dims() + ndim_, dims_);
   }
   int ndim() const { return ndim_; }
@@ -120,12 +121,14 @@ void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, c
     for (std::int64_t c = (begin + chunk - 1) / chunk; c * chunk < end; ++c) {
       std::int64_t to = starts[static_cast<std::size_t>(c)], last = starts[static_cast<std::size_t>(c) + 1];
       if (to == last) continue;
-      truth.each(c * chunk, std::min(size, (c + 1) * chunk), [&](std::int64_t p, const std::byte* bytes, std::int64_t n) {
-        auto found = static_cast<std::int64_t>(kernels().rankings->places(bytes, static_cast<std::size_t>(n), p, places));
-        found = std::min(found, last - to);  // another thread may have changed elements since
-        out.write(places, found, to);
-        to += found;
-      });
+      truth.each(
+          c * chunk, std::min(size, (c + 1) * chunk), [&](std::int64_t p, const std::byte* bytes, std::int64_t n) {
+            auto found =
+                static_cast<std::int64_t>(kernels().rankings->places(bytes, static_cast<std::size_t>(n), p, places));
+            found = std::min(found, last - to);  // another thread may have changed elements since
+            out.write(places, found, to);
+            to += found;
+          });
       out.write_zeros(last - to, to);
     }
   });
@@ -164,10 +167,7 @@ PyObject* nonzero(const Tensor& t, bool as_tuple) {
   return made;
 }
 
-bool takes(const Tensor& t) {
-  Kind kind = dtype_table[static_cast<std::size_t>(t.dtype)].kind;
-  return t.ndim() > 0 && kind != Kind::Quantized && kind != Kind::Char;
-}
+bool takes(const Tensor& t) { return t.ndim() > 0 && facts(t.dtype).is_number(); }
 
 PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"input", "as_tuple"};
@@ -186,13 +186,15 @@ PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 
 void init_nonzero(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_nonzero", [](nb::handle function) { return make_fast_function<fast_nonzero>(function); }, "function"_a,
-        nb::sig("def accelerate_nonzero(function: F, /) -> F"), "Puts the native way in front of the Python nonzero.");
-  m.def("nonzero", [](nb::handle input, bool as_tuple) {
+  add_fast_path<fast_nonzero>("nonzero");
+  m.def(
+      "nonzero",
+      [](nb::handle input, bool as_tuple) {
         const Tensor* t = read_tensor(input.ptr());
         if (!t || !takes(*t)) throw nb::value_error("not what nonzero takes");
         return raise_or(nonzero(*t, as_tuple));
-      }, "input"_a, "as_tuple"_a, nb::sig("def nonzero(input: Any, as_tuple: bool) -> Any"),
+      },
+      "input"_a, "as_tuple"_a, nb::sig("def nonzero(input: Any, as_tuple: bool) -> Any"),
       "The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/indexing_sort_rows.cpp: one dense row in order, by keys that are unsigned integers.
+// native/ops/indexing_sort_rows.cpp: 7.2.14.3: sorts one dense row, by keys that are unsigned integers.
 //
 // Short rows are sorted by ranks. For long ones, a key and the place of its element are packed into one
 // 64-bit integer, and these are sorted digit by digit from the last. Of 64-bit keys, the 32 bits from
@@ -16,7 +16,9 @@ namespace {
 
 using Pair = std::uint64_t;
 
-constexpr Pair pair_of(std::uint32_t key, std::int64_t place) { return Pair{key} << 32 | static_cast<std::uint32_t>(place); }
+constexpr Pair pair_of(std::uint32_t key, std::int64_t place) {
+  return Pair{key} << 32 | static_cast<std::uint32_t>(place);
+}
 constexpr std::uint32_t key_of(Pair pair) { return static_cast<std::uint32_t>(pair >> 32); }
 constexpr std::uint32_t place_of(Pair pair) { return static_cast<std::uint32_t>(pair); }
 
@@ -77,7 +79,8 @@ void sort_pairs(std::int64_t n, int bits, Pair* a, Pair* b, const Source& source
 // Makes sorted keys, which lie where the values will be, values. Zeros and NaNs, of which the keys do
 // not say all, are fetched.
 template <class U>
-void keys_to_values(const RowOrder& how, const std::byte* in, const std::int64_t* places, std::int64_t n, std::byte* values) {
+void keys_to_values(const RowOrder& how, const std::byte* in, const std::int64_t* places, std::int64_t n,
+                    std::byte* values) {
   auto* keys = reinterpret_cast<U*>(values);
   bool floating = how.order >= Order::float8_e4m3fn;
   std::int64_t begin[2] = {}, end[2] = {};
@@ -87,7 +90,8 @@ void keys_to_values(const RowOrder& how, const std::byte* in, const std::int64_t
     auto [first, last] = std::equal_range(keys, keys + n, key);
     begin[i] = first - keys, end[i] = last - keys;
   }
-  kernels().rankings->values[static_cast<std::size_t>(how.order)][!how.descending](keys, keys, static_cast<std::size_t>(n));
+  kernels().rankings->values[static_cast<std::size_t>(how.order)][!how.descending](keys, keys,
+                                                                                   static_cast<std::size_t>(n));
   for (int i = 0; i < 2; ++i)
     pick<U>(in, places + begin[i], end[i] - begin[i], reinterpret_cast<std::byte*>(keys + begin[i]));
 }
@@ -116,11 +120,13 @@ struct WideScratch {
   std::int64_t* old_places;
 
   WideScratch(std::byte* scratch, std::int64_t n)
-      : a(reinterpret_cast<Pair*>(scratch)), b(a + n), keys(b + n), old_places(reinterpret_cast<std::int64_t*>(keys + n)) {}
+      : a(reinterpret_cast<Pair*>(scratch)), b(a + n), keys(b + n),
+        old_places(reinterpret_cast<std::int64_t*>(keys + n)) {}
 };
 
 // Puts a run of keys that differ in their low bits alone in order, with the places of their elements.
-void sort_run(std::uint64_t* keys, std::int64_t* places, std::int64_t n, std::uint64_t low, const WideScratch& scratch) {
+void sort_run(std::uint64_t* keys, std::int64_t* places, std::int64_t n, std::uint64_t low,
+              const WideScratch& scratch) {
   if (n <= by_insertion) {
     for (std::int64_t i = 1; i < n; ++i) {
       std::uint64_t key = keys[i];
@@ -132,7 +138,9 @@ void sort_run(std::uint64_t* keys, std::int64_t* places, std::int64_t n, std::ui
   }
   std::copy(keys, keys + n, scratch.keys);
   std::copy(places, places + n, scratch.old_places);
-  auto source = [old = scratch.keys, low](std::int64_t i) { return pair_of(static_cast<std::uint32_t>(old[i] & low), i); };
+  auto source = [old = scratch.keys, low](std::int64_t i) {
+    return pair_of(static_cast<std::uint32_t>(old[i] & low), i);
+  };
   sort_pairs(n, 32, scratch.a, scratch.b, source, [&](std::int64_t at, Pair pair) {
     keys[at] = scratch.keys[place_of(pair)];
     places[at] = scratch.old_places[place_of(pair)];
@@ -148,7 +156,8 @@ void sort_wide(const RowOrder& how, const std::byte* in, std::int64_t n, std::by
   for (std::int64_t i = 0; i < n; ++i) differing |= keys[i] ^ keys[0];
   int bits = std::bit_width(differing), shift = std::max(bits - 32, 0);
   auto source = [keys, shift](std::int64_t i) { return pair_of(static_cast<std::uint32_t>(keys[i] >> shift), i); };
-  sort_pairs(n, std::min(bits, 32), scratch.a, scratch.b, source, [places](std::int64_t at, Pair pair) { places[at] = place_of(pair); });
+  sort_pairs(n, std::min(bits, 32), scratch.a, scratch.b, source,
+             [places](std::int64_t at, Pair pair) { places[at] = place_of(pair); });
   for (std::int64_t i = 0; i < n; ++i) sorted[i] = keys[places[i]];
   std::uint64_t low = (std::uint64_t{1} << shift) - 1;
   for (std::int64_t i = 0, end; i < n && shift > 0; i = end) {
@@ -166,7 +175,8 @@ void sort_huge(const RowOrder& how, const std::byte* in, std::int64_t n, std::by
   make_keys(how, in, n, scratch);
   auto* keys = reinterpret_cast<const U*>(scratch);
   std::iota(places, places + n, std::int64_t{0});
-  std::sort(places, places + n, [keys](std::int64_t i, std::int64_t j) { return keys[i] != keys[j] ? keys[i] < keys[j] : i < j; });
+  std::sort(places, places + n,
+            [keys](std::int64_t i, std::int64_t j) { return keys[i] != keys[j] ? keys[i] < keys[j] : i < j; });
   pick<U>(in, places, n, values);
 }
 

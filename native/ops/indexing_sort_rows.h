@@ -1,12 +1,12 @@
-// native/ops/indexing_sort_rows.h: one dense row in order: all of it, or its first k.
+// native/ops/indexing_sort_rows.h: 7.2.14.3, 7.2.14.4: sorts one dense row, or finds its first k.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/kernels.h"
 #include "kernels/indexing_order.h"
+#include "kernels/kernels.h"
 
 namespace suanzi {
 

@@ -1,4 +1,4 @@
-// native/ops/indexing_topk_rows.cpp: the first k of a dense row, in order.
+// native/ops/indexing_topk_rows.cpp: 7.2.14.4: the first k of a dense row, in order.
 //
 // Few of many are found in one pass: what comes before the k-th best so far is a candidate, and when
 // there are many of these, all but the best k are dropped. For many, a count of the leading digits of
@@ -23,7 +23,9 @@ struct Candidate {
 };
 
 // How many candidates are kept before all but the best k of them are dropped.
-constexpr std::int64_t most_candidates(std::int64_t n, std::int64_t k) { return std::min(n, std::max<std::int64_t>(4 * k, 64)); }
+constexpr std::int64_t most_candidates(std::int64_t n, std::int64_t k) {
+  return std::min(n, std::max<std::int64_t>(4 * k, 64));
+}
 constexpr bool is_few(std::int64_t n, std::int64_t k) { return k <= 2048 && k <= n / 16; }
 
 template <class U>
@@ -45,7 +47,8 @@ class Few {
       } else {
         // One that equals the k-th best comes after it, being later.
         auto count = static_cast<std::int64_t>(below(keys, static_cast<std::size_t>(size), limit_, picked));
-        for (std::int64_t i = 0; i < count; ++i) found_[count_++] = {keys[picked[i]], static_cast<std::uint32_t>(start + picked[i])};
+        for (std::int64_t i = 0; i < count; ++i)
+          found_[count_++] = {keys[picked[i]], static_cast<std::uint32_t>(start + picked[i])};
       }
       if (count_ >= most_ && start + size < n_) drop();
     }
@@ -83,10 +86,10 @@ class Few {
 
 // Elements that may be among the first k, and where they are; then what sorting them takes.
 template <class U>
-void many(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values, std::int64_t* places,
-          std::byte* scratch) {
+void many(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values,
+          std::int64_t* places, std::byte* scratch) {
   auto* kept_places = reinterpret_cast<std::int64_t*>(scratch);
-  std::int64_t *sorted_places = kept_places + n;
+  std::int64_t* sorted_places = kept_places + n;
   U *kept = reinterpret_cast<U*>(sorted_places + n), *sorted = kept + n;
   std::byte* rest = scratch + (n * (16 + 2 * static_cast<std::int64_t>(sizeof(U))) + 7) / 8 * 8;
   U* keys = sorted;  // which are read before anything is sorted
@@ -108,14 +111,15 @@ void many(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t
     kept_places[count] = i;
     count += digit(keys[i]) <= last;
   }
-  sort_row(how, reinterpret_cast<const std::byte*>(kept), count, reinterpret_cast<std::byte*>(sorted), sorted_places, rest);
+  sort_row(how, reinterpret_cast<const std::byte*>(kept), count, reinterpret_cast<std::byte*>(sorted), sorted_places,
+           rest);
   std::memcpy(values, sorted, static_cast<std::size_t>(k) * sizeof(U));
   for (std::int64_t i = 0; i < k; ++i) places[i] = kept_places[sorted_places[i]];
 }
 
 template <class U>
-void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values, std::int64_t* places,
-             std::byte* scratch) {
+void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int64_t k, std::byte* values,
+             std::int64_t* places, std::byte* scratch) {
   if (n > how.longest) {
     auto* all_places = reinterpret_cast<std::int64_t*>(scratch);
     auto* all = reinterpret_cast<U*>(all_places + n);
@@ -137,7 +141,8 @@ std::int64_t topk_scratch(const RowOrder& how, std::int64_t n, std::int64_t k) n
   auto item = static_cast<std::int64_t>(how.itemsize);
   if (n > how.longest) return n * (8 + item) + sort_scratch(how, n);
   if (is_ranked(n)) return 0;
-  if (is_few(n, k)) return (most_candidates(n, k) + block) * static_cast<std::int64_t>(sizeof(Candidate<std::uint64_t>));
+  if (is_few(n, k))
+    return (most_candidates(n, k) + block) * static_cast<std::int64_t>(sizeof(Candidate<std::uint64_t>));
   return n * (16 + 2 * item) + 8 + sort_scratch(how, n);
 }
 

@@ -1,4 +1,4 @@
-// native/ops/interpolation.cpp: tensors of rank 3 to 5 sampled at other sizes, for interpolate.
+// native/ops/interpolation.cpp: 7.2.18: tensors of rank 3 to 5 sampled at other sizes.
 //
 // Which elements count, and how much, is integer arithmetic on (in, out) alone, an axis at a time.
 // Threads share rows of the output, or parts of long ones; each works in buffers of its own.
@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "kernels/interpolation.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "kernels/interpolation.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -110,7 +111,8 @@ struct Plan {
     up.resize(static_cast<std::size_t>(n));
     if (mode == Mode::linear)
       for (int which = 0; which < 2; ++which)
-        is_double() ? weights64[which].resize(static_cast<std::size_t>(n)) : weights32[which].resize(static_cast<std::size_t>(n));
+        is_double() ? weights64[which].resize(static_cast<std::size_t>(n))
+                    : weights32[which].resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
       Place found = place(mode, in[2], n, i);
       std::int64_t end = mode == Mode::area ? found.high : found.high + 1;
@@ -126,7 +128,9 @@ struct Plan {
       if (mode != Mode::linear) continue;
       if (is_double()) weights64[0][at] = found.low_weight, weights64[1][at] = found.high_weight;
       // Once more rounded, which does not change it for fewer than 2^23 outputs.
-      else weights32[0][at] = static_cast<float>(found.low_weight), weights32[1][at] = static_cast<float>(found.high_weight);
+      else
+        weights32[0][at] = static_cast<float>(found.low_weight),
+        weights32[1][at] = static_cast<float>(found.high_weight);
     }
   }
 };
@@ -149,7 +153,8 @@ class Worker {
       out_ = plan_.to + (((plane_ * plan_.out[0] + z_) * rows + y_) * plan_.out[2] + now.start) * plan_.itemsize;
       unit += last - y_;
       for (; y_ < last; ++y_, out_ += plan_.out[2] * plan_.itemsize) {
-        if (y_ + 1 < last) fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
+        if (y_ + 1 < last)
+          fetch(now, plan_.high[static_cast<std::size_t>(y_)], plan_.high[static_cast<std::size_t>(y_ + 1)]);
         if (plan_.mode == Mode::nearest) nearest(now);
         else if (plan_.mode == Mode::linear) linear(now);
         else area(now);
@@ -252,7 +257,8 @@ class Worker {
   void linear(const Part& part) {
     const Place& at = plan_.deep[static_cast<std::size_t>(z_)];
     if (at.high == at.low) return put(between_rows(part, at.low, target()));
-    const std::byte *low = between_rows(part, at.low, planes_[0].bytes), *up = between_rows(part, at.high, planes_[1].bytes);
+    const std::byte *low = between_rows(part, at.low, planes_[0].bytes),
+                    *up = between_rows(part, at.high, planes_[1].bytes);
     std::byte* out = target();
     plan_.loops.blend[lane_](low, up, at.low_weight, at.high_weight, out, count_);
     put(out);
@@ -320,19 +326,12 @@ PyObject* interpolate(const Tensor& t, const std::int64_t* dims, Mode mode) {
   Plan plan(mode, t, out);
   std::int64_t units = dims[0] * dims[1] * plan.out[0] * plan.out[1] * static_cast<std::int64_t>(plan.parts.size());
   std::int64_t work = std::max(out.size, mode == Mode::area ? t.size : 0) / units + 1;
-  // Another thread could let go of the input meanwhile.
-  Storage* kept = t.storage;
-  kept->retain();
-  PyThreadState* state = work * units < grain ? nullptr : PyEval_SaveThread();
-  parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1), [&](std::int64_t begin, std::int64_t end) {
-    Worker(plan).run(begin, end);
+  run_over(work * units, {&t}, [&] {
+    parallel_for(units, std::max<std::int64_t>(grain / 2 / work, 1),
+                 [&](std::int64_t begin, std::int64_t end) { Worker(plan).run(begin, end); });
   });
-  if (state) PyEval_RestoreThread(state);
-  release_storage(kept);
   return output.release().ptr();
 }
-
-bool is_float(const Tensor& t) { return dtype_table[static_cast<std::size_t>(t.dtype)].kind == Kind::Float; }
 
 // Whether the loops can read a tensor as it lies: its rows are dense, and no sampled axis is empty.
 bool is_readable(const Tensor& t) {
@@ -351,20 +350,14 @@ bool read_mode(PyObject* name, int ndim, Mode& mode) {
 }
 
 PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  PyObject* given[4] = {nullptr, nullptr, Py_None, nullptr};  // input, size, scale_factor, mode
-  if (count > 4) return nullptr;
-  for (Py_ssize_t i = 0; i < count; ++i) given[i] = args[i];
-  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, i);
-    int which = PyUnicode_CompareWithASCIIString(name, "mode") == 0 ? 3 : PyUnicode_CompareWithASCIIString(name, "size") == 0 ? 1 : -1;
-    if (which < 0 || which < count) return nullptr;
-    given[which] = args[count + i];
-  }
-  const Tensor* t = given[0] ? read_tensor(given[0]) : nullptr;
-  if (!t || t->ndim() < 3 || t->ndim() > 5 || !is_float(*t) || !is_readable(*t)) return nullptr;
+  static constexpr const char* names[] = {"input", "size", "scale_factor", "mode"};
+  PyObject* given[4];
+  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  if (!t || t->ndim() < 3 || t->ndim() > 5 || !facts(t->dtype).is_float() || !is_readable(*t)) return nullptr;
   Mode mode = Mode::nearest;
   Integers sizes;
-  if (!given[1] || given[2] != Py_None || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||
+  if ((given[2] && given[2] != Py_None) || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||
       !sizes.read_one_or_more(given[1]))
     return nullptr;
   bool one = PyLong_CheckExact(given[1]);
@@ -381,13 +374,13 @@ PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* ke
 
 void init_interpolation(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_interpolate", [](nb::handle function) { return make_fast_function<fast_interpolate>(function); },
-        "function"_a, nb::sig("def accelerate_interpolate(function: F, /) -> F"),
-        "Puts the native way in front of the Python function.");
-  m.def("interpolate", [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
+  add_fast_path<fast_interpolate>("interpolate");
+  m.def(
+      "interpolate",
+      [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
         const Tensor* t = read_tensor(object.ptr());
-        if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) || mode < 0 ||
-            mode > 2 || !is_float(*t) || !is_readable(*t))
+        if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) ||
+            mode < 0 || mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
           throw nb::value_error("not what interpolate takes");
         std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
         for (int d = 2; d < t->ndim(); ++d) {
@@ -395,7 +388,9 @@ void init_interpolation(nb::module_& m) {
           if (dims[d] < 1) throw nb::value_error("an empty axis");
         }
         return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
-      }, "tensor"_a, "sizes"_a, "mode"_a, nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any"),
+      },
+      "tensor"_a, "sizes"_a, "mode"_a,
+      nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor"),
       "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_blas.cpp: the matrix products of BLAS, as SciPy hands them out.
+// native/ops/linear_algebra_blas.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: the matrix products of SciPy's BLAS.
 #include "ops/linear_algebra_blas.h"
 
 #include <cstring>
@@ -10,8 +10,8 @@ namespace suanzi {
 namespace {
 
 // Fortran's gemm: everything by address, matrices column by column.
-using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
-                      const void*, const int*, const void*, void*, const int*);
+using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*,
+                      const int*, const void*, const int*, const void*, void*, const int*);
 
 Blas the_blas;
 bool was_asked = false;

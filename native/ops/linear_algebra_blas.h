@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_blas.h: the matrix products of BLAS, as SciPy hands them out.
+// native/ops/linear_algebra_blas.h: 7.2.17.1, 7.2.17.2, 7.2.17.12: the matrix products of SciPy's BLAS.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// native/ops/linear_algebra_lapack.cpp: LAPACK over batches of small matrices, where a call from Python for each of them
-// would cost more than what it computes. The routines are SciPy's, as it hands them to Cython.
+// native/ops/linear_algebra_lapack.cpp: 7.2.17.4, 7.2.17.7, 7.2.17.9: LAPACK over batches of small matrices,
+// where a call from Python for each would cost more than it computes. The routines are SciPy's, as it hands them to
+// Cython.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -27,7 +28,8 @@ using Potrf = void (*)(char* uplo, int* n, void* a, int* lda, int* info);
 template <class Routine>
 Routine routine(const nb::capsule& capsule, const char* expected) {
   const char* name = capsule.name();
-  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0) throw nb::value_error("not a routine of 32-bit integers");
+  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0)
+    throw nb::value_error("not a routine of 32-bit integers");
   return reinterpret_cast<Routine>(capsule.data(name));
 }
 constexpr const char *gesv_begins = "void (int *, int *, ", *potrf_begins = "void (char *, int *, ";
@@ -117,17 +119,17 @@ double inverse_row_sums(const T* lu, int n) {
   return largest;
 }
 
-// Turns a matrix in its place, to its adjoint or only to its transpose.
+// Transposes a matrix in place, or makes it its adjoint.
 template <class T>
-void turn(T* a, int n, bool conjugate) {
+void transpose(T* a, int n, bool conjugate) {
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < j; ++i) std::swap(a[j * n + i], a[i * n + j]);
   if constexpr (!std::is_floating_point_v<T>)
     if (conjugate) std::transform(a, a + n * n, a, [](T x) { return std::conj(x); });
 }
 
-// `turned` says that mat holds the rows of the matrices; `adjoint`, that their adjoints are meant.
-bool solve_small(nb::capsule gesv, nb::handle mat, nb::handle rhs, double epsilon, bool turned, bool adjoint) {
+// `transposed` says that mat holds the rows of the matrices; `adjoint`, that their adjoints are meant.
+bool solve_small(nb::capsule gesv, nb::handle mat, nb::handle rhs, double epsilon, bool transposed, bool adjoint) {
   auto solve = routine<Gesv>(gesv, gesv_begins);
   Batch a(mat), b(rhs);
   int n = a.rows, sides = b.columns;
@@ -138,7 +140,7 @@ bool solve_small(nb::capsule gesv, nb::handle mat, nb::handle rhs, double epsilo
       int swaps[most], info = 0, order = n, count = sides;
       T* own = reinterpret_cast<T*>(a.data) + i * n * n;
       T* x = reinterpret_cast<T*>(b.data) + i * n * sides;
-      if (turned != adjoint) turn(own, n, adjoint);
+      if (transposed != adjoint) transpose(own, n, adjoint);
       else if constexpr (!std::is_floating_point_v<T>)
         if (adjoint) std::transform(own, own + n * n, own, [](T value) { return std::conj(value); });
       double size = row_sums(own, n);
@@ -199,8 +201,8 @@ bool cholesky_small(nb::capsule factorise, nb::handle mat, bool upper) {
 
 void init_lapack(nb::module_& m) {
   m.attr("SMALL_MATRIX") = most;
-  m.def("solve_small", &solve_small, "gesv"_a, "mat"_a, "rhs"_a, "epsilon"_a, "turned"_a, "adjoint"_a,
-        nb::sig("def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, turned: bool, adjoint: bool) "
+  m.def("solve_small", &solve_small, "gesv"_a, "mat"_a, "rhs"_a, "epsilon"_a, "transposed"_a, "adjoint"_a,
+        nb::sig("def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, transposed: bool, adjoint: bool) "
                 "-> bool"),
         "Solves systems of small matrices [count, columns, rows] in place; False if a matrix is singular.");
   m.def("invert_small", &invert_small, "gesv"_a, "mat"_a, "epsilon"_a,

@@ -1,16 +1,16 @@
-// native/ops/linear_algebra_matmul.cpp: matmul, dot and linear of tensors: shapes, dtypes, and the ways without Python.
+// native/ops/linear_algebra_matmul.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: shapes, dtypes and fast paths of products.
 #include "kernels/linear_algebra_products.h"
 
 #include <string>
 
 #include "calls/arguments.h"
-#include "ops/linear_algebra_blas.h"
 #include "calls/fast_function.h"
-#include "ops/linear_algebra_matmul_ways.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
-#include "loops/conversions.h"
 #include "core/status.h"
+#include "core/without_gil.h"
+#include "loops/conversions.h"
+#include "ops/linear_algebra_blas.h"
+#include "ops/linear_algebra_matmul_ways.h"
 
 namespace suanzi {
 
@@ -18,13 +18,13 @@ namespace {
 
 // Whether an operand must be rounded to the promoted dtype before it is widened again.
 bool rounds(Dtype source, Dtype promoted, Dtype operand) {
-  if (source == promoted || promoted == operand || is_integral(promoted)) return false;
+  if (source == promoted || promoted == operand || facts(promoted).is_integer()) return false;
   return !holds_exactly(part_of(promoted), part_of(source));
 }
 
-// Reads shapes as numpy.matmul does; false if they do not go together. With `turned`, the last two
+// Reads shapes as numpy.matmul does; false if they do not go together. With `transposed`, the last two
 // axes of b are exchanged.
-bool read_shapes(const Tensor& a, const Tensor& b, bool turned, Product& p) {
+bool read_shapes(const Tensor& a, const Tensor& b, bool transposed, Product& p) {
   int na = a.ndim(), nb = b.ndim();
   if (na < 1 || nb < 1) return false;
   p.a.data = a.data(), p.b.data = b.data();
@@ -33,7 +33,7 @@ bool read_shapes(const Tensor& a, const Tensor& b, bool turned, Product& p) {
   p.a.column = a.strides()[na - 1];
   p.m = na > 1 ? a.dims()[na - 2] : 1;
   p.a.row = na > 1 ? a.strides()[na - 2] : 0;
-  int along = nb == 1 ? 0 : turned ? nb - 1 : nb - 2, across = turned ? nb - 2 : nb - 1;
+  int along = nb == 1 ? 0 : transposed ? nb - 1 : nb - 2, across = transposed ? nb - 2 : nb - 1;
   if (b.dims()[along] != p.k) return false;
   p.b.row = b.strides()[along];
   p.n = nb > 1 ? b.dims()[across] : 1;
@@ -83,15 +83,15 @@ bool read_bias(PyObject* object, Product& p, Scratch& scratch) {
   if (!object || p.ndim == 0) return true;
   const Tensor& t = *tensor_of(object);
   Matrix x{t.data(), 0, t.strides()[0]};
-  if (!lay_straight(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
+  if (!make_contiguous(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
   p.bias = x.data;
   return true;
 }
 
 // Null without an exception if shapes do not go together; they are checked before anything is made.
-PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool turned) {
+PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bias, bool transposed) {
   Product p;
-  if (!read_shapes(*tensor_of(left), *tensor_of(right), turned, p)) return nullptr;
+  if (!read_shapes(*tensor_of(left), *tensor_of(right), transposed, p)) return nullptr;
   std::int64_t size;
   if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
   p.result = promoted;
@@ -107,7 +107,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   };
   if (!alive()) return nullptr;
   if (a.ptr() != left || b.ptr() != right) {
-    read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), turned, p);
+    read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), transposed, p);
     if (size > 0) fold(p);
   }
   p.by_blas = size > 0 && p.wants_blas() && prepare_blas();
@@ -135,34 +135,28 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   return made;
 }
 
-// ---- the ways without Python --------------------------------------------------------------------
+// ---- the fast paths --------------------------------------------------------------------
 
-// What each of the short cuts is called, for rule sets that have a rule for one operator.
+// What each of them is called, for its operator class and for rule sets that have a rule for one operator.
 enum Which { is_matmul, is_dot, is_linear };
 constexpr const char* names[] = {"matmul", "dot", "linear"};
-std::size_t arithmetic = RuleTable::class_count;  // the class they promote in
 
 // The dtype two tensors are promoted to, if the rule table knows it and products take it.
 bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
   nb::object keep;
   const RuleTable* table = rules_argument(Py_None, keep);
-  if (!table || arithmetic >= RuleTable::class_count || table->gates(names[which])) return false;
+  static std::size_t classes[] = {RuleTable::class_count, RuleTable::class_count, RuleTable::class_count};
+  std::size_t& its_class = classes[which];
+  if (its_class == RuleTable::class_count) its_class = operator_class(nb::str(names[which]).ptr());
+  if (!table || its_class == RuleTable::class_count || table->gates(names[which])) return false;
   Operand x, y;
   if (!read_operand(a, x) || !read_operand(b, y)) return false;
-  std::uint8_t cell = table->get(arithmetic, operand_code(a, x, *table), operand_code(b, y, *table));
+  std::uint8_t cell = table->get(its_class, operand_code(a, x, *table), operand_code(b, y, *table));
   if (cell >= dtype_count) return false;
   promoted = static_cast<Dtype>(cell);
-  const DtypeInfo& info = facts(promoted);
-  if (info.kind == Kind::Float || info.kind == Kind::Complex) return true;
-  return which != is_linear && is_integral(promoted) && info.bits >= 8;
+  return facts(promoted).is_inexact() ||
+         (which != is_linear && facts(promoted).is_integer() && facts(promoted).bits >= 8);
 }
-
-PyObject* or_python(PyObject* made) {
-  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
-  return made;
-}
-
-bool is_quantised(const Tensor& t) { return facts(t.dtype).kind == Kind::Quantized; }
 
 template <Which which>
 PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -170,7 +164,9 @@ PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor *a = read_tensor(args[0]), *b = read_tensor(args[1]);
   if (!a || !b || a->ndim() < 1 || b->ndim() < 1 || (which == is_dot && b->ndim() > 2)) return nullptr;
   Dtype promoted;
-  if (is_quantised(*a) || is_quantised(*b) || !promoted_of(which, args[0], args[1], promoted)) return nullptr;
+  if (facts(a->dtype).is_quantized() || facts(b->dtype).is_quantized() ||
+      !promoted_of(which, args[0], args[1], promoted))
+    return nullptr;
   return or_python(product(args[0], args[1], promoted, nullptr, false));
 }
 
@@ -188,39 +184,31 @@ PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   return or_python(product(args[0], args[1], promoted, bias, true));
 }
 
-nb::object accelerate(nb::handle function, std::size_t operator_class) {
-  arithmetic = operator_class;
-  std::string name = nb::cast<std::string>(function.attr("__name__"));
-  if (name == "matmul") return make_fast_function<fast_product<is_matmul>>(function);
-  if (name == "dot") return make_fast_function<fast_product<is_dot>>(function);
-  if (name == "linear") return make_fast_function<fast_linear>(function);
-  throw nb::value_error("there is no short cut for it");
-}
-
-nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool turned) {
+nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool transposed) {
   const Tensor *x = read_tensor(a.ptr()), *y = read_tensor(b.ptr());
   if (!x || !y) throw nb::type_error("not a tensor");
-  for (const DtypeInfo* one : {&facts(x->dtype), &facts(y->dtype), &dtype})
-    if (one->kind == Kind::Quantized || one->kind == Kind::Char) throw nb::type_error("not a dtype of products");
+  for (Dtype one : {x->dtype, y->dtype, dtype_of(dtype)})
+    if (!facts(one).is_number()) throw nb::type_error("not a dtype of products");
   if (dtype.kind == Kind::Bool || dtype.bits < 8) throw nb::type_error("not a dtype of products");
   const Tensor* t = bias.is_none() ? nullptr : read_tensor(bias.ptr());
-  if (!bias.is_none() && (!t || t->ndim() != 1 || y->ndim() != 2 || t->size != y->dims()[turned ? 0 : 1]))
+  if (!bias.is_none() && (!t || t->ndim() != 1 || y->ndim() != 2 || t->size != y->dims()[transposed ? 0 : 1]))
     throw nb::value_error("not a bias");
-  PyObject* made = product(a.ptr(), b.ptr(), static_cast<Dtype>(dtype.index), t ? bias.ptr() : nullptr, turned);
+  PyObject* made = product(a.ptr(), b.ptr(), dtype_of(dtype), t ? bias.ptr() : nullptr, transposed);
   if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
   return raise_or(made);
 }
 
 }  // namespace
 
-void init_products(nb::module_& m) {
+void init_matmul(nb::module_& m) {
   using namespace nb::literals;
-  m.def("multiply", &multiply_checked, "a"_a, "b"_a, "dtype"_a, "bias"_a.none() = nb::none(), "turned"_a = false,
-        nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, turned: bool = False) -> Any"),
-        "The product of matrices, vectors or batches of them, each converted to a dtype; with `turned`, b is transposed.");
-  m.def("accelerate_products", &accelerate, "function"_a, "operator_class"_a,
-        nb::sig("def accelerate_products(function: F, operator_class: int) -> F"),
-        "Puts the product without Python in front of matmul, dot or linear.");
+  m.def("multiply", &multiply_checked, "a"_a, "b"_a, "dtype"_a, "bias"_a.none() = nb::none(), "transposed"_a = false,
+        nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor"),
+        "The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is "
+        "transposed.");
+  add_fast_path<fast_product<is_matmul>>("matmul");
+  add_fast_path<fast_product<is_dot>>("dot");
+  add_fast_path<fast_linear>("linear");
 }
 
 }  // namespace suanzi

@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_matmul_ways.cpp: computes products: which way each takes, in which parts.
+// native/ops/linear_algebra_matmul_ways.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: how each product is computed, in parts.
 //
 // Matrices of floats are multiplied by BLAS, which is given parts of the output that depend on the
 // shape alone, each on one thread, so that the number of threads changes no result. Everything else
@@ -8,31 +8,31 @@
 #include <atomic>
 #include <cstring>
 
-#include "ops/linear_algebra_blas.h"
+#include "core/threads.h"
+#include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
-#include "core/threads.h"
+#include "ops/linear_algebra_blas.h"
 
 namespace suanzi {
 
 Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
-  const DtypeInfo& info = facts(promoted);
-  if (info.kind == Kind::Complex) {
+  if (facts(promoted).is_complex()) {
     if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128, false};
     return {Dtype::complex64, Dtype::complex64, Sum::c64, false};
   }
-  if (info.kind == Kind::Float) {
+  if (facts(promoted).is_float()) {
     if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64, false};
     return {Dtype::float32, Dtype::float32, Sum::f32, false};
   }
   auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
-  if (info.bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
+  if (facts(promoted).bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
   if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
-  if (info.bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
+  if (facts(promoted).bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
   return {Dtype::int32, Dtype::int32, Sum::w32, false};
 }
 
-bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
   std::int64_t count;
   if (__builtin_mul_overflow(rows, columns, &count)) return false;
   std::byte* to = scratch.take(wanted, count);
@@ -68,27 +68,23 @@ class Multiplication {
   explicit Multiplication(const Product& product) noexcept
       : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
         store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
-        item_(static_cast<std::int64_t>(item(p.way.operand))),
-        sum_item(static_cast<std::int64_t>(item(p.way.sum))), out_item(static_cast<std::int64_t>(item(p.result))) {}
+        item_(static_cast<std::int64_t>(item(p.way.operand))), sum_item(static_cast<std::int64_t>(item(p.way.sum))),
+        out_item(static_cast<std::int64_t>(item(p.result))) {}
 
   // False when there was no memory.
   bool run() noexcept {
     std::int64_t count = p.count();
     // Many products are shared among threads; the parts of a few large ones are.
     bool few = p.work() >= 1 << 24 && count < 2 * thread_count();
-    if (few) for (std::int64_t i = 0; i < count; ++i) one(i);
+    if (few)
+      for (std::int64_t i = 0; i < count; ++i) one(i);
     else for_each(count, p.work(), [&](std::int64_t i) { one(i); });
     return !failed_;
   }
 
  private:
   void one(std::int64_t number) noexcept {
-    std::int64_t at_a = 0, at_b = 0, rest = number;
-    for (int d = p.batch_ndim - 1; d >= 0; --d) {
-      at_a += rest % p.batch[d] * p.a.batch[d];
-      at_b += rest % p.batch[d] * p.b.batch[d];
-      rest /= p.batch[d];
-    }
+    auto [at_a, at_b] = offsets_of(number, p.batch_ndim, p.batch, p.a.batch, p.b.batch);
     Matrix a{p.a.data + at_a * static_cast<std::int64_t>(item(p.a.dtype)), p.a.row, p.a.column};
     Matrix b{p.b.data + at_b * static_cast<std::int64_t>(item(p.b.dtype)), p.b.row, p.b.column};
     std::byte* out = p.out + number * p.m * p.n * out_item;
@@ -101,16 +97,17 @@ class Multiplication {
 
   // Whether BLAS takes a matrix as it lies.
   static bool suits_blas(const Matrix& x, std::int64_t rows, std::int64_t columns) noexcept {
-    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) || (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
+    return (x.column == 1 && x.row >= columns && x.row <= INT_MAX) ||
+           (x.row == 1 && x.column >= rows && x.column <= INT_MAX);
   }
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
     Scratch left, right;
     if ((!same_bits(p.a.dtype, p.way.operand) || (p.by_blas && !suits_blas(a, p.m, p.k))) &&
-        !lay_straight(a, p.a.dtype, p.way.operand, p.m, p.k, left))
+        !make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left))
       return fail();
     if ((!same_bits(p.b.dtype, p.way.operand) || (p.by_blas && !suits_blas(b, p.k, p.n))) &&
-        !lay_straight(b, p.b.dtype, p.way.operand, p.k, p.n, right))
+        !make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
     bool blas_now = p.by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
     Parts parts = parts_of(blas_now);
@@ -127,7 +124,8 @@ class Multiplication {
       if (!c) return fail();
       std::int64_t c_row = in_place ? p.n : n;
       if (p.k == 0)
-        for (std::int64_t r = 0; r < m; ++r) std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+        for (std::int64_t r = 0; r < m; ++r)
+          std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
       else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
       else (p.way.pairs ? own.multiply_pairs : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
@@ -157,7 +155,7 @@ class Multiplication {
     return found;
   }
 
-  // The size of parts of an axis that are about as long as wanted, and alike.
+  // Splits an axis into equal parts near the wanted length, and returns theirs.
   static std::int64_t part(std::int64_t size, std::int64_t wanted) noexcept {
     std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
     // Multiples of what kernels and libraries handle at a time.
@@ -170,12 +168,13 @@ class Multiplication {
 
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
-    Scratch straight_vector, straight_matrix;
-    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) && !lay_straight(v, v_dtype, p.way.operand, 1, p.k, straight_vector))
+    Scratch contiguous_vector, contiguous_matrix;
+    if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) &&
+        !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
       return fail();
     bool by_rows = x.column == 1 || p.k <= 1, by_columns = x.row == 1 && rows > 1;
     if (!by_rows && !by_columns) {
-      if (!lay_straight(x, x_dtype, p.way.operand, rows, p.k, straight_matrix)) return fail();
+      if (!make_contiguous(x, x_dtype, p.way.operand, rows, p.k, contiguous_matrix)) return fail();
       x_dtype = p.way.operand;
     }
     Path path{};
@@ -227,13 +226,15 @@ class Multiplication {
         for (std::int64_t r = 0; r < count; ++r)
           follow_to(path, columns + (q + r) * stride + j * x_item, some, static_cast<std::size_t>(item_),
                     rows + r * widest_row * item_, buffers[0].bytes, buffers[1].bytes);
-        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count), sums + j * sum_item, some);
+        own.add_rows[lane](v + q * item_, rows, widest_row * item_, static_cast<std::size_t>(count),
+                           sums + j * sum_item, some);
       }
     }
   }
 
   // A long row is cut into chunks whatever the number of threads is.
-  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v, std::byte* out) noexcept {
+  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v,
+               std::byte* out) noexcept {
     std::int64_t count = (p.k + chunk - 1) / chunk;
     Scratch memory;
     std::byte* parts = memory.take(p.way.sum, count);

@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_matmul_ways.h: one product of batches of matrices, ready to be computed.
+// native/ops/linear_algebra_matmul_ways.h: 7.2.17.1, 7.2.17.2, 7.2.17.12: one product of batches of matrices.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +7,15 @@
 #include <cstdint>
 
 #include "core/dtypes.h"
-#include "kernels/linear_algebra_products.h"
 #include "core/scratch.h"
 #include "core/tensor.h"
+#include "kernels/linear_algebra_products.h"
 
 namespace suanzi {
 
-inline const DtypeInfo& facts(Dtype dtype) { return dtype_table[static_cast<std::size_t>(dtype)]; }
-inline bool is_integral(Dtype dtype) { return facts(dtype).kind == Kind::Int || facts(dtype).kind == Kind::UInt; }
-
 // Whether elements of two dtypes are the same bits, as integers that wrap are.
 inline bool same_bits(Dtype a, Dtype b) {
-  return a == b || (is_integral(a) && is_integral(b) && facts(a).bits == facts(b).bits);
+  return a == b || (facts(a).is_integer() && facts(b).is_integer() && facts(a).bits == facts(b).bits);
 }
 
 // The dtypes that operands are converted to and sums are in.
@@ -58,17 +55,20 @@ struct Product {
     for (int d = 0; d < batch_ndim; ++d) found *= batch[d];
     return found;
   }
-  double work() const { return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1)); }
+  double work() const {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
+  }
   bool is_of_matrices() const { return m > 1 && n > 1; }
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
     bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > (wider ? 1 << 13 : 1 << 15);
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX &&
+           work() > (wider ? 1 << 13 : 1 << 15);
   }
 };
 
 // Makes a matrix converted and dense, row by row; false when there is no memory.
-bool lay_straight(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
 
 // Computes a product; false when there was no memory. It needs no GIL.
 bool run_product(const Product& product) noexcept;

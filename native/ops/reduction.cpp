@@ -1,4 +1,4 @@
-// native/ops/reduction.cpp: drives the loops that combine elements, over any axes of any layout.
+// native/ops/reduction.cpp: 7.2.13.1, 7.2.17.11: reduce and norm over any axes of any layout.
 #include "kernels/reduction.h"
 
 #include <nanobind/stl/vector.h>
@@ -8,72 +8,27 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "kernels/kernels.h"
-#include "kernels/lanes.h"
-#include "loops/copies.h"
-#include "calls/operators.h"
 #include "calls/results.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "kernels/kernels.h"
+#include "kernels/lanes.h"
+#include "loops/axes.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
 namespace {
 
-// Axes one within the other, the last one the innermost; strides are in bytes.
-struct Axes {
-  int count = 0;
-  std::int64_t sizes[max_ndim], strides[max_ndim];
-
-  void add(std::int64_t size, std::int64_t stride) {
-    if (size == 1) return;
-    sizes[count] = size;
-    strides[count++] = stride;
+// Calls body(offset, count) for the parts of indices [begin, end) that lie along the last axis.
+template <class F>
+void for_runs(const Axes& axes, std::int64_t begin, std::int64_t end, F&& body) {
+  for (std::int64_t at = begin; at < end;) {
+    std::int64_t n = std::min(axes.inner_dim() - at % axes.inner_dim(), end - at);
+    body(axes.offset(at), n);
+    at += n;
   }
-  int last() const { return count - 1; }
-  std::int64_t inner_size() const { return count ? sizes[last()] : 1; }
-  std::int64_t inner_stride() const { return count ? strides[last()] : 0; }
-  std::int64_t total() const {
-    std::int64_t found = 1;
-    for (int i = 0; i < count; ++i) found *= sizes[i];
-    return found;
-  }
-  // Makes axes that are steps along one line one axis.
-  void merge() {
-    int kept = 0;
-    for (int i = 1; i < count; ++i) {
-      if (strides[kept] == strides[i] * sizes[i]) sizes[kept] *= sizes[i];
-      else ++kept, sizes[kept] = sizes[i];
-      strides[kept] = strides[i];
-    }
-    if (count) count = kept + 1;
-  }
-  // The outermost first, by their strides.
-  void sort() {
-    for (int i = 1; i < count; ++i)
-      for (int j = i; j > 0 && std::abs(strides[j - 1]) < std::abs(strides[j]); --j) {
-        std::swap(sizes[j - 1], sizes[j]);
-        std::swap(strides[j - 1], strides[j]);
-      }
-  }
-  // How far an element is from the first.
-  std::int64_t offset(std::int64_t place) const {
-    std::int64_t found = 0;
-    for (int i = last(); i >= 0; --i) {
-      found += place % sizes[i] * strides[i];
-      place /= sizes[i];
-    }
-    return found;
-  }
-  // Calls body(offset, count) for parts of places [begin, end) that lie along the last axis.
-  template <class F>
-  void runs(std::int64_t begin, std::int64_t end, F&& body) const {
-    for (std::int64_t at = begin; at < end;) {
-      std::int64_t within = inner_size() - at % inner_size(), n = std::min(within, end - at);
-      body(offset(at), n);
-      at += n;
-    }
-  }
-};
+}
 
 // Partial results of blocks, combined with their neighbours as those become complete.
 template <std::size_t bytes>
@@ -118,11 +73,11 @@ class Reducer {
     }
     kept_.sort();
     if (r.any_order) reduced_.sort();
-    if (lies_across(t.size)) axes_across_ = true;
+    if (is_transposed(t.size)) transposed_ = true;
     kept_.merge();
     reduced_.merge();
-    outputs_ = kept_.total();
-    n_ = reduced_.total();
+    outputs_ = kept_.size();
+    n_ = reduced_.size();
     segments_ = n_ / segment_rows + (n_ % segment_rows != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
@@ -135,14 +90,15 @@ class Reducer {
   // Gets the memory it needs; false if there is none.
   bool prepare() {
     if (needs_copy() && !(copy_ = allocate_storage(dtype_, outputs_ * n_))) return false;
-    if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size))) return false;
+    if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size)))
+      return false;
     return true;
   }
 
   void run(std::byte* out) {
     out_ = out;
-    out_item_ = dtype_table[static_cast<std::size_t>(r_.result)].itemsize;
-    if (copy_) straighten();
+    out_item_ = facts(r_.result).itemsize;
+    if (copy_) copy_contiguous();
     if (reduced_.count == 0 || (reduced_.count == 1 && reduced_.strides[0] == item_)) rows();
     else if (has_wide_rows()) columns();
     else gathered();
@@ -150,10 +106,10 @@ class Reducer {
   }
 
  private:
-  bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_size() >= 16; }
+  bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
 
   // Whether what comes next is far away in memory, although something is near.
-  bool lies_across(std::int64_t size) const {
+  bool is_transposed(std::int64_t size) const {
     if (size < 4096 || reduced_.count == 0) return false;
     std::int64_t nearest = std::abs(reduced_.inner_stride());
     for (const Axes* axes : {&kept_, &reduced_})
@@ -163,16 +119,16 @@ class Reducer {
       }
     return false;
   }
-  bool needs_copy() const { return axes_across_ && !has_wide_rows(); }
+  bool needs_copy() const { return transposed_ && !has_wide_rows(); }
 
-  void straighten() {
+  void copy_contiguous() {
     Move move;
     move.from = data_;
     move.to = copy_->data;
     move.from_dtype = move.to_dtype = dtype_;
     for (const Axes* axes : {&kept_, &reduced_})
       for (int i = 0; i < axes->count; ++i) {
-        move.dims[move.ndim] = axes->sizes[i];
+        move.dims[move.ndim] = axes->dims[i];
         move.from_strides[move.ndim++] = axes->strides[i];
       }
     std::int64_t stride = item_;
@@ -201,12 +157,13 @@ class Reducer {
       if (segments_ > 1) {
         for (std::int64_t at = begin; at < end; ++at) {
           std::int64_t segment = at % segments_, output = at / segments_;
-          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment), partial(segment, output));
+          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment),
+                  partial(segment, output));
         }
         return;
       }
       std::int64_t at = begin;
-      kept_.runs(begin, end, [&](std::int64_t offset, std::int64_t count) {
+      for_runs(kept_, begin, end, [&](std::int64_t offset, std::int64_t count) {
         for (std::int64_t done = 0; done < count; done += batch) {
           std::int64_t some = std::min(batch, count - done);
           r_.rows(data_ + offset + done * kept_.inner_stride(), kept_.inner_stride(), some, n_, made);
@@ -224,20 +181,22 @@ class Reducer {
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
     parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end;) {
-        std::int64_t segment = at / outputs_, output = at % outputs_, within = kept_.inner_size() - output % kept_.inner_size();
+        std::int64_t segment = at / outputs_, output = at % outputs_,
+                     within = kept_.inner_dim() - output % kept_.inner_dim();
         std::int64_t width = std::min({tile, within, end - at});
         const std::byte* first = data_ + kept_.offset(output);
         Stack<tile_bytes> stack(r_, width);
         for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
           const std::byte* places[block_rows];
           std::int64_t count = 0, start = segment * segment_rows + row;
-          reduced_.runs(start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
+          for_runs(reduced_, start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
             for (std::int64_t i = 0; i < some; ++i) places[count++] = first + offset + i * reduced_.inner_stride();
           });
           r_.columns(places, count, width, stack.top());
           stack.push();
         }
-        if (segments_ > 1) std::memcpy(partial(segment, output), stack.finish(), static_cast<std::size_t>(width * r_.partial_size));
+        if (segments_ > 1)
+          std::memcpy(partial(segment, output), stack.finish(), static_cast<std::size_t>(width * r_.partial_size));
         else finish(stack.finish(), output, width);
         at += width;
       }
@@ -256,8 +215,9 @@ class Reducer {
         for (std::int64_t done = 0, n = segment_size(segment); done < n; done += block_rows) {
           std::byte* next = block;
           std::int64_t start = segment * segment_rows + done, count = std::min(block_rows, n - done);
-          reduced_.runs(start, start + count, [&](std::int64_t offset, std::int64_t some) {
-            if (reduced_.inner_stride() == item_) std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
+          for_runs(reduced_, start, start + count, [&](std::int64_t offset, std::int64_t some) {
+            if (reduced_.inner_stride() == item_)
+              std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
             else gather(first + offset, next, static_cast<std::size_t>(some), reduced_.inner_stride());
             next += some * item_;
           });
@@ -272,7 +232,8 @@ class Reducer {
 
   void finish_segments() {
     for (std::int64_t step = 1; step < segments_; step *= 2)
-      for (std::int64_t i = 0; i + step < segments_; i += 2 * step) r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
+      for (std::int64_t i = 0; i + step < segments_; i += 2 * step)
+        r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
     finish(partial(0, 0), 0, outputs_);
   }
 
@@ -281,46 +242,11 @@ class Reducer {
   const std::byte* data_;
   std::int64_t item_, out_item_ = 0;
   Axes kept_, reduced_;
-  bool axes_across_ = false;
+  bool transposed_ = false;
   std::int64_t outputs_, n_, segments_;
   std::byte* out_ = nullptr;
   Storage *copy_ = nullptr, *partials_ = nullptr;
 };
-
-}  // namespace
-
-PyObject* new_result(const Tensor& t, std::uint64_t mask, bool keep_dims, Dtype dtype) {
-  int ndim = 0, order[max_ndim];
-  std::int64_t dims[max_ndim], far[max_ndim], sorted[max_ndim], strides[max_ndim];
-  for (int d = 0; d < t.ndim(); ++d) {
-    bool is_reduced = mask >> d & 1;
-    if (is_reduced && !keep_dims) continue;
-    dims[ndim] = is_reduced ? 1 : t.dims()[d];
-    far[ndim] = std::abs(t.strides()[d]);
-    ++ndim;
-  }
-  bool in_order = true;
-  int count = 0;
-  // Axes of one element lie anywhere.
-  for (int d = 0; d < ndim; ++d) {
-    if (dims[d] == 1) continue;
-    int at = count++;
-    for (; at > 0 && far[order[at - 1]] < far[d]; --at) order[at] = order[at - 1], in_order = false;
-    order[at] = d;
-  }
-  if (in_order) return new_dense_tensor(dtype, ndim, dims);
-  for (int i = 0; i < count; ++i) sorted[i] = dims[order[i]];
-  PyObject* dense = new_dense_tensor(dtype, count, sorted);
-  if (!dense) return nullptr;
-  std::fill_n(strides, ndim, std::int64_t{1});
-  for (int i = 0; i < count; ++i) strides[order[i]] = tensor_of(dense)->strides()[i];
-  tensor_of(dense)->storage->retain();
-  PyObject* made = new_tensor(tensor_of(dense)->storage, 0, ndim, dims, strides);
-  Py_DECREF(dense);
-  return made;
-}
-
-namespace {
 
 const Reduction& reduction(ReduceMode mode, Dtype dtype) {
   return kernels().reductions->of[static_cast<std::size_t>(mode)][static_cast<std::size_t>(dtype)];
@@ -348,7 +274,8 @@ PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dim
   if (!output || part != NormPart::squares || tensor_of(output)->dtype != Dtype::float64) return output;
   auto data = [](PyObject* object) { return reinterpret_cast<double*>(tensor_of(object)->data()); };
   double *found = data(output), *end = found + tensor_of(output)->size;
-  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow}, std::pair{NormPart::squares_of_small, squares_vanish}}) {
+  for (auto [again, mark] : {std::pair{NormPart::squares_of_large, squares_overflow},
+                             std::pair{NormPart::squares_of_small, squares_vanish}}) {
     if (std::find(found, end, mark) == end) continue;
     PyObject* scaled = made_of(again);
     if (!scaled) {
@@ -361,10 +288,10 @@ PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dim
   return output;
 }
 
-// ---- the short cut ------------------------------------------------------------------------------
+// ---- the fast path ------------------------------------------------------------------------------
 
 constexpr const char* mode_names[reduce_mode_count][2] = {
-    {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"}, {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
+    {"sum", "SUM"}, {"prod", "PROD"}, {"max", "MAX"},   {"min", "MIN"}, {"mean", "MEAN"}, {"land", "LAND"},
     {"lor", "LOR"}, {"lxor", "LXOR"}, {"band", "BAND"}, {"bor", "BOR"}, {"bxor", "BXOR"}};
 PyObject* modes[reduce_mode_count] = {};  // the members of sz.ReduceMode
 
@@ -389,21 +316,16 @@ bool read_axes(PyObject* object, int ndim, std::uint64_t& mask) {
 }
 
 PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const Tensor* t = count >= 1 ? read_tensor(args[0]) : nullptr;
-  if (!t || t->size == 0 || count > 4 || (count == 4 && !PyBool_Check(args[3]))) return nullptr;
-  PyObject *mode_object = count > 1 ? args[1] : nullptr, *axis = count > 2 ? args[2] : Py_None;
-  bool keep_dims = count > 3 && args[3] == Py_True;
-  for (Py_ssize_t i = 0, n = keywords ? PyTuple_GET_SIZE(keywords) : 0; i < n; ++i) {
-    PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = args[count + i];
-    auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
-    if (is("axis") && count < 3) axis = value;
-    else if (is("mode") && count < 2) mode_object = value;
-    else if (is("keep_dims") && count < 4 && PyBool_Check(value)) keep_dims = value == Py_True;
-    else return nullptr;
-  }
+  static constexpr const char* names[] = {"input", "mode", "axis", "keep_dims"};
+  PyObject* given[4];
+  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  bool keep_dims = false;
   std::size_t mode = 0;
   std::uint64_t mask;
-  if ((mode_object && !read_mode(mode_object, mode)) || !read_axes(axis, t->ndim(), mask)) return nullptr;
+  if (!t || t->size == 0 || (given[1] && !read_mode(given[1], mode)) ||
+      !read_axes(given[2] ? given[2] : Py_None, t->ndim(), mask) || !read_flag(given[3], keep_dims))
+    return nullptr;
   const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
   return r.rows ? reduce(*t, mask, r, keep_dims) : nullptr;
 }
@@ -420,13 +342,15 @@ std::uint64_t mask_of(const Tensor& t, const std::vector<int>& axes) {
 nb::object norm_checked(nb::handle object, int part, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
   if (!t || t->size == 0 || part < 0 || part > static_cast<int>(NormPart::squares)) throw nb::value_error("no norm");
-  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows) throw nb::value_error("no norm of this dtype");
+  if (!kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows)
+    throw nb::value_error("no norm of this dtype");
   return raise_or(norm(*t, mask_of(*t, axes), static_cast<NormPart>(part), keep_dims));
 }
 
 nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
-  if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count)) throw nb::value_error("nothing to reduce");
+  if (!t || t->size == 0 || mode < 0 || mode >= static_cast<int>(reduce_mode_count))
+    throw nb::value_error("nothing to reduce");
   const Reduction& r = reduction(static_cast<ReduceMode>(mode), t->dtype);
   if (!r.rows) throw nb::value_error("no such reduction of this dtype");
   return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
@@ -434,20 +358,22 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
 
 }  // namespace
 
-void init_reductions(nb::module_& m) {
+void init_reduction(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_reduce", [](nb::handle function) { return make_fast_function<fast_reduce>(function); },
-        "function"_a, nb::sig("def accelerate_reduce(function: F, /) -> F"), "Puts the loops in front of the Python reduce.");
-  m.def("declare_reduce_modes", [](const std::vector<nb::object>& members) {
+  add_fast_path<fast_reduce>("reduce");
+  m.def(
+      "declare_reduce_modes",
+      [](const std::vector<nb::object>& members) {
         if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
         for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
-      }, "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
+      },
+      "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
       "Says which objects are the modes, in their order.");
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Combines the elements along axes of a tensor that has some.");
   m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any"),
+        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");
 }
 

@@ -1,4 +1,4 @@
-// native/ops/reduction_cumsum.cpp: running sums along an axis of any layout, forwards and backwards.
+// native/ops/reduction_cumsum.cpp: 7.2.13.2, 7.2.13.2.4: cumulative sums along an axis, forwards and backwards.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -6,29 +6,30 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/results.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
-#include "calls/operators.h"
-#include "calls/results.h"
 #include "kernels/reduction.h"
-#include "core/threads.h"
+#include "loops/axes.h"
 
 namespace suanzi {
 
 namespace {
 
-using State = RunningSum::State;
+using State = CumulativeSum::State;
 
-State fresh(bool is_float) {
+State fresh(bool is_inexact) {
   State state;
-  for (double& sum : state.sums) sum = is_float ? -0.0 : 0.0;
+  for (double& sum : state.sums) sum = is_inexact ? -0.0 : 0.0;
   state.groups = 0;
   return state;
 }
 
 // One line after the other, or lines side by side.
 struct Lines {
-  const RunningSum& kernels;
+  const CumulativeSum& kernels;
   Dtype dtype;
   const std::byte* in;
   std::byte* out;
@@ -37,19 +38,16 @@ struct Lines {
   int ndim = 0;
   std::int64_t dims[max_ndim], in_strides[max_ndim], out_strides[max_ndim];
 
-  std::int64_t item() const { return dtype_table[static_cast<std::size_t>(dtype)].itemsize; }
-  bool is_float() const { return dtype_table[static_cast<std::size_t>(dtype)].exponent_bits != 0; }
+  std::int64_t item() const { return facts(dtype).itemsize; }
+  bool is_inexact() const { return facts(dtype).is_inexact(); }
   std::int64_t count() const {
     std::int64_t found = 1;
     for (int d = 0; d < ndim; ++d) found *= dims[d];
     return found;
   }
   void find(std::int64_t line, const std::byte*& from, std::byte*& to) const {
-    from = in, to = out;
-    for (int d = ndim; d-- > 0; line /= dims[d]) {
-      from += line % dims[d] * in_strides[d];
-      to += line % dims[d] * out_strides[d];
-    }
+    auto offsets = offsets_of(line, ndim, dims, in_strides, out_strides);
+    from = in + offsets[0], to = out + offsets[1];
   }
   // How many lines lie side by side on both sides.
   std::int64_t abreast() const {
@@ -66,7 +64,7 @@ struct Lines {
         const std::byte* from;
         std::byte* to;
         find(line, from, to);
-        State state = fresh(is_float());
+        State state = fresh(is_inexact());
         if (straight) kernels.line(from, to, n, state);
         else by_buffers(from, to, state);
       }
@@ -88,22 +86,24 @@ struct Lines {
   void side_by_side() const {
     constexpr std::int64_t tile = 64;  // lines
     std::int64_t parts = layer_of(dtype).is_complex ? 2 : 1, width = abreast();
-    parallel_for(count(), std::max<std::int64_t>(grain / n, width > 16 ? 16 : 1), [&](std::int64_t begin, std::int64_t end) {
-      alignas(64) double sums[RunningSum::level_count][2 * tile];
-      for (std::int64_t line = begin; line < end;) {
-        std::int64_t some = std::min({tile, end - line, width - line % width});
-        const std::byte *from, *places[16];
-        std::byte *to, *results[16];
-        find(line, from, to);
-        for (auto& level : sums) std::fill_n(level, 2 * tile, -0.0);
-        for (std::int64_t at = 0; at < n; at += 16) {
-          std::int64_t rows = std::min<std::int64_t>(16, n - at);
-          for (std::int64_t i = 0; i < rows; ++i) places[i] = from + (at + i) * in_step, results[i] = to + (at + i) * out_step;
-          kernels.rows(places, results, rows, some * parts, sums[0], 2 * tile, at / 16);
-        }
-        line += some;
-      }
-    });
+    parallel_for(count(), std::max<std::int64_t>(grain / n, width > 16 ? 16 : 1),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   alignas(64) double sums[CumulativeSum::level_count][2 * tile];
+                   for (std::int64_t line = begin; line < end;) {
+                     std::int64_t some = std::min({tile, end - line, width - line % width});
+                     const std::byte *from, *places[16];
+                     std::byte *to, *results[16];
+                     find(line, from, to);
+                     for (auto& level : sums) std::fill_n(level, 2 * tile, -0.0);
+                     for (std::int64_t at = 0; at < n; at += 16) {
+                       std::int64_t rows = std::min<std::int64_t>(16, n - at);
+                       for (std::int64_t i = 0; i < rows; ++i)
+                         places[i] = from + (at + i) * in_step, results[i] = to + (at + i) * out_step;
+                       kernels.rows(places, results, rows, some * parts, sums[0], 2 * tile, at / 16);
+                     }
+                     line += some;
+                   }
+                 });
   }
 
   // Few lines that are long: first the sums of parts, then everything from those on. False if there is
@@ -120,15 +120,15 @@ struct Lines {
       auto size = [&](std::int64_t block) { return std::min(superblock, n - block * superblock); };
       parallel_for(blocks - 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
-          State& state = states[block] = fresh(is_float());
+          State& state = states[block] = fresh(is_inexact());
           kernels.line(from + block * superblock * item(), nullptr, size(block), state);
         }
       });
-      State running = fresh(is_float());
+      State total = fresh(is_inexact());
       for (std::int64_t block = 0; block < blocks; ++block) {
         State next = states[block];
-        states[block] = running;
-        if (block + 1 < blocks) add(running, next, block + 1);
+        states[block] = total;
+        if (block + 1 < blocks) add(total, next, block + 1);
       }
       parallel_for(blocks, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
@@ -140,33 +140,35 @@ struct Lines {
     return true;
   }
   // What the loop itself does after `blocks` of superblock elements.
-  void add(State& running, const State& next, std::int64_t blocks) const {
+  void add(State& total, const State& next, std::int64_t blocks) const {
     constexpr int level = 3;
-    if (!is_float()) {
+    if (!is_inexact()) {
       std::uint64_t sum, more;
-      std::memcpy(&sum, running.sums, sizeof sum);
+      std::memcpy(&sum, total.sums, sizeof sum);
       std::memcpy(&more, next.sums, sizeof more);
       sum += more;
-      std::memcpy(running.sums, &sum, sizeof sum);
+      std::memcpy(total.sums, &sum, sizeof sum);
       return;
     }
-    running.sums[level] += next.sums[level];
-    running.groups = blocks * (superblock / 16);
-    for (int i = level; i + 1 < RunningSum::level_count && blocks % 16 == 0; ++i, blocks /= 16) {
-      running.sums[i + 1] += running.sums[i];
-      running.sums[i] = -0.0;
+    total.sums[level] += next.sums[level];
+    total.groups = blocks * (superblock / 16);
+    for (int i = level; i + 1 < CumulativeSum::level_count && blocks % 16 == 0; ++i, blocks /= 16) {
+      total.sums[i + 1] += total.sums[i];
+      total.sums[i] = -0.0;
     }
   }
 };
 
-// Running sums along an axis, from its first element or from its last.
-PyObject* running_sum(const Tensor& t, int axis, bool backwards) {
-  const RunningSum& kernels_of = kernels().reductions->running[static_cast<std::size_t>(t.dtype)];
+// Cumulative sums along an axis, from its first element or from its last.
+PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
+  const CumulativeSum& kernels_of = kernels().reductions->cumulative[static_cast<std::size_t>(t.dtype)];
   PyObject* output = new_result(t, 0, true, t.dtype);
   if (!output || t.size == 0) return output;
   const Tensor& made = *tensor_of(output);
   auto item = static_cast<std::int64_t>(t.itemsize());
-  Lines lines{kernels_of, t.dtype, t.data(), made.data(), t.dims()[axis], t.strides()[axis] * item, made.strides()[axis] * item, 0, {}, {}, {}};
+  Lines lines{
+      kernels_of, t.dtype, t.data(), made.data(), t.dims()[axis], t.strides()[axis] * item, made.strides()[axis] * item,
+      0,          {},      {},       {}};
   if (backwards) {
     lines.in += (lines.n - 1) * lines.in_step, lines.out += (lines.n - 1) * lines.out_step;
     lines.in_step = -lines.in_step, lines.out_step = -lines.out_step;
@@ -188,34 +190,33 @@ PyObject* running_sum(const Tensor& t, int axis, bool backwards) {
   return output;
 }
 
-bool can_run(const Tensor* t) { return t && kernels().reductions->running[static_cast<std::size_t>(t->dtype)].rows; }
+bool can_run(const Tensor* t) { return t && kernels().reductions->cumulative[static_cast<std::size_t>(t->dtype)].rows; }
 
 PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const Tensor* t = count >= 1 && count <= 2 ? read_tensor(args[0]) : nullptr;
-  if (!can_run(t)) return nullptr;
-  PyObject* axis_object = count == 2 ? args[1] : nullptr;
-  if (keywords) {
-    if (PyTuple_GET_SIZE(keywords) != 1 || axis_object) return nullptr;
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "axis")) return nullptr;
-    axis_object = args[count];
-  }
+  static constexpr const char* names[] = {"input", "axis"};
+  PyObject* given[2];
+  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
   std::int64_t axis = -1;
-  if (axis_object && !read_integer(axis_object, axis)) return nullptr;
+  if (!can_run(t) || (given[1] && !read_integer(given[1], axis))) return nullptr;
   if (axis == -1 && t->ndim() == 1) axis = 0;
-  return axis >= 0 && axis < t->ndim() ? running_sum(*t, static_cast<int>(axis), false) : nullptr;
+  return axis >= 0 && axis < t->ndim() ? cumulative_sum(*t, static_cast<int>(axis), false) : nullptr;
 }
 
 }  // namespace
 
-void init_running(nb::module_& m) {
+void init_cumsum(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_cumsum", [](nb::handle function) { return make_fast_function<fast_cumsum>(function); },
-        "function"_a, nb::sig("def accelerate_cumsum(function: F, /) -> F"), "Puts the loops in front of the Python cumsum.");
-  m.def("running_sum", [](nb::handle object, int axis, bool backwards) {
+  add_fast_path<fast_cumsum>("cumsum");
+  m.def(
+      "cumulative_sum",
+      [](nb::handle object, int axis, bool backwards) {
         const Tensor* t = read_tensor(object.ptr());
-        if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no running sum of that");
-        return raise_or(running_sum(*t, axis, backwards));
-      }, "tensor"_a, "axis"_a, "backwards"_a, nb::sig("def running_sum(tensor: Any, axis: int, backwards: bool) -> Any"),
+        if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no cumulative sum of that");
+        return raise_or(cumulative_sum(*t, axis, backwards));
+      },
+      "tensor"_a, "axis"_a, "backwards"_a,
+      nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
       "The sums of the elements along an axis up to each, from the first element or from the last.");
 }
 

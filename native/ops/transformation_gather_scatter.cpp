@@ -1,4 +1,4 @@
-// native/ops/transformation_gather_scatter.cpp: elements picked by indices, and written back by them.
+// native/ops/transformation_gather_scatter.cpp: 7.2.3.17, 7.2.3.18: elements gathered by indices, and scattered.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -7,21 +7,19 @@
 #include <optional>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "loops/copies.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "loops/axes.h"
+#include "loops/blocks.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
 namespace {
 
-bool is_integer(Dtype dtype) {
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(dtype)];
-  return (info.kind == Kind::Int || info.kind == Kind::UInt) && info.bits >= 8;
-}
+bool is_index(Dtype dtype) { return facts(dtype).is_integer() && facts(dtype).bits >= 8; }
 
 // ---- indices ------------------------------------------------------------------------------------
 
@@ -73,7 +71,8 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
   auto* values = reinterpret_cast<std::int64_t*>(tensor_of(loaded.ptr())->data());
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Tensor* t = read_tensor(indices[k].ptr());
-    if (!t || !is_integer(t->dtype) || t->ndim() != first->ndim() || !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
+    if (!t || !is_index(t->dtype) || t->ndim() != first->ndim() ||
+        !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
       throw nb::value_error("indices are integers, in tensors of one shape");
     load_indices(*t, values);
     std::int64_t bad = add_offsets(values, t->size, dims[k], strides[k], wraps, k == 0, offsets);
@@ -122,12 +121,8 @@ struct Rows {
     int first = axis + picked;
     return is_row_major(t.ndim() - first, t.dims() + first, t.strides() + first);
   }
-  std::byte* at(std::int64_t place) const {
-    std::int64_t offset = 0;
-    for (int d = outer_ndim; d-- > 0;) {
-      offset += place % t.dims()[d] * t.strides()[d];
-      place /= t.dims()[d];
-    }
+  std::byte* at(std::int64_t outer_index) const {
+    std::int64_t offset = offsets_of(outer_index, outer_ndim, t.dims(), t.strides())[0];
     return data + offset * static_cast<std::int64_t>(t.itemsize());
   }
 };
@@ -145,7 +140,8 @@ void pick_elements(const std::byte* from, const std::int64_t* offsets, std::int6
 }
 
 using PickElements = void (*)(const std::byte*, const std::int64_t*, std::int64_t, std::byte*);
-constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>, pick_elements<16>};
+constexpr PickElements picks[size_count] = {pick_elements<1>, pick_elements<2>, pick_elements<4>, pick_elements<8>,
+                                            pick_elements<16>};
 
 // Indices that are read block by block, checked, and made offsets, while rows are copied: each is
 // looked at once, so that another thread cannot change it after it was checked.
@@ -197,7 +193,8 @@ bool gather_rows(const Rows& rows, const Indices& indices, std::byte* to) {
   bool streams = 2 * total * bytes >= stream_from() && bytes >= 512;
   // Rows that are long and not dense are shared among threads one by one.
   bool one_by_one = !rows.dense && rows.row_elements >= grain;
-  std::int64_t part = one_by_one ? total : std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
+  std::int64_t part =
+      one_by_one ? total : std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.row_elements, 1), 1);
   PickElements pick = picks[layer_of(rows.t.dtype).log2_size];
   std::atomic<bool> good{true};
   parallel_for(total, part, [&](std::int64_t begin, std::int64_t end) {
@@ -253,7 +250,7 @@ nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle of
 PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (keywords || count != 2) return nullptr;
   const Tensor *t = read_tensor(args[0]), *index = read_tensor(args[1]);
-  if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_integer(index->dtype)) return nullptr;
+  if (!t || !index || t->ndim() == 0 || index->ndim() != 1 || !is_index(index->dtype)) return nullptr;
   if (t->quantization || !Rows::are_dense(*t, 0, 1)) return nullptr;
   PyObject* output = new_gathered(*t, 0, 1, 1, index->dims());
   bool good = output;
@@ -276,14 +273,17 @@ PyObject* fast_gather(PyObject* const* args, Py_ssize_t count, PyObject* keyword
 // Writes rows of `updates`, [outer, indices, row], over those of the target, or adds them to those,
 // one after the other in the order of the indices.
 void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object, nb::handle updates_object, bool adds) {
-  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr()), *updates = read_tensor(updates_object.ptr());
+  const Tensor *t = read_tensor(object.ptr()), *offsets = read_tensor(offsets_object.ptr()),
+               *updates = read_tensor(updates_object.ptr());
   if (!t || !offsets || !updates || offsets->dtype != Dtype::int64 || !offsets->row_major || !updates->row_major ||
-      updates->dtype != t->dtype || axis < 0 || picked < 0 || axis + picked > t->ndim() || !Rows::are_dense(*t, axis, picked) ||
-      t->storage->read_only || t->storage == updates->storage)
+      updates->dtype != t->dtype || axis < 0 || picked < 0 || axis + picked > t->ndim() ||
+      !Rows::are_dense(*t, axis, picked) || t->storage->read_only || t->storage == updates->storage)
     throw nb::value_error("not what scatter takes");
   Rows rows(*t, axis, picked);
-  if (updates->size != rows.outer * offsets->size * rows.row_elements) throw nb::value_error("another number of updates");
-  Binary add = kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
+  if (updates->size != rows.outer * offsets->size * rows.row_elements)
+    throw nb::value_error("another number of updates");
+  Binary add =
+      kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
   if (adds && (!add || layer_of(t->dtype).is_narrow)) throw nb::value_error("no kernel for this dtype");
   auto* places = reinterpret_cast<const std::int64_t*>(offsets->data());
   auto item = static_cast<std::int64_t>(t->itemsize());
@@ -310,21 +310,25 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
 
 }  // namespace
 
-void init_selecting(nb::module_& m) {
+void init_gather_scatter(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_gather", [](nb::handle function) { return make_fast_function<fast_gather>(function); }, "function"_a,
-        nb::sig("def accelerate_gather(function: F, /) -> F"), "Puts the gathering of rows in front of the Python gather.");
-  m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
-        nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
-        "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
-  m.def("has_dense_rows", [](nb::handle object, int first) {
+  add_fast_path<fast_gather>("gather");
+  m.def(
+      "index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
+      nb::sig(
+          "def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
+      "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
+  m.def(
+      "has_dense_rows",
+      [](nb::handle object, int first) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || first < 0 || first > t->ndim()) throw nb::value_error("no such axis");
         return Rows::are_dense(*t, first, 0);
-      }, "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
+      },
+      "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
       "Whether the axes from `first` on are dense, in row-major order.");
   m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
-        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any"),
+        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor"),
         "The rows at offsets, in place of the axes that they index.");
   m.def("scatter", &scatter, "target"_a, "axis"_a, "picked"_a, "offsets"_a, "updates"_a, "adds"_a,
         nb::sig("def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None"),

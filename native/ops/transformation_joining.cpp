@@ -1,17 +1,18 @@
-// native/ops/transformation_joining.cpp: new tensors put together from parts of others: concat, stack, tile, pad, roll.
+// native/ops/transformation_joining.cpp: 7.2.3.7, 7.2.3.8, 7.2.3.11, 7.2.3.12, 7.2.3.14: tensors put together of
+// others.
 //
-// Each is a number of moves into parts of the output, so that memory is gone over once.
+// Each is put together by moves into parts of the output, so that memory is gone over once.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
-#include "loops/copies.h"
 #include "calls/operands.h"
+#include "loops/blocks.h"
 #include "loops/conversions.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
@@ -87,7 +88,8 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
   int ndim = first.ndim() + stacks;
   std::int64_t dims[max_ndim], along = 0;
   for (const Tensor* part : parts)
-    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along)) along = -1;  // refused as too large
+    if (along >= 0 && __builtin_add_overflow(along, stacks ? 1 : part->dims()[axis], &along))
+      along = -1;  // refused as too large
   for (int d = 0, from = 0; d < ndim; ++d) dims[d] = d == axis ? along : first.dims()[stacks ? from++ : d];
   PyObject* output = new_dense_tensor(dtype, ndim, dims);
   if (!output) return nullptr;
@@ -115,7 +117,8 @@ bool read_parts(PyObject* list, PyObject* axis_object, bool stacks, std::vector<
   if (!items.is_sequence || items.count() == 0) return false;
   for (Py_ssize_t i = 0; i < items.count(); ++i) {
     const Tensor* t = read_tensor(items[i]);
-    if (!t || t->quantization || (i > 0 && (t->dtype != parts[0]->dtype || t->ndim() != parts[0]->ndim()))) return false;
+    if (!t || t->quantization || (i > 0 && (t->dtype != parts[0]->dtype || t->ndim() != parts[0]->ndim())))
+      return false;
     parts.push_back(t);
   }
   int ndim = parts[0]->ndim() + stacks;
@@ -127,7 +130,7 @@ bool read_parts(PyObject* list, PyObject* axis_object, bool stacks, std::vector<
       if (!free && t->dims()[d] != parts[0]->dims()[d]) return false;
       if (free && __builtin_add_overflow(along, t->dims()[d], &along)) return false;
     }
-  return dtype_table[static_cast<std::size_t>(parts[0]->dtype)].kind != Kind::Quantized;
+  return !facts(parts[0]->dtype).is_quantized();
 }
 
 template <bool stacks>
@@ -135,9 +138,7 @@ PyObject* fast_join(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   std::vector<const Tensor*> parts;
   int axis;
   if (keywords || count != 2 || !read_parts(args[0], args[1], stacks, parts, axis)) return nullptr;
-  PyObject* made = join(parts, axis, parts[0]->dtype, stacks);
-  if (!made) PyErr_Clear();  // Python meets it again, and says it in the operator's name
-  return made;
+  return or_python(join(parts, axis, parts[0]->dtype, stacks));
 }
 
 nb::object join_checked(const std::vector<nb::handle>& objects, int axis, const DtypeInfo& dtype, bool stacks) {
@@ -151,7 +152,7 @@ nb::object join_checked(const std::vector<nb::handle>& objects, int axis, const 
   for (const Tensor* t : parts)
     for (int d = 0; d < t->ndim(); ++d)
       if ((stacks || d != axis) && t->dims()[d] != parts[0]->dims()[d]) throw nb::value_error("shapes differ");
-  return raise_or(join(parts, axis, static_cast<Dtype>(dtype.index), stacks));
+  return raise_or(join(parts, axis, dtype_of(dtype), stacks));
 }
 
 // ---- tile ---------------------------------------------------------------------------------------
@@ -181,10 +182,9 @@ PyObject* fast_tile(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   Integers repeats;
   if (!t || !repeats.read(args[1]) || repeats.count != t->ndim()) return nullptr;
   bool per_channel = t->quantization && t->quantization->channel_axis >= 0;
-  if (per_channel || std::any_of(repeats.values, repeats.values + repeats.count, [](auto n) { return n < 0; })) return nullptr;
-  PyObject* made = tile(*t, repeats.values);
-  if (!made) PyErr_Clear();
-  return made;
+  if (per_channel || std::any_of(repeats.values, repeats.values + repeats.count, [](auto n) { return n < 0; }))
+    return nullptr;
+  return or_python(tile(*t, repeats.values));
 }
 
 // ---- pad ----------------------------------------------------------------------------------------
@@ -221,7 +221,8 @@ std::vector<Segment> segments(PadMode mode, std::int64_t before, std::int64_t n,
 PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const Operand& value) {
   std::int64_t dims[max_ndim];
   for (int d = 0; d < t.ndim(); ++d)
-    if (__builtin_add_overflow(t.dims()[d], widths[2 * d], &dims[d]) || __builtin_add_overflow(dims[d], widths[2 * d + 1], &dims[d]))
+    if (__builtin_add_overflow(t.dims()[d], widths[2 * d], &dims[d]) ||
+        __builtin_add_overflow(dims[d], widths[2 * d + 1], &dims[d]))
       dims[d] = -1;
   PyObject* output = new_dense_tensor(t.dtype, t.ndim(), dims);
   if (!output) return nullptr;
@@ -235,7 +236,8 @@ PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const O
   if (t.size > 0) moves.add(middle.move);
   // The padding of an axis, where those before it are within the input and those after it are done.
   alignas(16) std::byte steps[2][16];
-  const std::byte* number = follow(cast_path(kernels(), value.dtype, t.dtype, false), value.data(), 1, steps[0], steps[1]);
+  const std::byte* number =
+      follow(cast_path(kernels(), value.dtype, t.dtype, false), value.data(), 1, steps[0], steps[1]);
   for (int axis = t.ndim(); axis-- > 0;) {
     std::int64_t before = widths[2 * axis], after = widths[2 * axis + 1], n = t.dims()[axis];
     std::vector<Segment> parts;
@@ -247,7 +249,8 @@ PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const O
       for (int d = 0; d < t.ndim(); ++d) {
         std::int64_t stride = out.strides()[d], step = mode == PadMode::constant ? 0 : stride;
         if (d == axis)
-          part.axis(segment.count, segment.start * stride, stride, segment.source * step, segment.backwards ? -step : step);
+          part.axis(segment.count, segment.start * stride, stride, segment.source * step,
+                    segment.backwards ? -step : step);
         else if (d < axis) part.axis(t.dims()[d], widths[2 * d] * stride, stride, widths[2 * d] * step, step);
         else part.axis(dims[d], 0, stride, 0, step);
       }
@@ -264,21 +267,19 @@ PyObject* fast_pad(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   Integers widths;
   if (!t || t->quantization || !widths.read(args[1]) || widths.count != 2 * t->ndim()) return nullptr;
   Operand value;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(t->dtype)];
-  if (info.kind == Kind::Quantized || info.kind == Kind::Char) return nullptr;
+  if (!facts(t->dtype).is_number()) return nullptr;
   std::int64_t zero = 0;
   value.dtype = Dtype::int64;
   std::memcpy(value.number, &zero, sizeof zero);
   if (count == 3) {
     std::int64_t small;
-    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1 : PyFloat_CheckExact(args[2]) && info.exponent_bits;
+    bool fits = read_integer(args[2], small) ? small >= 0 && small <= 1
+                                             : PyFloat_CheckExact(args[2]) && facts(t->dtype).is_inexact();
     if (!fits || !read_operand(args[2], value)) return nullptr;
   }
   for (int i = 0; i < widths.count; ++i)
     if (widths.values[i] < 0) return nullptr;
-  PyObject* made = pad(*t, widths.values, PadMode::constant, value);
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(pad(*t, widths.values, PadMode::constant, value));
 }
 
 nb::object pad_checked(nb::handle object, const std::vector<std::int64_t>& widths, int mode, nb::handle number) {
@@ -382,47 +383,47 @@ PyObject* fast_roll(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
     }
     made = roll(*t, total);
   }
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(made);
 }
 
 }  // namespace
 
 void init_joining(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_joining", [](nb::handle function) -> nb::object {
-        nb::handle name = function.attr("__name__");
-        auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(name.ptr(), text) == 0; };
-        if (is("concat")) return make_fast_function<fast_join<false>>(function);
-        if (is("stack")) return make_fast_function<fast_join<true>>(function);
-        if (is("tile")) return make_fast_function<fast_tile>(function);
-        if (is("pad")) return make_fast_function<fast_pad>(function);
-        if (is("roll")) return make_fast_function<fast_roll>(function);
-        throw nb::value_error("there is no short cut of that name");
-      }, "function"_a, nb::sig("def accelerate_joining(function: F, /) -> F"),
-      "Puts the native way in front of a Python function of its name.");
+  add_fast_path<fast_join<false>>("concat");
+  add_fast_path<fast_join<true>>("stack");
+  add_fast_path<fast_tile>("tile");
+  add_fast_path<fast_pad>("pad");
+  add_fast_path<fast_roll>("roll");
   m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
-        nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Any"),
+        nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
-  m.def("tile", [](nb::handle object, const std::vector<std::int64_t>& repeats) {
+  m.def(
+      "tile",
+      [](nb::handle object, const std::vector<std::int64_t>& repeats) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || repeats.size() != static_cast<std::size_t>(t->ndim()) ||
             std::any_of(repeats.begin(), repeats.end(), [](auto n) { return n < 0; }))
           throw nb::value_error("a number of times for each axis");
         return raise_or(tile(*t, repeats.data()));
-      }, "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Any"),
+      },
+      "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Tensor"),
       "A tensor repeated along each axis.");
   m.def("pad", &pad_checked, "tensor"_a, "widths"_a, "mode"_a, "value"_a,
-        nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Any"),
+        nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor"),
         "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.");
-  m.def("roll", [](nb::handle object, const std::vector<std::int64_t>& shifts) {
+  m.def(
+      "roll",
+      [](nb::handle object, const std::vector<std::int64_t>& shifts) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || shifts.size() != static_cast<std::size_t>(t->ndim())) throw nb::value_error("a shift for each axis");
         for (int d = 0; d < t->ndim(); ++d)
-          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1)) throw nb::value_error("a bad shift");
+          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1))
+            throw nb::value_error("a bad shift");
         return raise_or(roll(*t, shifts.data()));
-      }, "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Any"),
-        "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
+      },
+      "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Tensor"),
+      "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
 }
 
 }  // namespace suanzi

@@ -1,14 +1,14 @@
-// native/ops/transformation_masked_select.cpp: elements picked by a mask, and the places where it is true.
+// native/ops/transformation_masked_select.cpp: 7.2.3.25: the elements that a mask selects, or their indices.
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "calls/arguments.h"
-#include "loops/blocks.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
+#include "loops/blocks.h"
 
 namespace suanzi {
 
@@ -80,7 +80,8 @@ class Masked {
       } else {
         from = values.read(p, m, in_values);
       }
-      std::size_t found = std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
+      std::size_t found =
+          std::min(room, k.compress[log2](read_mask(mask, p, m, in_mask, whole), from, packed.bytes, m));
       std::memcpy(out, packed.bytes, found * size);
       out += found * size;
       room -= found;
@@ -127,8 +128,10 @@ PyObject* select(const Tensor& mask, const Tensor* values) {
   run_over(masked.size(), {&mask, &first}, [&] {
     parallel_for(static_cast<std::int64_t>(starts.size()) - 1, 2, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c) {
-        std::int64_t start = starts[static_cast<std::size_t>(c)], room = starts[static_cast<std::size_t>(c) + 1] - start;
-        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item, static_cast<std::size_t>(room), !values);
+        std::int64_t start = starts[static_cast<std::size_t>(c)],
+                     room = starts[static_cast<std::size_t>(c) + 1] - start;
+        masked.pack(c * chunk, std::min(chunk, masked.size() - c * chunk), to + start * item,
+                    static_cast<std::size_t>(room), !values);
       }
     });
   });
@@ -139,31 +142,33 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
   if (keywords || count != 2) return nullptr;
   const Tensor *t = read_tensor(args[0]), *mask = read_tensor(args[1]);
   if (!t || !mask || mask->dtype != Dtype::boolean || mask->ndim() > t->ndim() || t->quantization) return nullptr;
-  PyObject* made = select(*mask, t);
-  if (!made) PyErr_Clear();
-  return made;
+  return or_python(select(*mask, t));
 }
 
 }  // namespace
 
-void init_masking(nb::module_& m) {
+void init_masked_select(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_masked_select", [](nb::handle function) { return make_fast_function<fast_masked_select>(function); },
-        "function"_a, nb::sig("def accelerate_masked_select(function: F, /) -> F"),
-        "Puts the native way in front of the Python masked_select.");
-  m.def("masked_select", [](nb::handle input, nb::handle mask) {
+  add_fast_path<fast_masked_select>("masked_select");
+  m.def(
+      "masked_select",
+      [](nb::handle input, nb::handle mask) {
         const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
         if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
         PyObject* made = select(*chosen, t);
         if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
         return raise_or(made);
-      }, "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Any"), "The elements that a mask picks.");
-  m.def("mask_places", [](nb::handle mask) {
+      },
+      "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Tensor"),
+      "The elements that a mask picks.");
+  m.def(
+      "mask_indices",
+      [](nb::handle mask) {
         const Tensor* chosen = read_tensor(mask.ptr());
         if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
         return raise_or(select(*chosen, nullptr));
-      }, "mask"_a, nb::sig("def mask_places(mask: Any) -> Any"),
-      "Where a mask is true, counted in row-major order.");
+      },
+      "mask"_a, nb::sig("def mask_indices(mask: Any) -> Tensor"), "Where a mask is true, counted in row-major order.");
 }
 
 }  // namespace suanzi

@@ -1,6 +1,6 @@
-// native/ops/transformation_views.cpp: other tensors on the memory of a tensor, and the short cuts that make them.
+// native/ops/transformation_views.cpp: 7.2.3, 7.2.1.6: views on the memory of a tensor, and their fast paths.
 //
-// The short cuts take plain integers, in tuples or lists, that are right; whatever else comes, a
+// The fast paths take plain integers, in tuples or lists, that are right; whatever else comes, a
 // wrong axis or a NumPy integer, is left to the Python function, which understands or explains it.
 #include "ops/transformation_views.h"
 
@@ -11,7 +11,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "calls/operators.h"
+#include "calls/operands.h"
 #include "core/status.h"
 
 namespace suanzi {
@@ -24,7 +24,7 @@ void View::cut(int axis, std::int64_t start, std::int64_t step, std::int64_t cou
     first_channel_ = start;
     channel_step_ = step;
   }
-  // Of an empty tensor no element is reached, and the place of its first one is of no use.
+  // An empty view has no first element: its offset stays that of the base, within the storage.
   bool reached = base_.size > 0 && count > 0;
   if (reached) offset_ += start * base_.strides()[axis];
   strides_[ndim_] = base_.strides()[axis] * (reached ? step : 1);
@@ -58,14 +58,17 @@ PyObject* View::make() const {
     made = new (std::nothrow) Quantization;
     if (!made) return PyErr_NoMemory();
     made->zero_point = q->zero_point;
-    auto scale_of = [&](std::int64_t channel) { return q->scale[q->scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)]; };
+    auto scale_of = [&](std::int64_t channel) {
+      return q->scale[q->scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+    };
     if (q->channel_axis < 0) {
       made->scale = q->scale;
     } else if (channel_axis_ < 0) {
       made->scale = {scale_of(first_channel_)};
     } else {
       made->channel_axis = channel_axis_;
-      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i) made->scale.push_back(scale_of(first_channel_ + i * channel_step_));
+      for (std::int64_t i = 0; i < dims_[channel_axis_]; ++i)
+        made->scale.push_back(scale_of(first_channel_ + i * channel_step_));
     }
   }
   base_.storage->retain();
@@ -131,7 +134,7 @@ namespace {
 
 bool is_among(std::uint64_t axes, int axis) { return axes >> axis & 1; }
 
-// ---- the short cuts -----------------------------------------------------------------------------
+// ---- the fast paths -----------------------------------------------------------------------------
 
 // The axis of a new shape that is the channel axis of a tensor: as many elements stand before it.
 int reshaped_channels(const Tensor& t, int ndim, const std::int64_t* dims) {
@@ -169,7 +172,8 @@ PyObject* fast_flatten(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   const Tensor* t = count == 3 && !keywords ? read_tensor(args[0]) : nullptr;
   std::int64_t dims[max_ndim], middle = 1;
   int start, stop;
-  if (!t || !read_axis(args[1], t->ndim(), start) || !read_axis(args[2], t->ndim(), stop) || start > stop) return nullptr;
+  if (!t || !read_axis(args[1], t->ndim(), start) || !read_axis(args[2], t->ndim(), stop) || start > stop)
+    return nullptr;
   int ndim = 0;
   for (int d = 0; d < t->ndim(); ++d) {
     bool inside = d >= start && d <= stop;
@@ -203,7 +207,8 @@ PyObject* fast_expand_dims(PyObject* const* args, Py_ssize_t count, PyObject* ke
   for (int d = 0; d <= t->ndim(); ++d) {
     // The step of the new axis is never taken; row-major order has it where it stands.
     std::int64_t stride = 1;
-    if (d < t->ndim() && __builtin_mul_overflow(t->strides()[d], std::max<std::int64_t>(t->dims()[d], 1), &stride)) stride = 1;
+    if (d < t->ndim() && __builtin_mul_overflow(t->strides()[d], std::max<std::int64_t>(t->dims()[d], 1), &stride))
+      stride = 1;
     if (d == axis) view.step(stride, 1, false);
     if (d < t->ndim()) view.keep(d);
   }
@@ -237,7 +242,7 @@ PyObject* fast_flip(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   return view.make();
 }
 
-// The same short cut behind another function has a place for that function of its own.
+// A fast path has one fallback, so that the same one for another function is a function of its own.
 PyObject* fast_reverse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return fast_flip(args, count, keywords);
 }
@@ -327,11 +332,13 @@ PyObject* fast_split(PyObject* const* args, Py_ssize_t count, PyObject* keywords
   const Tensor* t = count >= 2 && count <= 4 && !keywords ? read_tensor(args[0]) : nullptr;
   Items items(count >= 2 ? args[1] : Py_None);
   int axis = 0;
-  if (!t || t->ndim() == 0 || !items.is_sequence || (count == 4 && !read_axis(args[3], t->ndim(), axis))) return nullptr;
+  if (!t || t->ndim() == 0 || !items.is_sequence || (count == 4 && !read_axis(args[3], t->ndim(), axis)))
+    return nullptr;
   std::int64_t parts = items.count(), size = t->dims()[axis], left = size;
   if (count >= 3 && args[2] != Py_None) {
     std::int64_t wanted;
-    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > most_parts || (parts > 0 && wanted != parts)) return nullptr;
+    if (!read_integer(args[2], wanted) || wanted < 1 || wanted > most_parts || (parts > 0 && wanted != parts))
+      return nullptr;
     if (parts == 0 && size % wanted) return nullptr;
     parts = wanted;
   }
@@ -352,37 +359,15 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
   if (!t) return nullptr;
   if (t->row_major) return Py_NewRef(args[0]);
   PyObject* made = new_dense_tensor(t->dtype, t->ndim(), t->dims());
-  if (!made) {
-    PyErr_Clear();  // Python meets it again, and says it in the operator's name
-    return nullptr;
-  }
+  if (!made) return or_python(nullptr);
   Operand source;
   source.tensor = t;
   source.dtype = t->dtype;
   Move move;
   broadcast_move(*tensor_of(made), source, move);
   take_quantization(*tensor_of(made), *t);
-  run_loop(t->size, &source, 1, [&] { run_move(move); return 0u; });
+  run_loop(t->size, &source, 1, [&] { run_move(move); });
   return made;
-}
-
-struct ShortCut {
-  const char* name;
-  FastPath make_view;
-  nb::object (*make)(nb::handle);  // puts it in front of a Python function
-};
-
-#define SHORT_CUT(name) {#name, fast_##name, make_fast_function<fast_##name>}
-constexpr ShortCut short_cuts[] = {SHORT_CUT(reshape), SHORT_CUT(flatten), SHORT_CUT(transpose), SHORT_CUT(expand_dims),
-                                   SHORT_CUT(squeeze), SHORT_CUT(flip),    SHORT_CUT(reverse),   SHORT_CUT(expand),
-                                   SHORT_CUT(slice),   SHORT_CUT(crop),    SHORT_CUT(unstack),   SHORT_CUT(split),
-                                   SHORT_CUT(contiguous)};
-#undef SHORT_CUT
-
-const ShortCut& short_cut_of(nb::handle name) {
-  for (const ShortCut& one : short_cuts)
-    if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), one.name) == 0) return one;
-  throw nb::value_error("there is no short cut of that name");
 }
 
 }  // namespace
@@ -391,16 +376,32 @@ const ShortCut& short_cut_of(nb::handle name) {
 
 void init_views(nb::module_& m) {
   using namespace nb::literals;
-  m.def("accelerate_view", [](nb::handle function) { return short_cut_of(function.attr("__name__")).make(function); },
-        "function"_a, nb::sig("def accelerate_view(function: F, /) -> F"),
-        "Puts the making of a view in front of a Python function of its name.");
-  m.def("try_view", [](nb::handle name, nb::args args) {
-        PyObject* made = short_cut_of(name).make_view(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
+  add_fast_path<fast_reshape>("reshape");
+  add_fast_path<fast_flatten>("flatten");
+  add_fast_path<fast_transpose>("transpose");
+  add_fast_path<fast_expand_dims>("expand_dims");
+  add_fast_path<fast_squeeze>("squeeze");
+  add_fast_path<fast_flip>("flip");
+  add_fast_path<fast_reverse>("reverse");
+  add_fast_path<fast_expand>("expand");
+  add_fast_path<fast_slice>("slice");
+  add_fast_path<fast_crop>("crop");
+  add_fast_path<fast_unstack>("unstack");
+  add_fast_path<fast_split>("split");
+  add_fast_path<fast_contiguous>("contiguous");
+  m.def(
+      "try_view",
+      [](nb::handle name, nb::args args) {
+        PyObject* made =
+            fast_path_of(name).path(&PyTuple_GET_ITEM(args.ptr(), 0), PyTuple_GET_SIZE(args.ptr()), nullptr);
         if (!made && PyErr_Occurred()) throw nb::python_error();
         return made ? nb::steal(made) : nb::none();
-      }, "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
-      "What the short cut of that name makes of its arguments; None if it does not take them.");
-  m.def("parts_of_axis", [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
+      },
+      "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
+      "What the fast path of that name makes of its arguments; None if it does not take them.");
+  m.def(
+      "parts_of_axis",
+      [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
         const Tensor* t = read_tensor(object.ptr());
         if (!t || axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
         std::int64_t left = t->dims()[axis];
@@ -409,8 +410,9 @@ void init_views(nb::module_& m) {
         PyObject* parts = parts_of_axis(*t, axis, &sizes);
         if (!parts) throw nb::python_error();
         return nb::steal<nb::list>(parts);
-      }, "tensor"_a, "axis"_a, "sizes"_a,
-      nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Any]"),
+      },
+      "tensor"_a, "axis"_a, "sizes"_a,
+      nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]"),
       "Views on one part of an axis after the other.");
 }
 

@@ -1,8 +1,7 @@
-// native/ops/transformation_views.h: other tensors on the memory of a tensor.
+// native/ops/transformation_views.h: 7.2.3: views, other tensors on the memory of a tensor.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/tensor.h"
 
@@ -42,8 +41,5 @@ bool reshaped_strides(const Tensor& base, int ndim, const std::int64_t* dims, st
 
 // A view with the axes in reverse order; null and an exception if it cannot be had.
 PyObject* reversed_axes(const Tensor& t);
-
-// Adds the slots for x[...] to those of the tensor type.
-void add_subscript_slots(std::vector<PyType_Slot>& slots);
 
 }  // namespace suanzi

@@ -7,18 +7,16 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "loops/copies.h"
 #include "calls/operators.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "loops/copies.h"
 
 namespace suanzi {
 
 namespace {
 
 using namespace nb::literals;
-
-Dtype dtype_of(const DtypeInfo& info) { return static_cast<Dtype>(info.index); }
 
 // Reads checked operands; throws for what Python should not have let through.
 void read_all(const std::vector<nb::handle>& objects, Operand* operands) {
@@ -34,7 +32,8 @@ struct Prepared {
   Loop loop;
 
   Prepared(const std::vector<nb::handle>& objects, std::size_t expected)
-      : count(static_cast<int>(expected)), together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
+      : count(static_cast<int>(expected)),
+        together((read_all(objects, operands), operands), static_cast<int>(objects.size())) {
     if (objects.size() != expected) throw nb::value_error("another number of operands");
     if (!together.fits()) throw nb::value_error("shapes do not go together");
   }
@@ -48,7 +47,7 @@ struct Prepared {
 
   template <class F>
   void run(F&& body) {
-    run_loop(loop.size, operands, count, [&] { body(); return 0u; });
+    run_loop(loop.size, operands, count, body);
   }
 };
 
@@ -61,7 +60,8 @@ nb::tuple run_operator(const std::string& kernel, const std::vector<nb::handle>&
   read_all(objects, operands);
   unsigned trouble = none;
   PyObject* output = compute(op, operands, dtype_of(promoted), trouble);
-  if (!output && !trouble && !PyErr_Occurred()) throw nb::value_error("no kernel for this dtype, or shapes do not go together");
+  if (!output && !trouble && !PyErr_Occurred())
+    throw nb::value_error("no kernel for this dtype, or shapes do not go together");
   if (!output && !trouble) throw nb::python_error();
   return nb::make_tuple(output ? nb::steal(output) : nb::none(), trouble);
 }
@@ -98,38 +98,37 @@ PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_
   if (!output) return nullptr;
   Move move;
   broadcast_move(*tensor_of(output), operand, move);
-  run_loop(operand.tensor->size, &operand, 1, [&] { run_move(move); return 0u; });
+  run_loop(operand.tensor->size, &operand, 1, [&] { run_move(move); });
   return output;
 }
 
-// The way of `cast` without Python, for dtypes that are numbers.
-PyObject* cast_shortcut(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+// The fast path of `cast`, for dtypes that are numbers.
+PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Operand operand;
-  if (count != 2 || !tensor_of(args[0]) || !read_operand(args[0], operand) || !is_dtype(args[1])) return nullptr;
+  static constexpr const char* names[] = {"input", "type", "layout"};
+  PyObject* given[3];
+  if (!read_named(names, args, count, keywords, given) || count > 2 || !given[0] || !given[1] || !tensor_of(given[0]) ||
+      !read_operand(given[0], operand) || !is_dtype(given[1]))
+    return nullptr;
   std::uint64_t found;
   Integers order;
   int ndim = operand.ndim();
-  if (keywords) {  // a layout, and nothing else
-    if (PyTuple_GET_SIZE(keywords) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "layout")) return nullptr;
-    if (!order.read(args[2]) || order.count != ndim || (ndim && *std::min_element(order.values, order.values + ndim) < 0)) return nullptr;
+  if (PyObject* layout = given[2]) {
+    if (!order.read(layout) || order.count != ndim ||
+        (ndim && *std::min_element(order.values, order.values + ndim) < 0))
+      return nullptr;
     if (!order.become_axes(ndim, found) || operand.tensor->size == 0) return nullptr;
   }
-  auto target = static_cast<Dtype>(dtype_index(args[1]));
-  for (Dtype dtype : {operand.dtype, target}) {
-    Kind kind = dtype_table[static_cast<std::size_t>(dtype)].kind;
-    if (kind == Kind::Quantized || kind == Kind::Char) return nullptr;
-  }
-  if (keywords) return cast_to_layout(operand, target, order.values);
+  auto target = static_cast<Dtype>(dtype_index(given[1]));
+  if (!facts(operand.dtype).is_number() || !facts(target).is_number()) return nullptr;
+  if (given[2]) return cast_to_layout(operand, target, order.values);
   Together together(&operand, 1);
   PyObject* output = together.new_output(target);
-  if (!output) {
-    PyErr_Clear();  // Python meets it again, and says it in the operator's name
-    return nullptr;
-  }
+  if (!output) return or_python(nullptr);
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
-  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); return 0u; });
+  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); });
   return output;
 }
 
@@ -171,7 +170,7 @@ void copy_into(nb::handle target, nb::handle source, bool saturate) {
   Operand both[2];
   both[0].tensor = t;
   both[1] = operand;
-  run_loop(t->size, both, 2, [&] { run_move(move); return 0u; });
+  run_loop(t->size, both, 2, [&] { run_move(move); });
 }
 
 // As cast_tensor, but the output is in row-major order whatever the input is.
@@ -206,25 +205,29 @@ void init_calls(nb::module_& m) {
         nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),
         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");
   m.def("run_exact_compare", &run_exact_compare, "which"_a, "operands"_a,
-        nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Any"),
+        nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor"),
         "Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5.");
   m.def("cast", &cast_tensor, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Any"), "A copy in another dtype.");
-  m.def("accelerate_cast", [](nb::handle function) { return make_fast_function<cast_shortcut>(function); },
-        "function"_a, nb::sig("def accelerate_cast(function: F, /) -> F"),
-        "Puts the loop in front of the Python cast.");
-  m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Any"),
+        nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Tensor"), "A copy in another dtype.");
+  add_fast_path<fast_cast>("cast");
+  m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Tensor"),
         "A copy in row-major order.");
-  m.def("levels", [] {
+  m.def(
+      "levels",
+      [] {
         nb::list found;
         for (const Kernels* table : available_kernels())
           if (table) found.append(table->level);
         return found;
-      }, nb::sig("def levels() -> list[str]"), "The instruction-set levels this machine has, best first.");
+      },
+      nb::sig("def levels() -> list[str]"), "The instruction-set levels this machine has, best first.");
   m.def("level", [] { return kernels().level; }, "The level in use.");
-  m.def("use_level", [](const std::string& level) {
+  m.def(
+      "use_level",
+      [](const std::string& level) {
         if (!use_kernels(level.c_str())) throw nb::value_error("this machine does not have that level");
-      }, "level"_a, "Chooses the instruction-set level.");
+      },
+      "level"_a, "Chooses the instruction-set level.");
   m.def("get_num_threads", &thread_count, "How many threads large loops use.");
   m.def("set_num_threads", &set_num_threads, "count"_a, nb::sig("def set_num_threads(count: int) -> None"),
         "Says how many threads large loops use, from 1 to 1024.");

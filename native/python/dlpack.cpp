@@ -3,8 +3,8 @@
 #include <cstring>
 #include <new>
 
-#include "loops/conversions.h"
 #include "core/tensor.h"
+#include "loops/conversions.h"
 
 namespace suanzi {
 
@@ -46,8 +46,16 @@ struct DLManagedTensorVersioned {
 
 constexpr std::int32_t cpu = 1;
 constexpr std::uint64_t read_only_flag = 1;
-enum TypeCode : std::uint8_t { dl_int = 0, dl_uint = 1, dl_float = 2, dl_bfloat = 4, dl_complex = 5, dl_bool = 6,
-                               dl_float8_e4m3fn = 10, dl_float8_e5m2 = 12 };
+enum TypeCode : std::uint8_t {
+  dl_int = 0,
+  dl_uint = 1,
+  dl_float = 2,
+  dl_bfloat = 4,
+  dl_complex = 5,
+  dl_bool = 6,
+  dl_float8_e4m3fn = 10,
+  dl_float8_e5m2 = 12
+};
 
 constexpr char plain_name[] = "dltensor", plain_used[] = "used_dltensor";
 constexpr char versioned_name[] = "dltensor_versioned", versioned_used[] = "used_dltensor_versioned";
@@ -57,19 +65,29 @@ struct TypeName {
   std::uint8_t code;
 };
 // int4, uint4 and uint1 are not here: DLPack packs them, and ours take a byte each.
-constexpr TypeName type_names[] = {
-    {Dtype::boolean, dl_bool},      {Dtype::int8, dl_int},          {Dtype::int16, dl_int},
-    {Dtype::int32, dl_int},         {Dtype::int64, dl_int},         {Dtype::uint8, dl_uint},
-    {Dtype::uint16, dl_uint},       {Dtype::uint32, dl_uint},       {Dtype::uint64, dl_uint},
-    {Dtype::float16, dl_float},     {Dtype::float32, dl_float},     {Dtype::float64, dl_float},
-    {Dtype::bfloat16, dl_bfloat},   {Dtype::complex32, dl_complex}, {Dtype::complex64, dl_complex},
-    {Dtype::complex128, dl_complex}, {Dtype::float8_e4m3fn, dl_float8_e4m3fn},
-    {Dtype::float8_e5m2, dl_float8_e5m2}};
+constexpr TypeName type_names[] = {{Dtype::boolean, dl_bool},
+                                   {Dtype::int8, dl_int},
+                                   {Dtype::int16, dl_int},
+                                   {Dtype::int32, dl_int},
+                                   {Dtype::int64, dl_int},
+                                   {Dtype::uint8, dl_uint},
+                                   {Dtype::uint16, dl_uint},
+                                   {Dtype::uint32, dl_uint},
+                                   {Dtype::uint64, dl_uint},
+                                   {Dtype::float16, dl_float},
+                                   {Dtype::float32, dl_float},
+                                   {Dtype::float64, dl_float},
+                                   {Dtype::bfloat16, dl_bfloat},
+                                   {Dtype::complex32, dl_complex},
+                                   {Dtype::complex64, dl_complex},
+                                   {Dtype::complex128, dl_complex},
+                                   {Dtype::float8_e4m3fn, dl_float8_e4m3fn},
+                                   {Dtype::float8_e5m2, dl_float8_e5m2}};
 
 bool to_dlpack(Dtype dtype, DLDataType& out) {
   for (const TypeName& name : type_names)
     if (name.dtype == dtype) {
-      out = {name.code, dtype_table[static_cast<std::size_t>(dtype)].bits, 1};
+      out = {name.code, facts(dtype).bits, 1};
       return true;
     }
   return false;
@@ -77,7 +95,7 @@ bool to_dlpack(Dtype dtype, DLDataType& out) {
 
 bool from_dlpack(DLDataType type, Dtype& out) {
   for (const TypeName& name : type_names)
-    if (name.code == type.code && dtype_table[static_cast<std::size_t>(name.dtype)].bits == type.bits && type.lanes == 1) {
+    if (name.code == type.code && facts(name.dtype).bits == type.bits && type.lanes == 1) {
       out = name.dtype;
       return true;
     }
@@ -181,13 +199,14 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
   for (int i = 0; i < d.ndim; ++i)
     if (count == 0 || d.shape[i] == 1) strides[i] = std::clamp(strides[i], -largest_stride, largest_stride);
   // Negative strides reach below the pointer; the storage begins at the lowest element.
-  auto item = static_cast<std::int64_t>(dtype_table[static_cast<std::size_t>(dtype)].itemsize);
+  auto item = static_cast<std::int64_t>(facts(dtype).itemsize);
   auto* data = static_cast<std::byte*>(d.data) + d.byte_offset + low * item;
   // Complex numbers are read by their parts.
-  auto whole = dtype_table[static_cast<std::size_t>(part_of(dtype))].itemsize;
+  auto whole = facts(part_of(dtype)).itemsize;
   if (count > 0 && reinterpret_cast<std::uintptr_t>(data) % whole != 0)
     fail("the memory is not aligned to its elements; copy it, for example with sz.tensor");
-  Storage* storage = adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);
+  Storage* storage =
+      adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);
   if (!storage) throw std::bad_alloc();
   PyCapsule_SetName(capsule, used);  // from here on the storage lets go of the memory
   PyObject* made = new_tensor(storage, count > 0 ? -low : 0, d.ndim, d.shape, strides);
@@ -213,8 +232,9 @@ nb::object take_capsule(nb::handle capsule) {
 void init_dlpack(nb::module_& m) {
   using namespace nb::literals;
   m.def("dlpack_capsule", &dlpack_capsule, "tensor"_a, "versioned"_a,
-        nb::sig("def dlpack_capsule(tensor: Any, versioned: bool) -> object"), "The memory of a tensor, for another library.");
-  m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Any"),
+        nb::sig("def dlpack_capsule(tensor: Any, versioned: bool) -> object"),
+        "The memory of a tensor, for another library.");
+  m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Tensor"),
         "A tensor over the memory of another library.");
 }
 

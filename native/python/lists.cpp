@@ -9,11 +9,10 @@
 #include <limits>
 #include <string>
 
-#include "loops/elementwise.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
 #include "core/status.h"
 #include "core/tensor.h"
+#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -83,9 +82,7 @@ nb::object read_lists(nb::handle data) {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   bool mixed = seen.floats && seen.ints;
   if (mixed && (seen.low < -exact || seen.high > exact)) return nb::none();
-  Dtype dtype = seen.floats || !(seen.ints || seen.bools) ? Dtype::float64
-                : seen.ints                               ? Dtype::int64
-                                                          : Dtype::boolean;
+  Dtype dtype = seen.floats || !(seen.ints || seen.bools) ? Dtype::float64 : seen.ints ? Dtype::int64 : Dtype::boolean;
   nb::object made = nb::steal(new_dense_tensor(dtype, seen.ndim, seen.dims));
   if (!made.is_valid()) throw nb::python_error();
   std::byte* out = tensor_of(made.ptr())->data();
@@ -140,8 +137,8 @@ PyObject* nest(const Tensor& t) {
 }
 
 // The dtype that Python's own type for a number is.
-Dtype python_dtype(const DtypeInfo& info) {
-  switch (info.kind) {
+Dtype python_dtype(Dtype dtype) {
+  switch (facts(dtype).kind) {
     case Kind::Bool: return Dtype::boolean;
     case Kind::Int: return Dtype::int64;
     case Kind::UInt: return Dtype::uint64;
@@ -155,9 +152,8 @@ nb::object to_lists(nb::handle object) {
   Operand operand;
   if (!tensor_of(object.ptr())) throw nb::type_error("not a tensor");
   if (!read_operand(object.ptr(), operand)) throw_status("UninitializedObject", "the tensor was destroyed.");
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(operand.dtype)];
-  if (info.kind == Kind::Char || info.kind == Kind::Quantized) return nb::none();
-  Dtype dtype = python_dtype(info);
+  if (!facts(operand.dtype).is_number()) return nb::none();
+  Dtype dtype = python_dtype(operand.dtype);
   Together together(&operand, 1);
   together.use_row_major();
   nb::object dense = nb::steal(together.new_output(dtype));
@@ -165,7 +161,7 @@ nb::object to_lists(nb::handle object) {
   Loop loop;
   together.make_loop(loop);
   const Tensor& t = *tensor_of(dense.ptr());
-  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, t.data(), dtype, false); return 0u; });
+  run_loop(loop.size, &operand, 1, [&] { run_cast(loop, t.data(), dtype, false); });
   PyObject* found = dtype == Dtype::boolean   ? nest<std::uint8_t>(t)
                     : dtype == Dtype::int64   ? nest<std::int64_t>(t)
                     : dtype == Dtype::uint64  ? nest<std::uint64_t>(t)
@@ -180,7 +176,7 @@ nb::object to_lists(nb::handle object) {
 void init_lists(nb::module_& m) {
   using namespace nb::literals;
   m.def("read_lists", &read_lists, "data"_a.none(),
-        nb::sig("def read_lists(data: Any) -> tuple[Any, str, int, int] | None"),
+        nb::sig("def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None"),
         "A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.");
   m.def("to_lists", &to_lists, "tensor"_a, nb::sig("def to_lists(tensor: Any) -> Any"),
         "The elements as nested lists of Python numbers; None for dtypes that are not numbers.");

@@ -1,7 +1,9 @@
-# What nanobind's stub generator cannot know: python -m nanobind.stubgen -p native/stub.pat
+# What nanobind's stub generator cannot know: python -m nanobind.stubgen -p native/python/stub.pat
 suanzi._core.__prefix__:
     from collections.abc import Sequence
     from typing import Any
+
+    from suanzi.tensors.tensor import Tensor
 
 suanzi._core.DTYPES:
     DTYPES: tuple[DType, ...]

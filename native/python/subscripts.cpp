@@ -4,10 +4,10 @@
 // is left to Python functions.
 #include <cstring>
 
-#include "loops/copies.h"
 #include "calls/operands.h"
-#include "calls/operators.h"
+#include "loops/copies.h"
 #include "ops/transformation_views.h"
+#include "python/slots.h"
 
 namespace suanzi {
 
@@ -71,7 +71,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 // the kind of the elements, or a tensor of their dtype, that it fits, and that it is other memory.
 bool assign(const Tensor& target, PyObject* value) {
   Operand operand;
-  const DtypeInfo& info = dtype_table[static_cast<std::size_t>(target.dtype)];
+  const DtypeInfo& info = facts(target.dtype);
   if (target.storage->read_only || info.kind == Kind::Quantized || !read_operand(value, operand)) return false;
   if (operand.tensor) {
     if (operand.dtype != target.dtype || operand.tensor->storage == target.storage ||
@@ -91,7 +91,7 @@ bool assign(const Tensor& target, PyObject* value) {
   Operand both[2];
   both[0].tensor = &target;
   both[1] = operand;
-  run_loop(target.size, both, 2, [&] { run_move(move); return 0u; });
+  run_loop(target.size, both, 2, [&] { run_move(move); });
   return true;
 }
 
@@ -120,17 +120,23 @@ void add_subscript_slots(std::vector<PyType_Slot>& slots) {
 
 void init_subscripts(nb::module_& m) {
   using namespace nb::literals;
-  m.def("declare_indexing", [](nb::object get, nb::object set) {
+  m.def(
+      "declare_indexing",
+      [](nb::object get, nb::object set) {
         get_slowly = get.release().ptr();
         set_slowly = set.release().ptr();
-      }, "get"_a, "set"_a, nb::sig("def declare_indexing(get: object, set: object) -> None"),
+      },
+      "get"_a, "set"_a, nb::sig("def declare_indexing(get: object, set: object) -> None"),
       "Names the functions that x[key] and x[key] = value are left to where they are no plain views.");
-  m.def("basic_view", [](nb::handle object, nb::handle key) {
+  m.def(
+      "basic_view",
+      [](nb::handle object, nb::handle key) {
         const Tensor* t = tensor_of(object.ptr());
         PyObject* made = t && t->storage ? basic_view(*t, key.ptr()) : nullptr;
         if (!made && PyErr_Occurred()) throw nb::python_error();
         return made ? nb::steal(made) : nb::none();
-      }, "tensor"_a, "key"_a.none(), nb::sig("def basic_view(tensor: Any, key: Any) -> Any"),
+      },
+      "tensor"_a, "key"_a.none(), nb::sig("def basic_view(tensor: Any, key: Any) -> Tensor | None"),
       "The view that integers, slices, None and Ellipsis ask for; None for any other key.");
 }
 

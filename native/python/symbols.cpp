@@ -1,5 +1,5 @@
 // native/python/symbols.cpp: Python's symbols, +, ==, ~ and the others, on tensors.
-#include "calls/operators.h"
+#include "python/slots.h"
 
 namespace suanzi {
 
@@ -7,14 +7,52 @@ namespace {
 
 // The operators behind Python's symbols, found by name as they are declared.
 enum Symbol : int {
-  plus, minus, times, divide, floor_divide, modulo, power, bit_and, bit_or, bit_xor, shift_left, shift_right,
-  is_equal, is_not_equal, is_greater, is_greater_equal, is_less, is_less_equal, complement, negate, magnitude, product,
+  plus,
+  minus,
+  times,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  is_equal,
+  is_not_equal,
+  is_greater,
+  is_greater_equal,
+  is_less,
+  is_less_equal,
+  complement,
+  negate,
+  magnitude,
+  product,
   symbol_count
 };
-constexpr const char* symbol_names[symbol_count] = {
-    "add", "sub", "mul", "true_divide", "floordiv", "mod", "pow", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_left_shift", "bitwise_right_shift", "equal", "not_equal", "greater", "greater_equal", "less",
-    "less_equal", "bitwise_not", "negative", "abs", "matmul"};
+constexpr const char* symbol_names[symbol_count] = {"add",
+                                                    "sub",
+                                                    "mul",
+                                                    "true_divide",
+                                                    "floordiv",
+                                                    "mod",
+                                                    "pow",
+                                                    "bitwise_and",
+                                                    "bitwise_or",
+                                                    "bitwise_xor",
+                                                    "bitwise_left_shift",
+                                                    "bitwise_right_shift",
+                                                    "equal",
+                                                    "not_equal",
+                                                    "greater",
+                                                    "greater_equal",
+                                                    "less",
+                                                    "less_equal",
+                                                    "bitwise_not",
+                                                    "negative",
+                                                    "abs",
+                                                    "matmul"};
 const Operator* symbols[symbol_count];
 
 // Whether the Python function may know what to do with an object; else another type may.
@@ -29,7 +67,7 @@ PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
   if (!op) Py_RETURN_NOTIMPLEMENTED;
   PyObject* args[2] = {a, b};
   Py_ssize_t count = b ? 2 : 1;
-  PyObject* answer = shortcut(*op, args, count, nullptr);
+  PyObject* answer = fast_call(*op, args, count, nullptr);
   if (answer || PyErr_Occurred()) return answer;
   if (!is_ours(a) || (b && !is_ours(b))) Py_RETURN_NOTIMPLEMENTED;
   return PyObject_Vectorcall(op->function, args, static_cast<std::size_t>(count), nullptr);

@@ -7,6 +7,8 @@ from typing import TypeVar
 from collections.abc import Sequence
 from typing import Any
 
+from suanzi.tensors.tensor import Tensor
+
 VERSION: str
 
 F = TypeVar("F")
@@ -91,19 +93,14 @@ def rules_chosen() -> None:
 def set_default_rules(rules: RuleTable) -> None:
     """The rule set in force where the ContextVar has no value."""
 
-def accelerate_promote_types(function: F, /) -> F:
-    """Puts the table lookup in front of the Python promote_types."""
-
-def accelerate_result_type(function: F, /) -> F:
-    """
-    Puts the table lookup, for two operands, in front of the Python result_type.
-    """
+def use_operators(classes: dict[str, Any]) -> None:
+    """Says which operator is of which class."""
 
 def use_zero_dim(type: type) -> None:
     """Says which type stands for a 0-d tensor."""
 
-def use_operators(classes: dict[str, Any]) -> None:
-    """Says which operator is of which class."""
+def accelerate(function: F, /) -> F:
+    """Puts the fast path of its name in front of a Python function."""
 
 class Storage:
     """Memory that tensors share; its elements are of one dtype."""
@@ -143,13 +140,13 @@ class Storage:
 def make_tensor_type(methods: type) -> Any:
     """Makes the type Tensor, with the methods of a Python class."""
 
-def empty(shape: Sequence[int], dtype: DType) -> Any:
+def empty(shape: Sequence[int], dtype: DType) -> Tensor:
     """A new tensor in row-major order, its elements not set."""
 
-def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Any:
+def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Tensor:
     """A tensor over memory that `owner` keeps alive."""
 
-def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Any:
+def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor:
     """
     Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, but scales of channels only if it is the same elements: else set_quantization is to follow.
     """
@@ -172,19 +169,19 @@ def trim_pool() -> None:
 def bound_pool(nbytes: int) -> None:
     """Sets how many bytes are kept for reuse."""
 
-def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], dear: bool, has_domain: bool, function: F) -> F:
+def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F:
     """
-    Puts the short cut for a kernel in front of the Python function of an operator.
+    Puts the fast path for a kernel in front of the Python function of an operator.
     """
 
-def mind_domains() -> None:
+def check_domains() -> None:
     """
     Leaves operators that have a domain to Python from here on, which asks whether it matters there.
     """
 
 def declare_symbol(name: str, function: Any) -> None:
     """
-    Says which Python function is behind the symbol of an operator that has no short cut.
+    Says which Python function is behind the symbol of an operator that has no fast path.
     """
 
 def copy_into(target: Any, source: Any, saturate: bool = False) -> None:
@@ -197,16 +194,13 @@ def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple
     Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.
     """
 
-def run_exact_compare(which: int, operands: Sequence[Any]) -> Any:
+def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor:
     """Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5."""
 
-def cast(tensor: Any, dtype: DType, saturate: bool) -> Any:
+def cast(tensor: Any, dtype: DType, saturate: bool) -> Tensor:
     """A copy in another dtype."""
 
-def accelerate_cast(function: F, /) -> F:
-    """Puts the loop in front of the Python cast."""
-
-def row_major_copy(tensor: Any) -> Any:
+def row_major_copy(tensor: Any) -> Tensor:
     """A copy in row-major order."""
 
 def levels() -> list[str]:
@@ -224,10 +218,10 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Says how many threads large loops use, from 1 to 1024."""
 
-def full(shape: Sequence[int], dtype: DType, value: complex) -> Any:
+def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor:
     """A new tensor in row-major order, every element of it one number."""
 
-def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Any:
+def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Tensor:
     """
     A new tensor with the first bytes of a buffer, then zeros, in row-major order.
     """
@@ -245,16 +239,7 @@ def memory_of(buffer: Any) -> tuple[int, int, bool]:
 def is_row_major(tensor: Any) -> bool:
     """Whether a tensor is dense, in row-major order."""
 
-def accelerate_empty(function: F, /) -> F:
-    """Puts the allocation in front of the Python empty."""
-
-def accelerate_zeros(function: F, /) -> F:
-    """Puts the loop in front of the Python zeros."""
-
-def accelerate_full(function: F, /) -> F:
-    """Puts the loop in front of the Python full."""
-
-def read_lists(data: Any) -> tuple[Any, str, int, int] | None:
+def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None:
     """
     A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.
     """
@@ -264,15 +249,12 @@ def to_lists(tensor: Any) -> Any:
     The elements as nested lists of Python numbers; None for dtypes that are not numbers.
     """
 
-def accelerate_view(function: F, /) -> F:
-    """Puts the making of a view in front of a Python function of its name."""
-
 def try_view(name: str, *args: Any) -> Any:
     """
-    What the short cut of that name makes of its arguments; None if it does not take them.
+    What the fast path of that name makes of its arguments; None if it does not take them.
     """
 
-def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Any]:
+def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]:
     """Views on one part of an axis after the other."""
 
 def declare_indexing(get: object, set: object) -> None:
@@ -280,34 +262,28 @@ def declare_indexing(get: object, set: object) -> None:
     Names the functions that x[key] and x[key] = value are left to where they are no plain views.
     """
 
-def basic_view(tensor: Any, key: Any) -> Any:
+def basic_view(tensor: Any, key: Any) -> Tensor | None:
     """
     The view that integers, slices, None and Ellipsis ask for; None for any other key.
     """
 
-def accelerate_joining(function: F, /) -> F:
-    """Puts the native way in front of a Python function of its name."""
-
-def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Any:
+def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor:
     """
     Tensors one behind the other along an axis, or stacked along a new one, in a dtype.
     """
 
-def tile(tensor: Any, repeats: Sequence[int]) -> Any:
+def tile(tensor: Any, repeats: Sequence[int]) -> Tensor:
     """A tensor repeated along each axis."""
 
-def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Any:
+def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor:
     """
     A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.
     """
 
-def roll(tensor: Any, shifts: Sequence[int]) -> Any:
+def roll(tensor: Any, shifts: Sequence[int]) -> Tensor:
     """
     A tensor shifted along each axis, what leaves it at the end coming in at the start.
     """
-
-def accelerate_gather(function: F, /) -> F:
-    """Puts the gathering of rows in front of the Python gather."""
 
 def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any:
     """
@@ -317,42 +293,24 @@ def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence
 def has_dense_rows(tensor: Any, first: int) -> bool:
     """Whether the axes from `first` on are dense, in row-major order."""
 
-def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Any:
+def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor:
     """The rows at offsets, in place of the axes that they index."""
 
 def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None:
     """Writes rows to offsets, or adds them to what is there."""
 
-def accelerate_masked_select(function: F, /) -> F:
-    """Puts the native way in front of the Python masked_select."""
-
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements that a mask picks."""
 
-def mask_places(mask: Any) -> Any:
+def mask_indices(mask: Any) -> Tensor:
     """Where a mask is true, counted in row-major order."""
 
-def accelerate_argmax(function: F, /) -> F:
-    """Puts the loop in front of the Python argmax."""
-
-def accelerate_argmin(function: F, /) -> F:
-    """Puts the loop in front of the Python argmin."""
-
-def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Any:
+def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor:
     """
     The place of the first largest or least element along an axis, as int64 or int32.
     """
 
-def accelerate_argsort(function: F, /) -> F:
-    """Puts the native way in front of the Python argsort."""
-
-def accelerate_topk(function: F, /) -> F:
-    """Puts the native way in front of the Python topk."""
-
-def accelerate_argsort_bwd(function: F, /) -> F:
-    """Puts the native way in front of the Python argsort_bwd."""
-
-def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Any, Any]:
+def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, Tensor]:
     """
     The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.
     """
@@ -362,84 +320,60 @@ def unsort(gradient: Any, indices: Any, axis: int) -> Any:
     Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.
     """
 
-def accelerate_nonzero(function: F, /) -> F:
-    """Puts the native way in front of the Python nonzero."""
-
 def nonzero(input: Any, as_tuple: bool) -> Any:
     """
     The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.
     """
 
-def accelerate_complex(function: F, /) -> F:
-    """Puts the loop in front of the Python complex."""
-
-def accelerate_conj(function: F, /) -> F:
-    """Puts the loop in front of the Python conj."""
-
-def accelerate_real(function: F, /) -> F:
-    """Puts the view in front of the Python real."""
-
-def accelerate_imag(function: F, /) -> F:
-    """Puts the view in front of the Python imag."""
-
-def make_complex(real: Any, imag: Any) -> Any:
+def make_complex(real: Any, imag: Any) -> Tensor:
     """Complex numbers of two parts."""
 
-def conjugate(input: Any) -> Any:
+def conjugate(input: Any) -> Tensor:
     """The conjugates of complex numbers."""
 
-def part_view(input: Any, imaginary: bool) -> Any:
+def part_view(input: Any, imaginary: bool) -> Tensor:
     """The real or the imaginary parts, on the same memory."""
 
-def accelerate_interpolate(function: F, /) -> F:
-    """Puts the native way in front of the Python function."""
-
-def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Any:
+def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor:
     """
     A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.
     """
 
-def accelerate_reduce(function: F, /) -> F:
-    """Puts the loops in front of the Python reduce."""
-
 def declare_reduce_modes(members: Sequence[object]) -> None:
     """Says which objects are the modes, in their order."""
 
-def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Any:
+def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """Combines the elements along axes of a tensor that has some."""
 
-def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Any:
+def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """
     Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.
     """
 
-def accelerate_cumsum(function: F, /) -> F:
-    """Puts the loops in front of the Python cumsum."""
-
-def running_sum(tensor: Any, axis: int, backwards: bool) -> Any:
+def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor:
     """
     The sums of the elements along an axis up to each, from the first element or from the last.
     """
 
-def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Any, Any, Any, Any, Any]:
+def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """
     Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.
     """
 
-def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Any, Any, Any]:
+def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, Tensor, Tensor]:
     """
     Row pointers of the places that are in both, and where these are in each.
     """
 
-def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Any, Any]:
+def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]:
     """
     Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
     """
 
-def sum_rows(pointers: Any, values: Any) -> Any:
+def sum_rows(pointers: Any, values: Any) -> Tensor:
     """The sum of each row of float32, made in float64."""
 
-def sum_columns(columns: Any, values: Any, count: int) -> Any:
+def sum_columns(columns: Any, values: Any, count: int) -> Tensor:
     """The sum of the float32 values in each column, made in float64."""
 
 def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
@@ -447,10 +381,10 @@ def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
     Writes zeros, and the values in their columns, to a tensor seen as rows.
     """
 
-def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Any:
+def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor:
     """What a quantised tensor stands for, rounded once to a dtype."""
 
-def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, channel_axis: int, down: bool) -> Any:
+def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, channel_axis: int, down: bool) -> Tensor:
     """
     Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.
     """
@@ -460,23 +394,20 @@ def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float
     The least and the largest element of each channel, and whether all are finite.
     """
 
-def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, turned: bool = False) -> Any:
+def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor:
     """
-    The product of matrices, vectors or batches of them, each converted to a dtype; with `turned`, b is transposed.
+    The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is transposed.
     """
-
-def accelerate_products(function: F, operator_class: int) -> F:
-    """Puts the product without Python in front of matmul, dot or linear."""
 
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:
     """The memory of a tensor, for another library."""
 
-def take_capsule(capsule: object) -> Any:
+def take_capsule(capsule: object) -> Tensor:
     """A tensor over the memory of another library."""
 
 SMALL_MATRIX: int = 16
 
-def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, turned: bool, adjoint: bool) -> bool:
+def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, transposed: bool, adjoint: bool) -> bool:
     """
     Solves systems of small matrices [count, columns, rows] in place; False if a matrix is singular.
     """

@@ -104,8 +104,7 @@ def quantize(
         given = None if zero_point is None else offset
         scales, offset = _derive(op, "x", real, target, axis, scales, given)
     down = rounding == "floor" or (rounding is None and not is_symmetric(target))
-    made: Tensor = _core.quantize(real, target, scales, offset, axis, down)
-    return made
+    return _core.quantize(real, target, scales, offset, axis, down)
 
 
 def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
@@ -115,8 +114,7 @@ def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
     real = _real_numbers(op, name, x)
     axis = channel_axis_argument(op, None, target, real.shape)
     scales, zero_point = _derive(op, name, real, target, axis)
-    made: Tensor = _core.quantize(real, target, scales, zero_point, axis, not is_symmetric(target))
-    return made
+    return _core.quantize(real, target, scales, zero_point, axis, not is_symmetric(target))
 
 
 def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) -> Tensor:
@@ -129,8 +127,7 @@ def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) 
     assert x.zero_point is not None
     real = _core.try_view("expand", _real_numbers(op, "value", source), shape)
     down = not is_symmetric(x.dtype)
-    made: Tensor = _core.quantize(real, x.dtype, x.scale, x.zero_point, axis, down)
-    return made
+    return _core.quantize(real, x.dtype, x.scale, x.zero_point, axis, down)
 
 
 def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
@@ -153,8 +150,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
         )
     if x.zero_point is None:
         raise without_scale(op.title, "x", x)
-    made: Tensor = _core.dequantize(x, target, False)
-    return made
+    return _core.dequantize(x, target, False)
 
 
 def _operator(name: str) -> Operator:
@@ -193,8 +189,7 @@ def _real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
         return x
     if x.zero_point is None:
         raise without_scale(op.title, name, x)
-    exact: Tensor = _core.dequantize(x, float64, False)
-    return exact
+    return _core.dequantize(x, float64, False)
 
 
 def channel_axis_argument(op: Operator, axis: Any, dt: DType, shape: tuple[int, ...]) -> int:

@@ -54,7 +54,7 @@ def _gathered(found: _Picked) -> Tensor:
         found = _Picked(_core.try_view("transpose", found.base, perm), 0, found.indices)
     taken = math.prod(found.result_shape())
     base = with_quick_rows(found.base, found.axis + picked, taken)
-    made: Tensor = _core.gather(base, found.axis, picked, found.offsets(base.strides))
+    made = _core.gather(base, found.axis, picked, found.offsets(base.strides))
     if lies_outside:
         made = _core.try_view("transpose", made, [(i + axis) % made.ndim for i in range(made.ndim)])
     return made
@@ -167,7 +167,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
                     f"{x.shape[axis : axis + part.ndim]}; they must be equal."
                 )
             if part.ndim == 0:  # a truth value adds an axis of size 1 or 0
-                indices.append((len(basic), _core.mask_places(part)))
+                indices.append((len(basic), _core.mask_indices(part)))
                 basic.append(None)
                 continue
             for one in _coordinates(part):
@@ -291,7 +291,7 @@ def _without_ellipsis(x: Tensor, parts: list[Any]) -> list[Any]:
 
 def _coordinates(mask: Tensor) -> list[Tensor]:
     """Return where a mask is true: for each axis, a tensor of indices."""
-    flat = _core.mask_places(mask)
+    flat = _core.mask_indices(mask)
     found = []
     for size, stride in zip(mask.shape, strides_of(mask.shape), strict=True):
         index = flat if stride == 1 else _core.run_operator("floordiv", [flat, stride], int64)[0]

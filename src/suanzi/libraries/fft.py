@@ -117,8 +117,7 @@ def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> No
 
 
 def _empty(shape: tuple[int, ...], dt: DType) -> Tensor:
-    made: Tensor = _core.empty(shape, dt)
-    return made
+    return _core.empty(shape, dt)
 
 
 def _wide(dt: DType) -> DType:

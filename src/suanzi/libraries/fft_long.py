@@ -70,7 +70,7 @@ def transform(x: Tensor, wide: DType, forward: bool, scale: int) -> Tensor:
 
 def _transposed(x: Tensor, dt: DType) -> Tensor:
     """Return a copy with rows as columns."""
-    made: Tensor = _core.empty(x.shape[::-1], dt)
+    made = _core.empty(x.shape[::-1], dt)
     _core.copy_into(made, x.T)
     return made
 

@@ -103,8 +103,7 @@ class Copies:
     def stacked(self) -> Tensor:
         """The memory as [count, columns, rows], for the loops of the core."""
         shape = (math.prod(self.batch), *self.base.shape[-2:])
-        made: Tensor = _core.view(self.base, 0, shape, strides_of(shape))
-        return made
+        return _core.view(self.base, 0, shape, strides_of(shape))
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -122,7 +121,7 @@ def columns(x: Tensor, dt: DType) -> Copies:
 def unset(shape: tuple[int, ...], dt: DType) -> Copies:
     """Return matrices whose elements are to be written."""
     *batch, rows, width = shape
-    base: Tensor = _core.empty((*batch, width, rows), dt)
+    base = _core.empty((*batch, width, rows), dt)
     return Copies(base, transposed(base))
 
 
@@ -130,8 +129,7 @@ def transposed(x: Tensor) -> Tensor:
     """Return a view with the last two axes exchanged."""
     *batch, rows, width = x.shape
     *outer, down, across = x.strides
-    made: Tensor = _core.view(x, x.offset, (*batch, width, rows), (*outer, across, down))
-    return made
+    return _core.view(x, x.offset, (*batch, width, rows), (*outer, across, down))
 
 
 def matrix_at(x: Tensor, i: int) -> Tensor:
@@ -140,8 +138,7 @@ def matrix_at(x: Tensor, i: int) -> Tensor:
     for n, stride in zip(reversed(x.shape[:-2]), reversed(x.strides[:-2]), strict=True):
         i, rest = divmod(i, n)
         offset += rest * stride
-    made: Tensor = _core.view(x, offset, x.shape[-2:], x.strides[-2:])
-    return made
+    return _core.view(x, offset, x.shape[-2:], x.strides[-2:])
 
 
 def repeated_to(x: Tensor, batch: tuple[int, ...]) -> Tensor:
@@ -150,8 +147,7 @@ def repeated_to(x: Tensor, batch: tuple[int, ...]) -> Tensor:
     own = (1,) * missing + x.shape[:-2]
     steps = (0,) * missing + x.strides[:-2]
     strides = [s if n > 1 else 0 for n, s in zip(own, steps, strict=True)]
-    made: Tensor = _core.view(x, x.offset, (*batch, *x.shape[-2:]), (*strides, *x.strides[-2:]))
-    return made
+    return _core.view(x, x.offset, (*batch, *x.shape[-2:]), (*strides, *x.strides[-2:]))
 
 
 def as_array(x: Tensor, dt: DType) -> Array:
@@ -167,7 +163,7 @@ def rounded(x: Tensor | Array, dt: DType) -> Tensor:
 
 def zeros(shape: tuple[int, ...], dt: DType) -> tuple[Tensor, Array]:
     """Return a new tensor of zeros, and its elements as an array."""
-    made: Tensor = _core.full(shape, dt, 0)
+    made = _core.full(shape, dt, 0)
     return made, to_numpy(made)
 
 

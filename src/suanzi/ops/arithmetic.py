@@ -201,8 +201,7 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
     along = _diagonal(x, integer_argument(op, "offset", offset), first, second)
     if along.size == 0:
         return zeros(along.shape[:-1], x.dtype)
-    made: Tensor = _core.reduce(along, 0, [along.ndim - 1], False)
-    return made
+    return _core.reduce(along, 0, [along.ndim - 1], False)
 
 
 @operator("7.2.4.13.4", dtypes=NUMBERS)
@@ -256,10 +255,9 @@ def _diagonal(x: Tensor, offset: int, first: int, second: int) -> Tensor:
     length = max_(0, min_(rows + min_(offset, 0), columns - max_(offset, 0)))
     start = max_(-offset, 0) * x.strides[first] + max_(offset, 0) * x.strides[second]
     kept = [axis for axis in range(x.ndim) if axis not in (first, second)]
-    made: Tensor = _core.view(
+    return _core.view(
         x,
         x.offset + (start if length else 0),
         [*(x.shape[a] for a in kept), length],
         [*(x.strides[a] for a in kept), x.strides[first] + x.strides[second]],
     )
-    return made

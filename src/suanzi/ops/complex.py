@@ -27,7 +27,7 @@ _PARTS = (float16, float32, float64)
 _NOT_TEXT = tuple(d for d in ANY if d is not char)
 
 
-@operator("7.2.15.1", dtypes=_PARTS, fast=_core.accelerate_complex)
+@operator("7.2.15.1", dtypes=_PARTS, fast=True)
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Return complex numbers of real and imaginary parts, which are repeated to one shape.
 
@@ -59,8 +59,7 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
             f"Cast one of them, with sz.cast({narrow}, sz.{wide})."
         )
     check_shapes(op, parts)
-    made: Tensor = _core.make_complex(first, second)
-    return made
+    return _core.make_complex(first, second)
 
 
 def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) -> Tensor:
@@ -76,7 +75,7 @@ def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) 
         raise InvalidArgument(f"{op.title}: {name}: {problem}.") from None
 
 
-@operator("7.2.15.2", dtypes=_NOT_TEXT, fast=_core.accelerate_conj)
+@operator("7.2.15.2", dtypes=_NOT_TEXT, fast=True)
 def conj(input: TensorLike) -> Tensor:
     """Return the conjugate: the imaginary part has the other sign. A real tensor is itself.
 
@@ -91,11 +90,10 @@ def conj(input: TensorLike) -> Tensor:
     x = _number_argument(op, input)
     if x.dtype.kind != "complex":
         return x
-    made: Tensor = _core.conjugate(x)
-    return made
+    return _core.conjugate(x)
 
 
-@operator("7.2.15.3", dtypes=_NOT_TEXT, fast=_core.accelerate_imag)
+@operator("7.2.15.3", dtypes=_NOT_TEXT, fast=True)
 def imag(input: TensorLike) -> Tensor:
     """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros.
 
@@ -112,8 +110,7 @@ def imag(input: TensorLike) -> Tensor:
     op = REGISTRY["imag"]
     x = _number_argument(op, input)
     if x.dtype.kind == "complex":
-        part: Tensor = _core.part_view(x, True)
-        return part
+        return _core.part_view(x, True)
     if x.dtype.kind != "quantized":
         return zeros(x.shape, x.dtype)
     if x.zero_point is None:
@@ -124,7 +121,7 @@ def imag(input: TensorLike) -> Tensor:
     return made
 
 
-@operator("7.2.15.4", dtypes=_NOT_TEXT, fast=_core.accelerate_real)
+@operator("7.2.15.4", dtypes=_NOT_TEXT, fast=True)
 def real(input: TensorLike) -> Tensor:
     """Return the real part: a view on the same memory. A real tensor is itself.
 
@@ -137,8 +134,7 @@ def real(input: TensorLike) -> Tensor:
     x = _number_argument(op, input)
     if x.dtype.kind != "complex":
         return x
-    part: Tensor = _core.part_view(x, False)
-    return part
+    return _core.part_view(x, False)
 
 
 def _number_argument(op: Operator, input: Any) -> Tensor:

@@ -107,7 +107,7 @@ def wrap_tensor(
     return shared(want, values, layout is not None)
 
 
-@operator("7.2.1.3", dtypes=_STORED, fast=_core.accelerate_zeros)
+@operator("7.2.1.3", dtypes=_STORED, fast=True)
 def zeros(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -126,7 +126,7 @@ def zeros(
     return want.make(lambda: want.laid(_core.full(want.shape, want.dtype, 0)))
 
 
-@operator("7.2.1.4", dtypes=VALUES, fast=_core.accelerate_full)
+@operator("7.2.1.4", dtypes=VALUES, fast=True)
 def full(
     dtype: DTypeLike = float32,
     device: DeviceLike = CPU,
@@ -148,7 +148,7 @@ def full(
     return want.make(lambda: want.laid(_core.full(want.shape, want.dtype, number)), value=number)
 
 
-@operator("7.2.1.5", dtypes=_STORED, fast=_core.accelerate_empty)
+@operator("7.2.1.5", dtypes=_STORED, fast=True)
 def empty(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -166,7 +166,7 @@ def empty(
     return want.make(want.empty)
 
 
-@operator("7.2.1.6", dtypes=ANY, fast=_core.accelerate_view)
+@operator("7.2.1.6", dtypes=ANY, fast=True)
 def contiguous(input: TensorLike) -> Tensor:
     """Return the input itself if it lies in row-major order without gaps, else a copy that does.
 
@@ -300,7 +300,7 @@ def diag(input: TensorLike) -> Tensor:
     nothing = 0
     if x.zero_point:  # what zero is stored as
         nothing = min(max(x.zero_point, iinfo(x.dtype).min), iinfo(x.dtype).max)
-    made: Tensor = _core.full((x.size, x.size), x.dtype, nothing)
+    made = _core.full((x.size, x.size), x.dtype, nothing)
     _core.copy_into(_core.view(made, 0, (x.size,), (x.size + 1,)), x)
     return with_quantization_of(x, made)
 

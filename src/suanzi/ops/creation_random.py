@@ -93,7 +93,7 @@ def rand_uniform(
     number = _seed_argument(op, seed)
 
     def compute() -> Tensor:
-        made: Tensor = _core.empty(want.shape, dt)
+        made = _core.empty(want.shape, dt)
         generator = _generator(number)
         for at, length in blocks(made):
             put(made, at, _uniform(generator, length, dt, low, high))
@@ -113,7 +113,8 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
     if x is None:
         return complex(end, end) if dt.kind == "complex" else end
     finite_argument(op, name, x, dt)
-    found: complex = _core.full((), dt, scalar_argument(op, name, x, dt)).item()
+    found = _core.full((), dt, scalar_argument(op, name, x, dt)).item()
+    assert not isinstance(found, bytes)
     if not (math.isfinite(found.real) and math.isfinite(found.imag)):
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(x)}, which is beyond {dt}, whose largest number is "
@@ -198,7 +199,7 @@ def rand_normal(
     number = _seed_argument(op, seed)
 
     def compute() -> Tensor:
-        made: Tensor = _core.empty(want.shape, dt)
+        made = _core.empty(want.shape, dt)
         generator = _generator(number)
         for at, length in blocks(made):
             put(made, at, _normal(generator, length, dt, middle, deviation))
@@ -240,7 +241,7 @@ def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
         raise InvalidArgument(
             f"{op.title}: input holds what is not a probability; each element must be from 0 to 1."
         )
-    made: Tensor = _core.empty(x.shape, x.dtype)
+    made = _core.empty(x.shape, x.dtype)
     generator = _generator(number)
     for at, length in blocks(made):
         drawn = generator.random(length) < chances[at : at + length]
@@ -290,8 +291,7 @@ def multinomial(
             put(made, at, _drawn_once(generator, row)[:count])
             at += count
     shape = (*x.shape[:-1], count)
-    result: Tensor = _core.view(made, 0, shape, (count, 1)[-len(shape) :])
-    return result
+    return _core.view(made, 0, shape, (count, 1)[-len(shape) :])
 
 
 def _lengths(count: int) -> list[int]:

@@ -141,8 +141,7 @@ def shared(want: Wanted, values: Any, has_layout: bool) -> Tensor:
             f"{op.title}: values has shape {found.shape}, and shape is {want.shape}; they must be "
             "equal, or values contiguous and large enough."
         )
-    made: Tensor = _core.view(found, found.offset, want.shape, strides)
-    return made
+    return _core.view(found, found.offset, want.shape, strides)
 
 
 def _lies_in(x: Tensor, order: tuple[int, ...]) -> bool:
@@ -201,7 +200,7 @@ def _on_buffer(want: Wanted, view: memoryview, order: tuple[int, ...]) -> Tensor
             f"{op.title}: values begins at an address that is not a multiple of {part}, as "
             f"{want.dtype} needs it. Begin elsewhere, or copy it with sz.create_tensor."
         )
-    made: Tensor = _core.wrap_memory(
+    return _core.wrap_memory(
         address,
         there // size,
         want.dtype,
@@ -211,4 +210,3 @@ def _on_buffer(want: Wanted, view: memoryview, order: tuple[int, ...]) -> Tensor
         read_only,
         view,
     )
-    return made

@@ -73,8 +73,7 @@ class Wanted(NamedTuple):
         """Return the memory of a new row-major tensor in the order of axes that is asked for."""
         if self.min2maj is None:
             return block
-        made: Tensor = _core.view(block, 0, self.shape, strides_of(self.shape, self.min2maj))
-        return made
+        return _core.view(block, 0, self.shape, strides_of(self.shape, self.min2maj))
 
     def copied(self, source: Tensor) -> Tensor:
         """Return a row-major tensor with every element at its index in the layout asked for."""
@@ -243,8 +242,7 @@ def line(count: int, dt: DType) -> Tensor:
         from suanzi.status import AllocFailed
 
         raise AllocFailed(f"there is no memory for 2**63 or more elements of {dt}; use fewer.")
-    made: Tensor = _core.empty((count,), dt)
-    return made
+    return _core.empty((count,), dt)
 
 
 def blocks(made: Tensor) -> Iterator[tuple[int, int]]:

@@ -25,7 +25,7 @@ _dtype = dtype  # which is also the name of a parameter
 _ORDERED = (*SUBBYTE, *REALS)
 
 
-@operator("7.2.14.1", dtypes=_ORDERED, fast=_core.accelerate_argmax)
+@operator("7.2.14.1", dtypes=_ORDERED, fast=True)
 def argmax(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
@@ -44,7 +44,7 @@ def argmax(
     return _find(REGISTRY["argmax"], input, axis, keepdim, dtype)
 
 
-@operator("7.2.14.2", dtypes=_ORDERED, fast=_core.accelerate_argmin)
+@operator("7.2.14.2", dtypes=_ORDERED, fast=True)
 def argmin(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
@@ -62,7 +62,7 @@ def argmin(
     return _find(REGISTRY["argmin"], input, axis, keepdim, dtype)
 
 
-@operator("7.2.14.3", dtypes=_ORDERED, fast=_core.accelerate_argsort)
+@operator("7.2.14.3", dtypes=_ORDERED, fast=True)
 def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple[Tensor, Tensor]:
     """Return the elements in order along an axis, and where each was, as int64.
 
@@ -83,7 +83,7 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
     return _in_order(op, x, where, falling, x.shape[where])
 
 
-@operator("7.2.14.3.4", dtypes=_ORDERED, fast=_core.accelerate_argsort_bwd)
+@operator("7.2.14.3.4", dtypes=_ORDERED, fast=True)
 def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Tensor:
     """Return the gradient of what `argsort` was given, of that of its first result.
 
@@ -134,7 +134,7 @@ def _bad_index(
     )
 
 
-@operator("7.2.14.4", dtypes=_ORDERED, fast=_core.accelerate_topk)
+@operator("7.2.14.4", dtypes=_ORDERED, fast=True)
 def topk(
     input: TensorLike, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -170,7 +170,7 @@ def topk(
     return _in_order(op, x, where, falling, count)
 
 
-@operator("7.2.14.5", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), fast=_core.accelerate_nonzero)
+@operator("7.2.14.5", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), fast=True)
 def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Tensor:
     """Return where elements are not zero, in row-major order whatever the layout.
 
@@ -222,8 +222,7 @@ def _in_bytes(x: Tensor) -> Tensor:
     """Return integers of less than a byte, of which the rest may be anything, as whole bytes."""
     if x.dtype not in SUBBYTE:
         return x
-    whole: Tensor = _core.cast(x, int8 if x.dtype.kind == "int" else uint8, False)
-    return whole
+    return _core.cast(x, int8 if x.dtype.kind == "int" else uint8, False)
 
 
 def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Tensor:
@@ -248,8 +247,7 @@ def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Ten
             "dtype=sz.int64."
         )
     plain = _in_bytes(_real(op, "input", x))
-    found: Tensor = _core.find_best(plain, where, kept, made_of is int64, op.name == "argmin")
-    return found
+    return _core.find_best(plain, where, kept, made_of is int64, op.name == "argmin")
 
 
 def _in_order(

@@ -26,7 +26,7 @@ _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}
 _MODES = ("nearest", *_LINEAR.values(), "area")
 
 
-@operator("7.2.18", dtypes=FLOATS, fast=_core.accelerate_interpolate, promotes=REAL_FUNCTION)
+@operator("7.2.18", dtypes=FLOATS, fast=True, promotes=REAL_FUNCTION)
 def interpolate(
     input: TensorLike,
     size: int | Sequence[int] | None = None,
@@ -70,8 +70,7 @@ def interpolate(
     if x.strides[-1] != 1 and x.shape[-1] > 1:
         x = _core.row_major_copy(x)  # the loops read rows
     kind = {"nearest": 0, "area": 2}.get(mode, 1)
-    made: Tensor = _core.interpolate(x, sizes, kind)
-    return made
+    return _core.interpolate(x, sizes, kind)
 
 
 def _check_mode(op: Operator, mode: Any, ndim: int) -> None:

@@ -413,5 +413,4 @@ def _check_copies_finite(op: Operator, arrays: Array, batch: tuple[int, ...]) ->
 
 def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return a new tensor, row-major as it is, in another shape."""
-    made: Tensor = _core.view(x, 0, shape, strides_of(shape))
-    return made
+    return _core.view(x, 0, shape, strides_of(shape))

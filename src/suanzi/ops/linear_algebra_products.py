@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, complex64, float32
@@ -27,16 +27,10 @@ from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-F = TypeVar("F")
 FLOATING = (*FLOATS, *COMPLEX)
 
 
-def _fast(function: F) -> F:
-    made: F = _core.accelerate_products(function, OperatorClass.ARITHMETIC)
-    return made
-
-
-@operator("7.2.17.1", dtypes=NUMBERS, fast=_fast, promotes=ARITHMETIC)
+@operator("7.2.17.1", dtypes=NUMBERS, fast=True, promotes=ARITHMETIC)
 def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the product of matrices, of vectors, or of batches of matrices.
 
@@ -80,7 +74,7 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
 declare_symbol("matmul", matmul)
 
 
-@operator("7.2.17.2", dtypes=NUMBERS, fast=_fast, promotes=ARITHMETIC)
+@operator("7.2.17.2", dtypes=NUMBERS, fast=True, promotes=ARITHMETIC)
 def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
     """Return the inner product along the last axis of vec1 and the last but one of vec2.
 
@@ -138,7 +132,7 @@ def rows_of(x: Tensor) -> Tensor:
     return flat
 
 
-@operator("7.2.17.12", dtypes=FLOATING, fast=_fast, promotes=ARITHMETIC)
+@operator("7.2.17.12", dtypes=FLOATING, fast=True, promotes=ARITHMETIC)
 def linear(
     x: TensorLike,
     weight: TensorLike,
@@ -310,8 +304,7 @@ def product(
     x: Tensor, y: Tensor, dt: DType, bias: Tensor | None = None, transposed: bool = False
 ) -> Tensor:
     """Return the product of checked tensors; with `transposed`, y is transposed."""
-    made: Tensor = _core.multiply(x, y, dt, bias, transposed)
-    return made
+    return _core.multiply(x, y, dt, bias, transposed)
 
 
 def as_matrix(x: Tensor) -> Tensor:
@@ -322,8 +315,7 @@ def as_matrix(x: Tensor) -> Tensor:
 def with_axis(x: Tensor, axis: int) -> Tensor:
     """Return a view with a new axis of size 1."""
     shape = (*x.shape[:axis], 1, *x.shape[axis:])
-    made: Tensor = _core.view(x, x.offset, shape, (*x.strides[:axis], 0, *x.strides[axis:]))
-    return made
+    return _core.view(x, x.offset, shape, (*x.strides[:axis], 0, *x.strides[axis:]))
 
 
 def swapped(x: Tensor, first: int, second: int) -> Tensor:
@@ -331,8 +323,7 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     order = list(range(x.ndim))
     order[first], order[second] = order[second], order[first]
     shape, strides = tuple(x.shape[i] for i in order), tuple(x.strides[i] for i in order)
-    made: Tensor = _core.view(x, x.offset, shape, strides)
-    return made
+    return _core.view(x, x.offset, shape, strides)
 
 
 def blocks(count: int, size: int) -> list[tuple[int, int]]:

@@ -272,14 +272,12 @@ def right_hand_sides(op: Operator, a: Tensor, b: Tensor) -> tuple[bool, tuple[in
 
 def as_column(b: Tensor) -> Tensor:
     """Return a view with one more axis, the last."""
-    made: Tensor = _core.view(b, b.offset, (*b.shape, 1), (*b.strides, 1))
-    return made
+    return _core.view(b, b.offset, (*b.shape, 1), (*b.strides, 1))
 
 
 def without_column(x: Tensor) -> Tensor:
     """Return a view without the last axis."""
-    made: Tensor = _core.view(x, x.offset, x.shape[:-1], x.strides[:-1])
-    return made
+    return _core.view(x, x.offset, x.shape[:-1], x.strides[:-1])
 
 
 def repeated(own: tuple[int, ...], batch: tuple[int, ...]) -> list[int]:

@@ -36,7 +36,7 @@ from suanzi.tensors.parts import converted, copy
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS), fast=_core.accelerate_reduce)
+@operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS), fast=True)
 def reduce(
     input: TensorLike,
     mode: ReduceMode | ReduceFunction | str = ReduceMode.SUM,
@@ -192,7 +192,7 @@ def reduce_bwd(
     return made
 
 
-@operator("7.2.13.2", dtypes=NUMBERS, fast=_core.accelerate_cumsum)
+@operator("7.2.13.2", dtypes=NUMBERS, fast=True)
 def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums of all elements up to each, along an axis.
 
@@ -215,8 +215,7 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     x = _converted(op, x, dtype)
     if along is None:
         x, along = reshape(x, (x.size,)), 0
-    made: Tensor = _core.running_sum(x, along, False)
-    return made
+    return _core.cumulative_sum(x, along, False)
 
 
 def _cumsum_axis(op: Operator, axis: Any, ndim: int, error: type[StatusError]) -> int | None:
@@ -284,5 +283,5 @@ def cumsum_bwd(
             f"{op.title}: input_shape is {shape}, and out_grad has shape {gradient.shape}, which "
             "cumsum does not make of it."
         )
-    made: Tensor = _core.running_sum(gradient, along or 0, True)
+    made = _core.cumulative_sum(gradient, along or 0, True)
     return made if shape is None else reshape(made, shape)

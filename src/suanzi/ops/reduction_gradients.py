@@ -63,7 +63,7 @@ def _wide(dt: DType) -> DType:
 
 def _repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return a tensor with axes of size 1 repeated to a shape."""
-    made: Tensor = _core.empty(shape, x.dtype)
+    made = _core.empty(shape, x.dtype)
     _core.copy_into(made, x)
     return made
 
@@ -109,8 +109,7 @@ def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
     found = converted(_run("mul", [others, flat], wide), gradient.dtype)
     back = reshape(found, tuple(x.shape[a] for a in order))
     strides = [back.strides[order.index(a)] for a in range(x.ndim)]
-    made: Tensor = _core.row_major_copy(_core.view(back, back.offset, x.shape, strides))
-    return made
+    return _core.row_major_copy(_core.view(back, back.offset, x.shape, strides))
 
 
 def _products_of_others(rows: Tensor) -> Tensor:
@@ -119,13 +118,13 @@ def _products_of_others(rows: Tensor) -> Tensor:
     The product of all other pairs is found in the same way; for each of a pair, the other of the
     two is missing from it.
     """
-    made: Tensor = _core.empty(rows.shape, rows.dtype)
+    made = _core.empty(rows.shape, rows.dtype)
     n = len(rows)
     if n < 2:
         _core.copy_into(made, tensor(1, rows.dtype))
         return made
     left, right = rows[0 : n - n % 2 : 2], rows[1::2]
-    pairs: Tensor = _core.empty(((n + 1) // 2, *rows.shape[1:]), rows.dtype)
+    pairs = _core.empty(((n + 1) // 2, *rows.shape[1:]), rows.dtype)
     _core.copy_into(pairs[: n // 2], _run("mul", [left, right], rows.dtype))
     if n % 2:
         _core.copy_into(pairs[n // 2 :], rows[n - 1 :])

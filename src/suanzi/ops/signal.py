@@ -162,8 +162,7 @@ def fft_r2c_backward(
         # the half with its mirror image, but for the elements that have none.
         return fft.c2r(gradient, along, mode, not ahead, length, 0.5)
     whole = fft.c2c(gradient, along, mode, not ahead)
-    made: Tensor = _core.cast(whole, dt, False)  # the real part
-    return made
+    return _core.cast(whole, dt, False)  # the real part
 
 
 @operator("7.2.16.3", dtypes=COMPLEX)

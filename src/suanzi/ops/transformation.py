@@ -43,7 +43,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 _NOT_TEXT = tuple(d for d in ANY if d.kind not in ("char", "quantized"))
 
 
-@operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED), fast=_core.accelerate_cast)
+@operator("7.2.3.1", dtypes=(*_NOT_TEXT, *QUANTIZED), fast=True)
 def cast(
     input: TensorLike,
     type: DTypeLike = float32,
@@ -100,7 +100,7 @@ def cast(
 
 def _laid_out(x: Tensor, target: DType, order: tuple[int, ...] | None, saturate: bool) -> Tensor:
     """Return a copy in a dtype and an order of axes, of which None is row-major."""
-    made: Tensor = _core.empty(x.shape, target)
+    made = _core.empty(x.shape, target)
     if order is not None:
         made = _core.view(made, 0, x.shape, strides_of(x.shape, order))
     _core.copy_into(made, x, saturate)

@@ -51,7 +51,7 @@ class PadMode(IntEnum):
     """Its mirror image, the edges doubled: ``... b a | a b c | c b ...``."""
 
 
-@operator("7.2.3.7", dtypes=ANY, fast=_core.accelerate_joining, promotes=JOINING)
+@operator("7.2.3.7", dtypes=ANY, fast=True, promotes=JOINING)
 def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors one behind the other along an axis, in the dtype they are promoted to.
 
@@ -85,7 +85,7 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     return _joined(op, parts, along, stacks=False)
 
 
-@operator("7.2.3.8", dtypes=ANY, fast=_core.accelerate_joining, promotes=JOINING)
+@operator("7.2.3.8", dtypes=ANY, fast=True, promotes=JOINING)
 def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors of one shape along a new axis, in the dtype they are promoted to.
 
@@ -119,7 +119,7 @@ def _with_numbers(op: Operator, parts: list[Tensor], numbers: dict[int, Any]) ->
     )
     promoted = promote(op, operands).dtype
     assert promoted is not None
-    made: Tensor = _core.empty((len(operands),), promoted)
+    made = _core.empty((len(operands),), promoted)
     for i, (name, x) in enumerate(operands.items()):
         _core.copy_into(made[i], plain_operand(op, name, x, promoted))
     return made
@@ -128,15 +128,14 @@ def _with_numbers(op: Operator, parts: list[Tensor], numbers: dict[int, Any]) ->
 def _joined(op: Operator, parts: list[Tensor], along: int, *, stacks: bool) -> Tensor:
     quantization = _common_quantization(parts, along, stacks=stacks)
     if quantization is not None:
-        made: Tensor = _core.join(parts, along, parts[0].dtype, stacks)
+        made = _core.join(parts, along, parts[0].dtype, stacks)
         _core.set_quantization(made, *quantization)
         return made
     names = [f"input_lists[{i}]" for i in range(len(parts))]
     operands = {n: real_values(op, n, x) for n, x in zip(names, parts, strict=True)}
     promoted = promote(op, operands).dtype
     assert promoted is not None
-    joined: Tensor = _core.join(list(operands.values()), along, promoted, stacks)
-    return joined
+    return _core.join(list(operands.values()), along, promoted, stacks)
 
 
 def _common_quantization(
@@ -159,7 +158,7 @@ def _common_quantization(
     return first.scale, first.zero_point, moved
 
 
-@operator("7.2.3.11", fast=_core.accelerate_joining)
+@operator("7.2.3.11", fast=True)
 def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     """Return the input repeated along each axis, as often as `repeats` says for it.
 
@@ -175,12 +174,12 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
         raise InvalidArgument(
             f"{op.title}: repeats is {shown(times)}; each must be from 0 up, and less than 2**63."
         )
-    made: Tensor = _core.tile(x, times)
+    made = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
     return with_quantization_of(x, made, scale=scale)
 
 
-@operator("7.2.3.12", dtypes=ANY, fast=_core.accelerate_joining)
+@operator("7.2.3.12", dtypes=ANY, fast=True)
 def pad(
     input: TensorLike,
     pad_width: Sequence[int] | Sequence[Sequence[int]],
@@ -224,7 +223,7 @@ def pad(
     elif x.channel_axis is not None:
         scales = _core.pad(tensor(scale, float32), widths[of_channels], mode, 0)
         scale = scales.tolist()
-    made: Tensor = _core.pad(x, widths, mode, value)
+    made = _core.pad(x, widths, mode, value)
     return with_quantization_of(x, made, scale=scale)
 
 
@@ -281,7 +280,7 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     return quantize_like(x, tensor(number, float64), (), -1).int_repr().item()
 
 
-@operator("7.2.3.14", fast=_core.accelerate_joining)
+@operator("7.2.3.14", fast=True)
 def roll(
     input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] | None = ()
 ) -> Tensor:
@@ -317,7 +316,7 @@ def roll(
         flat = _core.try_view("reshape", x, (x.size,))
         if flat is None:
             flat = _core.try_view("reshape", _core.row_major_copy(x), (x.size,))
-        rolled: Tensor = _core.roll(flat, [by[0] % x.size if x.size else 0])
+        rolled = _core.roll(flat, [by[0] % x.size if x.size else 0])
         whole: Tensor = _core.try_view("reshape", rolled, x.shape)
         return whole
     if len(axes) != len(by):
@@ -328,7 +327,7 @@ def roll(
     total = [0] * x.ndim
     for n, shift in zip(axes, by, strict=True):
         total[n] = (total[n] + shift) % x.shape[n] if x.shape[n] else 0
-    made: Tensor = _core.roll(x, total)
+    made = _core.roll(x, total)
     scale = list(x.scale or ())
     if x.channel_axis is not None and scale:
         first = -total[x.channel_axis] % len(scale)

@@ -19,7 +19,7 @@ from suanzi.tensors.parts import converted, scales_at, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
-@operator("7.2.3.17", fast=_core.accelerate_gather)
+@operator("7.2.3.17", fast=True)
 def gather(input: TensorLike, index: TensorLike) -> Tensor:
     """Return what indices point to, put together.
 
@@ -50,7 +50,7 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     quick = with_quick_rows(x, picked, coordinates[0].size * math.prod(x.shape[picked:]))
     if quick is not x:
         offsets = _offsets(op, quick.shape, quick.strides, coordinates)
-    made: Tensor = _core.gather(quick, 0, picked, offsets)
+    made = _core.gather(quick, 0, picked, offsets)
     axis = -1 if x.channel_axis is None else x.channel_axis - picked + ndim
     scale = scales_at(x, coordinates) if picks_channels else None
     return with_quantization_of(x, made, axis=axis, scale=scale)
@@ -120,7 +120,7 @@ def _adds_in(op: Operator, dt: DType) -> DType:
     return dt if dt.bits >= 8 else (int8 if dt.kind == "int" else uint8)
 
 
-@operator("7.2.3.25", fast=_core.accelerate_masked_select)
+@operator("7.2.3.25", fast=True)
 def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
     """Return the elements where a mask is true, in row-major order, as a tensor of rank 1.
 
@@ -149,7 +149,7 @@ def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
             f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a scale "
             "of its own. Select from sz.dequantize(input)."
         )
-    made: Tensor = _core.masked_select(x, chosen)
+    made = _core.masked_select(x, chosen)
     return with_quantization_of(x, made)
 
 
@@ -204,5 +204,4 @@ def with_quick_rows(x: Tensor, first: int, taken: int) -> Tensor:
     """
     if _core.has_dense_rows(x, first) or 8 * taken <= x.size:
         return x
-    dense: Tensor = _core.row_major_copy(x)
-    return dense
+    return _core.row_major_copy(x)

@@ -40,7 +40,7 @@ MAX_PARTS = 2**24
 """How many parts an axis is split into at most."""
 
 
-@operator("7.2.3.2", fast=_core.accelerate_view)
+@operator("7.2.3.2", fast=True)
 def reshape(input: TensorLike, dims: Sequence[int]) -> Tensor:
     """Return the elements, in row-major order, in another shape.
 
@@ -84,7 +84,7 @@ def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:
     return any(math.prod(shape[:i]) == before and n == channels for i, n in enumerate(shape))
 
 
-@operator("7.2.3.3", fast=_core.accelerate_view)
+@operator("7.2.3.3", fast=True)
 def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
     """Return a view with a new axis of size 1 at `axis`.
 
@@ -98,7 +98,7 @@ def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
     return _view(op, "expand_dims", x, found)
 
 
-@operator("7.2.3.4", fast=_core.accelerate_view)
+@operator("7.2.3.4", fast=True)
 def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
     """Return a view without the axes of size 1: all such, or those of them in `axis`.
 
@@ -115,7 +115,7 @@ def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
     return _view(op, "squeeze", x, axes_argument(op, "axis", given, x.ndim, OutOfRange))
 
 
-@operator("7.2.3.5", fast=_core.accelerate_view)
+@operator("7.2.3.5", fast=True)
 def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     """Return a view with the axes in another order, without `perm` in reverse.
 
@@ -143,7 +143,7 @@ def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     return _view(op, "transpose", x, found)
 
 
-@operator("7.2.3.6", fast=_core.accelerate_view)
+@operator("7.2.3.6", fast=True)
 def split(
     input: TensorLike, split_sizes: Sequence[int] | None, nsplit: int | None = None, axis: int = 0
 ) -> list[Tensor]:
@@ -187,7 +187,7 @@ def split(
     return parts
 
 
-@operator("7.2.3.9", fast=_core.accelerate_view)
+@operator("7.2.3.9", fast=True)
 def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """Return a view for each index of an axis, without that axis.
 
@@ -209,7 +209,7 @@ def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Te
     return parts
 
 
-@operator("7.2.3.10", fast=_core.accelerate_view)
+@operator("7.2.3.10", fast=True)
 def slice(
     input: TensorLike, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
 ) -> Tensor:
@@ -296,7 +296,7 @@ def slice_backward(
     return made
 
 
-@operator("7.2.3.13", fast=_core.accelerate_view)
+@operator("7.2.3.13", fast=True)
 def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed; the same as `flip`.
 
@@ -308,7 +308,7 @@ def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     return _flipped(REGISTRY["reverse"], input, axis, OutOfRange)
 
 
-@operator("7.2.3.21", fast=_core.accelerate_view)
+@operator("7.2.3.21", fast=True)
 def flip(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed.
 
@@ -325,7 +325,7 @@ def _flipped(op: Operator, input: Any, axis: Any, error: type[StatusError]) -> T
     return _view(op, "flip", x, axes_argument(op, "axis", axis, x.ndim, error))
 
 
-@operator("7.2.3.15", fast=_core.accelerate_view)
+@operator("7.2.3.15", fast=True)
 def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int = 0) -> Tensor:
     """Return a view on a block of the input of a given shape, which begins at `offsets`.
 
@@ -352,7 +352,7 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
     return _view(op, "crop", x, sizes, starts)
 
 
-@operator("7.2.3.19", fast=_core.accelerate_view)
+@operator("7.2.3.19", fast=True)
 def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     """Return a view repeated to a shape: along axes of size 1, and along new ones in front.
 
@@ -376,7 +376,7 @@ def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     return _view(op, "expand", x, wanted)
 
 
-@operator("7.2.3.20", fast=_core.accelerate_view)
+@operator("7.2.3.20", fast=True)
 def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
     """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one.
 

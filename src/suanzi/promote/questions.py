@@ -29,7 +29,7 @@ _core.use_operators(AS_TYPED)
 _core.use_zero_dim(ZeroDim)
 
 
-@_core.accelerate_promote_types
+@_core.accelerate
 def promote_types(a: DTypeLike, b: DTypeLike, *, rules: str | RuleSet | None = None) -> DType:
     """Return the dtype that two tensors of dtypes `a` and `b` are computed in.
 
@@ -48,7 +48,7 @@ def promote_types(a: DTypeLike, b: DTypeLike, *, rules: str | RuleSet | None = N
     return _dtype_of(_answer("promote_types", (x, y), rules, None))
 
 
-@_core.accelerate_result_type
+@_core.accelerate
 def result_type(
     *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
 ) -> DType:

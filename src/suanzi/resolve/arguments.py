@@ -76,8 +76,7 @@ def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
         raise without_scale(op.title, name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
     exactly = get_promotion().join is not None
-    made: Tensor = _core.dequantize(x, float64 if exactly else float32, False)
-    return made
+    return _core.dequantize(x, float64 if exactly else float32, False)
 
 
 def real_argument(op: Operator, name: str, x: Any) -> Tensor:

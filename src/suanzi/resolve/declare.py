@@ -40,7 +40,7 @@ def operator(
     dtypes: Iterable[DType] = ANY,
     kernel: str | None = None,
     own_body: bool = False,
-    fast: Callable[[Any], Any] | None = None,
+    fast: bool = False,
     ulp: float | None = None,
     domain: str | None = None,
     promotes: OperatorClass = OperatorClass.ANY,
@@ -49,7 +49,7 @@ def operator(
 
     `kernel` names the native loop of an element-wise operator. What its fast path leaves, the
     function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
-    operands. `fast` puts a native fast path of its own before the function. `domain` says which
+    operands. With `fast`, the native fast path of its name is tried first. `domain` says which
     numbers it has a result for, where the clause makes the others an error; see
     :mod:`suanzi.resolve.domains`. `promotes` is the class that rule sets know it by.
     """
@@ -65,8 +65,8 @@ def operator(
             made = _with_kernel(declared, function, own_body)
         else:
             made = _with_overrides(declared, function)
-        if fast is not None:
-            made = fast(made)
+        if fast:
+            made = _core.accelerate(made)
         FUNCTIONS[declared.name] = made
         return made
 

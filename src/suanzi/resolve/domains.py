@@ -36,7 +36,7 @@ def domain_errors(raised: bool = True) -> Iterator[None]:
     suanzi.status.InvalidArgument: log (7.2.12.3): x holds -2, and its domain is x >= 0. Mend it, \
 for example with sz.clip, or let the result be NaN, with sz.domain_errors(False).
     """
-    _core.mind_domains()
+    _core.check_domains()
     token = _chosen.set(raised)
     try:
         yield

@@ -151,8 +151,7 @@ def compare_exactly(op: Operator, operands: Sequence[Tensor | Number]) -> Tensor
     assert isinstance(x, Tensor)
     if isinstance(y, int) and not -(2**63) <= y < 2**64:
         name, y = _comparison_with_huge(name, x, y)
-    found: Tensor = _core.run_exact_compare(list(_MIRRORED).index(name), [x, y])
-    return found
+    return _core.run_exact_compare(list(_MIRRORED).index(name), [x, y])
 
 
 def _comparison_with_huge(name: str, x: Tensor, y: int) -> tuple[str, float]:

@@ -51,8 +51,7 @@ def listed(places: Array) -> Tensor:
     count = len(places)
     address = places.__array_interface__["data"][0]
     read_only = not places.flags.writeable
-    made: Tensor = _core.wrap_memory(address, count, int64, (count,), [1], 0, read_only, places)
-    return made
+    return _core.wrap_memory(address, count, int64, (count,), [1], 0, read_only, places)
 
 
 def one_row(keys: Array) -> tuple[Tensor, Tensor]:
@@ -77,14 +76,14 @@ def is_nonzero(x: Tensor) -> Array:
 
 def zeros(count: int, dt: DType) -> Tensor:
     """Return a tensor of zeros with one axis."""
-    made: Tensor = _core.empty((count,), dt)
+    made = _core.empty((count,), dt)
     raw(made)[:] = 0
     return made
 
 
 def take(x: Tensor, places: Array) -> Tensor:
     """Return the elements at places of a row-major tensor, counted through it."""
-    made: Tensor = _core.empty((len(places),), x.dtype)
+    made = _core.empty((len(places),), x.dtype)
     if len(places):
         # Every place is within; "clip" only spares NumPy a buffer.
         raw(x).take(places, out=raw(made), mode="clip")
@@ -93,7 +92,7 @@ def take(x: Tensor, places: Array) -> Tensor:
 
 def joined(x: Tensor, y: Tensor) -> Tensor:
     """Return the elements of x and then those of y."""
-    made: Tensor = _core.empty((x.size + y.size,), x.dtype)
+    made = _core.empty((x.size + y.size,), x.dtype)
     target = raw(made)
     target[: x.size] = raw(x)
     target[x.size :] = raw(y)
@@ -146,8 +145,7 @@ def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     numbers = _core.cast(values, exact, False).numpy()
     with np.errstate(all="ignore"):
         total = np.add.reduceat(numbers, starts, dtype=numbers.dtype)
-    made: Tensor = _core.cast(from_numpy(total), values.dtype, False)
-    return made
+    return _core.cast(from_numpy(total), values.dtype, False)
 
 
 def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:

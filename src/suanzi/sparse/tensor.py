@@ -276,7 +276,7 @@ class SparseTensor:
         """Return it as a tensor; duplicates add up."""
         x = self.coalesce()
         try:
-            made: Tensor = _core.empty(x.shape, x.dtype)
+            made = _core.empty(x.shape, x.dtype)
         except AllocFailed as error:
             raise AllocFailed(f"to_dense: {error}") from None
         if x.kind is LayoutType.CSR:

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import (
     DType,
-    bfloat16,
     char,
-    complex32,
     dtype,
-    float8_e4m3fn,
-    float8_e5m2,
     int4,
     uint1,
     uint4,
@@ -31,7 +27,10 @@ if TYPE_CHECKING:
 _ALWAYS_THERE = 1 << 28
 
 # The dtypes NumPy has from ml_dtypes, which stores them as we do.
-_FROM_ML_DTYPES = (bfloat16, float8_e4m3fn, float8_e5m2, int4, uint4, uint1, complex32)
+_FROM_ML_DTYPES = [
+    dtype(name)
+    for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4", "uint1", "complex32")
+]
 
 
 def numpy_dtype(dt: DType) -> np.dtype[Any]:
@@ -128,7 +127,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
     address = array.__array_interface__["data"][0]
     count = high - low + 1 if array.size else 0
-    made: Tensor = _core.wrap_memory(
+    return _core.wrap_memory(
         address + low * size,
         count,
         dt,
@@ -138,7 +137,6 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
         not array.flags.writeable,
         array,
     )
-    return made
 
 
 def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
@@ -162,7 +160,7 @@ def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
         capsule = x.__dlpack__(max_version=(1, 0))
     except TypeError:  # a library from before DLPack 1.0
         capsule = x.__dlpack__()
-    made: Tensor = _core.take_capsule(capsule)
+    made = _core.take_capsule(capsule)
     return _core.row_major_copy(made) if copy else made
 
 

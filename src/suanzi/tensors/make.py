@@ -45,14 +45,14 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
                 f"tensor: the tensor is {data.dtype}, which does not convert here; sz.cast gives "
                 "what a quantised tensor stands for."
             )
-        return _core.cast(data, target or data.dtype, False)  # type: ignore[no-any-return]
+        return _core.cast(data, target or data.dtype, False)
     if isinstance(data, str | bytes | bytearray):
         return _text(data, target)
     if hasattr(data, "__array_interface__") or _is_buffer(data):
         return _converted(_native(data), target)
     if hasattr(data, "__dlpack__"):
         taken = from_dlpack(data)
-        return _core.cast(taken, target or taken.dtype, False)  # type: ignore[no-any-return]
+        return _core.cast(taken, target or taken.dtype, False)
     return _from_python(data, target)
 
 
@@ -97,7 +97,7 @@ def _converted(array: np.ndarray[Any, Any], target: DType | None) -> Tensor:
     if source.dtype is bool_:
         # Any byte but 0 is true to NumPy; the conversion makes it 1, as it is here.
         source = _core.cast(from_numpy(array.view("u1")), bool_, False)
-    return _core.cast(source, target or source.dtype, False)  # type: ignore[no-any-return]
+    return _core.cast(source, target or source.dtype, False)
 
 
 def _text(data: str | bytes | bytearray, target: DType | None) -> Tensor:
@@ -121,7 +121,7 @@ def _from_python(data: Any, target: DType | None) -> Tensor:
             or kind in ("bool", "float")
             or (kind == "int" and _fits(chosen, low, high))
         ):
-            return wide if wide.dtype is chosen else _core.cast(wide, chosen, False)  # type: ignore[no-any-return]
+            return wide if wide.dtype is chosen else _core.cast(wide, chosen, False)
     return _from_numbers(data, target)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, dtype, float32, int8, stored_dtype, uint8
@@ -34,13 +34,12 @@ def is_destroyed(x: Any) -> bool:
 
 def zeros(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return a tensor of zeros."""
-    made: Tensor = _core.full(shape, dt, 0)
-    return made
+    return _core.full(shape, dt, 0)
 
 
 def converted(x: Tensor, dt: DType) -> Tensor:
     """Return a tensor in a dtype, itself if it has it."""
-    return x if x.dtype is dt else cast("Tensor", _core.cast(x, dt, False))
+    return x if x.dtype is dt else _core.cast(x, dt, False)
 
 
 def copy(x: Tensor) -> Tensor:
@@ -77,7 +76,7 @@ def int_repr(x: Tensor) -> Tensor:
     if x.dtype.kind != "quantized":
         raise TypeMismatch(f"int_repr: the tensor is {x.dtype}; only quantised tensors have one.")
     memory = x.storage
-    made: Tensor = _core.wrap_memory(
+    return _core.wrap_memory(
         memory.data,
         memory.size,
         stored_dtype(x.dtype),
@@ -87,7 +86,6 @@ def int_repr(x: Tensor) -> Tensor:
         memory.read_only,
         memory,
     )
-    return made
 
 
 def with_quantization_of(
@@ -143,7 +141,7 @@ def from_parts(
         )
     flat = _core.empty((count,), dt)
     flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
-    made = cast("Tensor", _core.view(flat, 0, shape, strides_of(shape, min2maj)))
+    made = _core.view(flat, 0, shape, strides_of(shape, min2maj))
     if quantization is not None:
         scale, zero_point, axis = quantization
         if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):

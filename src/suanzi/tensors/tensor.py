@@ -273,7 +273,7 @@ class Tensor:
 
     def __contains__(self, value: Any) -> bool:
         found = self == value
-        return isinstance(found, Tensor) and bool(_core.mask_places(found).size)
+        return isinstance(found, Tensor) and bool(_core.mask_indices(found).size)
 
     def __bool__(self) -> bool:
         if self.size != 1:

@@ -64,7 +64,7 @@ def dense_function(op: Operator) -> Callable[..., Tensor]:
 
 def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
     """Return one element, zero or not, that promotes as a tensor does."""
-    made: Tensor = _core.empty((1,) * x.ndim, x.dtype)
+    made = _core.empty((1,) * x.ndim, x.dtype)
     elements.raw(made)[:] = bits
     return made
 
@@ -217,7 +217,7 @@ def _every(x: Tensor) -> SparseTensor:
     import numpy as np
 
     coordinates = structure.coordinates_of(x.shape, np.arange(x.size, dtype=np.int64))
-    values: Tensor = _core.view(x, x.offset, (x.size,), (1,))
+    values = _core.view(x, x.offset, (x.size,), (1,))
     return SparseTensor(x.shape, LayoutType.COO, (coordinates,), values, True)
 
 

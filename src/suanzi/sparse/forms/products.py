@@ -72,8 +72,7 @@ def _operand(op: Operator, name: str, x: Any) -> SparseTensor | Tensor:
 
 def _stand_in(x: SparseTensor | Tensor) -> Tensor:
     """Return a tensor that promotes as another one does."""
-    made: Tensor = _core.empty((1,) * x.ndim, x.dtype)
-    return made
+    return _core.empty((1,) * x.ndim, x.dtype)
 
 
 def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:

@@ -113,8 +113,7 @@ def _divided(x: Tensor, number: float) -> Tensor:
     if x.dtype.kind != "complex":
         return elements.run("div", x, number, x.dtype)
     parts = [_core.part_view(x, imaginary) for imaginary in (False, True)]
-    made: Tensor = _core.make_complex(*[elements.run("div", p, number, p.dtype) for p in parts])
-    return made
+    return _core.make_complex(*[elements.run("div", p, number, p.dtype) for p in parts])
 
 
 def _of_rows(
@@ -191,8 +190,7 @@ def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | N
         return None
     if length <= len(keys) and bool((elements.raw(values) == 1 << 31).any()):
         return None
-    made: Tensor = _core.sum_columns(elements.listed(keys), values, count)
-    return made
+    return _core.sum_columns(elements.listed(keys), values, count)
 
 
 def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]) -> SparseTensor:
@@ -201,7 +199,7 @@ def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]
 
     number = identity_of(op, mode, x.shape, x.dtype)
     shape = tuple(x.shape[a] for a in kept)
-    value: Tensor = _core.full((), result_dtype(mode, x.dtype), number)
+    value = _core.full((), result_dtype(mode, x.dtype), number)
     count = math.prod(shape) if number else 0
     check_room(count * 8 * (len(shape) + 2), f"{count} entries")
     coordinates = structure.coordinates_of(shape, np.arange(count, dtype=np.int64))

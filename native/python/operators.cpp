@@ -1,0 +1,74 @@
+// native/python/operators.cpp: how Python declares element-wise operators and the symbols behind them.
+#include "calls/operators.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <utility>
+
+#include "calls/fast_function.h"
+#include "python/slots.h"
+
+namespace suanzi {
+
+namespace {
+
+constexpr std::size_t max_operators = 96;
+std::array<Operator, max_operators> declared;
+std::size_t declared_count = 0;
+
+template <std::size_t slot>
+PyObject* fast_call_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return fast_call(declared[slot], args, count, keywords);
+}
+
+// A built-in function carries no data that a call could find quickly, so each operator has one.
+template <std::size_t... slots>
+constexpr auto make_entries(std::index_sequence<slots...>) {
+  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<fast_call_of<slots>>...};
+}
+constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
+
+nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
+                            std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool expensive,
+                            bool has_domain, nb::handle function) {
+  if (declared_count == max_operators) throw nb::value_error("too many operators");
+  if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
+  Operator op;
+  op.name = name;
+  set_kernel(op, kernel, count);
+  op.operator_class = operator_class;
+  op.cost = expensive ? Cost::expensive : Cost::cheap;
+  op.has_domain = has_domain;
+  for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
+  nb::object made = entries[declared_count](function);
+  op.function = function.inc_ref().ptr();
+  declared[declared_count] = op;
+  set_symbol(name, declared[declared_count++]);
+  return made;
+}
+
+void declare_symbol(const std::string& name, nb::handle function) {
+  if (declared_count == max_operators) throw nb::value_error("too many operators");
+  declared[declared_count].function = function.inc_ref().ptr();
+  set_symbol(name, declared[declared_count++]);
+}
+
+}  // namespace
+
+void init_operators(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
+        "expensive"_a, "has_domain"_a, "function"_a,
+        nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
+                "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F"),
+        "Puts the fast path for a kernel in front of the Python function of an operator.");
+  m.def("check_domains", &check_domains,
+        "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
+  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
+        nb::sig("def declare_symbol(name: str, function: Any) -> None"),
+        "Says which Python function is behind the symbol of an operator that has no fast path.");
+}
+
+}  // namespace suanzi

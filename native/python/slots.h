@@ -1,0 +1,18 @@
+// native/python/slots.h: the slots of the tensor type that are filled in elsewhere: symbols and subscripts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calls/operators.h"
+
+namespace suanzi {
+
+// Says which operator is behind one of Python's symbols, if one is behind its name.
+void set_symbol(const std::string& name, const Operator& op);
+// Adds the slots for +, -, ==, ... to those of the tensor type.
+void add_symbol_slots(std::vector<PyType_Slot>& slots);
+// Adds the slots for x[...].
+void add_subscript_slots(std::vector<PyType_Slot>& slots);
+
+}  // namespace suanzi
