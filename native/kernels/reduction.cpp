@@ -50,6 +50,11 @@ struct SumOfHalf : SumOfNarrow<Narrow::float16, n_parts> {
 #endif
     }
   }
+#elif defined(__aarch64__)
+  template <std::size_t count>
+  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) out[i] = widen_half(in + 4 * i);
+  }
 #endif
 };
 
@@ -62,12 +67,20 @@ struct SumOfSingle : Adding {
   static constexpr f64 identity = -0.0;
   template <std::size_t count>
   static void vectors(const f32* in, Vector<f64> (&out)[count]) noexcept {
+#if defined(__aarch64__)
+    for (std::size_t i = 0; i < count; i += 2) {
+      float32x4_t x = vld1q_f32(in + 2 * i);
+      out[i] = vcvt_f64_f32(vget_low_f32(x));
+      out[i + 1] = vcvt_high_f64_f32(x);
+    }
+#else
     constexpr std::size_t lanes = vector_bytes / 8;
     for (std::size_t i = 0; i < count; ++i) {
       Vector<f32, vector_bytes / 2> x;
       std::memcpy(&x, in + lanes * i, sizeof x);
       out[i] = __builtin_convertvector(x, Vector<f64>);
     }
+#endif
   }
 };
 

@@ -38,6 +38,9 @@ struct Single {
 
 // As to_odd_one.
 inline Single::Half to_odd(V x) noexcept {
+#if defined(__aarch64__)
+  return (Single::Half)vcvtx_f32_f64(x);
+#else
   using Mask = Vector<i32, vector_bytes / 2>;
   Single::Half nearest = __builtin_convertvector(x, Single::Half);
   V back = __builtin_convertvector(nearest, V), size = x < 0 ? -x : x, size_back = back < 0 ? -back : back;
@@ -45,6 +48,7 @@ inline Single::Half to_odd(V x) noexcept {
   Mask beyond = __builtin_convertvector(size_back > size, Mask);
   Mask bits = reinterpret_cast<Mask>(nearest);
   return reinterpret_cast<Single::Half>((bits + (beyond & inexact)) | (inexact & 1));
+#endif
 }
 
 #if defined(__AVX512F__)
@@ -68,6 +72,21 @@ inline void store_brain(V x, u16* out) noexcept {
 }
 #endif
 
+#if defined(__aarch64__)
+// Two at a time; the instruction that narrows to float32 rounds to odd by itself.
+inline V widened(float32x4_t x) noexcept { return vcvt_f64_f32(vget_low_f32(x)); }
+inline float32x4_t odd(V x) noexcept { return vcombine_f32(vcvtx_f32_f64(x), vdup_n_f32(0)); }
+inline void load_half(const u16* in, V& out) noexcept {
+  u16 some[4] = {in[0], in[1]};
+  out = widened(widen_half(some));
+}
+inline void store_half(V x, u16* out) noexcept {
+  u16 some[4];
+  narrow_half(odd(x), some);
+  std::memcpy(out, some, 2 * sizeof *out);
+}
+#endif
+
 template <Narrow format>
 struct Small {
   using Stored = typename Format<format>::bits;
@@ -76,6 +95,8 @@ struct Small {
 #if defined(__AVX512F__)
     if constexpr (format == Narrow::float16) return load_half(in, out);
     if constexpr (format == Narrow::bfloat16) return load_brain(in, out);
+#elif defined(__aarch64__)
+    if constexpr (format == Narrow::float16) return load_half(in, out);
 #endif
     for (std::size_t i = 0; i < lanes; ++i) found[i] = widen_one<format>(in[i]);
     Single::load(found, out);
@@ -84,6 +105,8 @@ struct Small {
 #if defined(__AVX512F__)
     if constexpr (format == Narrow::float16) return store_half(x, out);
     if constexpr (format == Narrow::bfloat16) return store_brain(x, out);
+#elif defined(__aarch64__)
+    if constexpr (format == Narrow::float16) return store_half(x, out);
 #endif
     Single::Half made = to_odd(x);
     alignas(64) f32 found[lanes];

@@ -62,6 +62,27 @@ struct ExtremeFloat : std::conditional_t<largest, Larger, Smaller> {
   }
 };
 
+#if defined(__aarch64__)
+// The processor's own comparison has the same order, and NaN wins.
+template <class T, bool largest>
+struct ExtremeNumber {
+  using Stored = T;
+  using Partial = T;
+  static constexpr std::size_t parts = 1;
+  static constexpr T identity = largest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+  static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }
+  static Vector<T> combine(Vector<T> a, Vector<T> b) noexcept {
+    using Machine = std::conditional_t<sizeof(T) == 4, float32x4_t, float64x2_t>;
+    return (Vector<T>)extreme<largest>((Machine)a, (Machine)b);
+  }
+  static void finish(const void* partials, std::int64_t count, std::int64_t, void* out) {
+    using I = std::conditional_t<sizeof(T) == 4, i32, i64>;
+    each<T, I, 1>(partials, count, out,
+                  [](T x) { return x == x ? std::bit_cast<I>(x) : std::numeric_limits<I>::max(); });
+  }
+};
+#endif
+
 template <class T>
 void fill_integer(ReductionKernels& k, Dtype dtype) {
   entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>>(dtype, keep<T>, true);
@@ -75,6 +96,16 @@ void fill_float(ReductionKernels& k, Dtype dtype) {
   entry(k, ReduceMode::max, dtype) = reduction_of<Max>(dtype, Max::finish, true);
   entry(k, ReduceMode::min, dtype) = reduction_of<Min>(dtype, Min::finish, true);
 }
+
+#if defined(__aarch64__)
+template <class T>
+void fill_number(ReductionKernels& k, Dtype dtype) {
+  using Max = ExtremeNumber<T, true>;
+  using Min = ExtremeNumber<T, false>;
+  entry(k, ReduceMode::max, dtype) = reduction_of<Max>(dtype, Max::finish, true);
+  entry(k, ReduceMode::min, dtype) = reduction_of<Min>(dtype, Min::finish, true);
+}
+#endif
 
 // ---- bits ---------------------------------------------------------------------------------------
 
@@ -132,8 +163,13 @@ void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k) {
   fill_float<i8, 0x7C>(k, Dtype::float8_e5m2);
   fill_float<i16, 0x7C00>(k, Dtype::float16);
   fill_float<i16, 0x7F80>(k, Dtype::bfloat16);
+#if defined(__aarch64__)
+  fill_number<f32>(k, Dtype::float32);
+  fill_number<f64>(k, Dtype::float64);
+#else
   fill_float<i32, 0x7F800000>(k, Dtype::float32);
   fill_float<i64, 0x7FF0000000000000>(k, Dtype::float64);
+#endif
   fill_bits<u8>(k, Dtype::int8);
   fill_bits<u16>(k, Dtype::int16);
   fill_bits<u32>(k, Dtype::int32);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "kernels/kernels.h"
 #include "loops/conversions.h"
@@ -53,6 +54,9 @@ struct alignas(64) Buffer {
 // What one loop reads and writes, from which on its result bypasses the caches: it would push out
 // of them what is needed, and be read into them only to be overwritten.
 inline std::int64_t stream_from() {
+#if !defined(__SSE2__)
+  return std::numeric_limits<std::int64_t>::max();  // only x86 has the instructions; ARM's caches see it by themselves
+#endif
   static const std::int64_t bytes = [] {
     long second_level = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return std::int64_t{4} * (second_level > 0 ? second_level : 2 << 20);
