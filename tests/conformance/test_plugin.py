@@ -118,7 +118,8 @@ def test_what_is_misspelled_is_no_suite_of_nothing(tmp_path: Path, option: str, 
 
 def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(ONE_LINE)
-    settings = "[pytest]\nfilterwarnings = error\nsuanzi_backend = suanzi\n"
+    warnings = "filterwarnings =\n    error\n    ignore:Benchmarks are"  # pytest-benchmark's
+    settings = f"[pytest]\n{warnings}\nsuanzi_backend = suanzi\n"
     (tmp_path / "pytest.ini").write_text(settings)
     status, text = run(
         tmp_path, "--suanzi-op=op_add,7.2.4.2", "--suanzi-dtype=f16", "--suanzi-group=plain", "-vv"
