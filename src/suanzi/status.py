@@ -11,8 +11,9 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class Status(IntEnum):
@@ -35,10 +36,41 @@ class StatusError(Exception):
     status: ClassVar[Status]
 
 
+class OnDemand:
+    """A message that is written when it is read: who catches an error seldom reads it.
+
+    >>> error = TypeMismatch(OnDemand(lambda: "int8 and str"))
+    >>> str(error), repr(error), error.args
+    ('int8 and str', "TypeMismatch('int8 and str')", ('int8 and str',))
+    """
+
+    __slots__ = ("_write",)
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write = write
+
+    def __str__(self) -> str:
+        return self._write()
+
+    def __repr__(self) -> str:
+        return repr(self._write())
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (self._write(),)
+
+
+_plain_args: Any = BaseException.__dict__["args"]
+
+
 class TypeMismatch(StatusError, TypeError):
     """Dtypes that do not go together, or that an operator does not take."""
 
     status = Status.TYPE_MISMATCH
+
+    def _written(self) -> tuple[Any, ...]:
+        return tuple(str(x) if type(x) is OnDemand else x for x in _plain_args.__get__(self))
+
+    args = property(_written, _plain_args.__set__)  # type: ignore[assignment]
 
 
 class DimensionsMismatch(StatusError, ValueError):

@@ -17,13 +17,13 @@ from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.questions import refusal
+from suanzi.promote.questions import refused
 from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import check_dtype, common_shape, plain_operand, promote
 from suanzi.shapes import MAX_NDIM
-from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -196,7 +196,7 @@ def bilinear(
     xs, ys = (as_matrix(converted(v, computed)) for v in (left, right))
     matrices = converted(matrices, computed)
     result = _core.empty((count, outputs), wide)
-    for start, stop in blocks(count, outputs * matrices.shape[2]):
+    for start, stop in blocks(count if result.size else 0, outputs * matrices.shape[2]):
         halves = product(with_axis(xs[start:stop], 0), matrices, wide)  # out, rows, in2
         sums = product(swapped(halves, 0, 1), with_axis(ys[start:stop], 2), wide)
         _core.copy_into(result[start:stop], sums.reshape(stop - start, outputs))
@@ -268,7 +268,7 @@ def _default_float(op: Operator, came: DType) -> DType:
     """Return what the rule set in force makes of integers given to a function of real numbers."""
     found = answer([_core.empty((1,), came)], get_promotion(), OperatorClass.REAL_FUNCTION)
     if found.dtype is None:
-        raise TypeMismatch(refusal(found, op.title))
+        raise refused(found, op.title)
     return found.dtype
 
 

@@ -6,7 +6,7 @@ from suanzi import _core
 from suanzi.dtypes import DTypeLike, float32
 from suanzi.promote.engine import answer
 from suanzi.promote.library import openvino_rules
-from suanzi.promote.questions import refusal
+from suanzi.promote.questions import refused
 from suanzi.status import TypeMismatch, UninitializedObject
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
@@ -51,5 +51,5 @@ def convert_promote_types(
     )
     found = answer((x, y), rules)
     if found.dtype is None:
-        raise TypeMismatch(refusal(found, "convert_promote_types"))
+        raise refused(found, "convert_promote_types")
     return _core.cast(x, found.dtype, False), _core.cast(y, found.dtype, False)

@@ -16,7 +16,7 @@ from suanzi.promote.library import rule_set, rule_sets
 from suanzi.promote.operands import ZeroDim
 from suanzi.promote.operators import AS_TYPED, OperatorClass
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.promote.diff import Diff
@@ -175,17 +175,32 @@ def _answer(
 
     if not operands:
         raise InvalidArgument(f"{who}: there is no operand; give at least one.")
-    return answer(operands, rules_in_force(rules), op)
+    asked = rules_in_force(rules)
+    # The native table keeps answers, but no refusals.
+    key = op, operands
+    known = len(operands) <= 2 and (op is None or isinstance(op, str | OperatorClass))
+    known = known and all(type(x) is DType or type(x) is ZeroDim for x in operands)
+    found: Answer | None = asked.answers.get(key) if known else None
+    if found is None:
+        found = answer(operands, asked, op)
+        if known and found.dtype is None:
+            asked.answers[key] = found
+    return found
 
 
 def _dtype_of(found: Answer) -> DType:
     if found.dtype is not None:
         return found.dtype
-    raise TypeMismatch(refusal(found))
+    raise refused(found)
 
 
-# The sentence is dear, because the fix is searched for; a refusal that comes back is not, nor is
-# that of another operator to which the rule set applies the same rules.
+def refused(found: Answer, who: str = "") -> TypeMismatch:
+    """Return the error for a refusal; its message is written when it is read."""
+    return TypeMismatch(OnDemand(lambda: refusal(found, who)))
+
+
+# The sentence is expensive, because the fix is searched for; a refusal that comes back is not, nor
+# is that of another operator to which the rule set applies the same rules.
 _refusals: dict[tuple[Any, ...], str] = {}
 _advice: dict[tuple[Any, ...], str] = {}
 

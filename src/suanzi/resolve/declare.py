@@ -151,16 +151,20 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
 
 def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
     signature = inspect.signature(function)
+    names = tuple(signature.parameters)
 
     @wraps(function)
     def slow(*args: Any, **kwargs: Any) -> Any:
         try:
-            bound = signature.bind(*args, **kwargs)
+            if kwargs or len(args) != len(names):
+                given = signature.bind(*args, **kwargs).arguments
+            else:  # the same in a fraction of the time
+                given = dict(zip(names, args, strict=True))
         except TypeError as error:
             raise TypeError(f"{declared.title}: {error}") from None
-        made = elementwise(declared, bound.arguments)
+        made = elementwise(declared, given)
         if declared.domain is not None and domains.matter():
-            domains.check(declared, next(iter(bound.arguments.values())), made)
+            domains.check(declared, next(iter(given.values())), made)
         return made
 
     assert declared.kernel is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from suanzi import _core
@@ -16,12 +17,13 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, iinfo, part
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
-from suanzi.promote.questions import refusal
+from suanzi.promote.operands import operand
+from suanzi.promote.questions import refused
 from suanzi.promote.rules import RuleSet
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import Number, dtype_error, operands_of, shape_error
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DivisionByZero, InvalidArgument, TypeMismatch
+from suanzi.status import DivisionByZero, InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT = 1, 2
@@ -64,10 +66,13 @@ def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
     found: Answer | None = rules.answers.get(key) if remembered else None
     if found is None:
         found = answer(operands.values(), rules, op.name if op.operator_class else None)
-        if found.dtype is None:
-            raise TypeMismatch(refusal(found, op.title))
         if remembered:
             rules.answers[key] = found
+    if found.dtype is None:
+        if any(not isinstance(x, Tensor) for x in operands.values()):
+            # What is remembered is their kind, and the message shows the numbers of this call.
+            found = replace(found, operands=tuple(operand(x) for x in operands.values()))
+        raise refused(found, op.title)
     return found
 
 
