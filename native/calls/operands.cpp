@@ -63,12 +63,16 @@ bool broadcast_move(const Tensor& target, const Operand& source, Move& move) {
   auto from_item = std::int64_t{1} << layer_of(source.dtype).log2_size;
   for (int d = 0; d < source.ndim() && skipped < 0; ++d)  // more axes are allowed if they are 1
     if (d < -skipped && source.dims()[d] != 1) return false;
+  // Where nothing is stepped along, a stride may be anything, and bytes of it more than fit.
+  auto bytes = [&](std::int64_t n, std::int64_t stride, std::int64_t item) {
+    return n > 1 && target.size > 0 ? stride * item : 0;
+  };
   for (int d = 0; d < target.ndim(); ++d) {
     move.dims[d] = target.dims()[d];
-    move.to_strides[d] = target.strides()[d] * to_item;
+    move.to_strides[d] = bytes(move.dims[d], target.strides()[d], to_item);
     bool repeats = d < skipped || source.dims()[d - skipped] == 1;
     if (!repeats && source.dims()[d - skipped] != move.dims[d]) return false;
-    move.from_strides[d] = repeats ? 0 : source.tensor->strides()[d - skipped] * from_item;
+    move.from_strides[d] = repeats ? 0 : bytes(move.dims[d], source.tensor->strides()[d - skipped], from_item);
   }
   return true;
 }

@@ -120,6 +120,18 @@ struct WideSum : Adding {
 #endif
 };
 
+// How many are true. Memory of others may hold bools that are neither 0 nor 1.
+struct CountOfBools : WideSum<u8> {
+  static u64 one(u8 x, std::size_t) noexcept { return x != 0; }
+#if defined(__AVX512F__)
+  template <std::size_t count>
+  static void vectors(const u8* in, Vector<u64> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      out[i] = reinterpret_cast<Vector<u64>>(_mm512_min_epu64(widened(in + 8 * i), _mm512_set1_epi64(1)));
+  }
+#endif
+};
+
 // 64 bits in two halves; the upper one of a signed integer is made unsigned by adding 2^31.
 template <bool is_signed>
 struct WideSumOfLong : Adding {
@@ -233,7 +245,7 @@ void fill_sums(ReductionKernels& k) {
   fill_integer<u16, u16, Dtype::uint16, false>(k);
   fill_integer<u32, u32, Dtype::uint32, false>(k);
   fill_integer<u64, u64, Dtype::uint64, false>(k);
-  entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<WideSum<u8>>(Dtype::int64, keep<u64>, true);
+  entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<CountOfBools>(Dtype::int64, keep<u64>, true);
   fill_narrow<Narrow::float8_e4m3fn>(k, Dtype::float8_e4m3fn);
   fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);

@@ -130,9 +130,26 @@ void fill_bits(ReductionKernels& k, Dtype dtype) {
   entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>>(dtype, keep<U>, true);
 }
 
-// The bytes of bool are 0 and 1.
+// Memory of others may hold bools that are neither 0 nor 1.
+template <ReduceMode mode>
+struct BoolsOf : BitsOf<u8, mode> {
+  template <std::size_t count>
+  static void vectors(const u8* in, Vector<u8> (&out)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      Vector<u8> x;
+      std::memcpy(&x, in + i * vector_bytes, sizeof x);
+      out[i] = x != 0 ? Vector<u8>{} + u8{1} : Vector<u8>{};
+    }
+  }
+};
+
 void fill_bool(ReductionKernels& k) {
-  fill_bits<u8>(k, Dtype::boolean);
+  auto fill = [&]<ReduceMode mode>(std::integral_constant<ReduceMode, mode>) {
+    entry(k, mode, Dtype::boolean) = reduction_of<BoolsOf<mode>>(Dtype::boolean, keep<u8>, true);
+  };
+  fill(std::integral_constant<ReduceMode, ReduceMode::band>{});
+  fill(std::integral_constant<ReduceMode, ReduceMode::bor>{});
+  fill(std::integral_constant<ReduceMode, ReduceMode::bxor>{});
   auto copy = [&](ReduceMode to, ReduceMode from) { entry(k, to, Dtype::boolean) = entry(k, from, Dtype::boolean); };
   copy(ReduceMode::land, ReduceMode::band);
   copy(ReduceMode::lor, ReduceMode::bor);

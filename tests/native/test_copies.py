@@ -220,3 +220,16 @@ def test_source_and_target_that_overlap(dtype: sz.DType) -> None:
     expected = np.array(raw(square)).transpose(1, 0, 2)
     _core.copy_into(square, square.T)
     same(square, expected)
+
+
+@pytest.mark.parametrize("shape", [(0, 2**62), (2**62, 0), (3, 0, 2**60), (0, 2**63 - 1)])
+def test_copies_of_no_elements_whose_strides_in_bytes_do_not_fit(shape: tuple[int, ...]) -> None:
+    """What overflows is seen by `.ci/sanitize` alone."""
+    x, y = (sz.empty(shape, sz.complex128) for _ in range(2))
+    turned = sz.transpose(x, tuple(reversed(range(x.ndim))))
+    for value in (x, y, 2.5, sz.tensor(1.0)):
+        x[...] = value
+        turned[...] = value if not isinstance(value, sz.Tensor) or value.ndim == 0 else turned
+    _core.copy_into(x, y)
+    assert sz.contiguous(turned).shape == turned.shape
+    assert _core.row_major_copy(turned).shape == sz.cast(turned, sz.complex64).shape == turned.shape

@@ -111,12 +111,19 @@ def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> 
     if length is None:
         return
     try:
-        found = 0 if array is None else 1 if hasattr(array, "__index__") else len(array)
+        found = 0 if array is None else len(array) if _integer(array) is None else 1
     except TypeError:
         return  # no array: the operator says so
-    is_integer = hasattr(length, "__index__") and not isinstance(length, bool)
-    if not is_integer or index(length) != found:
+    if isinstance(length, bool) or _integer(length) != found:
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(length)}, and {of} has {found} elements; leave {name} "
             "out, or give their number."
         )
+
+
+def _integer(x: Any) -> int | None:
+    """Return an integer; None for anything else, such as an array, which has __index__, too."""
+    try:
+        return index(x)
+    except TypeError:
+        return None

@@ -169,8 +169,9 @@ def zeros(shape: tuple[int, ...], dt: DType) -> tuple[Tensor, Array]:
 
 def identities(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return matrices with ones on the diagonal, and zeros elsewhere."""
-    made, array = zeros(shape, computing_dtype(dt))
-    on_diagonal(array)[...] = 1
+    made = _core.full(shape, computing_dtype(dt), 0)
+    if made.size:
+        on_diagonal(to_numpy(made))[...] = 1
     return converted(made, dt)
 
 

@@ -279,7 +279,7 @@ def multinomial(
     rows = x.shape[0] if x.ndim == 2 else 1
     weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])
     _check_weights(op, weights, None if replacement else count)
-    made = line(count * len(weights), int64)
+    made = line(count * len(weights) if count < 2**63 else count, int64)  # also of no rows
     generator = _generator(number)
     at = 0
     for row in weights:

@@ -73,16 +73,37 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     x, dt = _operand(op, mat)
     check_rank(op, "mat", x)
     *batch, m, n = x.shape
+    if not x.size:  # however many matrices there are
+        return _core.empty(x.shape, dt), _core.empty((*batch, min(m, n)), int64)
     work = columns(converted(x, dt), computing_dtype(dt))
     swaps, ipiv = zeros((math.prod(batch), min(m, n)), int64)
     for a, swapped in zip(work.arrays, ipiv, strict=True):
-        if a.size:
-            packed, swapped[:], _ = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)
-            put(a, packed)
+        packed, swapped[:], _ = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)
+        put(a, packed)
+    _mend_tiny_pivots(op, x, work.arrays, ipiv, work.tensor.dtype)
     if first_not_finite(work.arrays) is not None:  # as it was, for no element of the copy is lost
         check_finite(op, "mat", as_array(x, computing_dtype(dt)), tuple(batch))
         check_result(op, work.arrays, dt)
     return rounded(work.tensor, dt), _shaped(swaps, (*batch, min(m, n)))
+
+
+def _mend_tiny_pivots(op: Operator, x: Tensor, lu: Array, ipiv: Array, compute: DType) -> None:
+    """Factorise again, scaled, what has pivots whose reciprocals overflow: OpenBLAS takes those."""
+    import numpy as np
+
+    limits = np.finfo(lu.dtype)
+    pivots = np.abs(on_diagonal(lu))
+    good = (pivots >= limits.smallest_normal) & (pivots < np.inf) | (pivots == 0)
+    for i in np.flatnonzero(~good.all(axis=1)).tolist():
+        a = columns(matrix_at(x, i), compute).arrays[0]
+        power = int(limits.maxexp) * 3 // 4 - int(exponents(a).max())
+        if power <= 0 or not np.isfinite(a).all():
+            continue
+        scale(a, np.array(power))
+        packed, ipiv[i], _ = call(op, "getrf", compute, a, overwrite_a=1)
+        lu[i] = packed
+        upper = np.triu(np.full(a.shape, -power))
+        scale(lu[i], upper)
 
 
 @operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
@@ -175,35 +196,35 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
         known = ", ".join(f'"{known}"' for known in _MODES)
         raise InvalidArgument(f"{op.title}: mode is {shown(mode)}; it must be one of {known}.")
     x = converted(x, dt)
-    if many_small(x) and x.size:
-        return _qr_of_many(op, x, dt, mode)
     *batch, m, n = x.shape
     k, compute = min(m, n), computing_dtype(dt)
     height = m if mode == "complete" else k
+    if not x.size:  # nothing to be orthogonal to, however many matrices there are
+        q = None if mode == "r" else identities((*batch, m, height), dt)
+        return q, _core.full((*batch, height, n), dt, 0)
+    if many_small(x):
+        return _qr_of_many(op, x, dt, mode)
     work = columns(x, compute)
     _check_copies_finite(op, work.arrays, tuple(batch))
     r, rows = zeros((math.prod(batch), height, n), compute)
     # Q takes the place of the reflections it is made of, in a wider matrix where it is wider.
     wide = work if height <= n else unset((*batch, m, m), compute)
     for i, a in enumerate(work.arrays):
-        if a.size:
-            packed, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * n, overwrite_a=1)
-            put(a, packed)
-            rows[i, :k] = a[:k]
-            clear_below(rows[i])
-            if mode == "r":
-                continue
-            vectors = wide.arrays[i][:, :height]
-            if wide is not work:
-                vectors[:, :n] = a
-            made = call(op, "orgqr", compute, vectors, tau, lwork=BLOCK * height, overwrite_a=1)
-            put(vectors, made[0])
+        packed, tau, _, _ = call(op, "geqrf", compute, a, lwork=BLOCK * n, overwrite_a=1)
+        put(a, packed)
+        rows[i, :k] = a[:k]
+        clear_below(rows[i])
+        if mode == "r":
+            continue
+        vectors = wide.arrays[i][:, :height]
+        if wide is not work:
+            vectors[:, :n] = a
+        made = call(op, "orgqr", compute, vectors, tau, lwork=BLOCK * height, overwrite_a=1)
+        put(vectors, made[0])
     check_result(op, rows, dt)
     triangles = rounded(_shaped(r, (*batch, height, n)), dt)
     if mode == "r":
         return None, triangles
-    if not k:  # nothing to be orthogonal to
-        return identities((*batch, m, height), dt), triangles
     q = _core.view(wide.tensor, 0, (*batch, m, height), wide.tensor.strides)
     return rounded(q, dt), triangles
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.libraries.lapack import (
@@ -30,6 +31,7 @@ from suanzi.libraries.lapack import (
     matrix_at,
     put,
     rcond,
+    repeated_to,
     rounded,
     scale,
     transposed,
@@ -54,6 +56,8 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 if TYPE_CHECKING:
     from suanzi.libraries.lapack import Array
 
+_MANY_AXES = 30  # of a batch: NumPy has few more, and computes with one more than it is given
+
 
 @operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor:
@@ -76,7 +80,10 @@ def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor
     if 0 in (*batch, *a.shape, *b.shape):
         x = zeros(shape, dt)[0]
     elif many_small(a) or not 0 < cut < 1:
-        x = _lstsq_by_singular_values(op, converted(a, dt), converted(b, dt), dt, cut)
+        a, b = converted(a, dt), converted(b, dt)
+        if len(batch) > _MANY_AXES:
+            a, b = (_stacked(repeated_to(x, batch)) for x in (a, b))
+        x = _lstsq_by_singular_values(op, a, b, dt, cut).reshape(*shape)
     else:
         x = _lstsq_one_by_one(op, converted(a, dt), converted(b, dt), batch, dt, cut)
     return without_column(x) if one else x
@@ -95,6 +102,12 @@ def _cut(op: Operator, prec: Any, dt: DType) -> float:
     except (TypeError, ValueError, OverflowError):
         pass
     raise InvalidArgument(f"{op.title}: prec is {shown(prec)}; it must be a number from 0 up.")
+
+
+def _stacked(x: Tensor) -> Tensor:
+    """Return a copy with the axes of the batch made one."""
+    made: Tensor = _core.row_major_copy(x).reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
+    return made
 
 
 def _lstsq_by_singular_values(op: Operator, a: Tensor, b: Tensor, dt: DType, cut: float) -> Tensor:

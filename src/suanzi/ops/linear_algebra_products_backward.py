@@ -211,7 +211,7 @@ def _bilinear_bwd_in(
         matrices = swapped(matrices, 1, 2)
     wide, count, across = wide_of(computed), prod(leading), matrices.shape[2]
     result = _core.empty((count, across), computed)
-    for start, stop in blocks(count, matrices.shape[0] * across):
+    for start, stop in blocks(count if result.size else 0, matrices.shape[0] * across):
         halves = conjugate(product(with_axis(source[start:stop], 0), matrices, wide))
         rows = product(with_axis(gradient[start:stop], 1), swapped(halves, 0, 1), wide)
         _core.copy_into(result[start:stop], rows.reshape(stop - start, across))
@@ -239,7 +239,7 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     gradient, left, right = (as_matrix(converted(t, computed)) for t in tensors.values())
     left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
     result = zeros((gradient.shape[1], left.shape[1], right.shape[1]), wide)
-    for start, stop in blocks(count, gradient.shape[1] * left.shape[1]):
+    for start, stop in blocks(count if result.size else 0, gradient.shape[1] * left.shape[1]):
         scales = with_axis(swapped(gradient[start:stop], 0, 1), 2)  # out, rows, 1
         scaled = _core.run_operator("mul", [scales, with_axis(left[start:stop], 0)], wide)[0]
         part = product(swapped(scaled, 1, 2), right[start:stop], wide)
