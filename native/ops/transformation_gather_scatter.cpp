@@ -25,6 +25,7 @@ bool is_index(Dtype dtype) { return facts(dtype).is_integer() && facts(dtype).bi
 
 // Indices of any integer dtype as 64-bit ones, row-major; what does not fit becomes -2^63.
 void load_indices(const Tensor& t, std::int64_t* out) {
+  if (t.size == 0) return;  // strides of nothing may be more bytes than fit
   Move move;
   move.ndim = t.ndim();
   move.to = reinterpret_cast<std::byte*>(out);
@@ -95,8 +96,10 @@ struct Rows {
 
   // The axes [axis, axis + picked) are the ones that are indexed.
   Rows(const Tensor& tensor, int axis, int picked) : outer_ndim(axis), t(tensor), data(tensor.data()) {
-    for (int d = 0; d < axis; ++d) outer *= t.dims()[d];
-    for (int d = axis + picked; d < t.ndim(); ++d) row_elements *= t.dims()[d];
+    // Without elements, indices are checked once, however often there would be something to pick.
+    auto times = [&](std::int64_t n) { return t.size == 0 ? std::min<std::int64_t>(n, 1) : n; };
+    for (int d = 0; d < axis; ++d) outer *= times(t.dims()[d]);
+    for (int d = axis + picked; d < t.ndim(); ++d) row_elements *= times(t.dims()[d]);
     row_bytes = static_cast<std::size_t>(row_elements) * t.itemsize();
     dense = are_dense(t, axis, picked);
     move.ndim = t.ndim() - axis - picked;
@@ -104,8 +107,8 @@ struct Rows {
     auto item = static_cast<std::int64_t>(t.itemsize());
     std::int64_t stride = item;
     for (int d = move.ndim; d-- > 0;) {
-      move.dims[d] = t.dims()[axis + picked + d];
-      move.from_strides[d] = t.strides()[axis + picked + d] * item;
+      move.dims[d] = times(t.dims()[axis + picked + d]);
+      move.from_strides[d] = t.size == 0 ? 0 : t.strides()[axis + picked + d] * item;
       move.to_strides[d] = stride;
       stride *= move.dims[d];
     }

@@ -130,7 +130,7 @@ nb::object view(nb::handle base, std::int64_t offset, const std::vector<std::int
   if (!element_count(static_cast<int>(shape.size()), shape.data(), count)) throw nb::value_error("bad shape");
   for (std::size_t i = 0; i < shape.size(); ++i) {
     std::int64_t span;
-    if (shape[i] <= 1) continue;
+    if (shape[i] <= 1 || count == 0) continue;
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span)) throw nb::value_error("bad strides");
     if (__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high))
       throw nb::value_error("bad strides");

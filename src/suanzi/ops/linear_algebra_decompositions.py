@@ -126,10 +126,12 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
         raise InvalidArgument(f'{op.title}: upper is {shown(upper)}; it must be "U" or "L".')
     x, dt = _operand(op, mat)
     check_square(op, "mat", x)
+    if not x.size:
+        return _core.empty(x.shape, dt)
     # Column by column, the transpose of a matrix has its rows in memory, and the other triangle;
     # its factor is the transpose of the one that is asked for.
     x = converted(transposed(x) if upper == "U" else x, dt)
-    found = _cholesky_of_many(x, dt) if many_small(x) and x.size else None
+    found = _cholesky_of_many(x, dt) if many_small(x) else None
     if found is None:
         found = _cholesky_one_by_one(op, x, dt)
     return transposed(found) if upper == "U" else found
@@ -150,8 +152,6 @@ def _cholesky_one_by_one(op: Operator, x: Tensor, dt: DType) -> Tensor:
 
     work = columns(x, computing_dtype(dt))
     for i, a in enumerate(work.arrays):
-        if not a.size:
-            continue
         make_diagonal_real(a)
         factor, minor = call(op, "potrf", work.tensor.dtype, a, lower=1, clean=0, overwrite_a=1)
         put(a, factor)

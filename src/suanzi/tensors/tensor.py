@@ -15,6 +15,8 @@ Tensor([[2, 3],
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from suanzi import _core
@@ -24,7 +26,7 @@ from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.registry import call
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
-from suanzi.tensors.exchange import to_dlpack, to_numpy
+from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
 from suanzi.tensors.parts import copy, from_parts, int_repr, is_destroyed, readable, to_parts
 
 if TYPE_CHECKING:
@@ -238,6 +240,8 @@ class Tensor:
         >>> sz.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
+        lists = max(accumulate(self.shape[:-1], mul), default=1)  # of one depth, perhaps all empty
+        check_room(64 * lists + 8 * self.size, f"lists of shape {self.shape}")
         exact = self
         if self.zero_point is not None:  # cheaper to ask for than scales
             from suanzi.dtypes import float64
