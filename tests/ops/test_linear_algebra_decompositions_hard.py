@@ -215,3 +215,28 @@ def test_eigenvalues_of_what_lapack_scales(dtype: sz.DType) -> None:
                     1000 * n * EPSILON[dtype], f"{n} {power}",
                 )  # fmt: skip
         assert_small(a @ v - v * w, 100 * n * EPSILON[dtype], "eig")
+
+
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 70])
+@pytest.mark.parametrize("where", ["everywhere", "in a corner", "in a batch"])
+def test_lu_of_subnormal_numbers(where: str, n: int, dtype: sz.DType) -> None:
+    """OpenBLAS divides by no pivot that is subnormal, and says nothing."""
+    a = random((n, n), dtype)
+    limits = np.finfo(a.dtype)
+    tiny, exact = float(limits.smallest_normal), np.longdouble
+    if where == "in a corner":
+        a[1:, 0] = 0
+        a[1:, 1:] *= tiny / 4
+    else:
+        a *= tiny / 16
+    x = sz.stack([sz.tensor(a), sz.tensor(random((n, n), dtype))], 0) if "batch" in where else None
+    lu, ipiv = (y[0] for y in sz.lu(x)) if x is not None else sz.lu(sz.tensor(a))
+    packed = lu.numpy().astype(np.clongdouble if a.dtype.kind == "c" else exact)
+    lower, upper = np.tril(packed, -1) + np.eye(n), np.triu(packed)
+    for i, j in enumerate(ipiv.tolist()):
+        a[[i, j]] = a[[j, i]]
+    least = exact(limits.smallest_subnormal)
+    bound = n * (exact(limits.eps) * (np.abs(lower) @ np.abs(upper)) + 4 * least)
+    assert (np.abs(lower @ upper - a) <= bound).all()
+    assert np.abs(np.tril(packed, -1)).max(initial=0) <= 1.5

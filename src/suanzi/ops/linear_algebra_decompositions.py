@@ -88,7 +88,7 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def _mend_tiny_pivots(op: Operator, x: Tensor, lu: Array, ipiv: Array, compute: DType) -> None:
-    """Factorise again, scaled, what has pivots whose reciprocals overflow: OpenBLAS takes those."""
+    """Factorise again, scaled, what has subnormal pivots: OpenBLAS divides by none of those."""
     import numpy as np
 
     limits = np.finfo(lu.dtype)
