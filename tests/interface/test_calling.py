@@ -166,6 +166,17 @@ def test_an_unknown_keyword_is_pythons_own_error() -> None:
         interface.op_abs(y=1)  # type: ignore[call-arg]
 
 
+def test_a_length_that_is_no_integer() -> None:
+    """Arrays have __index__, and not all of them an index."""
+    x = sz.tensor([[1, 2], [3, 4]])
+    for length in (np.array([1, 2]), sz.tensor([1, 2]), np.array(2.0), "2", 2.0, [2], object()):
+        status, _ = interface.op_roll(x, length, (1, 1), (0, 1))
+        assert status is S.INVALID_ARGUMENT, (length, interface.last_error())
+    for length in (2, np.int64(2), np.array(2), sz.tensor(2)):
+        assert interface.op_roll(x, length, (1, 1), (0, 1))[0] is S.SUCCESS
+        assert interface.op_roll(x, length, np.array([1, 1]), (0, 1))[0] is S.SUCCESS
+
+
 values = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.integers(), st.floats(), st.text(max_size=3),
     st.binary(max_size=3), st.lists(st.integers(-2, 4), max_size=3), st.complex_numbers(),

@@ -345,6 +345,10 @@ def test_more_memory_that_is_not_there() -> None:
     refused("range", sz.AllocFailed, start=0, limit=2**64 - 1, dtype=sz.uint64)
     refused("zeros", sz.AllocFailed, shape=(2**40, 2**10), layout=(0, 1))
     refused("full", sz.AllocFailed, shape=(2**62, 2**62, 2**62))
+    for rows in (0, 1):
+        for count in (2**63, 2**64, 10**400):
+            weights = sz.full("float32", "cpu", (rows, 3), 1.0)
+            refused("multinomial", sz.AllocFailed, input=weights, num_samples=count)
 
 
 @pytest.mark.parametrize("name", CREATION)

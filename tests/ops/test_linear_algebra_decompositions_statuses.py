@@ -237,3 +237,21 @@ def test_the_operands_stay_as_they_are(name: str) -> None:
         assert not output.storage.read_only
         for key in before:
             assert output.storage.data != fresh[key].storage.data
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_as_many_axes_as_there_are(count: int) -> None:
+    """NumPy's generalised functions have no room for axes of their own beside 64."""
+    one, side = sz.tensor([[4.0, 1], [2, 3]]), sz.tensor([[1.0], [2]])
+    many, few = (sz.expand(one, (count, *axes, 2, 2)) for axes in ((1,) * 61, ()))
+    for call in (
+        sz.lu, sz.eig, sz.inverse, sz.qr, sz.svd, lambda x: sz.qr(x, "complete"),
+        lambda x: sz.qr(x, "r")[1:], lambda x: sz.svd(x, False), lambda x: sz.cholesky("U", x),
+        lambda x: sz.solve(x, side, False), lambda x: sz.lstsq(x, side),
+        lambda x: sz.lstsq(x, side, 0.0), lambda x: sz.lstsq(x, side[:, 0], 2.0),
+        lambda x: sz.lstsq(one, x, 0.0),
+    ):  # fmt: skip
+        found, expected = (y if isinstance(y, tuple) else (y,) for y in (call(many), call(few)))
+        for x, y in zip(found, expected, strict=True):
+            assert (x.dtype, x.shape) == (y.dtype, (count, *[1] * 61, *y.shape[1:]))
+            np.testing.assert_array_equal(x.numpy().reshape(y.shape), y.numpy())

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _LETTERS = {float32: "s", float64: "d", complex64: "c", complex128: "z"}
 _COMPLEX_NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
+MANY_AXES = 32
+"""Of matrices: more, and NumPy's generalised functions may have no room for axes of their own."""
 BLOCK = 64
 """How many columns LAPACK works on at once, which is what its workspaces depend on."""
 
@@ -154,6 +156,12 @@ def as_array(x: Tensor, dt: DType) -> Array:
     """Return the elements in a dtype: on the memory of the tensor where it has that dtype."""
     check_room(x.size * dt.bits // 8, f"{x.size} numbers of {dt}")  # what follows makes copies
     return to_numpy(converted(x, dt))
+
+
+def few_axes(arrays: Array) -> Array:
+    """Return matrices with the axes of their batch made one, where there are many."""
+    many = arrays.ndim > MANY_AXES
+    return arrays.reshape(-1, *arrays.shape[-2:]) if many else arrays
 
 
 def rounded(x: Tensor | Array, dt: DType) -> Tensor:

@@ -23,6 +23,7 @@ from suanzi.libraries.lapack import (
     computing_dtype,
     did_not_converge,
     exponents,
+    few_axes,
     first_not_finite,
     identities,
     make_diagonal_real,
@@ -235,9 +236,11 @@ def _qr_of_many(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor |
     values = as_array(x, computing_dtype(dt))
     check_finite(op, "mat", values, x.shape[:-2])
     decompose: Any = np.linalg.qr  # whose type says nothing of a mode that is not a literal
+    values = few_axes(values)
     q, r = (None, decompose(values, mode)) if mode == "r" else decompose(values, mode)
     check_result(op, r, dt)
-    return None if q is None else rounded(q, dt), rounded(r, dt)
+    made = [y if y is None else y.reshape(*x.shape[:-2], *y.shape[-2:]) for y in (q, r)]
+    return None if q is None else rounded(made[0], dt), rounded(made[1], dt)
 
 
 @operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
@@ -280,7 +283,7 @@ def _svd_of_many(
     values = as_array(x, compute)
     check_finite(op, "mat", values, x.shape[:-2])
     try:
-        u, s, vh = np.linalg.svd(values, full_matrices=not reduced)
+        u, s, vh = np.linalg.svd(few_axes(values), full_matrices=not reduced)
     except np.linalg.LinAlgError:  # it does not say of which
         return _svd_one_by_one(op, x, compute, reduced)
     return u, s, vh.swapaxes(-1, -2).conj()
@@ -351,7 +354,7 @@ def _eig_of_many(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Array]
     check_finite(op, "mat", values, x.shape[:-2])
     wide = np.result_type(values.dtype, np.complex64)
     try:
-        w, v = np.linalg.eig(values)
+        w, v = np.linalg.eig(few_axes(values))
     except np.linalg.LinAlgError:  # it does not say of which
         return None
     return w.astype(wide, copy=False), v.astype(wide, copy=False)

@@ -15,6 +15,7 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.libraries.lapack import (
     BLOCK,
+    MANY_AXES,
     Copies,
     as_array,
     away_from_the_ends,
@@ -56,8 +57,6 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 if TYPE_CHECKING:
     from suanzi.libraries.lapack import Array
 
-_MANY_AXES = 30  # of a batch: NumPy has few more, and computes with one more than it is given
-
 
 @operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
 def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor:
@@ -81,7 +80,7 @@ def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor
         x = zeros(shape, dt)[0]
     elif many_small(a) or not 0 < cut < 1:
         a, b = converted(a, dt), converted(b, dt)
-        if len(batch) > _MANY_AXES:
+        if len(shape) > MANY_AXES:
             a, b = (_stacked(repeated_to(x, batch)) for x in (a, b))
         x = _lstsq_by_singular_values(op, a, b, dt, cut).reshape(*shape)
     else:
