@@ -28,7 +28,7 @@ from suanzi import _core
 PLAIN = [d for d in ALL if d.kind != "quantized"]
 far = st.sampled_from([2**63, -(2**63), 10**30, -(10**30)])
 bound = st.one_of(st.none(), st.integers(-7, 7), far)
-step = st.one_of(st.none(), st.sampled_from([1, 2, 3, -1, -2, -7, 2**62, -(2**64)]))
+step = st.one_of(st.none(), st.sampled_from([1, 2, 3, -1, -2, -3, -5, -7, 2**62, -(2**64)]))
 
 
 @st.composite

@@ -310,6 +310,14 @@ def test_roll(data: st.DataObject) -> None:
     same(sz.roll(made, [-n for n in shifts], tuple(axes)), raw(x))
 
 
+@pytest.mark.parametrize("count", range(1, 15))
+def test_roll_of_every_number_of_axes(count: int) -> None:
+    """Four are rolled at a time; which is the last of a number that leaves one over?"""
+    x = sz.reshape(sz.range(0, 2**14 - 1, 1, sz.int32), (2,) * 14)
+    for axes in (tuple(range(count)), tuple(range(14 - count, 14))):
+        same(sz.roll(x, [1] * count, axes), np.roll(raw(x), [1] * count, axes))
+
+
 def test_roll_of_many_axes_takes_little_memory() -> None:
     x = laid_out((2,) * 14, sz.int8)
     same(sz.roll(x, [1] * 14, range(14)), np.roll(raw(x), [1] * 14, tuple(range(14))))

@@ -26,6 +26,8 @@ NAMES = sorted(REGISTRY.keys() - {"destroy"})  # which leaves nothing to call tw
 RANDOM = {"rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"}
 # Which rounds as the layout of an operand lets it, to memory that is not ours.
 LAPACK = {"lu", "cholesky", "qr", "svd", "solve", "lstsq", "inverse", "eig"}
+# Which add up rows or columns, as a matrix lies: the order of floating-point sums depends on it.
+PRODUCTS = {n for n, op in REGISTRY.items() if "_products" in op.function.__module__}
 # Made of values, or of none, and then not set.
 MADE_OF_VALUES = {"empty", "create_tensor", "wrap_tensor", "create_quant_tensor"}
 RULES = sorted(sz.rule_sets())
@@ -203,7 +205,8 @@ def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
         if name in RANDOM or name in MADE_OF_VALUES or name in LAPACK:
             continue
-        assert bits(one) == bits(other)
+        if name not in PRODUCTS or one.dtype.kind not in ("float", "complex"):
+            assert bits(one) == bits(other)
         if name in SHARE_MEMORY:
             continue
         assert one.storage.data % 64 == 0
