@@ -70,7 +70,7 @@ class TypeMismatch(StatusError, TypeError):
     def _written(self) -> tuple[Any, ...]:
         return tuple(str(x) if type(x) is OnDemand else x for x in _plain_args.__get__(self))
 
-    args = property(_written, _plain_args.__set__)  # type: ignore[assignment]
+    args = property(_written, _plain_args.__set__)
 
 
 class DimensionsMismatch(StatusError, ValueError):

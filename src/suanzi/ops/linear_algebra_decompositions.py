@@ -239,8 +239,11 @@ def _qr_of_many(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor |
     values = few_axes(values)
     q, r = (None, decompose(values, mode)) if mode == "r" else decompose(values, mode)
     check_result(op, r, dt)
-    made = [y if y is None else y.reshape(*x.shape[:-2], *y.shape[-2:]) for y in (q, r)]
-    return None if q is None else rounded(made[0], dt), rounded(made[1], dt)
+
+    def shaped(y: Array) -> Tensor:
+        return rounded(y.reshape(*x.shape[:-2], *y.shape[-2:]), dt)
+
+    return None if q is None else shaped(q), shaped(r)
 
 
 @operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
