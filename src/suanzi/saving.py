@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "suanzi tensors", 2
 _LONGEST_HEAD = 1 << 26
-"""The bytes that describe the tensors: half a million of them, and a forged head fills no memory."""
+"""The bytes that describe the tensors: half a million, and a forged head fills no memory."""
 _SINGLE = None  # the name of a tensor that was saved alone
 
 

@@ -106,16 +106,23 @@ def _parameters(name: str) -> frozenset[str]:
     return frozenset(inspect.signature(REGISTRY[name].function).parameters)
 
 
+def _integer(x: Any) -> int | None:
+    """Return an integer, or None if it is none, as an array of them is, which has __index__ too."""
+    try:
+        return index(x)
+    except (TypeError, StatusError):
+        return None
+
+
 def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> None:
     """Raise InvalidArgument if the length of an array is given, and is another."""
     if length is None:
         return
     try:
-        found = 0 if array is None else 1 if hasattr(array, "__index__") else len(array)
+        found = 0 if array is None else 1 if _integer(array) is not None else len(array)
     except TypeError:
         return  # no array: the operator says so
-    is_integer = hasattr(length, "__index__") and not isinstance(length, bool)
-    if not is_integer or index(length) != found:
+    if isinstance(length, bool) or _integer(length) != found:
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(length)}, and {of} has {found} elements; leave {name} "
             "out, or give their number."
