@@ -15,7 +15,7 @@ from suanzi.promote.rules import RuleSet
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
 _core.use_rules(_active, loaded)
 _everywhere: RuleSet | None = None
-"""What is in force where nothing was chosen; None is `cann`, which is not made before it is asked."""
+"""What is in force where nothing was chosen; None is `cann`, which is made when it is asked."""
 
 
 @dataclass(frozen=True, eq=False)
