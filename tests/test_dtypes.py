@@ -270,3 +270,13 @@ def test_isdtype() -> None:
     assert sz.isdtype("f16", "half")
     with pytest.raises(sz.InvalidArgument, match="Did you mean 'integral'"):
         sz.isdtype("f16", "integrl")
+
+
+@pytest.mark.parametrize(
+    "name", ["mindspore.int8", "MindSpore.Int8", "mindspore.dtype.int8", "torch.int8", "numpy.int8"]
+)
+def test_names_as_a_framework_prints_them(name: str) -> None:
+    assert sz.dtype(name) is sz.int8
+    for wrong in ("other.int8", "mindspore.", "mindspore.int9", "torch.i8"):
+        with pytest.raises(sz.InvalidArgument, match="is not a dtype"):
+            sz.dtype(wrong)

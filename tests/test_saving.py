@@ -249,6 +249,10 @@ class TestBadFiles:
             {"format": "other", "version": 1, "tensors": []},
             {"format": FORMAT, "version": VERSION + 1, "tensors": []},
             {"format": FORMAT, "version": "1", "tensors": []},
+            *(
+                {"format": FORMAT, "version": version, "tensors": []}
+                for version in (float("nan"), -5, 0, 1.0, True, None, float("-inf"))
+            ),
             {"format": FORMAT, "version": 1},
             {"format": FORMAT, "version": 1, "tensors": 5},
             {"format": FORMAT, "version": 1, "tensors": ["x"]},
@@ -290,6 +294,27 @@ class TestBadFiles:
             entry(quantization=[[1.0], 2**40, None]),
             entry(quantization=[[1.0], 0, 2**40]),
             entry(quantization=[[1.0, 2.0], 0, -1]),
+            entry(quantization=[[1.0], 0, None]),
+            *(
+                entry(dtype=dt, quantization=quantization)
+                for dt, quantization in (
+                    ("QT_SYM_INT8", [[float("nan")], 0, None]),
+                    ("QT_SYM_INT8", [[float("inf")], 0, None]),
+                    ("QT_SYM_INT8", [[0.0], 0, None]),
+                    ("QT_SYM_INT8", [[-1.0], 0, None]),
+                    ("QT_SYM_INT8", [[1e300], 0, None]),
+                    ("QT_SYM_INT8", [[True], 0, None]),
+                    ("QT_SYM_INT8", [[1], 0, None]),
+                    ("QT_SYM_INT8", ["1", 0, None]),
+                    ("QT_SYM_INT8", [[1.0], 5, None]),
+                    ("QT_SYM_INT8", [[1.0, 2.0], 0, 0]),
+                    ("QT_ASYM_UINT8", [[1.0], 256, None]),
+                    ("QT_ASYM_UINT8", [[1.0], -1, None]),
+                    ("QT_ASYM_INT8", [[1.0], 1.0, None]),
+                    ("QT_CH_SYM_INT8", [[1.0, 2.0], 0, 0.0]),
+                    ("QT_CH_SYM_INT8", [[1.0, 2.0, 3.0], 0, 0]),
+                )
+            ),
         ],
         ids=lambda head: repr(head)[-60:],
     )
@@ -313,6 +338,22 @@ class TestBadFiles:
         assert len(file.getvalue()) < 100_000
         with pytest.raises(sz.InvalidArgument, match="bytes"):
             sz.load(file)
+
+    def test_a_head_that_is_a_bomb_is_not_unpacked(self) -> None:
+        head = json.dumps(entry()).encode() + b" " * saving._LONGEST_HEAD
+        with pytest.raises(sz.InvalidArgument, match="its head is of"):
+            sz.load(archive_of(head, method=zipfile.ZIP_DEFLATED))
+        with pytest.raises(sz.InvalidArgument, match="write them to several files"):
+            sz.save(io.BytesIO(), {"x" * saving._LONGEST_HEAD: sz.tensor([1])})
+
+    @pytest.mark.parametrize("error", [MemoryError(), sz.AllocFailed("no room")])
+    def test_without_memory(self, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(saving, "from_parts", fail)
+        with pytest.raises(sz.AllocFailed, match=r"^load: there is not enough memory"):
+            sz.load(archive_of(entry()))
 
     def test_every_truncation(self) -> None:
         whole = saved({"x": sample(sz.int16), "y": sample(sz.complex64)}).getvalue()

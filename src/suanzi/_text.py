@@ -1,4 +1,4 @@
-"""Columns of text, for what is printed in a terminal."""
+"""Text for a terminal: in columns, and with nothing in it that would move the cursor."""
 
 from __future__ import annotations
 
@@ -20,3 +20,14 @@ def columns(rows: Iterable[Sequence[str]], *, gap: int = 2, indent: int = 0) -> 
         for row in table
     )
     return "\n".join((" " * indent + line).rstrip() for line in lines)
+
+
+def printable(text: str) -> str:
+    r"""Return a text that cannot move the cursor: the words of others are not to be trusted.
+
+    >>> print(printable("\x1b[2Jgone\n"))
+    \x1b[2Jgone\n
+    """
+    return "".join(
+        c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text
+    )

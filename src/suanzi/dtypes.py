@@ -178,9 +178,10 @@ def dtype(x: DTypeLike, /, *, document: str | None = None) -> DType:
     """Return the dtype that `x` names.
 
     `x` is a DType, a name (``"float16"``, case does not matter), a short form of any document
-    (``"f16"``, ``"s8"``, ``"boolean"``, ``"ACL_FLOAT16"``, ``"half"``, Paddle's ``"f2"``), a
-    Python type, or the dtype object of NumPy, ml_dtypes, PyTorch, JAX, Paddle, MindSpore or
-    OpenVINO. `document` reads a short form as that document does:
+    (``"f16"``, ``"s8"``, ``"boolean"``, ``"ACL_FLOAT16"``, ``"half"``, Paddle's ``"f2"``), a name
+    as a framework prints it (``"mindspore.int8"``), a Python type, or the dtype object of NumPy,
+    ml_dtypes, PyTorch, JAX, Paddle, MindSpore or OpenVINO. `document` reads a short form as that
+    document does:
 
     >>> dtype("i8"), dtype("i8", document="paddle")
     (suanzi.int8, suanzi.int64)
@@ -211,6 +212,13 @@ def _from_name(name: str, document: str | None) -> DType:
                 f"{', '.join(_WRITTEN[document].values())}."
             )
         return found
+    root, _, rest = key.rpartition(".")
+    framework = root.partition(".")[0]
+    if framework in (*_FRAMEWORKS, "suanzi"):  # as it prints its own: mindspore.int8
+        full = {dt.name.lower(): dt for dt in DTYPES}
+        own = (full | _READ.get(framework, {})).get(rest)
+        if own is not None:
+            return own
     if key in _ALIASES:
         return _ALIASES[key]
     if key in _AMBIGUOUS:

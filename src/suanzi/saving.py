@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from suanzi.dtypes import dtype
 from suanzi.sparse.making import from_tensors, to_tensors
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
 from suanzi.tensors.tensor import Tensor
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import zipfile
 
 FORMAT, VERSION = "suanzi tensors", 2
+_LONGEST_HEAD = 1 << 26
+"""The bytes that describe the tensors: half a million, and a forged head fills no memory."""
 _SINGLE = None  # the name of a tensor that was saved alone
 
 
@@ -65,7 +67,13 @@ def save(
             described.append({"name": name, **write(archive, f"data/{i}", one)})
         version = 2 if any("parts" in entry for entry in described) else 1
         head = {"format": FORMAT, "version": version, "tensors": described}
-        archive.writestr("tensors.json", json.dumps(head, indent=1))
+        text = json.dumps(head, indent=1)
+        if len(text) > _LONGEST_HEAD:  # which JSON writes in ASCII
+            raise InvalidArgument(
+                f"save: names and scales of {len(named)} tensors take {len(text)} bytes, above "
+                f"{_LONGEST_HEAD}; write them to several files."
+            )
+        archive.writestr("tensors.json", text)
 
 
 def _write(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
@@ -108,13 +116,18 @@ def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
 def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
     """Read what :func:`save` wrote: a tensor, or a dictionary of them.
 
-    Any other file raises InvalidArgument; one that cannot be opened or read, OSError.
+    Any other file raises InvalidArgument; one that cannot be opened or read, OSError; one that is
+    too large for the memory, AllocFailed.
     """
     import zipfile
 
     try:
         with zipfile.ZipFile(file) as archive:
             found = _read(archive)
+    except MemoryError as error:  # AllocFailed is one
+        raise AllocFailed(
+            f"load: there is not enough memory for the file. {error}".rstrip()
+        ) from None
     # What a file that is cut short, damaged or made by somebody else gives rise to is of many
     # kinds: BadZipFile, KeyError, EOFError, NotImplementedError, zlib.error, UnicodeError, ...
     except Exception as error:
@@ -128,8 +141,12 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
 def _read(archive: zipfile.ZipFile) -> dict[Any, Any]:
     import json
 
+    size = archive.getinfo("tensors.json").file_size
+    if size > _LONGEST_HEAD:  # before anything is read into memory
+        raise InvalidArgument(f"its head is of {size} bytes, and none is above {_LONGEST_HEAD}.")
     head = json.loads(archive.read("tensors.json"))
-    if head["format"] != FORMAT or head["version"] > VERSION:
+    version = head["version"]
+    if head["format"] != FORMAT or type(version) is not int or not 1 <= version <= VERSION:
         raise InvalidArgument(
             f"the file is {head['format']!r}, version {head['version']}; this is "
             f"{FORMAT!r}, version {VERSION}."

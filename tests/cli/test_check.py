@@ -257,13 +257,49 @@ def test_interrupted(tmp_path: Path, jobs: str) -> None:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 3
     assert err == ""
-    assert re.search(r"^interrupted: \d interfaces? not tested$", out, re.M)
+    assert re.search(
+        r"^interrupted \(by hand\), incomplete: \d interfaces? not finished$", out, re.M
+    )
     assert "Nothing went wrong so far" in out
     pid = int(hung[0].name.removeprefix("pid-"))
     until = time.monotonic() + 20
     while _runs(pid) and time.monotonic() < until:
         time.sleep(0.1)
     assert not _runs(pid)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupted_in_the_middle_of_an_interface(tmp_path: Path, jobs: str) -> None:
+    """The calls that were made are told and written, though none of the interfaces is done."""
+    hang = """calls = calls + 1
+        if calls > 1:
+            open("hung", "w").close()
+            __import__("time").sleep(3600)
+        if op == 'never'"""
+    text = WRONG.replace('if op == "sub"', f"global calls\n        {hang}") + "\ncalls = 0\n"
+    (tmp_path / "slow_subject.py").write_text(text)
+    command = [
+        sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter",
+        *SMALL[:4], "--op", "add,sub", "--jobs", jobs, "--timeout", "3000",
+        "--json", "out.json", "--report", "out.html", "--junit", "out.xml",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 120
+        while not (tmp_path / "hung").exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (3, "")
+    assert "interrupted (by hand), incomplete: 2 interfaces not finished" in out
+    data = json.loads((tmp_path / "out.json").read_text())
+    assert data["counts"]["cases"] >= 1
+    assert data["unfinished"] == ["add", "sub"]
+    assert data["settings"]["interrupted"] == "by hand"
+    assert "Interrupted, and incomplete" in (tmp_path / "out.html").read_text()
+    assert 'name="interrupted"' in (tmp_path / "out.xml").read_text()
 
 
 def test_interrupted_before_it_begins(tmp_path: Path) -> None:

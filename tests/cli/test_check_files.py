@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,67 @@ def test_frozen_cases_compare_with_those_made_now(
     head = out.partition("counts")[0].splitlines()[2:]
     assert [line.split()[:2] for line in head if line] == [["folder", "none"], ["frozen", "none"]]
     assert "Nothing changed." in out
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
+    arguments = [*SMALL[:-1], jobs, "--op", "sub", "--json", str(tmp_path / "out.json")]
+    command = shlex.join([sys.executable, "-m", "suanzi.cli", *arguments])
+    done = subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads((tmp_path / "out.json").read_text())["conforms"]
+
+
+def test_a_terminal_without_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    status, out, err = run("rules", "cann")
+    assert (status, err) == (0, "")
+    assert "\\u4e92" in out
+
+
+@needs_a_full_disc
+def test_what_cannot_be_shown_is_written_all_the_same(tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("out.html", "out.json", "out.xml")]
+    options = ["--report", "/dev/full", "--json", files[1], "--junit", files[2]]
+    status, _, err = run(*SMALL, *options, out="/dev/full")
+    assert status == 3
+    assert "No space left" in err
+    assert len(err.splitlines()) == 1
+    assert json.loads(Path(files[1]).read_text())["conforms"]
+    assert Path(files[2]).stat().st_size
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_one_file_for_two_reports(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, exists: bool
+) -> None:
+    one, same = tmp_path / "out", tmp_path / "." / ".." / tmp_path.name / "out"
+    if exists:
+        one.write_text("what was there")
+    for first, second in (("--report", "--json"), ("--json", "--junit"), ("--report", "--junit")):
+        assert main([*SMALL, first, str(one), second, str(same)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert f"{first} and {second} are both" in err
+        assert len(err.splitlines()) == 1
+    assert one.exists() is exists
+
+
+def test_two_reports_to_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--report", os.devnull, "--json", os.devnull]) == 0
+
+
+def test_an_error_moves_no_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--op", "\x1b[2Jadd"]) == 2
+    assert capsys.readouterr().err.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize("columns", ["1", "2", "7"])
+def test_help_in_a_narrow_terminal_ends(columns: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "suanzi.cli", "check", "--help"], capture_output=True,
+        env={**os.environ, "COLUMNS": columns}, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"--backend" in done.stdout

@@ -100,7 +100,9 @@ def test_the_last_word() -> None:
     )
     assert last(result("exp", "unsupported")) == "Does not conform: nothing passed."
     assert last(result(), unfinished=["exp"]) == "Nothing went wrong so far."
-    assert "interrupted: 1 interface not tested" in plain(run(result(), unfinished=["exp"]))
+    assert "interrupted (by hand), incomplete: 1 interface not finished" in plain(
+        run(result(), unfinished=["exp"])
+    )
     assert last() == "Nothing was tested."
 
 

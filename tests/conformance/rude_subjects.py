@@ -172,3 +172,18 @@ class AnswersTwice(Whole):
     def misbehave(self) -> None:
         _to_the_kit(json.dumps({"id": 0, "status": "SUCCESS", "outputs": []}).encode() + b"\n")
         raise ValueError("the right one")
+
+
+class Answers(Whole):
+    """Says what the environment has, in the place of an answer."""
+
+    def misbehave(self) -> None:
+        said = os.environ["RUDE_ANSWER"]
+        deep = "[" * 200_000 + "]" * 200_000
+        _to_the_kit(said.replace("DEEP", deep).encode() + b"\n")
+        time.sleep(100)
+
+
+class StartsWithEscapes(Whole):
+    def __init__(self) -> None:
+        raise RuntimeError("\x1b[2J\x1b]0;title\x07all passed\nsuanzi: 0 failed\u202e")

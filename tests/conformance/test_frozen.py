@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -106,3 +107,93 @@ def test_a_folder_that_has_something_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(sz.InvalidArgument, match="no empty folder"):
         exported(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def forged(folder: Path, line: str | None = None, **manifest: Any) -> Path:
+    """Write a folder whose hashes are right, with a line or facts of somebody else's."""
+    made = frozen.export(
+        folder, [("add", cases("add", Wanted(frozenset({"plain"}), frozenset({"int8"})))[:1])]
+    )
+    if line is not None:
+        text = line.encode() + b"\n"
+        (folder / "add.jsonl").write_bytes(text)
+        made["files"]["add.jsonl"]["sha256"] = hashlib.sha256(text).hexdigest()
+        made["sha256"] = frozen.digest(made["files"])
+    (folder / frozen.MANIFEST).write_text(json.dumps(made | manifest))
+    return folder
+
+
+def changed(folder: Path, **facts: Any) -> str:
+    line = (forged(folder) / "add.jsonl").read_text()
+    return json.dumps(json.loads(line) | facts)
+
+
+DEEP: Any = []
+for _ in range(600):
+    DEEP = [DEEP]
+OUTPUT = {"dtype": "int8", "shape": {"tuple": [1]}, "truth": {"tuple": [5]}}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"op": "sub"}, {"op": 5}, {"group": "other"}, {"group": []}, {"dtype": None}, {"title": {}},
+        {"rules": 5}, {"skip": []}, {"arguments": 5}, {"arguments": DEEP},
+        {"arguments": {"dict": [[5, 5]]}}, {"arguments": {"dict": [["x", {"tensor": {}}]]}},
+        {"arguments": {"dict": [["x", {"real": "1e99"}]]}},
+        {"expected": 5}, {"expected": DEEP}, {"expected": {"status": "FINE"}},
+        {"expected": {"check": {"name": "no_check", "facts": {"dict": []}}}},
+        {"expected": {"check": {"name": "lu_factors", "facts": 5}}},
+        {"expected": {"refused": {"status": 5}}},
+        {"expected": {"tuple": [{"output": {}}]}},
+        {"expected": {"tuple": [{"output": OUTPUT | {"shape": {"tuple": [2]}}}]}},
+        {"expected": {"tuple": [{"output": OUTPUT | {"dtype": "int9"}}]}},
+        {"expected": {"tuple": [{"real": "0x1p9999999999"}]}},
+        {"expected": {"tuple": [{"fraction": "1e999999999"}]}},
+    ],
+    ids=lambda facts: repr(facts)[:60],
+)  # fmt: skip
+def test_a_forged_case_is_one_sentence(tmp_path: Path, facts: Any) -> None:
+    folder = forged(tmp_path / "forged", changed(tmp_path / "right", **facts))
+    with pytest.raises(sz.InvalidArgument, match="of a file of cases is none"):
+        check("suanzi", folder=folder, jobs=1)
+
+
+@pytest.mark.parametrize("line", ["", "5", "[]", "{}", "[" * 100_000, "\x1b[2J"])
+def test_a_line_that_is_no_case(tmp_path: Path, line: str) -> None:
+    with pytest.raises(sz.InvalidArgument, match="of a file of cases is none") as error:
+        check("suanzi", folder=forged(tmp_path / "forged", line), jobs=1)
+    assert "\x1b" not in str(error.value)
+
+
+def test_truth_of_the_wrong_kind_is_a_verdict(tmp_path: Path) -> None:
+    """The elements of an integer tensor that are no integers: nothing can be held against them."""
+    shape = {"tuple": [8]}
+    truth = {"tuple": [{"dict": []}] * 8}
+    output = {"output": OUTPUT | {"shape": shape, "truth": truth}}
+    line = changed(tmp_path / "right", expected={"tuple": [output]})
+    found = check("suanzi", folder=forged(tmp_path / "forged", line), jobs=1)
+    assert [r.outcome for r in found.results] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"files": 5}, {"files": {"add.jsonl": 5}}, {"files": {"add.jsonl": {}}},
+        {"files": {"../../etc/passwd": {"sha256": ""}}}, {"sha256": 5}, {"seed": "x"},
+        {"seed": None}, {"rules": "nobody's"}, {"rules": 5}, {"filters": 5},
+        {"filters": {"ops": 5}}, {"filters": {"dtypes": [5]}},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_forged_manifest_is_one_sentence(tmp_path: Path, facts: Any) -> None:
+    with pytest.raises(sz.InvalidArgument, match="check: "):
+        check("suanzi", folder=forged(tmp_path / "forged", **facts), jobs=1)
+
+
+@pytest.mark.parametrize("text", ["5", "[]", "null", "[" * 100_000, "\udcff"])
+def test_what_is_no_manifest_is_one_sentence(tmp_path: Path, text: str) -> None:
+    folder = forged(tmp_path / "forged")
+    (folder / frozen.MANIFEST).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(sz.InvalidArgument, match="check: "):
+        check("suanzi", folder=folder, jobs=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Run
+from suanzi.conformance.running import pool
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
 from suanzi.conformance.running.run import ENOUGH, Job, run_case, run_job
@@ -47,6 +50,44 @@ def test_what_ends_the_process_is_a_crash_and_the_run_goes_on(
     assert "exit status 7" in words["div"]
     assert "SIGKILL" in words["max"]
     assert not found.conforms
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_process_of_the_kit_that_is_killed_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Somebody's kill -9, or the system's where memory is short: told like a crash."""
+    killed: list[int] = []
+
+    def kill(worker: pool.Worker, job: object, *more: object) -> None:
+        give(worker, job, *more)  # type: ignore[arg-type]
+        if len(killed) < times and getattr(job, "op", "") == "sub":
+            killed.append(worker.process.pid or 0)
+            os.kill(killed[-1], signal.SIGKILL)
+
+    give = pool.Worker.give
+    monkeypatch.setattr(pool.Worker, "give", kill)
+    found = check("suanzi", ops=["add", "sub", "mul"], groups=["plain"], dtypes=["int8"], jobs=2)
+    assert len(killed) == times
+    alone = check("suanzi", ops=["add", "sub", "mul"], groups=["plain"], dtypes=["int8"], jobs=1)
+    assert [r.id for r in found.results] == [r.id for r in alone.results]
+    crashed = [r for r in found.results if r.bad]
+    assert [(r.op, r.outcome) for r in crashed] == [("sub", "crashed")]
+    assert "ended with signal SIGKILL" in str(crashed[0].problem)
+    assert not found.unfinished
+
+
+def test_a_process_of_the_kit_that_never_gets_anywhere_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def kill(worker: pool.Worker, job: object, *more: object) -> None:
+        give(worker, job, *more)  # type: ignore[arg-type]
+        os.kill(worker.process.pid or 0, signal.SIGKILL)
+
+    give = pool.Worker.give
+    monkeypatch.setattr(pool.Worker, "give", kill)
+    with pytest.raises(sz.InternalError, match="signal SIGKILL again and again"):
+        check("suanzi", ops=["add", "sub"], groups=["plain"], dtypes=["int8"], jobs=2)
 
 
 def test_a_call_that_does_not_end_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,7 +17,10 @@ from suanzi.conformance.cases import cases
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.running import process
+from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
+from suanzi.conformance.running.run import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
 
 HERE = str(Path(__file__).parent)
 
@@ -95,6 +99,80 @@ def test_an_adapter_that_is_wrong_is_told_how(name: str, words: str) -> None:
     assert isinstance(answer, Unanswered)
     assert answer.outcome == "broken"
     assert words in answer.words
+
+
+_TENSOR = '{"tensor": {"dtype": "int8", "shape": [1], "raw": "AA==", %s}}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "DEEP",
+        '{"status": "SUCCESS", "outputs": DEEP}',
+        '{"status": "SUCCESS", "outputs": 5}',
+        '{"status": "SUCCESS", "outputs": {"dict": 5}}',
+        '{"status": "SUCCESS", "outputs": [{"tensor": 5}]}',
+        '{"status": "SUCCESS", "outputs": [{"complex": []}]}',
+        '{"status": "SUCCESS", "outputs": [{"float": "1e999999999"}, {"float": {}}]}',
+        *(
+            '{"status": "SUCCESS", "outputs": [%s]}' % (_TENSOR % more)
+            for more in (
+                '"shape": [1.0]',
+                '"shape": [true]',
+                '"raw": 5',
+                '"dtype": ["int8"]',
+                '"scale": "many"',
+                '"scale": 5',
+                '"zero_point": "z"',
+                '"layout": 5',
+                '"sparse": {"a": 1}',
+                '"more": 5',
+            )
+        ),
+        '{"status": 7, "outputs": []}',
+        '{"status": "REFUSED", "error": {"a": 1}}',
+    ],
+)
+def test_whatever_a_subject_says_is_read_or_told(
+    answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUDE_ANSWER", answer)
+    found = said("Answers")
+    assert isinstance(found, Unanswered)
+    assert found.outcome == "broken"
+
+
+@pytest.mark.parametrize(
+    "outputs", ['[{"dict": {}}]', "[null]", "[[[[]]]]", '["text"]', '[{"dict": {"a": []}}]']
+)
+@pytest.mark.parametrize("op", ["add", "lu", "rand_uniform", "shape", "eig", "argsort"])
+def test_whatever_is_read_is_judged(op: str, outputs: str) -> None:
+    class Says(Local):
+        def ask(self, case: Case) -> Answer | Unanswered:
+            some = ", ".join([outputs[1:-1]] * len(case.interface.outputs))
+            return process.read_answer({"status": "SUCCESS", "outputs": json.loads(f"[{some}]")})
+
+    for case in [c for c in cases(op) if c.group in ("plain", "example", "status")][::7]:
+        if case.skip is None and case.title != "SUCCESS":
+            assert run_case(Says(Adapter()), case).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    "hello", ["5", "{}", '{"name": 5}', "DEEP", '{"name": "x", "missing": [], "notes": 5}']
+)
+def test_whatever_a_subject_says_of_itself(hello: str, tmp_path: Path) -> None:
+    deep = "[" * 200_000 + "]" * 200_000
+    answer = f'{{"hello": {hello}}}'.replace("DEEP", deep)
+    (tmp_path / "python").write_text(f"#!/bin/sh\ncat <<'END'\n{answer}\nEND\n")
+    (tmp_path / "python").chmod(0o755)
+    with pytest.raises(sz.InvalidArgument, match="cannot be started"):
+        Subject(Backend("odd", "odd:Adapter", str(tmp_path / "python")))
+
+
+def test_what_an_adapter_raises_while_it_starts_moves_no_cursor() -> None:
+    with pytest.raises(sz.InvalidArgument, match="all passed") as error:
+        subject("StartsWithEscapes")
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import threading
 from typing import Any
@@ -199,3 +200,54 @@ def test_whatever_comes_is_answered_with_a_status(data: st.DataObject) -> None:
     assert len(outputs) == len(facts.outputs)
     assert status is not S.INTERNAL_ERROR, (facts.name, arguments, interface.last_error())
     assert (status is S.SUCCESS) == (interface.last_error() is None)
+
+
+_LENGTHS = [
+    (facts.c_name, one.name, one.length_of)
+    for facts in interfaces().values()
+    for one in facts.parameters
+    if one.length_of is not None
+]
+
+
+@pytest.mark.parametrize(("name", "length", "array"), _LENGTHS)
+def test_a_length_that_is_an_array_is_a_status(name: str, length: str, array: str) -> None:
+    x = sz.tensor([[1.0, 2.0], [3.0, 4.0]])
+    function = getattr(interface, name)
+    first = {p: x for p in ("input", "out_grad") if p in inspect.signature(function).parameters}
+    for wrong in (np.array([1]), np.array([1, 2]), np.array([]), np.array(1.0)):
+        for of in ([0], np.array([0]), np.array([0, 1])):
+            status = function(**{**first, length: wrong, array: of})[0]
+            assert status is sz.Status.INVALID_ARGUMENT, interface.last_error()
+
+
+def test_a_length_of_an_array_of_numpy() -> None:
+    x = sz.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for axes in (np.array([0, 1]), np.array([0])):
+        for length in (len(axes), np.array(len(axes)), np.int32(len(axes))):
+            assert interface.op_reverse(x, axes, length)[0] is sz.Status.SUCCESS
+
+
+@pytest.mark.parametrize("name", ["op_sqrt", "op_atanh", "op_log1p"])
+def test_a_domain_of_sparse_tensors(name: str) -> None:
+    function = getattr(interface, name)
+    status, found = function(sz.to_sparse(sz.tensor([0.0, 0.25, math.nan])))
+    assert status is sz.Status.SUCCESS
+    assert isinstance(found, sz.SparseTensor)
+    status, _ = function(sz.to_sparse(sz.tensor([0.0, 0.25, -4.0])))
+    assert status is sz.Status.INVALID_ARGUMENT
+    assert "holds -4" in str(interface.last_error())
+
+
+def test_a_grid_of_one_tensor() -> None:
+    x = sz.tensor([1.0, 2.0])
+    for one in (x, [x], (x,)):
+        status, (found,) = interface.op_meshgrid(one)
+        assert (status, found.tolist()) == (sz.Status.SUCCESS, [1, 2])
+    assert interface.op_meshgrid(sz.tensor([[1.0]]))[0] is sz.Status.INVALID_ARGUMENT
+
+
+def test_a_bool_is_of_one_bit_or_of_eight() -> None:
+    one = interface.DataType(interface.TypeCode.kBool, 1)
+    assert one == interface.DataType.of(sz.bool)
+    assert one.dtype is sz.bool

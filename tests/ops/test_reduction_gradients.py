@@ -56,7 +56,8 @@ def test_integers_and_nan_that_are_equal() -> None:
 def test_the_parts_of_a_complex_gradient_are_shared_apart(dtype: str) -> None:
     """An infinite part does not spoil the other, as it does not in the mean itself."""
     g = sz.tensor([complex(math.inf, 1), complex(-1, math.nan), complex(2, -0.0)], dtype)
-    for mode, x in (("MEAN", sz.zeros((3, 2), dtype)), ("MAX", sz.zeros((3, 2)))):
+    real = sz.real(g).dtype
+    for mode, x in (("MEAN", sz.zeros((3, 2), dtype)), ("MAX", sz.zeros((3, 2), real))):
         found = sz.reduce_bwd(g, x, mode, 1)
         assert sz.real(found).tolist() == [[math.inf] * 2, [-0.5] * 2, [1.0] * 2]
         imaginary = sz.imag(found).tolist()
@@ -70,7 +71,8 @@ def test_dtypes_and_rounding() -> None:
     found = sz.reduce_bwd(sz.tensor(1.0, sz.float16), many, "MEAN")
     assert found.dtype is sz.float16
     assert found[0].item() == np.float16(1 / 70000)
-    assert sz.reduce_bwd(sz.tensor(2.0, sz.bfloat16), many, "MAX")[5].item() == float(
+    wide = sz.cast(many, sz.bfloat16)
+    assert sz.reduce_bwd(sz.tensor(2.0, sz.bfloat16), wide, "MAX")[5].item() == float(
         sz.tensor(2 / 70000, sz.bfloat16).item()
     )
     whole = sz.reduce_bwd(sz.tensor(3), sz.tensor([True, False]))
@@ -89,7 +91,19 @@ def test_layouts(data: st.DataObject) -> None:
     axis = data.draw(st.sampled_from(every_axes(len(shape))))
     mode = data.draw(st.sampled_from(["SUM", "MEAN", "MAX", "MIN"]))
     plain = sz.contiguous(x)
-    gradient = sz.cast(sz.reduce(plain, "MAX", axis), sz.float32)
+    dtype = sz.int16 if mode == "SUM" else sz.float32
+    gradient = sz.cast(sz.reduce(plain, "MAX", axis), dtype)
     one, other = (sz.reduce_bwd(gradient, t, mode, axis) for t in (x, plain))
     assert one.tolist() == other.tolist()
     assert one.storage not in (x.storage, gradient.storage)
+
+
+@pytest.mark.parametrize("mode", ["SUM", "PROD", "MEAN", "MAX", "MIN"])
+def test_a_gradient_of_another_dtype_is_refused(mode: str) -> None:
+    """7.2.13.1.5: it has the dtype of what was reduced."""
+    x = sz.tensor([1.0, 2.0])
+    for dt in (sz.float64, sz.float16, sz.int32, sz.complex128):
+        with pytest.raises(sz.TypeMismatch, match="out_grad is"):
+            sz.reduce_bwd(sz.cast(sz.tensor(1.0), dt), x, mode)
+        status, _ = sz.interface.op_reduce_bwd(sz.cast(sz.tensor(1.0), dt), x, mode)
+        assert status is sz.Status.TYPE_MISMATCH

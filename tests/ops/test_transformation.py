@@ -201,16 +201,16 @@ def test_clip_backward_passes_within_the_bounds(name: str) -> None:
         binary("greater_equal", name, x, low) and binary("less_equal", name, x, high)
         for x in values
     ]
-    gradient = sz.tensor([float(i + 1) for i in range(len(values))])
+    gradient = pack(name, [convert(i % 3 + 1, name) for i in range(len(values))])
     got = sz.clip_backward(gradient, 1, 3, pack(name, values))
-    check(got, "float32", [real(i + 1 if flag else 0) for i, flag in enumerate(inside)])
+    check(got, name, [convert(i % 3 + 1 if f else 0, name) for i, f in enumerate(inside)])
     assert sz.clip_backward(gradient, None, None, pack(name, values)).tolist() == gradient.tolist()
 
 
 @pytest.mark.parametrize("name", INTEGERS)
 def test_clip_backward_with_bounds_beyond_the_dtype(name: str) -> None:
     low, high = limits(name)
-    x, g = pack(name, [low, 0, high]), sz.tensor([1.0, 1.0, 1.0])
+    x, g = pack(name, [low, 0, high]), pack(name, [1, 1, 1])
     assert sz.clip_backward(g, high + 1, high + 2, x).tolist() == [0, 0, 0]
     assert sz.clip_backward(g, low - 2, low - 1, x).tolist() == [0, 0, 0]
     assert sz.clip_backward(g, low - 2, high + 2, x).tolist() == [1, 1, 1]
@@ -218,8 +218,13 @@ def test_clip_backward_with_bounds_beyond_the_dtype(name: str) -> None:
 
 
 def test_clip_backward_refuses() -> None:
-    g, x = sz.tensor([1.0, 1.0]), sz.tensor([1, 2])
-    for arguments in ((g, 0, 1, sz.tensor([1])), (g, sz.tensor([[1], [2]]), 1, x)):
+    g, x = sz.tensor([1.0, 1.0]), sz.tensor([1.0, 2.0])
+    of_another_dtype = [(g, 0, 1, sz.cast(x, dt)) for dt in (sz.float64, sz.float16, sz.int32)]
+    for arguments in (
+        (g, 0, 1, sz.tensor([1.0])),
+        (g, sz.tensor([[1.0], [2.0]]), 1, x),
+        *of_another_dtype,
+    ):
         with pytest.raises(
             sz.InvalidArgument, match=r"^clip_backward \(7\.2\.3\.16\.4\): grad_out"
         ):

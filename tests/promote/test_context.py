@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Thread
 
@@ -86,6 +88,92 @@ def test_a_new_thread_starts_with_the_default_unless_it_gets_the_context() -> No
     with sz.promotion("numpy"), ThreadPoolExecutor(1) as pool:
         assert pool.submit(ask).result() is sz.float16
         assert pool.submit(contextvars.copy_context().run, ask).result() is sz.float64
+
+
+def test_everywhere_is_what_threads_begin_with() -> None:
+    script = """
+import contextvars, suanzi as sz
+from concurrent.futures import ThreadPoolExecutor
+
+def ask():
+    x = sz.tensor([1], sz.int32) + sz.tensor([1.0], sz.float16)
+    return sz.get_promotion().name, x.dtype.name, sz.promote_types(sz.int32, sz.float16).name
+
+with ThreadPoolExecutor(1) as old, ThreadPoolExecutor(1) as other:
+    assert old.submit(ask).result() == ("cann", "float16", "float16")
+    other.submit(sz.set_promotion, "torch").result()
+    assert sz.set_promotion("numpy", everywhere=True).name == "cann"
+    assert ask() == ("numpy", "float64", "float64")
+    assert old.submit(ask).result() == ("numpy", "float64", "float64")
+    assert other.submit(ask).result()[0] == "torch"
+with ThreadPoolExecutor(1) as new:
+    assert new.submit(ask).result() == ("numpy", "float64", "float64")
+    with sz.promotion("lossless"):
+        assert ask()[0] == "lossless"
+        assert new.submit(ask).result()[0] == "numpy"
+    assert contextvars.Context().run(ask)[0] == "numpy"
+    assert sz.set_promotion("cann", everywhere=True).name == "numpy"
+    assert new.submit(ask).result() == ask() == ("cann", "float16", "float16")
+try:
+    sz.set_promotion("nunpy", everywhere=True)
+except sz.InvalidArgument:
+    assert ask()[0] == "cann"
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def steps(rules: str) -> Iterator[str]:
+    with sz.promotion(rules):
+        yield "inside"
+        yield "still inside"
+    yield "outside"
+
+
+def test_a_generator_that_leaks_is_seen_where_blocks_end_out_of_order() -> None:
+    one = steps("numpy")
+    outer = sz.promotion("strict")
+    outer.__enter__()
+    next(one)
+    assert sz.get_promotion().name == "numpy"  # as is documented
+    with pytest.warns(RuntimeWarning, match="a generator holds one"):
+        outer.__exit__(None, None, None)
+    assert sz.get_promotion().name == "cann"
+    with pytest.warns(RuntimeWarning, match="a generator holds one"):
+        assert list(one) == ["still inside", "outside"]
+    assert sz.get_promotion().name == "cann"
+
+
+def test_two_generators_in_turn() -> None:
+    one, other = steps("numpy"), steps("strict")
+    next(one)
+    next(other)
+    with pytest.warns(RuntimeWarning, match="a generator holds one"):
+        list(one)
+    assert sz.get_promotion().name == "cann"
+    with pytest.warns(RuntimeWarning, match="a generator holds one"):
+        list(other)
+    assert sz.get_promotion().name == "cann"
+
+
+def test_a_generator_that_ends_in_another_context() -> None:
+    one = steps("numpy")
+    contextvars.copy_context().run(next, one)
+    assert sz.get_promotion().name == "cann"
+    with pytest.warns(RuntimeWarning, match="a generator holds one"):
+        one.close()
+    assert sz.get_promotion().name == "cann"
+
+
+def test_blocks_in_order_warn_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with sz.promotion("numpy"):
+            sz.set_promotion("strict")
+            assert list(steps("torch")) == ["inside", "still inside", "outside"]
+            with sz.promotion("lossless"):
+                pass
+            assert sz.get_promotion().name == "strict"
+    assert sz.get_promotion().name == "cann"
 
 
 def test_tasks_do_not_see_each_other() -> None:

@@ -8,7 +8,6 @@ Every command prints for a person where a person looks, plain text where it is p
 from __future__ import annotations
 
 import json as json_module
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -16,10 +15,11 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 import suanzi as sz
-from suanzi._text import columns
+from suanzi._text import columns, printable
 from suanzi.cli import check as cli_check
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
+from suanzi.cli.streams import console, mend, print_no_more
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
 from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_set, rule_sets
@@ -375,12 +375,15 @@ app.command(cli_check.header)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
+    if arguments is None:
+        mend()
     try:
         status = app(
             sys.argv[1:] if arguments is None else arguments,
             exit_on_error=False,
             print_error=False,
             result_action="return_value",
+            console=console(),
         )
         if sys.stdout is not None:  # as it is where it was closed
             sys.stdout.flush()
@@ -393,18 +396,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), BAD_USAGE)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
-        _print_no_more()
+        print_no_more()
         return ANSWER
     except OSError as error:
-        _print_no_more()
+        print_no_more()
         return _fail(str(error), FAILURE)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILURE)
-
-
-def _print_no_more() -> None:
-    """Let what is still to be printed go nowhere, so that Python does not try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _rules(name: str) -> sz.RuleSet:
@@ -477,5 +475,6 @@ def _print_json(data: Any) -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"suanzi: {message}", file=sys.stderr)
+    safe = "\n".join(printable(line) for line in message.split("\n"))
+    print(f"suanzi: {safe}", file=sys.stderr)
     return status

@@ -9,12 +9,14 @@ import json as json_module
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from suanzi._hints import nearest
+from suanzi._text import printable
 from suanzi.cli.render import for_a_person
 from suanzi.status import InvalidArgument
 
@@ -139,13 +141,7 @@ def check(
             backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
             deviations=deviations or (), progress=progress, **filters,
         )  # fmt: skip
-    # What was found is shown first: a disc that is full must not hide it.
-    if json == []:
-        _print_report(run)
-    else:
-        _show(run, verbose)
-    for path, write in outputs:
-        _write(run, path, write)
+    _tell(run, outputs, (lambda: _print_report(run)) if json == [] else lambda: _show(run, verbose))
     if run.unfinished:
         return _INTERRUPTED
     if require is not None:
@@ -226,7 +222,7 @@ def _without_a_run(
     rules = rules or settings["rules"] or facts_of(named(backend, python)).rules
     if folder is None:
         for _, found in cases_of_each(settings, rules):
-            print("\n".join(case.id for case in found))
+            print("\n".join(printable(case.id) for case in found))
         return _CONFORMS
     manifest = export(folder, settings, rules)
     print(f"{manifest['cases']} cases in {folder}, SHA-256 {manifest['sha256']}")
@@ -247,14 +243,45 @@ def _outputs(
         junit as report_junit,
     )
 
-    wanted = ((report, report_html.write), (json, report_json.write), (junit, report_junit.write))
-    found: list[tuple[Path, Callable[[Run, Path], None]]] = [
-        (Path(path), write) for path, write in wanted if path is not None
-    ]
-    for path, _ in found:
+    wanted = (
+        ("--report", report, report_html.write),
+        ("--json", json, report_json.write),
+        ("--junit", junit, report_junit.write),
+    )
+    found: list[tuple[Path, Callable[[Run, Path], None]]] = []
+    taken: dict[Path, str] = {}
+    for option, name, write in wanted:
+        if name is None:
+            continue
+        path = Path(name)
         if path.is_dir() or not os.access(path.parent, os.W_OK):
-            raise InvalidArgument(f"check: {str(path)!r} cannot be written.")
+            raise InvalidArgument(f"check: {name!r} cannot be written.")
+        other = taken.setdefault(path.resolve(), option)
+        # A pipe or a device, such as /dev/null, takes more than one.
+        if other != option and (path.is_file() or not path.exists()):
+            raise InvalidArgument(
+                f"check: {other} and {option} are both {name!r}, and one would overwrite the "
+                "other; give each a file of its own."
+            )
+        found.append((path, write))
     return found
+
+
+def _tell(
+    run: Run,
+    outputs: Sequence[tuple[Path, Callable[[Run, Path], None]]],
+    show: Callable[[], None],
+) -> None:
+    """Show what was found, and write it: a disc that is full hides it nowhere else."""
+    errors: list[Exception] = []
+    steps = [show, sys.stdout.flush, *(partial(_write, run, path, w) for path, w in outputs)]
+    for step in steps:
+        try:
+            step()
+        except (OSError, InvalidArgument) as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 def _write(run: Run, path: Path, write: Callable[[Run, Path], None]) -> None:

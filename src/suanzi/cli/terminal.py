@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from suanzi._text import columns
+from suanzi._text import columns, printable
 from suanzi.conformance.check import Progress
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.reports.summary import Line, Part, Table, parts
@@ -38,7 +38,7 @@ def show_parts(said: Sequence[Part], console: Console | None = None) -> None:
         if isinstance(part, Table):
             out.print(_table(part, out.width))
         else:
-            text = Text(_printable(part.text), style=_STYLES[part.style])
+            text = Text(printable(part.text), style=_STYLES[part.style])
             out.print(Padding(text, (0, 0, 0, part.indent)))
 
 
@@ -52,9 +52,9 @@ def plain_parts(said: Sequence[Part]) -> str:
     lines: list[str] = []
     for part in said:
         if isinstance(part, Line):
-            lines.append(" " * part.indent + _printable(part.text))
+            lines.append(" " * part.indent + printable(part.text))
         else:
-            lines += ["", _printable(part.title), _plain_table(part), ""]
+            lines += ["", printable(part.title), _plain_table(part), ""]
     text = "\n".join(lines).strip("\n")
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
@@ -107,21 +107,14 @@ def _table(table: Table, width: int) -> RichTable:
             no_wrap=not wraps, min_width=min(widths[i], 10) if wraps else widths[i],
         )  # fmt: skip
     for row in table.rows:
-        grid.add_row(*(Text(_printable(cell.text), style=_STYLES[cell.style]) for cell in row))
+        grid.add_row(*(Text(printable(cell.text), style=_STYLES[cell.style]) for cell in row))
     return grid
 
 
 def _plain_table(table: Table) -> str:
-    rows = [table.header, *(tuple(_printable(cell.text) for cell in row) for row in table.rows)]
+    rows = [table.header, *(tuple(printable(cell.text) for cell in row) for row in table.rows)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
     return columns(
         [cell.rjust(widths[i]) if i in table.numbers else cell for i, cell in enumerate(row)]
         for row in rows
-    )
-
-
-def _printable(text: str) -> str:
-    """Return a text that cannot move the cursor: a subject's words are not to be trusted."""
-    return "".join(
-        c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text
     )

@@ -27,7 +27,7 @@ from suanzi.conformance.running.run import Job, facts_of, run_each
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
 from suanzi.standard import category_named, interface, interfaces
-from suanzi.status import InvalidArgument
+from suanzi.status import InternalError, InvalidArgument
 
 FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS)
 """The settings that leave cases out."""
@@ -72,7 +72,7 @@ def check(
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
     promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
     there are cores by default. `folder` has frozen cases, to be run instead of those made now. A
-    run that is interrupted returns what it has.
+    run that is interrupted, or that the machine ends, returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -106,11 +106,11 @@ def check(
             f"check: the cases of {folder!r} are made under the rules {wanted.rules}, not {rules}."
         )
     work = work_of(settings, wanted)
-    found, interrupted = _run(subject, work, settings, progress)
+    found, done, interrupted = _run(subject, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = [r for op in interfaces() for r in found.get(op, ())]
     results, unused = known.apply(results, listed, facts.version)
-    unfinished = [job.op for job in work if job.op not in found] if interrupted else []
+    unfinished = [job.op for job in work if job.op not in done] if interrupted else []
     filtered = any(settings[name] for name in FILTERS)
     settings |= {
         "suanzi": __version__,
@@ -118,6 +118,8 @@ def check(
         "deviations": list(dict.fromkeys(d.source for d in listed if d.source)),
         "ids": hash_of(r.id for r in results),
     }
+    if interrupted is not None:
+        settings["interrupted"] = interrupted
     return Run(
         subject=_subject(subject, facts),
         settings=settings,
@@ -261,21 +263,26 @@ def _run(
     work: Sequence[Job],
     settings: dict[str, Any],
     progress: Callable[[Progress], None] | None,
-) -> tuple[dict[str, list[Result]], bool]:
-    """Return the results by interface, and whether it was interrupted."""
+) -> tuple[dict[str, list[Result]], list[str], str | None]:
+    """Return the results by interface, those that are done, and what interrupted it."""
     found: dict[str, list[Result]] = {}
+    done: list[str] = []
     processes = min(settings["jobs"], len(work))
-    doing = run_each(subject, work, processes=processes, timeout=settings["timeout"])
+    doing = run_each(subject, work, processes=processes, timeout=settings["timeout"], so_far=found)
     try:
         for job, results in doing:
-            found[job.op] = results
+            done.append(job.op)
             if progress is not None:
-                progress(Progress(len(found), len(work), job.op, results))
+                progress(Progress(len(done), len(work), job.op, results))
     except KeyboardInterrupt:
-        return found, True
+        return found, done, "by hand"
+    except (InternalError, OSError, MemoryError) as error:
+        if not any(found.values()):
+            raise
+        return found, done, str(error) or type(error).__name__
     finally:
         doing.close()
-    return found, False
+    return found, done, None
 
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:

@@ -16,17 +16,19 @@ def test_conformance(
     suanzi_case: Case, suanzi_subject: Subject, suanzi_deviations: list[Deviation]
 ) -> None:
     """Fail with what is wrong and something to paste; skip what the subject does not have."""
+    from suanzi._text import printable
     from suanzi.conformance.reports import deviations
     from suanzi.conformance.running.run import run_case
 
     found = run_case(suanzi_subject, suanzi_case)
     ((result,), _) = deviations.apply([found], suanzi_deviations, suanzi_subject.facts.version)
+    problem = printable(result.problem or "")
     if result.outcome in ("unsupported", "skipped"):
-        pytest.skip(f"{result.outcome}: {result.problem}")
+        pytest.skip(f"{result.outcome}: {problem}")
     if result.unexpected:
         pytest.fail(f"{result.id} passes, and a deviation says that it fails", pytrace=False)
     if result.known is not None:
-        pytest.xfail(f"{result.known} ({result.problem})")
+        pytest.xfail(f"{result.known} ({problem})")
     if result.outcome != "passed":
         paste = f"\n\n{result.reproduction}" if result.reproduction else ""
-        pytest.fail(f"{result.id}: {result.outcome}: {result.problem}{paste}", pytrace=False)
+        pytest.fail(f"{result.id}: {result.outcome}: {problem}{paste}", pytrace=False)

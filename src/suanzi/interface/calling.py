@@ -106,6 +106,14 @@ def _parameters(name: str) -> frozenset[str]:
     return frozenset(inspect.signature(REGISTRY[name].function).parameters)
 
 
+def _integer(x: Any) -> int | None:
+    """Return an integer, or None if it is none, as an array of them is, which has __index__ too."""
+    try:
+        return index(x)
+    except (TypeError, StatusError):
+        return None
+
+
 def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> None:
     """Raise InvalidArgument if the length of an array is given, and is another."""
     if length is None:

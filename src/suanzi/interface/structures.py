@@ -15,6 +15,7 @@ from typing import Any
 
 from suanzi.device import Device
 from suanzi.dtypes import DTYPES, DType
+from suanzi.dtypes import bool as bool_
 from suanzi.layout import Layout, LayoutType
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
@@ -58,7 +59,9 @@ class DataType:
     size: int
 
     def __post_init__(self) -> None:
-        """Check that there is such a dtype."""
+        """Check that there is such a dtype; a bool is of 1 bit where one counts what it needs."""
+        if (self.code, self.size) == (TypeCode.kBool, 1):
+            object.__setattr__(self, "size", bool_.size)
         found = next((d for d in DTYPES if (d.code, d.size) == (self.code, self.size)), None)
         if found is None:
             known = sorted({d.size for d in DTYPES if d.code == self.code})

@@ -8,20 +8,43 @@ from typing import Any
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.ops.reduction_modes import ReduceMode, result_dtype
 from suanzi.ops.transformation_views import reshape
 from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve.arguments import is_gradient
 from suanzi.resolve.elementwise import promote
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
+_WITH_GRADIENT = (
+    ReduceMode.SUM, ReduceMode.MEAN, ReduceMode.PROD, ReduceMode.MAX, ReduceMode.MIN,
+)  # fmt: skip
+
+
+def _check_gradient(op: Operator, mode: ReduceMode, gradient: Tensor, x: Tensor) -> None:
+    """Raise TypeMismatch unless a gradient has the dtype of what was reduced (7.2.13.1.5).
+
+    Where the gradient of integers is divided, it is of any floats.
+    """
+    whole = x.dtype.kind not in ("float", "complex")
+    divided = mode in (ReduceMode.MEAN, ReduceMode.MAX, ReduceMode.MIN)
+    made = result_dtype(mode, x.dtype)
+    if is_gradient(gradient.dtype, made) or (whole and divided):
+        return
+    raise TypeMismatch(
+        f"{op.title}: out_grad is {gradient.dtype} and input {x.dtype}, of which {mode.name} makes "
+        f"{made}. Cast it, for example with sz.cast(out_grad, sz.{made})."
+    )
+
 
 def gradient_of(
     op: Operator, mode: ReduceMode, gradient: Tensor, x: Tensor, axes: list[int]
 ) -> Tensor:
     """Return the gradient of the input, from that of the result with its axes kept."""
+    if mode in _WITH_GRADIENT:
+        _check_gradient(op, mode, gradient, x)
     if mode is ReduceMode.SUM:
         return _repeated(gradient, x.shape)
     if mode is ReduceMode.MEAN:

@@ -25,6 +25,8 @@ from suanzi.registry import (
 )
 from suanzi.resolve.arguments import (
     as_operand,
+    dtype_error,
+    is_gradient,
     real_argument,
     real_values,
     shape_error,
@@ -143,7 +145,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
     `input` is the input of `clip`, which the standard forgot; the bounds themselves are within.
 
     >>> import suanzi as sz
-    >>> g, x = sz.tensor([1.0] * 5), sz.tensor([-2, -1, 0, 1, 2])
+    >>> g, x = sz.tensor([1.0] * 5), sz.tensor([-2.0, -1, 0, 1, 2])
     >>> sz.clip_backward(g, -1, 1, x)
     Tensor([0, 1, 1, 1, 0], dtype=float32)
     """
@@ -152,6 +154,11 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
     x = real_argument(op, "input", input)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
     check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
+    if not is_gradient(gradient.dtype, x.dtype):
+        raise dtype_error(op)(
+            f"{op.title}: grad_out is {gradient.dtype} and input {x.dtype}; they must be the same. "
+            f"Cast one, for example with sz.cast(grad_out, sz.{x.dtype})."
+        )
     limits = {"low": _bound(op, "low", low, x), "high": _bound(op, "high", high, x)}
     shapes = [limit.shape for limit in limits.values() if isinstance(limit, Tensor)]
     if gradient.shape != x.shape or broadcast_shapes([x.shape, *shapes]) != x.shape:

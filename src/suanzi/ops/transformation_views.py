@@ -398,9 +398,10 @@ def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
 
 
 @operator("7.2.3.24")
-def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
+def meshgrid(input: Sequence[TensorLike] | Tensor) -> list[Tensor]:
     """Return the coordinates of a grid: k tensors of rank 1 repeated to k tensors of rank k.
 
+    One tensor, in a list or not, is a grid of its own (7.2.3.24.1).
     Tensor i varies along axis i, as with ``indexing="ij"`` in NumPy. They are views.
 
     >>> import suanzi as sz
@@ -409,7 +410,7 @@ def meshgrid(input: Sequence[TensorLike]) -> list[Tensor]:
             [3, 4, 5]], dtype=int64)
     """
     op = REGISTRY["meshgrid"]
-    lines = list_argument(op, "input", input)
+    lines = list_argument(op, "input", [input] if isinstance(input, Tensor) else input)
     for i, x in enumerate(lines):
         if x.ndim != 1:
             raise InvalidArgument(

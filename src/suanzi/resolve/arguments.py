@@ -10,7 +10,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import way_to_the_host
-from suanzi.dtypes import float32, float64
+from suanzi.dtypes import DType, float32, float64
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import check_alive
@@ -130,6 +130,12 @@ def dtype_error(op: Operator) -> type[StatusError]:
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
     return TypeMismatch
+
+
+def is_gradient(gradient: DType, of: DType) -> bool:
+    """Tell whether a gradient fits a tensor: of its dtype, or complex where the tensor is real."""
+    parts = f"float{gradient.bits // 2}" if gradient.kind == "complex" else None
+    return gradient is of or of.name == parts
 
 
 def object_error(op: Operator) -> type[StatusError]:

@@ -16,6 +16,7 @@ from suanzi import _core
 from suanzi.dtypes import float32
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
+from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
@@ -50,8 +51,12 @@ def matter(default: bool = False) -> bool:
     return default if chosen is None else chosen
 
 
-def check(op: Operator, x: Any, result: Tensor) -> None:
+def check(op: Operator, x: Any, result: Tensor | SparseTensor) -> None:
     """Raise InvalidArgument if a result is NaN where the operand was a number."""
+    if isinstance(x, SparseTensor):  # a zero, which it does not store, is in every such domain
+        x, kernel = x.values, op.kernel
+        assert kernel is not None
+        result = _core.run_operator(kernel, [x], result.dtype)[0]
     made = _core.run_operator("is_nan", [result], result.dtype)[0].numpy()
     if not made.any():
         return

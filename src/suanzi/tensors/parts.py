@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, dtype, float32, int8, stored_dtype, uint8
+from suanzi.dtypes import (
+    DType,
+    complex64,
+    dtype,
+    finfo,
+    float32,
+    iinfo,
+    int8,
+    stored_dtype,
+    uint8,
+)
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.shapes import is_shape
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
@@ -144,10 +154,24 @@ def from_parts(
     made = _core.view(flat, 0, shape, strides_of(shape, min2maj))
     if quantization is not None:
         scale, zero_point, axis = quantization
-        if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
-            raise InvalidArgument(f"{quantization} does not quantise shape {shape}.")
+        if not _quantises(dt, shape, scale, zero_point, axis):
+            raise InvalidArgument(f"{quantization!r:.200} does not quantise {dt} of shape {shape}.")
         _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
     return made
+
+
+def _quantises(dt: DType, shape: tuple[int, ...], scale: Any, zero_point: Any, axis: Any) -> bool:
+    """Tell whether a dtype can stand for numbers so: what no tensor of ours has is refused."""
+    if dt.kind != "quantized" or type(zero_point) is not int:
+        return False
+    if axis is not None and ("_CH_" not in dt.name or type(axis) is not int):
+        return False
+    if len(scale) != (1 if axis is None else dict(enumerate(shape)).get(axis)):
+        return False
+    limits = iinfo(stored_dtype(dt))
+    fitting = limits.min <= zero_point <= limits.max and ("ASYM" in dt.name or zero_point == 0)
+    largest = finfo(float32).max
+    return fitting and all(type(s) is float and 0 < s <= largest for s in scale)
 
 
 def count_of(shape: tuple[int, ...]) -> int:

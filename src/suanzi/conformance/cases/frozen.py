@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -18,15 +19,21 @@ from pathlib import Path
 from typing import Any
 
 import suanzi as sz
-from suanzi.conformance.model.case import Case, Check, Output, Refused
+from suanzi._text import printable
+from suanzi.conformance.judging.checks import find
+from suanzi.conformance.model.case import GROUPS, Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.numbers import Real
 from suanzi.conformance.subjects import wire
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.subjects.wire import Data, check_tensors
+from suanzi.promote.library import DEFAULT, rule_set
+from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, Status
 
 FORMAT = "suanzi-cases/1"
 """What the files are; another number means that older readers cannot read them."""
 MANIFEST = "manifest.json"
+_LARGEST_EXPONENT = 1 << 20
+"""No truth is so large or so small; one that claims to be would fill the memory."""
 
 
 def to_data(x: Any) -> Any:
@@ -116,8 +123,11 @@ def _read(text: str) -> Real:
 def _read_number(text: str) -> Fraction:
     if "p" in text:
         digits, _, exponent = text.partition("p")
+        if abs(int(exponent)) > _LARGEST_EXPONENT:
+            raise ValueError(f"2 to the power of {exponent} is no number of a case")
         return Fraction(int(digits, 16)) * Fraction(2) ** int(exponent)
-    return Fraction(text)
+    above, _, below = text.partition("/")  # Fraction would read 1e999999999, too
+    return Fraction(int(above), int(below or 1))
 
 
 def line_of(case: Case) -> str:
@@ -131,14 +141,79 @@ def line_of(case: Case) -> str:
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
 
 
-def case_of(line: str) -> Case:
-    """Return the case of a line; its truth is read when it is asked."""
-    facts = json.loads(line)
-    expected = facts["expected"]
+def case_of(line: str, op: str | None = None) -> Case:
+    """Return the case of a line, of this interface if one is named; its truth is read when asked.
+
+    A line that is none raises InvalidArgument: a hash says that nobody changed it, not who wrote
+    it.
+    """
+    try:
+        facts = json.loads(line)
+        for name in ("op", "group", "dtype", "title"):
+            if not isinstance(facts[name], str):
+                raise TypeError(f"{name} is {facts[name]!r}")
+        for name in ("rules", "skip"):
+            if not isinstance(facts[name], str | None):
+                raise TypeError(f"{name} is {facts[name]!r}")
+        if facts["group"] not in GROUPS or op not in (None, facts["op"]):
+            raise ValueError(f"{facts['op']!r} has no group {facts['group']!r} here")
+        arguments = from_data(facts["arguments"])
+        if not isinstance(arguments, dict) or not all(isinstance(k, str) for k in arguments):
+            raise TypeError("the arguments have no names")
+        check_tensors(list(arguments.values()))
+        expected = facts["expected"]
+    except Exception as error:
+        raise _no_case(line, error) from None
+
+    def expect() -> Expected:
+        try:
+            found: Expected = _checked(from_data(expected))
+            return found
+        except Exception as error:
+            raise _no_case(line, error) from None
+
     return Case(
-        facts["op"], facts["group"], facts["dtype"], facts["title"], from_data(facts["arguments"]),
-        lambda: from_data(expected), rules=facts["rules"], skip=facts["skip"],
+        facts["op"], facts["group"], facts["dtype"], facts["title"], arguments, expect,
+        rules=facts["rules"], skip=facts["skip"],
     )  # fmt: skip
+
+
+def _no_case(line: str, error: Exception) -> InvalidArgument:
+    said = printable(f"{type(error).__name__}: {error}"[:200])
+    start = printable(line[:60])
+    return InvalidArgument(f"check: the line {start}... of a file of cases is none ({said}).")
+
+
+def _checked(expected: Any) -> Any:
+    """Return what must come of a call, or raise an error if that says nothing of the kind."""
+    if isinstance(expected, Refused):
+        if not isinstance(expected.status, Status):
+            raise TypeError(f"the status {expected.status!r}")
+        if expected.instead is not None:
+            _checked(expected.instead)
+    elif isinstance(expected, Check):
+        find(expected.name)
+        if not isinstance(expected.facts, dict):
+            raise TypeError(f"the facts of {expected.name} are {expected.facts!r}")
+    elif isinstance(expected, tuple):
+        for one in expected:
+            _check_output(one)
+    else:
+        raise TypeError(f"{expected!r} is no outcome of a call")
+    return expected
+
+
+def _check_output(x: Any) -> None:
+    if isinstance(x, list | tuple):
+        for one in x:
+            _check_output(one)
+    elif isinstance(x, Check):
+        _checked(x)
+    elif isinstance(x, Output):
+        if x.dtype not in wire.ITEMSIZE or not all(type(n) is int and n >= 0 for n in x.shape):
+            raise ValueError(f"{x.dtype!r} of shape {x.shape!r} is no tensor")
+        if len(x.truth) != math.prod(x.shape):
+            raise ValueError(f"{len(x.truth)} elements are none of shape {x.shape}")
 
 
 def export(
@@ -191,17 +266,23 @@ def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
     """Return the manifest of a folder, after a look at the hash of each file."""
     place = Path(folder)
     try:
-        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text())
-    except (OSError, ValueError) as error:
+        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidArgument(
             f"check: {os.fspath(folder)!r} has no {MANIFEST} that can be read ({error}); write one "
             "with suanzi check --export."
         ) from None
-    if manifest.get("format") != FORMAT:
+    form = manifest.get("format") if isinstance(manifest, dict) else None
+    if form != FORMAT:
         raise InvalidArgument(
-            f"check: {os.fspath(folder)!r} has the format {manifest.get('format')!r}; this version "
-            f"reads {FORMAT!r}."
+            f"check: {os.fspath(folder)!r} has the format {form!r}; this version reads {FORMAT!r}."
         )
+    try:
+        _check_manifest(manifest)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidArgument(
+            f"check: {place / MANIFEST} is not what --export writes: {error}."
+        ) from None
     for name, facts in manifest["files"].items():
         try:
             found = hashlib.sha256((place / name).read_bytes()).hexdigest()
@@ -217,10 +298,32 @@ def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
     return manifest
 
 
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """Raise an error if a manifest lacks something, or has something else in its place."""
+    kinds = {"files": dict, "sha256": str, "seed": int, "rules": str, "filters": dict}
+    given: dict[str, Any] = {"seed": 0, "rules": DEFAULT, "filters": {}} | manifest
+    for name, kind in kinds.items():
+        if type(given[name]) is not kind:
+            raise TypeError(f"{name} is {given[name]!r:.60}, not a {kind.__name__}")
+    rule_set(given["rules"])
+    for name, facts in manifest["files"].items():
+        if not name.endswith(".jsonl") or name.removesuffix(".jsonl") not in interfaces():
+            raise ValueError(f"{name!r:.60} is no file of an interface")
+        if not isinstance(facts, dict) or not isinstance(facts.get("sha256"), str):
+            raise TypeError(f"{name} has no hash")
+    for name, left in given["filters"].items():
+        words = isinstance(left, list) and all(isinstance(one, str) for one in left)
+        if not (words or isinstance(left, bool)):
+            raise TypeError(f"the filter {name} is {left!r:.60}")
+
+
 def read(folder: str | PathLike[str], op: str) -> list[Case]:
     """Return the cases of an interface from a folder; none if it has no file of them."""
     try:
-        text = (Path(folder) / f"{op}.jsonl").read_text()
+        text = (Path(folder) / f"{op}.jsonl").read_text("utf-8", "backslashreplace")
     except FileNotFoundError:
         return []
-    return [case_of(line) for line in text.splitlines()]
+    found = [case_of(line, op) for line in text.splitlines()]
+    if len({case.id for case in found}) != len(found):
+        raise InvalidArgument(f"check: {op}.jsonl of {os.fspath(folder)!r} has a case twice.")
+    return found

@@ -15,7 +15,7 @@ SCHEMA = "suanzi-comparison/1"
 _FIRST = 10
 # Of the same bits, measured twice, the error may differ in the last digits.
 _SAME = 1e-9
-_IGNORED = frozenset({"started", "jobs", "ids", "timeout", "deviations"})
+_IGNORED = frozenset({"started", "jobs", "ids", "timeout", "deviations", "interrupted"})
 
 
 @dataclass(frozen=True)

@@ -205,9 +205,9 @@ def summary(run: Run) -> list[Part]:
         )
     said.append(_levels(run))
     if run.unfinished:
-        said.append(
-            Line(f"interrupted: {_many(len(run.unfinished), 'interface')} not tested", "bad")
-        )
+        why = run.settings.get("interrupted") or "by hand"
+        many = _many(len(run.unfinished), "interface")
+        said.append(Line(f"interrupted ({why}), incomplete: {many} not finished", "bad"))
     said.append(Line(*_conclusion(run, count, wrong)))
     return said
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.subjects.wire import ITEMSIZE, Data, from_json, to_json
+from suanzi.conformance.subjects.wire import check_tensors, from_json, to_json
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -115,7 +116,8 @@ class Subject:
         self._rest.clear()
         said = _read_json(self._line(_START_SECONDS) or b"")
         if "hello" not in said:
-            why = said.get("failed") or self._last_words() or "it says nothing"
+            why = said.get("failed") or said.get("broken") or self._last_words()
+            why = printable(str(why or "it says nothing"))
             code = self._end()
             if code == 3:
                 raise NotInstalled(
@@ -123,7 +125,14 @@ class Subject:
                     f"{why}. Install it there, or name an interpreter that has it with --python."
                 )
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
-        return Facts(**said["hello"])
+        try:
+            return _facts(said["hello"])
+        except (TypeError, ValueError) as error:
+            self._end()
+            raise InvalidArgument(
+                f"check: {self.backend.title} cannot be started: what it says of itself cannot be "
+                f"read: {printable(str(error))}."
+            ) from None
 
     def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call, and start again if that ends the process."""
@@ -197,7 +206,7 @@ class Subject:
     def _death(self) -> str:
         words = self._last_words()
         code = self._end()
-        return f"the process ended with {_ending(code)}" + (f": {words}" if words else "")
+        return f"the process ended with {ending(code)}" + (f": {words}" if words else "")
 
     def _last_words(self) -> str:
         """Return the last line that the subject wrote to its error stream."""
@@ -252,10 +261,10 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _ending(code: int) -> str:
+def ending(code: int) -> str:
     """Say how a process ended.
 
-    >>> _ending(-11), _ending(7)
+    >>> ending(-11), ending(7)
     ('signal SIGSEGV', 'exit status 7')
     """
     if code >= 0:
@@ -269,9 +278,24 @@ def _read_json(line: bytes) -> dict[str, Any]:
     """Return what a line says; a line that is no JSON is nobody's answer, and is said to be so."""
     try:
         said = json.loads(line) if line else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     return said if isinstance(said, dict) else {"broken": f"no answer, but {line[:100]!r}"}
+
+
+def _facts(said: Any) -> Facts:
+    """Return what a subject says of itself, or raise TypeError if it is no such thing."""
+    found = Facts(**said)
+    for name in ("name", "version", "rules", "python"):
+        if not isinstance(getattr(found, name), str):
+            raise TypeError(f"{name} is {getattr(found, name)!r}, not a string"[:200])
+    for name in ("mapping", "missing", "literals"):
+        table = getattr(found, name)
+        if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
+            raise TypeError(f"{name} is no table of strings")
+    if not isinstance(found.notes, list) or not all(isinstance(v, str) for v in found.notes):
+        raise TypeError("notes is no list of strings")
+    return found
 
 
 def question_of(case: Case, rules: str) -> dict[str, Any]:
@@ -284,26 +308,19 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
 
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
-    """Return what a subject said."""
+    """Return what a subject said; whatever that is, it is an answer or words about it."""
     if "unsupported" in said:
-        return Unanswered("unsupported", said["unsupported"], said.get("refused", False))
+        return Unanswered("unsupported", str(said["unsupported"]), said.get("refused") is True)
     if "broken" in said:
-        return Unanswered("broken", said["broken"])
+        return Unanswered("broken", str(said["broken"]))
     try:
+        status, words = said["status"], said.get("error", "")
+        if not isinstance(status, str | None) or not isinstance(words, str):
+            raise TypeError(f"the status {status!r}, with the words {words!r}")
         outputs = from_json(said.get("outputs", []))
-        _check_tensors(outputs)
-        return Answer(said["status"], outputs, said.get("error", ""))
-    except (KeyError, TypeError, ValueError) as error:
-        return Unanswered("broken", f"an answer that cannot be read: {error!r}")
-
-
-def _check_tensors(x: Any) -> None:
-    """Raise ValueError for a tensor whose bytes are not those of its dtype and shape."""
-    if isinstance(x, list):
-        for one in x:
-            _check_tensors(one)
-    if isinstance(x, Data):
-        if x.dtype not in ITEMSIZE:
-            raise ValueError(f"a tensor of {x.dtype!r}, which is no dtype")
-        if any(n < 0 for n in x.shape) or len(x.raw) != x.size * ITEMSIZE[x.dtype]:
-            raise ValueError(f"{len(x.raw)} bytes are no {x.dtype} of shape {list(x.shape)}")
+        if not isinstance(outputs, list):
+            raise TypeError(f"outputs that are a {type(outputs).__name__}, not a list")
+        check_tensors(outputs)
+        return Answer(status, outputs, words)
+    except Exception as error:  # a subject may send anything at all, nested without end
+        return Unanswered("broken", f"an answer that cannot be read: {error!r}"[:2000])

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Thread
-from types import ModuleType
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases
@@ -20,15 +11,16 @@ from suanzi.conformance.judging.judge import Judgement
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.results import BAD, NOT_TRIED, Outcome, Result
+from suanzi.conformance.running.pool import run_in_processes
 from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.subjects.wire import Data
-from suanzi.status import InternalError
+from suanzi.status import StatusError
 
 ENOUGH = 10
 """Crashes and hangs of one interface after which its other cases are not tried."""
-
-_subject: Subject | None = None
+_WORDS = 2000
+"""How many characters of what went wrong are kept."""
 
 
 @dataclass(frozen=True)
@@ -56,101 +48,74 @@ def run(
 
 
 def run_each(
-    backend: Backend, jobs: Sequence[Job], *, processes: int = 1, timeout: float = 10.0
+    backend: Backend,
+    jobs: Sequence[Job],
+    *,
+    processes: int = 1,
+    timeout: float = 10.0,
+    so_far: dict[str, list[Result]] | None = None,
 ) -> Generator[tuple[Job, list[Result]], None, None]:
-    """Give each job with its results, as it is done; whatever ends it ends all its processes."""
-    if processes <= 1:
-        with Subject(backend, timeout) as subject:
-            for job in jobs:
-                yield job, run_job(subject, job)
-        return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, _begin, (backend, timeout))
-    try:
-        with _nobodys_program():
-            waiting = {pool.submit(_run_in_pool, job): job for job in jobs}
-        for done in as_completed(waiting):
-            yield waiting[done], done.result()
-    except BrokenProcessPool:
-        _abandon(pool)
-        raise InternalError("check: a process of the kit ended; perhaps memory ran out.") from None
-    except BaseException:
-        _abandon(pool)
-        raise
-    pool.shutdown()
+    """Give each job with its results, as it is done; whatever ends it ends all its processes.
 
-
-@contextmanager
-def _nobodys_program() -> Iterator[None]:
-    """Hide the program from processes that start meanwhile: they would run it once more.
-
-    So a script needs no guard, and a notebook or standard input, which have no file, will do.
+    `so_far` gets the results of every interface as they come, those of unfinished ones, too.
     """
-    own = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = own
-
-
-def _abandon(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool at once, and their subjects with them."""
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(5.0)
-
-
-def _begin(backend: Backend, timeout: float) -> None:
-    global _subject
-    # Ctrl-C reaches every process of the terminal; the first one decides, and ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end_now)
-    Thread(target=_end_with_the_first, daemon=True).start()
-    _subject = Subject(backend, timeout)
-
-
-def _end_with_the_first() -> None:
-    """End when the first process is gone, be it killed: nobody else would end this one."""
-    first = multiprocessing.parent_process()
-    if first is not None:
-        first.join()
-        _end_now()
-
-
-def _end_now(*_: object) -> None:
-    if _subject is not None:
-        _subject.kill()
-    os._exit(1)
-
-
-def _run_in_pool(job: Job) -> list[Result]:
-    assert _subject is not None
-    return run_job(_subject, job)
+    found = {} if so_far is None else so_far
+    if processes > 1:
+        yield from run_in_processes(results_of, backend, jobs, processes, timeout, found)
+        return
+    with Subject(backend, timeout) as subject:
+        for job in jobs:
+            found[job.op] = []
+            for result in results_of(subject, job):
+                found[job.op].append(result)
+            yield job, found[job.op]
 
 
 def run_job(subject: Asked, job: Job) -> list[Result]:
     """Run the cases of one operator."""
+    return list(results_of(subject, job))
+
+
+def results_of(
+    subject: Asked, job: Job, done: Sequence[Result] = (), died: str | None = None
+) -> Iterator[Result]:
+    """Run the cases of one operator, and give each result when it is there.
+
+    `done` are the results that are there already, from a process that `died`, as these words say,
+    of the case after them.
+    """
     found = cases(job.op, job.wanted)
     if job.only is not None:
         found = [case for case in found if case.id in job.only]
-    results: list[Result] = []
-    lost = 0
-    for case in found:
-        if lost < ENOUGH:
-            results.append(run_case(subject, case))
-            lost += results[-1].outcome in ("crashed", "hung")
+    lost = sum(_is_lost(result) for result in done)
+    for case in found[len(done) :]:
+        if died is not None:
+            result, died = Result(**_facts(case), outcome="crashed", problem=died), None
+        elif lost < ENOUGH:
+            result = run_case(subject, case)
         else:
             why = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
-            results.append(Result(**_facts(case), outcome="skipped", problem=why))
-    return results
+            result = Result(**_facts(case), outcome="skipped", problem=why)
+        lost += _is_lost(result)
+        yield result
+
+
+def _is_lost(result: Result) -> bool:
+    return result.outcome in ("crashed", "hung")
 
 
 def run_case(subject: Asked, case: Case) -> Result:
-    """Run one case and judge it."""
+    """Run one case and judge it; whatever the subject says, there is a result."""
+    try:
+        return _run_case(subject, case)
+    except (StatusError, OSError, MemoryError):
+        raise  # of the kit, or of a file of cases
+    except Exception as error:
+        words = f"the answer cannot be judged: {type(error).__name__}: {error}"[:_WORDS]
+        return Result(**_facts(case), outcome="failed", problem=words)
+
+
+def _run_case(subject: Asked, case: Case) -> Result:
     answer = _ask(subject, case)
     facts = _facts(case)
     if isinstance(answer, Unanswered):

@@ -118,3 +118,23 @@ def from_json(x: Any) -> Any:
     if "scale" in facts:
         facts["scale"] = tuple(facts["scale"])
     return Data(**facts)
+
+
+def check_tensors(x: Any) -> None:
+    """Raise an error for a tensor that is none: other bytes than its dtype and shape ask for."""
+    if isinstance(x, list):
+        for one in x:
+            check_tensors(one)
+    if isinstance(x, Data):
+        if x.dtype not in ITEMSIZE:
+            raise ValueError(f"a tensor of {x.dtype!r}, which is no dtype")
+        if any(type(n) is not int or n < 0 for n in x.shape):
+            raise ValueError(f"a tensor of the shape {list(x.shape)!r}")
+        if len(x.raw) != x.size * ITEMSIZE[x.dtype]:
+            raise ValueError(f"{len(x.raw)} bytes are no {x.dtype} of shape {list(x.shape)}")
+        if any(type(scale) not in (int, float) for scale in x.scale or ()):
+            raise ValueError(f"a tensor of the scale {x.scale!r}")
+        if type(x.zero_point) not in (int, type(None)):
+            raise ValueError(f"a tensor of the zero point {x.zero_point!r}")
+        if not isinstance(x.sparse or "", str) or not isinstance(x.layout, str):
+            raise ValueError(f"a tensor of the layout {x.layout!r}, sparse {x.sparse!r}")

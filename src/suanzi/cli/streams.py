@@ -1,0 +1,36 @@
+"""The standard streams of the command: closed, full, narrow, or without most letters."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+from rich.console import Console
+
+_NARROWEST = 20
+"""Columns below which help is not wrapped: it would never end."""
+
+
+def mend() -> None:
+    """Make standard streams that are closed lead nowhere, and none of them fail for a letter."""
+    while (stream := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # what is opened next must not be taken for a standard stream
+    os.close(stream)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        found = getattr(sys, name)
+        if found is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+        elif isinstance(found, io.TextIOWrapper) and found.errors == "strict":
+            found.reconfigure(errors="backslashreplace")
+
+
+def console() -> Console | None:
+    """Return a terminal to print help on; None for the usual one, unless that is too narrow."""
+    narrow = Console().width < _NARROWEST
+    return Console(width=_NARROWEST) if narrow else None
+
+
+def print_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
