@@ -161,3 +161,15 @@ def test_help_in_a_narrow_terminal_ends(columns: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert b"--backend" in done.stdout
+
+
+def test_files_nested_without_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report, known = tmp_path / "report.json", tmp_path / "known.toml"
+    report.write_text("[" * 200_000)
+    known.write_text("a = " + "[" * 200_000)
+    for command in (
+        ["compare", str(report), str(report)],
+        [*SMALL, "--deviations", str(known)],
+    ):
+        assert main(command) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1

@@ -148,7 +148,7 @@ def read(path: str | PathLike[str]) -> list[Deviation]:
         raise InvalidArgument(
             f"deviations: {str(path)!r} cannot be read: {error.strerror}."
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidArgument(f"deviations: {str(path)!r} is not TOML: {error}.") from None
     entries = data.pop("deviation", [])
     shared = {name: data.pop(name) for name in ("version",) if name in data}

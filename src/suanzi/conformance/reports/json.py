@@ -55,7 +55,7 @@ def read(path: str | PathLike[str]) -> Run:
         data = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"{str(path)!r} is not JSON: {error}.") from None
     try:
         return Run.from_dict(data)
