@@ -1,4 +1,4 @@
-"""What a release is made of: cibuildwheel's settings and the workflow; .ci/wheel proves the rest."""
+"""A release: cibuildwheel's settings and the workflow; .ci/wheel proves the rest."""
 
 import re
 import tomllib
