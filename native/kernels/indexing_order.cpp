@@ -65,7 +65,7 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
 template <bool or_equal, class Lanes, class U>
 inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
 #if defined(__AVX512F__)
-  auto a = std::bit_cast<__m512i>(own), c = std::bit_cast<__m512i>(count);
+  auto a = bit_cast<__m512i>(own), c = bit_cast<__m512i>(count);
   constexpr int comparison = or_equal ? _MM_CMPINT_NLT : _MM_CMPINT_NLE;
   if constexpr (sizeof(U) == 4) {
     __mmask16 chosen = _mm512_cmp_epu32_mask(a, _mm512_set1_epi32(static_cast<i32>(key)), comparison);
@@ -74,7 +74,7 @@ inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
     __mmask8 chosen = _mm512_cmp_epu64_mask(a, _mm512_set1_epi64(static_cast<i64>(key)), comparison);
     c = _mm512_mask_add_epi64(c, chosen, c, _mm512_set1_epi64(1));
   }
-  count = std::bit_cast<Lanes>(c);
+  count = bit_cast<Lanes>(c);
 #else
   if constexpr (or_equal) count -= (Lanes)(own >= key);
   else count -= (Lanes)(own > key);

@@ -107,9 +107,7 @@ template <class T>
 void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
   constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes,
                         lanes = vector_bytes / sizeof(T);
-  typedef std::conditional_t<sizeof(T) == 4, i32, i64> Index;
-  Vector<Index> exchange;
-  for (std::size_t j = 0; j < lanes; ++j) exchange[j] = static_cast<Index>(j ^ 1);
+  auto exchanged = []<std::size_t... j>(Vector<T> x, std::index_sequence<j...>) { return shuffled<(j ^ 1)...>(x, x); };
   Vector<T> straight[vectors] = {}, crossed[vectors] = {};
   std::size_t i = 0;
   n *= 2;
@@ -117,7 +115,7 @@ void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
     for (std::size_t v = 0; v < vectors; ++v) {
       Vector<T> x = load(a + i + v * lanes), y = load(b + i + v * lanes);
       straight[v] += x * y;
-      crossed[v] += x * __builtin_shuffle(y, exchange);
+      crossed[v] += x * exchanged(y, std::make_index_sequence<lanes>{});
     }
   }
   T real[width], imaginary[width];

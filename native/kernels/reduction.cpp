@@ -187,7 +187,7 @@ inline f32 exact_quotient(__int128 sum, std::int64_t n) noexcept {
   int excess = 96 - leading_zeros(quotient);
   Wide kept = quotient >> excess;
   bool more = kept << excess != quotient || quotient * size != magnitude;
-  f32 scale = std::bit_cast<f32>(static_cast<u32>(127 + excess - shift) << 23);
+  f32 scale = bit_cast<f32>(static_cast<u32>(127 + excess - shift) << 23);
   f32 found = static_cast<f32>(static_cast<u32>(kept) | more) * scale;
   return sum < 0 ? -found : found;
 }

@@ -123,7 +123,7 @@ inline V spread(f64 x) noexcept { return x - V{}; }
 // `by` lanes of the vector before, then the first ones of this.
 template <std::size_t by, std::size_t... i>
 inline V moved(V before, V x, std::index_sequence<i...>) noexcept {
-  return __builtin_shufflevector(before, x, (lanes - by + i)...);
+  return shuffled<(lanes - by + i)...>(before, x);
 }
 
 // Adds to each number the one `by` before it.
@@ -237,7 +237,7 @@ struct Row {
 
   template <std::size_t by, std::size_t... i>
   static W moved(W x, std::index_sequence<i...>) noexcept {
-    return __builtin_shufflevector(W{}, x, (count - by + i)...);
+    return shuffled<(count - by + i)...>(W{}, x);
   }
   template <std::size_t by>
   static void add_earlier(W& x) noexcept {

@@ -77,8 +77,7 @@ struct ExtremeNumber {
   }
   static void finish(const void* partials, std::int64_t count, std::int64_t, void* out) {
     using I = std::conditional_t<sizeof(T) == 4, i32, i64>;
-    each<T, I, 1>(partials, count, out,
-                  [](T x) { return x == x ? std::bit_cast<I>(x) : std::numeric_limits<I>::max(); });
+    each<T, I, 1>(partials, count, out, [](T x) { return x == x ? bit_cast<I>(x) : std::numeric_limits<I>::max(); });
   }
 };
 #endif

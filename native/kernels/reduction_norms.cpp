@@ -150,7 +150,7 @@ struct LargestOfComplex : Larger {
   static constexpr std::size_t parts = 1;
   static constexpr Partial identity = 0;
   static Partial one(Pair<S> z, std::size_t) noexcept {
-    return std::bit_cast<Partial>(magnitude(z)) & std::numeric_limits<Partial>::max();
+    return bit_cast<Partial>(magnitude(z)) & std::numeric_limits<Partial>::max();
   }
 };
 
@@ -176,7 +176,7 @@ void finish_sum(const void* partials, std::int64_t count, std::int64_t, void* ou
 template <class To, class I>
 void finish_largest(const void* partials, std::int64_t count, std::int64_t, void* out) {
   using P = std::conditional_t<sizeof(I) == 8, f64, f32>;
-  each<I, typename To::Stored, 1>(partials, count, out, [](I x) { return To::made(std::bit_cast<P>(x)); });
+  each<I, typename To::Stored, 1>(partials, count, out, [](I x) { return To::made(bit_cast<P>(x)); });
 }
 
 template <class P, std::size_t parts>

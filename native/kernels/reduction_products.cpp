@@ -70,14 +70,6 @@ struct ProductOfComplex {
     if constexpr (std::is_same_v<S, u16>) return {widen_one<Narrow::float16>(re), widen_one<Narrow::float16>(im)};
     else return {static_cast<P>(re), static_cast<P>(im)};
   }
-  // Nothing may fuse a product with the sum behind it: not all levels can.
-  static P rounded(P product) noexcept {
-#if defined(__GNUC__) && !defined(__clang__)
-    return __builtin_assoc_barrier(product);
-#else
-    return product;
-#endif
-  }
   static Number times(Number a, Number b) noexcept {
     return {rounded(a.re * b.re) - rounded(a.im * b.im), rounded(a.re * b.im) + rounded(a.im * b.re)};
   }
