@@ -127,11 +127,3 @@ def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> 
             f"{op.title}: {name} is {shown(length)}, and {of} has {found} elements; leave {name} "
             "out, or give their number."
         )
-
-
-def _integer(x: Any) -> int | None:
-    """Return an integer; None for anything else, such as an array, which has __index__, too."""
-    try:
-        return index(x)
-    except TypeError:
-        return None
