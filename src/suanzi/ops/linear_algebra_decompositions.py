@@ -333,7 +333,7 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     *outer, n, _ = x.shape
     batch, compute, result = tuple(outer), computing_dtype(dt), _complex_of(dt)
     if not x.size:
-        return zeros((*batch, n), result)[0], zeros((*batch, n, n), result)[0]
+        return _core.full((*batch, n), result, 0), _core.full((*batch, n, n), result, 0)
     x = converted(x, dt)
     found = _eig_of_many(op, x, compute) if many_small(x) else None
     w, v = _eig_one_by_one(op, x, compute) if found is None else found
