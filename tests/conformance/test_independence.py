@@ -11,8 +11,8 @@ from pathlib import Path
 import suanzi.conformance
 
 HOME = Path(suanzi.conformance.__file__).parent
-DATA = {"dtypes", "promote", "registry", "standard", "status"}
-"""What of suanzi is data, and may be read."""
+DATA = {"_text", "dtypes", "promote", "registry", "standard", "status"}
+"""What of suanzi is data, or how text is written, and may be read."""
 LIBRARIES = {"mpmath"}
 
 DIGEST = """

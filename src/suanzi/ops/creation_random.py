@@ -308,8 +308,10 @@ def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
             f"{op.title}: input holds what is not a weight; each element must be finite and at "
             "least 0."
         )
-    drawable = (weights > 0).sum(axis=1)
-    fewest = int(drawable.min()) if len(drawable) else most or 1
+    if weights.size:
+        fewest = int((weights > 0).sum(axis=1).min())
+    else:  # counting would take memory for each row, of which there may be any number
+        fewest = 0 if len(weights) else most or 1
     if fewest == 0:
         raise InvalidArgument(f"{op.title}: the weights of a row are all 0; one must be above.")
     if most is not None and most > fewest:
