@@ -1,4 +1,4 @@
-"""Every status that a clause lists is produced: the table is in helpers/interface_cases.py."""
+"""Every status that a clause lists is produced: the table is the kit's, cases/statuses.py."""
 
 from __future__ import annotations
 

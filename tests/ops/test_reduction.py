@@ -212,3 +212,41 @@ def test_trace_uses_it() -> None:
         x = sz.cast(sz.tensor(np.arange(12).reshape(3, 4) % 5), sz.dtype(name))
         assert sz.trace(x).item() == 0 + 5 % 5 + 10 % 5
         assert sz.trace(x, offset=9).item() == 0
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "int8", "int64"])
+def test_columns_around_the_edges_of_vectors_tiles_and_blocks(name: str) -> None:
+    """All below 0, so that what is filled up with is seen; sums are exact, in whatever order."""
+    exact_sums = name not in ("bfloat16", "int8")
+    with each_level() as levels:
+        for rows in (1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 80, 81, 255, 256, 257, 300):
+            for columns in (16, 17, 63, 65, 130):
+                values = [[-1 - (7 * i + 3 * j) % 5 for j in range(columns)] for i in range(rows)]
+                x, transposed = sz.tensor(values, sz.dtype(name)), list(zip(*values, strict=True))
+                for level in levels:
+                    _core.use_level(level)
+                    for mode, each in (("MAX", max), ("MIN", min)):
+                        found = sz.reduce(x, mode, [0]).tolist()
+                        assert found == [each(column) for column in transposed], (mode, level)
+                        along = sz.reduce(x, mode, [1]).tolist()
+                        assert along == [each(row) for row in values], (mode, level, x.shape)
+                    if exact_sums:
+                        total = sz.reduce(x, "SUM", [0]).tolist()
+                        assert total == [sum(column) for column in transposed], (level, x.shape)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_a_nan_anywhere_wins_and_zeros_have_an_order(name: str) -> None:
+    with each_level() as levels:
+        for level, count in itertools.product(levels, (1, 2, 3, 5, 15, 17, 33, 70, 257, 300)):
+            _core.use_level(level)
+            for index in {0, count // 2, count - 1}:
+                column = [math.nan if i == index else -1.0 - i % 3 for i in range(count)]
+                x = sz.tensor([[-9.0] * 20 + [v] + [-9.0] * 20 for v in column], sz.dtype(name))
+                for mode in ("MAX", "MIN"):
+                    found = sz.reduce(x, mode, [0]).tolist()
+                    assert [math.isnan(v) for v in found] == [i == 20 for i in range(41)], level
+                    assert math.isnan(sz.reduce(x, mode).item()), (mode, level)
+            zeros = sz.tensor([0.0, -0.0] * count, sz.dtype(name))
+            assert math.copysign(1, sz.reduce(zeros, "MAX").item()) == 1
+            assert math.copysign(1, sz.reduce(zeros, "MIN").item()) == -1

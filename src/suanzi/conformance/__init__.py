@@ -1,18 +1,18 @@
 """The conformance kit: any backend held against the standard.
 
-- model          a case: a call, and what must come of it
-- cases/         what is tried, one file for each category; statuses, promotion and worked examples
-- oracle, functions, bounds, ...           what is true, in exact arithmetic, and how exactly
-- tensors        the oracle's values as data, and back
-- judge, answers, checks, checks_*         whether an answer is right
+From the lowest layer to the highest:
+
+- subjects/wire  what goes between the kit and a subject: `Data`, `Unsupported`
+- model/         exact numbers, tensors as data, cases, results
+- truth/         what is true, in exact arithmetic, and how near an answer must be
+- judging/       whether an answer is right
+- cases/         what is tried, one file for each category; statuses, promotion, worked examples;
+                 frozen ones, as files with hashes
 - subjects/      what runs in the process of a subject; frameworks/ has their adapters
-- process, local, backends                 a subject, in its own process or here, by its title
-- running, check                           the run
-- results, levels, deviations              what came of it
-- summary, render, report_*, comparing, reproduction   how it is told
-- frozen         cases as files, with hashes
-- plugin, suite  the same cases in pytest
-- header, prototypes                       the C side of the standard
+- header         the C side of the standard
+- reports/       levels, known deviations, and how a run is told
+- running/       subjects in processes of their own, the run, something to paste for a case
+- check          the run from Python; plugin and suite: the same cases in pytest
 
 `check.check` runs it; `Data` and `Unsupported` are what an adapter needs.
 """
