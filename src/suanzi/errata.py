@@ -37,6 +37,8 @@ class Erratum:
     """What suanzi does."""
     results: bool = False
     """Whether results or signatures depend on how it is read."""
+    readings: tuple[str, ...] = ()
+    """What answers a reader could give, where the kit takes more than one, in a few words each."""
 
     def names(self, one: Interface) -> bool:
         """Tell whether it is about this very interface."""
@@ -56,7 +58,7 @@ def errata() -> tuple[Erratum, ...]:
     with open(file, "rb") as text:
         entries = tomllib.load(text)["erratum"]
     return tuple(
-        Erratum(**{**e, "clauses": tuple(e["clauses"]), "kinds": tuple(e["kinds"])})
+        Erratum(**{k: tuple(v) if isinstance(v, list) else v for k, v in e.items()})
         for e in entries
     )
 

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,8 @@ from typing import Any
 import suanzi as sz
 from suanzi._text import printable
 from suanzi.conformance.judging.checks import find
-from suanzi.conformance.model.case import GROUPS, Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.basis import BASES
+from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.numbers import Real
 from suanzi.conformance.subjects import wire
 from suanzi.conformance.subjects.wire import Data, check_tensors
@@ -29,8 +30,10 @@ from suanzi.promote.library import DEFAULT, rule_set
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, Status
 
-FORMAT = "suanzi-cases/1"
+FORMAT = "suanzi-cases/2"
 """What the files are; another number means that older readers cannot read them."""
+READABLE = ("suanzi-cases/1", FORMAT)
+"""The first had no bases and no readings."""
 MANIFEST = "manifest.json"
 _LARGEST_EXPONENT = 1 << 20
 """No truth is so large or so small; one that claims to be would fill the memory."""
@@ -50,6 +53,9 @@ def to_data(x: Any) -> Any:
         return {"refused": _facts(x)}
     if isinstance(x, Check):
         return {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}
+    if isinstance(x, Either):
+        readings = {name: to_data(one) for name, one in x.readings.items()}
+        return {"either": {**_facts(replace(x, readings={})), "readings": readings}}
     if isinstance(x, tuple):
         return {"tuple": [to_data(v) for v in x]}
     if isinstance(x, list):
@@ -79,6 +85,11 @@ def from_data(x: Any) -> Any:
     return wire.from_json(x) if read is None else read(value)
 
 
+def _read_either(value: dict[str, Any]) -> Either:
+    readings = {name: from_data(one) for name, one in value["readings"].items()}
+    return Either(value["erratum"], readings, value.get("throughout", False))
+
+
 def _read_check(value: dict[str, Any]) -> Check:
     return Check(value["name"], from_data(value["facts"]))
 
@@ -90,6 +101,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "output": lambda v: Output(**{k: from_data(x) for k, x in v.items()}),
     "refused": lambda v: Refused(**{k: from_data(x) for k, x in v.items()}),
     "check": _read_check,
+    "either": _read_either,
     "tuple": lambda v: tuple(from_data(x) for x in v),
     "dict": lambda v: {from_data(k): from_data(x) for k, x in v},
 }
@@ -135,6 +147,7 @@ def line_of(case: Case) -> str:
     facts = {
         "id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
         "title": case.title, "rules": case.rules, "skip": case.skip,
+        "basis": case.basis, "because": case.because,
         "arguments": to_data(dict(case.arguments)),
         "expected": None if case.skip else to_data(case.expect()),
     }  # fmt: skip
@@ -155,6 +168,9 @@ def case_of(line: str, op: str | None = None) -> Case:
         for name in ("rules", "skip"):
             if not isinstance(facts[name], str | None):
                 raise TypeError(f"{name} is {facts[name]!r}")
+        basis, because = facts.get("basis"), facts.get("because", "")
+        if basis not in (None, *BASES) or not isinstance(because, str):
+            raise ValueError(f"the basis is {basis!r:.60}, because {because!r:.60}")
         if facts["group"] not in GROUPS or op not in (None, facts["op"]):
             raise ValueError(f"{facts['op']!r} has no group {facts['group']!r} here")
         arguments = from_data(facts["arguments"])
@@ -174,7 +190,8 @@ def case_of(line: str, op: str | None = None) -> Case:
 
     return Case(
         facts["op"], facts["group"], facts["dtype"], facts["title"], arguments, expect,
-        rules=facts["rules"], skip=facts["skip"],
+        rules=facts["rules"], skip=facts["skip"], basis=facts.get("basis"),
+        because=facts.get("because", ""),
     )  # fmt: skip
 
 
@@ -189,8 +206,19 @@ def _checked(expected: Any) -> Any:
     if isinstance(expected, Refused):
         if not isinstance(expected.status, Status):
             raise TypeError(f"the status {expected.status!r}")
+        if not all(isinstance(one, Status) for one in expected.others):
+            raise TypeError(f"the statuses {expected.others!r}")
         if expected.instead is not None:
             _checked(expected.instead)
+    elif isinstance(expected, Either):
+        if not isinstance(expected.erratum, str) or type(expected.throughout) is not bool:
+            raise TypeError(f"the erratum {expected.erratum!r}")
+        if len(expected.readings) < 2:
+            raise ValueError(f"{expected.erratum} has fewer than two readings")
+        for one in expected.readings.values():
+            if isinstance(one, Either):
+                raise TypeError("a reading of a reading")
+            _checked(one)
     elif isinstance(expected, Check):
         find(expected.name)
         if not isinstance(expected.facts, dict):
@@ -273,7 +301,7 @@ def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
             "with suanzi check --export."
         ) from None
     form = manifest.get("format") if isinstance(manifest, dict) else None
-    if form != FORMAT:
+    if form not in READABLE:
         raise InvalidArgument(
             f"check: {os.fspath(folder)!r} has the format {form!r}; this version reads {FORMAT!r}."
         )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from suanzi.conformance.judging.checks import slack
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import (
@@ -97,6 +98,26 @@ def judge(found: Any, wanted: Output) -> Judgement:
     if part not in FORMATS:
         return _judge_integers(got, wanted)
     return _judge_floats(got, wanted, part)
+
+
+def lenient(wanted: Output) -> Output:
+    """Return an output of which only accuracy is let go: half of the digits must be right.
+
+    An error may be 2**(p//2) units, p the bits of a significand, or that many times what is
+    allowed; a zero may have either sign, and what is below the smallest normal number may be zero.
+    """
+    part = PARTS.get(wanted.dtype, wanted.dtype)
+    if part not in FORMATS:
+        return wanted
+    form, times = FORMATS[part], slack(part)
+    least = max(Fraction(times, 2), Fraction(wanted.ulp or 0))
+    tiny = two(1 - form.bias)
+    own = wanted.allowed or (Fraction(0),) * len(wanted.truth)
+    allowed = tuple(
+        max(least * two(_unit_exponent(form, truth)), times * most, tiny)
+        for truth, most in zip(wanted.truth, own, strict=True)
+    )
+    return replace(wanted, ulp=None, allowed=allowed, zero_sign=False)
 
 
 def _judge_integers(got: list[Value], wanted: Output) -> Judgement:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from suanzi.conformance.judging.checks import find
-from suanzi.conformance.judging.judge import Judgement, judge, show
-from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.judging.checks import find, is_lenient, leniently
+from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
+from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import values
 from suanzi.conformance.subjects.wire import Data
 
@@ -30,6 +30,10 @@ class Verdict:
 
     problem: str | None = None
     judgements: list[Judgement] = field(default_factory=list)
+    inaccurate: bool = False
+    """Whether what is wrong is no more than accuracy or the sign of a zero."""
+    readings: tuple[str, ...] = ()
+    """The names of the readings that an answer follows, where there are several."""
 
     @property
     def passed(self) -> bool:
@@ -40,8 +44,22 @@ class Verdict:
 def verdict(
     case: Case, answer: Answer, statuses: bool, expected: Expected | None = None
 ) -> Verdict:
-    """Hold an answer against a case; `statuses` says whether the subject has status codes."""
+    """Hold an answer against a case; `statuses` says whether the subject has status codes.
+
+    What is wrong is looked at again leniently: if half of the digits are right, it is inaccurate.
+    """
     wanted = case.expect() if expected is None else expected
+    strictly = _verdict(case, answer, statuses, wanted)
+    if strictly.passed:
+        return strictly
+    with leniently():
+        again = _verdict(case, answer, statuses, wanted)
+    return replace(strictly, inaccurate=again.passed, readings=again.readings)
+
+
+def _verdict(case: Case, answer: Answer, statuses: bool, wanted: Expected) -> Verdict:
+    if isinstance(wanted, Either):
+        return _either(case, answer, statuses, wanted)
     if isinstance(wanted, Refused):
         return _refused(case, wanted, answer, statuses)
     if answer.status != "SUCCESS":
@@ -55,18 +73,32 @@ def verdict(
     return _outputs(case, wanted, answer.outputs)
 
 
+def _either(case: Case, answer: Answer, statuses: bool, wanted: Either) -> Verdict:
+    """Hold an answer against every reading, as more than one may be met."""
+    found = {name: _verdict(case, answer, statuses, one) for name, one in wanted.readings.items()}
+    met = tuple(name for name, one in found.items() if one.passed)
+    if met:
+        return replace(found[met[0]], readings=met)
+    said = "; ".join(f"{name}: {one.problem}" for name, one in found.items())
+    first = next(iter(found.values()))
+    return Verdict(f"no reading of {wanted.erratum}: {said}", first.judgements)
+
+
 def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Verdict:
     if answer.status == "SUCCESS":
         if not statuses and wanted.instead is not None:
             return _outputs(case, wanted.instead, answer.outputs)
         given = [o for o in answer.outputs if o is not None]
         return Verdict(
-            f"SUCCESS, not {wanted.status.name}" + (f": {_show(given)}" if given else "")
+            f"SUCCESS, not {' or '.join(s.name for s in wanted.statuses)}"
+            + (f": {_show(given)}" if given else "")
         )
     if any(output is not None for output in answer.outputs):
         return Verdict(f"{answer.status}, and an output all the same: {_show(answer.outputs)}")
-    if statuses and answer.status != wanted.status.name:
-        return Verdict(f"{answer.status}, not {wanted.status.name}: {answer.words}".rstrip(": "))
+    right = [status.name for status in wanted.statuses]
+    if statuses and answer.status not in right:
+        due = " or ".join(right)
+        return Verdict(f"{answer.status}, not {due}: {answer.words}".rstrip(": "))
     return Verdict()
 
 
@@ -83,7 +115,7 @@ def _outputs(case: Case, wanted: Sequence[Any], outputs: Sequence[Any]) -> Verdi
 
 def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str | None:
     if isinstance(right, Output):
-        judgements.append(judge(found, right))
+        judgements.append(judge(found, lenient(right) if is_lenient() else right))
         return judgements[-1].problem
     if isinstance(right, Check):
         return find(right.name)(case.arguments, [found], right.facts)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
+from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
@@ -35,7 +36,17 @@ class Result:
     problem: str | None = None
     """What is wrong, or why there is no answer."""
     extension: bool = False
-    """Whether the case has a dtype or a layout that the standard does not have."""
+    """Whether the case asks for something that the standard does not have."""
+    basis: Basis | None = None
+    """Where the case's demand comes from; None in a report of before there were any."""
+    broken: Basis | None = None
+    """Of which basis the demand is that was not met: a letter case can fail in quality only."""
+    because: str | None = None
+    """Clause and sentence of the demand, of what did not pass."""
+    reading: str | None = None
+    """Which reading an answer follows, as in E86: ties to even; several where it fits them all."""
+    throughout: bool = False
+    """Whether the reading must be the same in all cases of its erratum."""
     ulp: float | None = None
     bound: float | None = None
     mean_relative: float | None = None
@@ -49,6 +60,16 @@ class Result:
     """Whether it passed, and a deviation says that it fails."""
     reproduction: str | None = None
     """Something to paste, for what did not pass."""
+
+    @property
+    def demanded(self) -> bool:
+        """Whether the letter or a reading of the standard demands it."""
+        return not self.extension and (self.basis is None or self.basis in DEMANDED)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a demand of the letter or of a reading is not met, known or not."""
+        return self.bad and self.demanded and self.broken != "quality"
 
     @property
     def bad(self) -> bool:
@@ -84,6 +105,9 @@ class Result:
         found = cls(**facts)
         if found.outcome not in OUTCOMES:
             raise ValueError(f"{found.outcome!r} is no outcome")
+        for word in (found.basis, found.broken):
+            if word is not None and word not in BASES:
+                raise ValueError(f"{word!r} is no basis")
         return found
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.judge import Judgement
 from suanzi.conformance.judging.verdict import Answer, verdict
-from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.basis import why
+from suanzi.conformance.model.case import Case, Either, Expected
+from suanzi.conformance.model.expected import may_refuse
 from suanzi.conformance.model.results import BAD, NOT_TRIED, Outcome, Result
 from suanzi.conformance.running.pool import run_in_processes
 from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, Unanswered
@@ -90,12 +92,13 @@ def results_of(
     lost = sum(_is_lost(result) for result in done)
     for case in found[len(done) :]:
         if died is not None:
-            result, died = Result(**_facts(case), outcome="crashed", problem=died), None
+            result = Result(**_facts(case, wrong=True), outcome="crashed", problem=died)
+            died = None
         elif lost < ENOUGH:
             result = run_case(subject, case)
         else:
-            why = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
-            result = Result(**_facts(case), outcome="skipped", problem=why)
+            words = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
+            result = Result(**_facts(case), outcome="skipped", problem=words)
         lost += _is_lost(result)
         yield result
 
@@ -112,18 +115,25 @@ def run_case(subject: Asked, case: Case) -> Result:
         raise  # of the kit, or of a file of cases
     except Exception as error:
         words = f"the answer cannot be judged: {type(error).__name__}: {error}"[:_WORDS]
-        return Result(**_facts(case), outcome="failed", problem=words)
+        return Result(**_facts(case, wrong=True), outcome="failed", problem=words)
 
 
 def _run_case(subject: Asked, case: Case) -> Result:
     answer = _ask(subject, case)
-    facts = _facts(case)
     if isinstance(answer, Unanswered):
         outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
+        facts = _facts(case, wrong=outcome in BAD)
         paste = _paste(subject, case) if outcome in BAD else None
         return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
-    found = verdict(case, answer, subject.facts.statuses)
+    expected = case.expect()
+    found = verdict(case, answer, subject.facts.statuses, expected)
+    facts = _facts(case, expected, wrong=not found.passed)
     worst = max(found.judgements, key=_strain, default=None)
+    if isinstance(expected, Either) and found.readings:
+        facts["reading"] = f"{expected.erratum}: {' | '.join(found.readings)}"
+        facts["throughout"] = expected.throughout
+    if found.inaccurate and not facts["extension"]:
+        facts["broken"] = "quality"
     return Result(
         **facts,
         outcome="passed" if found.passed else "failed",
@@ -141,9 +151,11 @@ def _is_destroyed(x: object) -> bool:
     return isinstance(x, Data) and x.layout == "destroyed"
 
 
-def _facts(case: Case) -> dict[str, Any]:
-    return {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
-            "extension": case.extension}  # fmt: skip
+def _facts(case: Case, expected: Expected | None = None, *, wrong: bool = False) -> dict[str, Any]:
+    reason = why(case, expected)
+    facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
+             "extension": reason.basis == "extension", "basis": reason.basis}  # fmt: skip
+    return facts | ({"broken": reason.basis, "because": str(reason)} if wrong else {})
 
 
 def _paste(subject: Asked, case: Case) -> str:
@@ -164,6 +176,6 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
     if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
         return Unanswered("skipped", "the subject has no handles that can be destroyed")
     answer = subject.ask(case)
-    if isinstance(answer, Unanswered) and answer.refused and isinstance(case.expect(), Refused):
+    if isinstance(answer, Unanswered) and answer.refused and may_refuse(case.expect()):
         return Answer(None, (), answer.words)
     return answer

@@ -8,14 +8,46 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
+
+from suanzi.conformance.model.numbers import FORMATS, PARTS
 
 Checker = Callable[[Mapping[str, Any], Sequence[Any], Mapping[str, Any]], "str | None"]
 
 CHECKS: dict[str, Checker] = {}
 """Every check by name."""
+
+
+_LENIENT: ContextVar[bool] = ContextVar("lenient", default=False)
+
+
+@contextmanager
+def leniently() -> Iterator[None]:
+    """Let checks allow errors up to half of the digits: what is worse is wrong, not inaccurate."""
+    token = _LENIENT.set(True)
+    try:
+        yield
+    finally:
+        _LENIENT.reset(token)
+
+
+def is_lenient() -> bool:
+    """Tell whether accuracy is let pass."""
+    return _LENIENT.get()
+
+
+def slack(dtype: str) -> int:
+    """Return how many times its error a result may have that is wrong in no more than quality.
+
+    >>> slack("float32"), slack("bfloat16"), slack("complex64")
+    (4096, 16, 4096)
+    """
+    form = FORMATS.get(PARTS.get(dtype, dtype))
+    return 1 if form is None else 2 ** ((form.mantissa + 1) // 2)
 
 
 def check(function: Checker) -> Checker:

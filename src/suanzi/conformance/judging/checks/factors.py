@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from suanzi.conformance.judging.checks import check
+from suanzi.conformance.judging.checks import check, is_lenient, slack
 from suanzi.conformance.model.data import raw_bits, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, two
 from suanzi.conformance.subjects.wire import Data
@@ -32,7 +32,8 @@ def allowance(dtype: str, n: int) -> Fraction:
     part = PARTS.get(dtype, dtype)
     computed = part if part in ("float16", "float64") else "float32"
     steps = 4 * (2 if dtype in PARTS else 1) * max(n, 2)
-    return 2 * machine_epsilon(part) + steps * machine_epsilon(computed)
+    allowed = 2 * machine_epsilon(part) + steps * machine_epsilon(computed)
+    return allowed * slack(part) if is_lenient() else allowed
 
 
 def smallest(dtype: str) -> Fraction:

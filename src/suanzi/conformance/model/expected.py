@@ -1,0 +1,90 @@
+"""What must come of a call: outputs, a refusal, what holds of them, one of several readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from suanzi.conformance.model.numbers import Value
+from suanzi.status import Status
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one output tensor must be.
+
+    `truth` is not rounded. Without `ulp` and `allowed`, the answer is the truth rounded once to the
+    dtype, to the bit; narrow floats may be rounded to float32 before.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    truth: tuple[Value, ...]
+    """In row-major order."""
+    ulp: float | None = None
+    """The largest error, in units of the last place of the truth."""
+    allowed: tuple[Fraction, ...] | None = None
+    """The largest error of each element, where it does not follow from its size, as in a sum."""
+    zero_sign: bool = True
+    """Whether the sign of a zero counts."""
+    scale: tuple[float, ...] | None = None
+    """Of a quantised tensor, whose truth are the integers it stores."""
+    zero_point: int | None = None
+    sparse: str | None = None
+    """The kind of layout of a sparse tensor, whose truth are all of its elements."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The call must return a status that is no success, and no output."""
+
+    status: Status
+    instead: Outputs | None = None
+    """What a subject without status codes may return: NaN outside a domain, as IEEE 754 has it."""
+    others: tuple[Status, ...] = ()
+    """Statuses that are as good, where the standard names none or several."""
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """Every status that is right."""
+        return (self.status, *self.others)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What must hold of the outputs where they can be more than one thing."""
+
+    name: str
+    """A function of :mod:`suanzi.conformance.judging.checks`."""
+    facts: Mapping[str, Any]
+
+
+Outputs = tuple["Output | Check | Any", ...]
+"""One for each output of the interface: a tensor, a list of them, or a plain value."""
+
+
+@dataclass(frozen=True)
+class Either:
+    """What must come of a call that the standard can be read about in more than one way.
+
+    Any of the readings is right; the report says which one a subject follows.
+    """
+
+    erratum: str
+    """Its id: E86."""
+    readings: Mapping[str, Outputs | Refused | Check]
+    """What must come of the call, by the name of the reading in a few words."""
+    throughout: bool = False
+    """Whether all cases of the erratum must be answered by the same reading."""
+
+
+Expected = Outputs | Refused | Check | Either
+
+
+def may_refuse(expected: Expected) -> bool:
+    """Tell whether a refusal can be right."""
+    if isinstance(expected, Either):
+        return any(isinstance(one, Refused) for one in expected.readings.values())
+    return isinstance(expected, Refused)
