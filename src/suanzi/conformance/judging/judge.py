@@ -8,7 +8,7 @@ largest relative error.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -40,6 +40,8 @@ CANN_THRESHOLDS = {
     "float32": 2.0**-13,
 }
 """CANN's limits of the mean relative error; the largest may be ten times as much."""
+Operands = Callable[[int], str]
+"""Says what an element of an output was computed from, by its number."""
 _SMALL = Fraction(1, 10**7)
 """What CANN adds to a truth before it divides by it."""
 
@@ -77,8 +79,8 @@ def show(x: Any) -> str:
         return f"{sign}2^{x.size.numerator.bit_length() - x.size.denominator.bit_length()}"
 
 
-def judge(found: Any, wanted: Output) -> Judgement:
-    """Hold one output against what it must be."""
+def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judgement:
+    """Hold one output against what it must be; `operands` says what each element comes from."""
     if not isinstance(found, Data):
         return Judgement(f"{_short(found)} is no tensor")
     if found.dtype != wanted.dtype:
@@ -96,8 +98,8 @@ def judge(found: Any, wanted: Output) -> Judgement:
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
     part = PARTS.get(wanted.dtype, wanted.dtype)
     if part not in FORMATS:
-        return _judge_integers(got, wanted)
-    return _judge_floats(got, wanted, part)
+        return _judge_integers(got, wanted, operands)
+    return _judge_floats(got, wanted, part, operands)
 
 
 def lenient(wanted: Output) -> Output:
@@ -120,13 +122,13 @@ def lenient(wanted: Output) -> Output:
     return replace(wanted, ulp=None, allowed=allowed, zero_sign=False)
 
 
-def _judge_integers(got: list[Value], wanted: Output) -> Judgement:
+def _judge_integers(got: list[Value], wanted: Output, operands: Operands | None) -> Judgement:
     wrong = [
         i
         for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True))
         if a != b and not _integer_near(a, b, wanted, i)
     ]
-    return Judgement(_wrong(wrong, got, wanted) if wrong else None)
+    return Judgement(_wrong(wrong, got, wanted, operands) if wrong else None)
 
 
 def _integer_near(a: Value, b: Value, wanted: Output, i: int) -> bool:
@@ -138,7 +140,9 @@ def _integer_near(a: Value, b: Value, wanted: Output, i: int) -> bool:
     return abs(a - exact) <= wanted.allowed[i]
 
 
-def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
+def _judge_floats(
+    got: list[Value], wanted: Output, part: str, operands: Operands | None
+) -> Judgement:
     form, exact = FORMATS[part], wanted.ulp is None and wanted.allowed is None
     narrow = part in NARROW
     bound = Fraction(wanted.ulp or 0)
@@ -176,7 +180,7 @@ def _judge_floats(got: list[Value], wanted: Output, part: str) -> Judgement:
     mean = math.fsum(x / len(relative) for x in relative)
     top = max(relative, default=0.0)
     return Judgement(
-        _wrong(wrong, got, wanted) if wrong else None,
+        _wrong(wrong, got, wanted, operands) if wrong else None,
         largest,
         0.5 if exact else allowed,
         mean,
@@ -295,14 +299,28 @@ def _equal(a: Real, b: Real, zero_sign: bool) -> bool:
     return a.negative == b.negative and a.size == b.size
 
 
-def _wrong(wrong: Sequence[int], got: Sequence[Value], wanted: Output) -> str:
+def _wrong(
+    wrong: Sequence[int], got: Sequence[Value], wanted: Output, operands: Operands | None
+) -> str:
     first = "; ".join(
-        f"[{', '.join(map(str, _place(i, wanted.shape)))}] {show(got[i])}, not "
-        f"{show(wanted.truth[i])}"
+        f"[{', '.join(map(str, _place(i, wanted.shape)))}] "
+        + ("" if operands is None else f"{operands(i)}: ")
+        + f"{show(got[i])}, not {show(wanted.truth[i])}{_only_the_sign(got[i], wanted.truth[i])}"
         for i in wrong[:3]
     )
     more = " ..." if len(wrong) > 3 else ""
     return f"{len(wrong)} of {len(got)} elements: {first}{more}"
+
+
+def _only_the_sign(found: Value, truth: Value) -> str:
+    """Say so where two numbers differ in nothing else: a minus is easily overlooked."""
+    pairs = list(zip(_parts(found), _parts(truth), strict=True))
+    if any(a.is_nan or b.is_nan or a.size != b.size for a, b in pairs):
+        return ""
+    other = [a for a, b in pairs if a.negative != b.negative]
+    if not other:
+        return ""
+    return " (the sign of zero)" if all(a.is_zero for a in other) else " (the sign)"
 
 
 def _place(i: int, shape: Sequence[int]) -> list[int]:

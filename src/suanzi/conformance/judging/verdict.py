@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from suanzi.conformance.judging.calls import operands_of
 from suanzi.conformance.judging.checks import find, is_lenient, leniently
 from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
@@ -115,7 +116,8 @@ def _outputs(case: Case, wanted: Sequence[Any], outputs: Sequence[Any]) -> Verdi
 
 def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str | None:
     if isinstance(right, Output):
-        judgements.append(judge(found, lenient(right) if is_lenient() else right))
+        wanted = lenient(right) if is_lenient() else right
+        judgements.append(judge(found, wanted, operands_of(case, right.shape)))
         return judgements[-1].problem
     if isinstance(right, Check):
         return find(right.name)(case.arguments, [found], right.facts)

@@ -35,6 +35,8 @@ class Result:
     outcome: Outcome
     problem: str | None = None
     """What is wrong, or why there is no answer."""
+    call: str | None = None
+    """The call of what went wrong, its tensors cut short."""
     extension: bool = False
     """Whether the case asks for something that the standard does not have."""
     basis: Basis | None = None

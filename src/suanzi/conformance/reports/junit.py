@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 
 from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.reports.summary import problem_of
 from suanzi.standard import interfaces
 
 # What XML 1.0 cannot hold, not even escaped.
@@ -67,7 +68,7 @@ def _suite(root: xml.Element, op: str, results: list[Result]) -> xml.Element:
 
 
 def _outcome(case: xml.Element, result: Result) -> None:
-    problem = clean(result.problem or "")
+    problem = clean(problem_of(result))
     if result.bad and result.known is not None:
         message = clean(f"known deviation ({result.outcome}): {result.known}")
         xml.SubElement(case, "skipped", message=message, type="known-deviation").text = problem
@@ -82,7 +83,7 @@ def _outcome(case: xml.Element, result: Result) -> None:
 
 
 def _details(result: Result) -> str:
-    lines = [result.problem or result.outcome]
+    lines = [problem_of(result) or result.outcome]
     if result.ulp is not None:
         bound = "" if result.bound is None else f", bound {result.bound:g}"
         lines.append(f"error {result.ulp:.4g} ULP{bound}")

@@ -308,7 +308,7 @@ def _brief(result: Result) -> list[Part]:
 def detail(run: Run, result: Result) -> list[Part]:
     """Return all there is to say of one result."""
     said: list[Part] = [Line(f"{_mark(result)}{result.id}", "bad" if result.bad else "bold", 2)]
-    said += [Line(line, "", 6) for line in (result.problem or "").splitlines()]
+    said += [Line(line, "", 6) for line in problem_of(result).splitlines()]
     said += [Line(line, "dim", 6) for line in measures(result)]
     if result.known is not None:
         said.append(Line(f"known: {result.known}" + (f" ({result.issue})" if result.issue else ""),
@@ -317,6 +317,18 @@ def detail(run: Run, result: Result) -> list[Part]:
         said.append(Line(command(run, result), "dim", 6))
         said += [Line(line, "", 8) for line in script(result).splitlines()]
     return said
+
+
+def problem_of(result: Result) -> str:
+    """Return what is wrong, behind its call unless that is told for each element.
+
+    >>> problem_of(Result("a", "zeros", "status", "any", "failed", "ALLOC_FAILED, not SUCCESS",
+    ...                   call="zeros(shape=[-1])"))
+    'zeros(shape=[-1]): ALLOC_FAILED, not SUCCESS'
+    """
+    problem = result.problem or ""
+    told = result.call is None or f"] {result.op}(" in problem
+    return problem if told else f"{result.call}: {problem or 'no words'}"
 
 
 def script(result: Result) -> str:
@@ -363,7 +375,7 @@ def _mark(result: Result) -> str:
 
 
 def _first_line(result: Result) -> str:
-    lines = (result.problem or "").splitlines()
+    lines = problem_of(result).splitlines()
     text = lines[0] if lines else "no words"
     return text if len(text) <= 300 else text[:297] + "..."
 

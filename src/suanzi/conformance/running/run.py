@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.judging.calls import call_of
 from suanzi.conformance.judging.judge import Judgement
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.basis import why
@@ -123,8 +124,8 @@ def _run_case(subject: Asked, case: Case) -> Result:
     if isinstance(answer, Unanswered):
         outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         facts = _facts(case, wrong=outcome in BAD)
-        paste = _paste(subject, case) if outcome in BAD else None
-        return Result(**facts, outcome=outcome, problem=answer.words, reproduction=paste)
+        told = _told(subject, case) if outcome in BAD else {}
+        return Result(**facts, outcome=outcome, problem=answer.words, **told)
     expected = case.expect()
     found = verdict(case, answer, subject.facts.statuses, expected)
     facts = _facts(case, expected, wrong=not found.passed)
@@ -143,7 +144,7 @@ def _run_case(subject: Asked, case: Case) -> Result:
         mean_relative=None if worst is None else worst.mean_relative,
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
-        reproduction=None if found.passed else _paste(subject, case),
+        **({} if found.passed else _told(subject, case)),
     )
 
 
@@ -158,8 +159,12 @@ def _facts(case: Case, expected: Expected | None = None, *, wrong: bool = False)
     return facts | ({"broken": reason.basis, "because": str(reason)} if wrong else {})
 
 
-def _paste(subject: Asked, case: Case) -> str:
-    return reproduction(case, subject.backend, subject.facts)
+def _told(subject: Asked, case: Case) -> dict[str, str]:
+    """Return what else is said of a case that went wrong."""
+    return {
+        "call": call_of(case),
+        "reproduction": reproduction(case, subject.backend, subject.facts),
+    }
 
 
 def _strain(one: Judgement) -> tuple[bool, float]:

@@ -1,0 +1,141 @@
+"""A case's call in a line, and what an operator was given for one element of what it gave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.data import values
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, encode, real
+from suanzi.conformance.subjects.wire import Data
+from suanzi.standard import Interface
+
+_FIRST = 5
+"""How many elements of a tensor are shown in a call."""
+_LONGEST = 300
+_ELEMENTWISE = frozenset(
+    "arithmetic comparison logical bitwise power rounding trigonometric hyperbolic exponential "
+    "complex".split()
+)
+_OTHERS = frozenset({"is_finite", "is_inf", "is_nan", "cast", "clip", "clip_backward", "sign",
+                     "where"})  # fmt: skip
+_NOT = frozenset({"trace", "trace_backward", "allclose"})
+
+
+def is_elementwise(facts: Interface) -> bool:
+    """Tell whether an interface computes each element from those at the same place.
+
+    >>> from suanzi.standard import interface
+    >>> is_elementwise(interface("less")), is_elementwise(interface("matmul"))
+    (True, False)
+    """
+    if facts.name in _NOT:
+        return False
+    return facts.category in _ELEMENTWISE or facts.name in _OTHERS
+
+
+def call_of(case: Case) -> str:
+    """Return the call of a case, its tensors cut short.
+
+    >>> given = {"shape": [-1], "dtype": "int8"}
+    >>> call_of(Case("zeros", "status", "any", "negative", given, lambda: ()))
+    "zeros(shape=[-1], dtype='int8')"
+    """
+    given = ", ".join(f"{name}={_written(value)}" for name, value in case.arguments.items())
+    text = f"{case.op}({given})"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
+
+
+def operands_of(case: Case, shape: Sequence[int]) -> Callable[[int], str] | None:
+    """Return how the call of one element is told, by its number in an output of a shape.
+
+    None where an element has no operands of its own, or none that can be found.
+
+    >>> from suanzi.conformance.model.data import tensor
+    >>> given = {"x": tensor("float32", [1.5, -0.1]), "y": tensor("float32", [2.0], ())}
+    >>> operands_of(Case("less", "plain", "float32", "two", given, lambda: ()), (2,))(1)
+    'less(-0.1, 2)'
+    """
+    if not is_elementwise(case.interface):
+        return None
+    found = [(name, x) for name, x in case.arguments.items() if isinstance(x, Data)]
+    if not found or not all(_stretches(x.shape, shape) for _, x in found):
+        return None
+    elements: dict[str, list[Value]] = {}
+
+    def tell(i: int) -> str:
+        elements.update((name, values(x)) for name, x in found if name not in elements)
+        words = []
+        for name, x in case.arguments.items():
+            if isinstance(x, Data):
+                words.append(written(elements[name][_at(i, shape, x.shape)], x.dtype))
+            else:
+                words.append(f"{name}={_written(x)}")
+        return f"{case.op}({', '.join(words)})"
+
+    return tell
+
+
+def written(x: Value, dtype: str) -> str:
+    """Return an element in the fewest digits that its dtype reads as the same.
+
+    >>> written(real(0.100000001490116), "float32"), written(real(-0.0), "float16")
+    ('0.1', '-0')
+    """
+    if isinstance(x, tuple):
+        part = PARTS.get(dtype, dtype)
+        return f"({written(x[0], part)}, {written(x[1], part)})"
+    if not isinstance(x, Real):
+        return str(x)
+    if x.is_nan:
+        return "nan"
+    sign = "-" if x.negative else ""
+    if x.size is None:
+        return f"{sign}inf"
+    form, size = FORMATS.get(dtype, FORMATS["float64"]), float(x.size)
+    bits = encode(form, Real(False, x.size))
+    digits = next(
+        (n for n in range(1, 17) if encode(form, real(float(f"{size:.{n}g}"))) == bits), 17
+    )
+    return f"{sign}{size:.{digits}g}"
+
+
+def _written(x: Any) -> str:
+    if isinstance(x, Data):
+        return _tensor(x)
+    if isinstance(x, list | tuple):
+        return f"[{', '.join(map(_written, x))}]"
+    return repr(x)
+
+
+def _tensor(x: Data) -> str:
+    """Return a tensor in few words: its dtype, its shape, its first elements."""
+    said = f"{x.dtype}{list(x.shape)}"
+    said += "" if x.layout == "dense" else f" {x.layout}"
+    said += "" if x.sparse is None else f" {x.sparse}"
+    said += "" if x.scale is None else f" scale {list(x.scale)}"
+    if not x.size or x.layout == "destroyed":
+        return said
+    first = [written(v, x.dtype) for v in values(x)[:_FIRST]]
+    return f"{said} of {', '.join(first)}{', ...' if x.size > _FIRST else ''}"
+
+
+def _stretches(inner: Sequence[int], outer: Sequence[int]) -> bool:
+    """Tell whether a shape is stretched to another, as in broadcasting."""
+    if len(inner) > len(outer):
+        return False
+    behind = outer[len(outer) - len(inner) :]
+    return all(n in (1, wanted) for n, wanted in zip(inner, behind, strict=True))
+
+
+def _at(i: int, outer: Sequence[int], inner: Sequence[int]) -> int:
+    """Return which element of a tensor that was stretched belongs to one of the output."""
+    found, step = 0, 1
+    for n, wanted in zip(reversed(inner), reversed(outer), strict=False):
+        i, at = divmod(i, wanted)
+        found += step * (at if n != 1 else 0)
+        step *= n
+    assert found < max(math.prod(inner), 1)
+    return found
