@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 import threading
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -251,3 +253,43 @@ def test_a_bool_is_of_one_bit_or_of_eight() -> None:
     one = interface.DataType(interface.TypeCode.kBool, 1)
     assert one == interface.DataType.of(sz.bool)
     assert one.dtype is sz.bool
+
+
+def holding() -> Iterator[None]:
+    with sz.domain_errors():
+        yield
+        yield
+
+
+def raises() -> bool:
+    try:
+        sz.log(sz.tensor([-1.0]))
+    except sz.InvalidArgument:
+        return True
+    return False
+
+
+def test_a_generator_that_leaks_domain_errors_is_seen() -> None:
+    one = holding()
+    outer = sz.domain_errors(False)
+    outer.__enter__()
+    next(one)
+    assert raises()  # as is documented
+    with pytest.warns(RuntimeWarning, match="domain_errors: blocks end in another order"):
+        outer.__exit__(None, None, None)
+    assert not raises()
+    with pytest.warns(RuntimeWarning, match="so that its choice leaks"):
+        list(one)
+    assert not raises()
+
+
+def test_domain_errors_in_order_warn_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with sz.domain_errors():
+            assert raises()
+            with sz.domain_errors(False):
+                assert not raises()
+            assert len(list(holding())) == 2
+            assert raises()
+    assert not raises()

@@ -106,3 +106,36 @@ def test_bad_arguments() -> None:
         live("troch")
     with pytest.raises(sz.InvalidArgument, match="cannot be run"):
         live("torch", python=os.path.join(os.sep, "no", "such", "python"))
+
+
+ESCAPE = "\x1b]0;gone\x07\x1b[2J"
+
+
+def test_words_of_a_framework_move_no_cursor(tmp_path: Path) -> None:
+    found = live(
+        "torch",
+        python=answering(tmp_path, [None, None, ["int8", "int16"], "refused", f"no {ESCAPE}"]),
+    )
+    assert found.cells[0].message == r"no \x1b]0;gone\x07\x1b[2J"
+    loud = fake_python(
+        tmp_path,
+        f"import json\nprint('suanzi-probe ' + json.dumps("
+        f"{{'version': {'1 [red]' + ESCAPE!r}, 'answers': []}}))",
+    )
+    assert "\x1b" not in str(live("torch", python=loud))
+    failing = fake_python(tmp_path, f"import sys\nsys.stderr.write({ESCAPE!r})\nsys.exit(1)")
+    with pytest.raises(sz.InternalError) as caught:
+        live("torch", python=failing)
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["{", "[]", "1", "{}", '{"version": 1}', '{"version": 1, "answers": [1]}', "[" * 10**6]
+    + ['{"version": 1, "answers": [[null, null, ["int8"], "answer", {}]]}'],
+    ids=range(8),
+)
+def test_a_probe_that_says_something_else(tmp_path: Path, said: str) -> None:
+    script = f"print('suanzi-probe ' + {said!r})"
+    with pytest.raises(sz.StatusError):
+        live("torch", python=fake_python(tmp_path, script))

@@ -143,7 +143,7 @@ def laws(found: Laws) -> None:
 def live(found: Live) -> None:
     """Print the counts, the drift in red and the known deviations dimmed."""
     console = Console()
-    console.print(found.summary(), highlight=False, style=_REFUSED if found.drift else _EXACT)
+    console.print(Text(found.summary()), highlight=False, style=_REFUSED if found.drift else _EXACT)
     if found.drift:
         rows(found.header, [cell.row() for cell in found.drift], title="drift")
     known = found.of("known")

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from contextvars import ContextVar
 
 from suanzi import _core
+from suanzi._blocks import Blocks
 from suanzi.promote.library import DEFAULT, loaded, rule_set
 from suanzi.promote.rules import RuleSet
 
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
+_blocks = Blocks(_active, "promotion", "its rule set")
 _core.use_rules(_active, loaded)
 _everywhere: RuleSet | None = None
 """What is in force where nothing was chosen; None is `cann`, which is made when it is asked."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """A ``with`` block that is open, and the one around it."""
-
-    outer: _Block | None
-
-    def holds(self, other: _Block | None) -> bool:
-        """Tell whether another block was opened inside this one."""
-        while other is not None and other is not self:
-            other = other.outer
-        return other is self
-
-
-_open: ContextVar[_Block | None] = ContextVar("suanzi.promotion.open", default=None)
 
 
 def get_promotion() -> RuleSet:
@@ -63,7 +47,8 @@ def set_promotion(rules: str | RuleSet, *, everywhere: bool = False) -> RuleSet:
     if everywhere:
         _everywhere = chosen
         _core.set_default_rules(chosen)
-    _choose(chosen)
+    _core.rules_chosen()
+    _active.set(chosen)
     return before
 
 
@@ -82,35 +67,12 @@ def promotion(rules: str | RuleSet) -> Iterator[RuleSet]:
     'mindspore'
     """
     chosen = rule_set(rules)
-    block = _Block(_open.get())
-    _open.set(block)
-    token = _choose(chosen)
+    _core.rules_chosen()
+    block = _blocks.enter(chosen)
     try:
         yield chosen
     finally:
-        _leave(block, token)
-
-
-def _leave(block: _Block, token: Token[RuleSet]) -> None:
-    innermost = _open.get()
-    if block.holds(innermost):
-        _open.set(block.outer)
-        try:
-            _active.reset(token)
-        except ValueError:  # a block of another context: an asynchronous generator was ended here
-            innermost = None
-    if innermost is not block:
-        warnings.warn(
-            "promotion: blocks end in another order than they began; a generator holds one while "
-            "it yields, so that its rule set leaks to its caller. Leave it before the yield.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
-
-def _choose(rules: RuleSet) -> Token[RuleSet]:
-    _core.rules_chosen()
-    return _active.set(rules)
+        _blocks.leave(block)
 
 
 def rules_in_force(rules: str | RuleSet | None) -> RuleSet:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from suanzi._hints import nearest
-from suanzi._text import columns
+from suanzi._text import columns, printable
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
@@ -44,7 +44,7 @@ class LiveCell:
     live: DType | None
     """What the framework gave; None for a refusal."""
     message: str
-    """The framework's own words, for a refusal or a missing kernel."""
+    """The framework's own words, for a refusal or a missing kernel; no character moves a cursor."""
     outcome: Outcome
 
     def row(self) -> tuple[str, str, str, str, str]:
@@ -137,9 +137,15 @@ def live(
     interpreter to ask, this one by default.
     """
     found = _probe(framework, python or sys.executable, timeout)
-    cells = tuple(_cells(framework, found["answers"], rules))
+    try:
+        cells = tuple(_cells(framework, found["answers"], rules))
+        version = printable(str(found["version"]))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InternalError(
+            f"live: what the probe of {framework} said cannot be read: {printable(str(error))}"
+        ) from None
     used = dict.fromkeys(cell.answer.rules for cell in cells)
-    return Live(framework, found["version"], tuple(used), cells)
+    return Live(framework, version, tuple(used), cells)
 
 
 def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
@@ -167,8 +173,11 @@ def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
     line = next((x for x in run.stdout.splitlines() if x.startswith(_MARK)), None)
     if run.returncode or line is None:
         last = (run.stderr.strip().splitlines() or ["no message"])[-1]
-        raise InternalError(f"live: the probe of {framework} failed: {last}")
-    result: dict[str, Any] = json.loads(line.removeprefix(_MARK))
+        raise InternalError(f"live: the probe of {framework} failed: {printable(last)}")
+    try:
+        result: dict[str, Any] = json.loads(line.removeprefix(_MARK))
+    except (ValueError, RecursionError) as error:
+        raise InternalError(f"live: the probe of {framework} wrote no JSON: {error}.") from None
     return result
 
 
@@ -181,7 +190,7 @@ def _cells(
             continue  # asked with other attributes than this rule set has
         mine = answer([_operand(text) for text in operands], chosen, op)
         theirs = dtype(said) if kind == "answer" else None
-        message = "" if kind == "answer" else said
+        message = "" if kind == "answer" else printable(str(said))
         yield LiveCell(mine, theirs, message, _outcome(mine, theirs, kind))
 
 

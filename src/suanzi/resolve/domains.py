@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from suanzi import _core
+from suanzi._blocks import Blocks
 from suanzi.dtypes import float32
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
@@ -21,13 +22,18 @@ from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
 _chosen: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)
+_blocks = Blocks(_chosen, "domain_errors", "its choice")
 
 
 @contextmanager
 def domain_errors(raised: bool = True) -> Iterator[None]:
     """Make a number outside a function's domain an error for a ``with`` block, or NaN.
 
-    It holds in this thread or task, for the Python functions and for the standard's form alike.
+    It holds in this thread or task, for the Python functions and for the standard's form alike. A
+    generator that yields inside the block has no context of its own: the choice holds for its
+    caller, until the generator goes on and leaves the block. Leave the block before you yield.
+    Where blocks end in another order than they began, which only that can cause, there is a
+    RuntimeWarning, and what was chosen before the outer one holds again.
 
     >>> import suanzi as sz
     >>> with sz.domain_errors():
@@ -38,11 +44,11 @@ def domain_errors(raised: bool = True) -> Iterator[None]:
 for example with sz.clip, or let the result be NaN, with sz.domain_errors(False).
     """
     _core.check_domains()
-    token = _chosen.set(raised)
+    block = _blocks.enter(raised)
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _blocks.leave(block)
 
 
 def matter(default: bool = False) -> bool:
