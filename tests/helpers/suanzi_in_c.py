@@ -1,17 +1,23 @@
-"""suanzi as if it were a C library: functions that take what C passes, and read it back.
+"""suanzi as a C library: functions that take what C passes, and read it back.
 
 What they are given are the C arguments of a prototype, as ctypes passes them; what they return is a
-status. If every case passes through them, then C says all that the case says.
+status. `library` makes a shared object of them, which exports every function of the header and asks
+the interpreter of the process it is loaded into. If it reaches every level, then a C library can.
 """
 
 import ctypes
 import math
+import os
+import traceback
 from dataclasses import replace
 from operator import itemgetter
+from pathlib import Path
 
 import suanzi as sz
+from helpers.c_compiler import build
 from suanzi import interface
 from suanzi.conformance.header import defaults
+from suanzi.conformance.subjects.c_arguments import c_type
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Memory,
@@ -23,9 +29,13 @@ from suanzi.conformance.subjects.suanzi_adapter import create, read
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.dtypes import DTYPES
 from suanzi.layout import LayoutType
-from suanzi.standard.prototypes import enumerations, prototype
+from suanzi.promote.context import promotion
+from suanzi.standard.prototypes import enumerations, prototype, prototypes
 
-_ALIVE = []
+RULES = "SUANZI_IN_C_RULES"
+"""The variable of the environment that names the rule set; strict, as a C library has it."""
+_ALIVE = {}
+"""The memory of each tensor that was given, by its handle, until it is destroyed."""
 _C = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "float": ctypes.c_float}
 _COUNTS = {
     "ndim": itemgetter("ndim"),
@@ -37,9 +47,74 @@ _COUNTS = {
 }
 
 
+_START = """
+extern int PyGILState_Ensure(void);
+extern void PyGILState_Release(int);
+extern int PyRun_SimpleString(const char *);
+static void *table[{count}];
+void suanzi_in_c_set(int i, void *function) {{ table[i] = function; }}
+static void *found(int i) {{
+    if (table[i] == NULL) {{
+        int state = PyGILState_Ensure();
+        PyRun_SimpleString("import sys; sys.path.insert(0, {tests!r})\\n"
+                           "from helpers.suanzi_in_c import fill; fill({path!r})");
+        PyGILState_Release(state);
+    }}
+    return table[i];
+}}
+const char *op_library_version(void) {{ return "{version}"; }}
+"""
+
+
+def library(folder):
+    """Return the path of a shared library that exports every function of the header."""
+    facts = {"tests": str(Path(__file__).parents[1]), "path": str(folder / "library.so")}
+    text = [_START.format(count=len(prototypes()), version=sz.__version__, **facts)]
+    for i, form in enumerate(prototypes()):
+        types = ", ".join(str(item).removesuffix(item.name) for item in form.items)
+        names = ", ".join(item.name for item in form.items)
+        text.append(f"{form} {{ return ((Status (*)({types}))found({i}))({names}); }}")
+    return build("\n".join(text), folder)
+
+
+def fill(path):
+    """Put the functions into the table of a library."""
+    made = ctypes.CDLL(path)
+    for i, form in enumerate(prototypes()):
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, *map(c_type, form.items))
+        one = kind(_guarded(function(form.interface.name)))
+        _ALIVE[str(form)] = one
+        made.suanzi_in_c_set(i, ctypes.cast(one, ctypes.c_void_p))
+
+
+def _guarded(called):
+    """Return a function that raises nothing: ctypes would return 0, a success."""
+
+    def guarded(*given):
+        try:
+            with promotion(os.environ.get(RULES, "strict")):
+                return called(*given)
+        except Exception:
+            traceback.print_exc()
+            return int(sz.Status.INTERNAL_ERROR)
+
+    return guarded
+
+
 def function(op):
     """Return the function of an interface."""
+    if op == "destroy":
+        return _destroy
     return lambda *given: _called(prototype(op), given)
+
+
+def _destroy(cell):
+    handle = ctypes.c_void_p.from_address(cell)
+    if handle.value is None:
+        return int(sz.Status.UNINITIALIZED_OBJECT)
+    del _ALIVE[handle.value]
+    handle.value = None
+    return int(sz.Status.SUCCESS)
 
 
 def _called(form, given):
@@ -154,10 +229,9 @@ def _give(item, output, cell):
         made = output if isinstance(output, list | tuple) else [output]
         for i, x in enumerate(made):
             if x is not None:
-                memory = Memory()
-                _ALIVE.append(memory)
-                data = read(x)
+                memory, data = Memory(), read(x)
                 handle = memory.tensor(item.name, data)
+                _ALIVE[handle] = memory
                 if data.sparse is not None:
                     TensorImpl.from_address(handle).shape.layout.type = LayoutType.COO
                 ctypes.c_void_p.from_address(cell + 8 * i).value = handle

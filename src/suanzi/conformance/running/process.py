@@ -310,7 +310,9 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
     """Return what a subject said; whatever that is, it is an answer or words about it."""
     if "unsupported" in said:
-        return Unanswered("unsupported", str(said["unsupported"]), said.get("refused") is True)
+        outcome: Literal["unsupported", "skipped"]
+        outcome = "skipped" if said.get("unsaid") is True else "unsupported"
+        return Unanswered(outcome, str(said["unsupported"]), said.get("refused") is True)
     if "broken" in said:
         return Unanswered("broken", str(said["broken"]))
     try:

@@ -19,7 +19,7 @@ from suanzi.conformance.subjects.c_memory import (
     check_layout,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import Broken, Data, Unsupported
+from suanzi.conformance.subjects.wire import Broken, Data, Unsaid, Unsupported
 from suanzi.standard.prototypes import Prototype, prototype, prototypes
 from suanzi.status import Status, StatusError
 
@@ -121,14 +121,14 @@ class Adapter:
                 yield ctypes.c_int.from_address(at).value
             elif count is not None:
                 some = list((ctypes.c_void_p * count).from_address(at))
-                yield [read_tensor(f"{item.name}[{i}]", h) for i, h in enumerate(some)]
+                yield [_read(made, f"{item.name}[{i}]", h) for i, h in enumerate(some)]
                 handles += [h for h in some if h is not None]
             else:
                 handle = ctypes.c_void_p.from_address(at).value
                 if handle is None and no_q and item.name == "Q":
                     yield None
                     continue
-                yield read_tensor(item.name, handle)
+                yield _read(made, item.name, handle)
                 handles += [handle] if handle is not None else []
         self._give_back(made, handles)
 
@@ -149,20 +149,42 @@ class Adapter:
         given = arguments.get("input")
         handle: int | None = None
         if isinstance(given, Data) and given.layout != "destroyed":
-            if "create_tensor" not in self._functions:
-                raise Unsupported("op_destroy takes a tensor that op_create_tensor made")
-            shape = {"dtype": given.dtype, "shape": list(given.shape)}
-            values = Data(given.dtype, given.shape, given.raw)
-            own = Arguments(prototype("create_tensor"), {**shape, "values": values})
-            code = self._functions["create_tensor"](*own.c)
-            if _status(code) != "SUCCESS":
-                raise Broken(f"op_create_tensor for op_destroy: {_status(code)}")
-            handle = ctypes.c_void_p.from_address(own.cells["output"][0]).value
+            handle = self._own(given)
         elif given is not None and not isinstance(given, Data):
-            raise Unsupported("in C, input is a tensor")
+            raise Unsaid("in C, input is a tensor")
         assert self._destroy is not None
         cell = ctypes.c_void_p(handle)
         return (_status(self._destroy(ctypes.addressof(cell))),)
+
+
+    def _own(self, like: Data) -> int | None:
+        """Return a tensor that the library made itself."""
+        maker = next((op for op in _MAKERS if op in self._functions), None)
+        if maker is None:
+            raise Unsaid("op_destroy takes a tensor of the library, which has no op_create_tensor")
+        more: dict[str, Any] = {}
+        if maker == "create_tensor":
+            more = {"values": Data(like.dtype, like.shape, like.raw)}
+        shape = {"dtype": like.dtype, "shape": list(like.shape)}
+        own = Arguments(prototype(maker), {**shape, **more})
+        code = self._functions[maker](*own.c)
+        if _status(code) != "SUCCESS":
+            raise Broken(f"op_{maker} for op_destroy: {_status(code)}")
+        return ctypes.c_void_p.from_address(own.cells["output"][0]).value
+
+
+_MAKERS = ("create_tensor", "zeros", "empty")
+"""What makes a tensor of a given shape from nothing, for op_destroy to end."""
+
+
+def _read(made: Arguments, label: str, handle: int | None) -> Data:
+    """Return an output; from tensors that are all dense, only one function makes a sparse one."""
+    try:
+        return read_tensor(label, handle)
+    except Unsaid:
+        if made.function.interface.name == "create_sparse_tensor":
+            raise
+        raise Broken(f"{label} is no dense tensor, and all of the inputs are") from None
 
 
 def _status(code: int) -> str:

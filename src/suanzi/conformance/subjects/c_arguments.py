@@ -1,6 +1,6 @@
 """The arguments of a case as those of a C function.
 
-What C cannot say is Unsupported: a string for a tensor, an array of another length than the one
+What C cannot say is Unsaid: a string for a tensor, an array of another length than the one
 that is implied, a number that its type does not hold.
 """
 
@@ -28,7 +28,7 @@ from suanzi.conformance.subjects.c_memory import (
     check_layout,
     scales,
 )
-from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsupported
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsaid
 from suanzi.device import Device as KnownDevice
 from suanzi.standard.prototypes import Item, Prototype, enumerations
 from suanzi.status import StatusError
@@ -85,7 +85,7 @@ class Arguments:
     def _argument(self, item: Item) -> Any:
         name, given = item.name, item.name in self.given
         if not given and name not in defaults(self.function.interface.name):
-            raise Unsupported(f"C cannot leave out {name}")
+            raise Unsaid(f"C cannot leave out {name}")
         value = self.given[name] if given else defaults(self.function.interface.name)[name]
         if given and value in ([], ()) and self._empty_is_null(name):
             given, value = False, None
@@ -114,19 +114,19 @@ class Arguments:
             kind = "int8" if kind == "bool" else kind
             value = tensor(kind, [_exact(value, kind)], ())
         if not isinstance(value, Data):
-            raise Unsupported(f"in C, {name} is a tensor")
+            raise Unsaid(f"in C, {name} is a tensor")
         check_layout(value)
         if value.layout != "destroyed":
             return self.memory.tensor(name, value)
         if name in defaults(self.function.interface.name):
-            raise Unsupported(f"a destroyed tensor is NULL, which leaves {name} out")
+            raise Unsaid(f"a destroyed tensor is NULL, which leaves {name} out")
         return None
 
     def _list(self, name: str, value: Any) -> int | None:
         if value is None:
             return None
         if not isinstance(value, list | tuple):
-            raise Unsupported(f"in C, {name} is an array of tensors")
+            raise Unsaid(f"in C, {name} is an array of tensors")
         handles = [self._tensor(f"{name}[{i}]", x) or 0 for i, x in enumerate(value)]
         self._counts[name] = len(handles)
         return self.memory.place(name, np.array(handles, np.uintp).tobytes())
@@ -135,11 +135,11 @@ class Arguments:
         if value is None:
             return None
         if not isinstance(value, str) or not value.isascii():
-            raise Unsupported(f"in C, {item.name} is a string")
+            raise Unsaid(f"in C, {item.name} is a string")
         if item.pointer:
             return self.memory.place(item.name, value.encode() + b"\0")
         if len(value) != 1:
-            raise Unsupported(f"in C, {item.name} is one character")
+            raise Unsaid(f"in C, {item.name} is one character")
         return value.encode()
 
     def _pointed(self, item: Item, value: Any) -> int:
@@ -159,7 +159,7 @@ class Arguments:
             value = [value] * (wanted if wanted is not None else 1)
         found = _flat(_plain(value))
         if wanted is not None and len(found) != wanted:
-            raise Unsupported(f"in C, {item.name} has no length: it is {wanted}")
+            raise Unsaid(f"in C, {item.name} has no length: it is {wanted}")
         self._counts[item.name] = len(found)
         kind = _ARRAYS[item.base]
         for x in found:
@@ -169,7 +169,7 @@ class Arguments:
                 low, high = limits(kind)
                 fits = isinstance(x, int) and not isinstance(x, bool) and low <= x <= high
             if not fits:
-                raise Unsupported(f"in C, {item.name} has elements of the type {item.base}")
+                raise Unsaid(f"in C, {item.name} has elements of the type {item.base}")
         return np.array(found, kind).tobytes()
 
     def _scales(self, value: Any) -> tuple[Any, ...]:
@@ -199,12 +199,12 @@ class Arguments:
             stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
             same = value.dtype in (kind, stored) and value.size == count
             if not same or value.layout != "dense":
-                raise Unsupported("in C, values are bytes: they have neither dtype nor shape")
+                raise Unsaid("in C, values are bytes: they have neither dtype nor shape")
             raw = value.raw
         else:
             found = _flat(_plain(value))
             if len(found) != count and found:
-                raise Unsupported("in C, values are bytes: they have no shape")
+                raise Unsaid("in C, values are bytes: they have no shape")
             raw = tensor(kind, [_exact(x, kind) for x in found]).raw
         self._counts["values"] = len(raw)
         return self.memory.place("values", raw)
@@ -215,11 +215,11 @@ class Arguments:
         kind = self._dtype() if made else self._dtype_of_input()
         if isinstance(value, Data):
             if value.dtype != kind or value.size != 1:
-                raise Unsupported(f"in C, {item.name} is one {kind}")
+                raise Unsaid(f"in C, {item.name} is one {kind}")
             return self.memory.place(item.name, value.raw)
         element = tensor(kind, [_exact(value, kind)])
         if item.name in _COMPUTED_WITH and not _is_exact(element, value):
-            raise Unsupported(f"{value!r} is no {kind} in C")
+            raise Unsaid(f"{value!r} is no {kind} in C")
         return self.memory.place(item.name, element.raw)
 
     def _scalar(self, item: Item, value: Any) -> Any:
@@ -229,7 +229,7 @@ class Arguments:
             try:
                 device = KnownDevice(value)
             except StatusError as error:
-                raise Unsupported(str(error)) from None
+                raise Unsaid(str(error)) from None
             return Device(device.type, device.id)
         if item.base == "Shape":
             dims = (value,) if isinstance(value, int) else tuple(_flat(_plain(value)))
@@ -240,7 +240,7 @@ class Arguments:
             return members.index(value) if value in members else _NO_MEMBER
         if item.base == "bool":
             if not isinstance(value, bool):
-                raise Unsupported(f"in C, {item.name} is a bool")
+                raise Unsaid(f"in C, {item.name} is a bool")
             return value
         if item.base in ("float", "double"):
             return self._float(item, value)
@@ -251,19 +251,19 @@ class Arguments:
         if value is None:  # the precision of lstsq
             return float(dtypes.finfo(dtypes.dtype(self._dtype_of_first())).eps)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Unsupported(f"in C, {item.name} is a {item.base}")
+            raise Unsaid(f"in C, {item.name} is a {item.base}")
         return float(value)
 
     def _check_integers(self, item: Item, found: tuple[Any, ...], kind: Any) -> None:
         limit = 1 << (8 * ctypes.sizeof(kind) - 1)
         for x in found:
             if isinstance(x, bool) or not isinstance(x, int) or not -limit <= x < limit:
-                raise Unsupported(f"in C, {item.name} is of the type {item.base}")
+                raise Unsaid(f"in C, {item.name} is of the type {item.base}")
 
     def _length(self, name: str, array: str) -> int:
         count = self._counts.get(array, 0)
         if self.given.get(name, count) != count:
-            raise Unsupported(f"in C, {array} would be read past its end: {name} is not {count}")
+            raise Unsaid(f"in C, {array} would be read past its end: {name} is not {count}")
         return count
 
     def _derived(self, name: str) -> int:
@@ -272,12 +272,12 @@ class Arguments:
         if name == "n_bytes":
             count = self._counts.get("values", 0)
             if given is not None and not 0 <= given <= count:
-                raise Unsupported("in C, values would be read past their end")
+                raise Unsaid("in C, values would be read past their end")
             return count if given is None else int(given)
         if given is not None:
             self._check_integers(Item(name, "int", False, True), (given,), ctypes.c_int)
             if name == "nsplit" and self._counts.get("split_sizes", given) != given:
-                raise Unsupported("in C, split_sizes has nsplit elements")
+                raise Unsaid("in C, split_sizes has nsplit elements")
             return int(given)
         if name == "nnzs":
             return self._nnzs()
@@ -310,7 +310,7 @@ class Arguments:
         try:
             return dtypes.dtype(given).name
         except StatusError as error:
-            raise Unsupported(str(error)) from None
+            raise Unsaid(str(error)) from None
 
     def _dtype_of_input(self) -> str:
         found = self.given.get("input")
@@ -318,7 +318,7 @@ class Arguments:
 
     def _dtype_of_first(self) -> str:
         if not self._tensors:
-            raise Unsupported("in C, a scalar has the dtype of a tensor, and there is none")
+            raise Unsaid("in C, a scalar has the dtype of a tensor, and there is none")
         return self._tensors[0].dtype
 
 
@@ -357,7 +357,7 @@ def _exact(x: Any, dtype: str) -> Any:
         low, high = _limits(dtype)
         if x == x // 1 and low <= x <= high:
             return int(x)
-    raise Unsupported(f"{x!r} is no {dtype} in C")
+    raise Unsaid(f"{x!r} is no {dtype} in C")
 
 
 def _is_exact(element: Data, x: complex) -> bool:

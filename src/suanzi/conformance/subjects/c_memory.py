@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from suanzi import dtypes
-from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
 from suanzi.device import DeviceType
 from suanzi.layout import LayoutType
 
@@ -153,7 +153,7 @@ def scales(
     if len(given) == 1:
         return tuple(given) * count
     if len(given) != count:
-        raise Unsupported(f"in C, scale has no length: it is {count}")
+        raise Unsaid(f"in C, scale has no length: it is {count}")
     return tuple(given)
 
 
@@ -170,11 +170,11 @@ LAYOUTS = frozenset({"dense", "columns", "offset", "destroyed"})
 
 
 def check_layout(data: Data) -> None:
-    """Raise Unsupported if A.1 has no words for a tensor."""
+    """Raise Unsaid if A.1 has no words for a tensor."""
     if data.sparse is not None:
-        raise Unsupported("A.1 has no place for the indices of a sparse tensor")
+        raise Unsaid("A.1 has no place for the indices of a sparse tensor")
     if data.layout not in LAYOUTS:
-        raise Unsupported(f"A.1 has no strides: no tensor of the layout {data.layout!r}")
+        raise Unsaid(f"A.1 has no strides: no tensor of the layout {data.layout!r}")
 
 
 def _reordered(data: Data, axes: tuple[int, ...]) -> bytes:
@@ -196,7 +196,7 @@ def read_tensor(label: str, address: int | None) -> Data:
     if storage.device.type != DeviceType.CPU:
         raise Broken(f"{label} lies on a device of the type {storage.device.type}, no CPU")
     if impl.shape.layout.type != LayoutType.DENSE:
-        raise Unsupported("A.1 has no place for the indices of a sparse tensor")
+        raise Unsaid("A.1 has no place for the indices of a sparse tensor")
     ndim = impl.shape.ndim
     if not 0 <= ndim <= _MOST_AXES:
         raise Broken(f"{label} has {ndim} axes")

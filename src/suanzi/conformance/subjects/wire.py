@@ -47,6 +47,13 @@ class Unsupported(Exception):
     """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
 
 
+class Unsaid(Unsupported):
+    """What a kind of subject has no words for, as C for a string where a tensor stands.
+
+    No library of that kind could answer, so it is no demand on this one.
+    """
+
+
 class Broken(Exception):
     """What no call may do, whatever it returns: change an input, give what is no tensor."""
 

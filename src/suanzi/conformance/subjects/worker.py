@@ -147,17 +147,15 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
         given = wire.from_json(question["arguments"])
         made = {name: _made(adapter, value) for name, value in given.items()}
     except wire.Unsupported as error:
-        return {"unsupported": str(error)}
+        return _unsupported(error)
     except Exception as error:
         return {"broken": f"create: {_said(error)}", "trace": _trace()}
     try:
         if question.get("rules") and hasattr(adapter, "use_rules"):
             adapter.use_rules(question["rules"])
         status, outputs = _called(adapter, question["op"], made)
-    except wire.NoKernel as error:
-        return {"unsupported": str(error), "refused": True}
     except wire.Unsupported as error:
-        return {"unsupported": str(error)}
+        return _unsupported(error)
     except wire.Broken as error:
         return {"broken": str(error)}
     if status is not None and not isinstance(status, str):
@@ -167,9 +165,16 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
             return {"status": status, "error": str(outputs)[:LONGEST]}
         return {"status": status, "outputs": [wire.to_json(_read(adapter, x)) for x in outputs]}
     except wire.Unsupported as error:
-        return {"unsupported": str(error)}
+        return _unsupported(error)
     except Exception as error:
         return {"broken": f"read: {_said(error)}", "trace": _trace()}
+
+
+def _unsupported(error: wire.Unsupported) -> dict[str, Any]:
+    """Return what a subject has not: for want of a kernel, of words, or of all of it."""
+    kinds = {"refused": wire.NoKernel, "unsaid": wire.Unsaid}
+    more = {name: True for name, kind in kinds.items() if isinstance(error, kind)}
+    return {"unsupported": str(error), **more}
 
 
 def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, Any]:
