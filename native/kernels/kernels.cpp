@@ -5,17 +5,36 @@
 #include <cstdlib>
 #include <cstring>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace suanzi {
 
 const Kernels& baseline_kernels() noexcept;
 #if defined(SUANZI_X86_LEVELS)
 const Kernels& avx2_kernels() noexcept;
 const Kernels& avx512_kernels() noexcept;
+#elif defined(SUANZI_ARM_LEVELS)
+const Kernels& armv82_kernels() noexcept;
 #endif
 
 namespace {
 
 std::atomic<const Kernels*> active{nullptr};
+
+#if defined(SUANZI_ARM_LEVELS)
+// Whether the processor computes in float16 and has dot products of bytes.
+bool has_armv82() noexcept {
+#if defined(__linux__)
+  constexpr unsigned long wanted = HWCAP_ASIMDHP | HWCAP_FPHP | HWCAP_ASIMDDP;
+  return (getauxval(AT_HWCAP) & wanted) == wanted;
+#else
+  return true;  // every Apple processor that macOS runs on
+#endif
+}
+#endif
 
 const Kernels* find(const char* level) noexcept {
   for (const Kernels* table : available_kernels())
@@ -41,6 +60,8 @@ std::array<const Kernels*, 3> available_kernels() noexcept {
     found[count++] = &avx512_kernels();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
     found[count++] = &avx2_kernels();
+#elif defined(SUANZI_ARM_LEVELS)
+  if (has_armv82()) found[count++] = &armv82_kernels();
 #endif
   found[count] = &baseline_kernels();
   return found;

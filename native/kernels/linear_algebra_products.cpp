@@ -13,6 +13,8 @@ namespace {
 constexpr int vector_bytes = 64, tile_rows = 8;
 #elif defined(__AVX2__)
 constexpr int vector_bytes = 32, tile_rows = 4;
+#elif defined(__aarch64__)
+constexpr int vector_bytes = 16, tile_rows = 8;
 #else
 constexpr int vector_bytes = 16, tile_rows = 4;
 #endif
@@ -219,7 +221,62 @@ struct Pairs {
     return sum + lows * static_cast<u32>(low) + highs * static_cast<u32>(high);
 #endif
   }
+#if defined(__aarch64__)
+  // Four rows at once: its instruction takes one lane of an operand for all of the other.
+  static void four_steps(Vector<u32> (*sums)[tile_vectors], const u32* a, const Vector<u32>* b) {
+    static_assert(tile_vectors == 2);
+    int16x8_t left = vreinterpretq_s16_u32(vld1q_u32(a)), first = (int16x8_t)b[0], second = (int16x8_t)b[1];
+    int16x8_t even = vuzp1q_s16(first, second), odd = vuzp2q_s16(first, second);
+    add_products<0>(sums[0], left, even, odd);
+    add_products<1>(sums[1], left, even, odd);
+    add_products<2>(sums[2], left, even, odd);
+    add_products<3>(sums[3], left, even, odd);
+  }
+
+ private:
+  template <int row>
+  static void add_products(Vector<u32> (&sums)[tile_vectors], int16x8_t a, int16x8_t even, int16x8_t odd) {
+    auto low = (int32x4_t)sums[0], high = (int32x4_t)sums[1];
+    low = vmlal_laneq_s16(low, vget_low_s16(even), a, 2 * row);
+    high = vmlal_high_laneq_s16(high, even, a, 2 * row);
+    sums[0] = (Vector<u32>)vmlal_laneq_s16(low, vget_low_s16(odd), a, 2 * row + 1);
+    sums[1] = (Vector<u32>)vmlal_high_laneq_s16(high, odd, a, 2 * row + 1);
+  }
+#endif
 };
+
+#if defined(__ARM_FEATURE_DOTPROD)
+// Four bytes in a place, multiplied and added up to 32 bits by one instruction.
+template <bool is_signed>
+struct Fours {
+  using Element = u8;
+  using Packed = u32;
+  static constexpr std::int64_t depth = 4;
+  static Packed pack(const u8* from, std::int64_t stride, std::int64_t left) {
+    u32 found = *from;
+    for (int i = 1; i < 4; ++i) found |= left > i ? u32{from[i * stride]} << 8 * i : 0;
+    return found;
+  }
+  static void four_steps(Vector<u32> (*sums)[tile_vectors], const u32* a, const Vector<u32>* b) {
+    uint32x4_t left = vld1q_u32(a);
+    for (int j = 0; j < tile_vectors; ++j) {
+      sums[0][j] = step<0>(sums[0][j], left, b[j]);
+      sums[1][j] = step<1>(sums[1][j], left, b[j]);
+      sums[2][j] = step<2>(sums[2][j], left, b[j]);
+      sums[3][j] = step<3>(sums[3][j], left, b[j]);
+    }
+  }
+
+ private:
+  template <int place>
+  static Vector<u32> step(Vector<u32> sum, uint32x4_t a, Vector<u32> b) {
+    auto y = (uint32x4_t)b;
+    if constexpr (is_signed)
+      return (Vector<u32>)vdotq_laneq_s32((int32x4_t)sum, vreinterpretq_s8_u32(y), vreinterpretq_s8_u32(a), place);
+    else return (Vector<u32>)vdotq_laneq_u32((uint32x4_t)sum, vreinterpretq_u8_u32(y), vreinterpretq_u8_u32(a), place);
+  }
+};
+#endif
 
 // Panels of `width` columns (rows, for the left operand), one behind the other; what is missing is 0.
 template <class How, int width>
@@ -271,8 +328,11 @@ struct Tile {
     for (std::int64_t p = 0; p < places; ++p, a += rows, b += columns) {
       V right[tile_vectors];
       for (int j = 0; j < tile_vectors; ++j) right[j] = load(b + j * lanes);
-      for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < tile_vectors; ++j) sums[i][j] = How::step(sums[i][j], a[i], right[j]);
+      if constexpr (requires { How::four_steps(sums, a, right); })
+        for (int i = 0; i < rows; i += 4) How::four_steps(sums + i, a + i, right);
+      else
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < tile_vectors; ++j) sums[i][j] = How::step(sums[i][j], a[i], right[j]);
     }
     if (whole) {
       for (int i = 0; i < rows; ++i) std::memcpy(c + i * c_row, sums[i], sizeof sums[i]);
@@ -363,6 +423,10 @@ ProductKernels make() {
   fill<c64>(k, Sum::c64);
   fill<c128>(k, Sum::c128);
   k.multiply_pairs = &multiply<Pairs>;
+#if defined(__ARM_FEATURE_DOTPROD)
+  k.multiply_bytes[0] = &multiply<Fours<true>>;
+  k.multiply_bytes[1] = &multiply<Fours<false>>;
+#endif
   return k;
 }
 

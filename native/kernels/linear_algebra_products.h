@@ -34,7 +34,8 @@ struct ProductKernels {
   Dots dots[sum_count];
   AddRows add_rows[sum_count];
   Multiply multiply[sum_count];
-  Multiply multiply_pairs;  // of int16 to int32
+  Multiply multiply_pairs;     // of int16 to int32
+  Multiply multiply_bytes[2];  // of int8 to int32, of uint8 to uint32; null where that would be no faster
   AddTo add[sum_count];
 };
 

@@ -18,18 +18,21 @@ namespace suanzi {
 
 Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
   if (facts(promoted).is_complex()) {
-    if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128, false};
-    return {Dtype::complex64, Dtype::complex64, Sum::c64, false};
+    if (promoted == Dtype::complex128) return {promoted, promoted, Sum::c128};
+    return {Dtype::complex64, Dtype::complex64, Sum::c64};
   }
   if (facts(promoted).is_float()) {
-    if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64, false};
-    return {Dtype::float32, Dtype::float32, Sum::f32, false};
+    if (promoted == Dtype::float64) return {promoted, promoted, Sum::f64};
+    return {Dtype::float32, Dtype::float32, Sum::f32};
   }
+  const ProductKernels& own = *kernels().products;
   auto fits = [](Dtype x) { return x == Dtype::int8 || x == Dtype::uint8 || x == Dtype::int16 || x == Dtype::boolean; };
-  if (facts(promoted).bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64, false};
-  if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, true};
-  if (facts(promoted).bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16, false};
-  return {Dtype::int32, Dtype::int32, Sum::w32, false};
+  if (facts(promoted).bits == 64) return {Dtype::int64, Dtype::int64, Sum::w64};
+  if (matrices && a == b && (a == Dtype::int8 || a == Dtype::uint8))
+    if (Multiply bytes = own.multiply_bytes[a == Dtype::uint8]) return {a, Dtype::int32, Sum::w32, bytes};
+  if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, own.multiply_pairs};
+  if (facts(promoted).bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16};
+  return {Dtype::int32, Dtype::int32, Sum::w32};
 }
 
 bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
@@ -127,7 +130,7 @@ class Multiplication {
         for (std::int64_t r = 0; r < m; ++r)
           std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
       else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
-      else (p.way.pairs ? own.multiply_pairs : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
+      else (p.way.own ? p.way.own : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
       const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
       for (std::int64_t r = 0; r < m; ++r)

@@ -22,7 +22,7 @@ inline bool same_bits(Dtype a, Dtype b) {
 struct Way {
   Dtype operand, sum;
   Sum kernel;
-  bool pairs;
+  Multiply own = nullptr;  // of matrices, where there is a better one than that of `kernel`
 };
 
 // How a product of operands of two dtypes is computed in a third.

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
+from suanzi import _core
 from suanzi.cli import main
 
 
@@ -221,7 +222,9 @@ def test_every_command_has_help_with_an_example(
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "promote" in run(capsys)[1]
     assert "suanzi promote i32 bf16" in run(capsys, "--help")[1]
-    assert run(capsys, "--version")[1].strip() == sz.__version__
+    version, _, level = run(capsys, "--version")[1].strip().partition(" ")
+    assert version == sz.__version__
+    assert level == f"(level {_core.level()} of {', '.join(_core.levels())})"
 
 
 def command() -> list[str]:

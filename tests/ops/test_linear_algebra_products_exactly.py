@@ -51,6 +51,25 @@ def test_our_own_kernels_give_the_same_bits_on_every_level(shapes: Any, dt: sz.D
     assert len(set(found)) == 1
 
 
+@pytest.mark.parametrize(("m", "k", "n"), [(2, 1, 2), (8, 4, 8), (9, 7, 17), (65, 513, 257)])
+@pytest.mark.parametrize("dt", [np.int8, np.uint8, np.int16], ids=lambda dt: dt.__name__)
+def test_narrow_integers_wrap_alike_around_the_edges_of_tiles(
+    dt: type[np.integer[Any]], m: int, k: int, n: int
+) -> None:
+    ends = np.iinfo(dt)
+    rng = np.random.default_rng([m, k, n])
+    x, y = (rng.integers(ends.min, ends.max + 1, shape, dtype=dt) for shape in ((m, k), (k, n)))
+    x[0], y[:, 0] = ends.min, ends.min  # the largest products there are
+    x[-1], y[:, -1] = ends.max, ends.max
+    expected = (x.astype(np.int64) @ y.astype(np.int64)).astype(dt)
+    a, b = sz.tensor(x), sz.tensor(y)
+    other_a, other_b = (sz.transpose(sz.contiguous(sz.transpose(t))) for t in (a, b))
+    for level in _core.levels():
+        _core.use_level(level)
+        assert np.array_equal((a @ b).numpy(), expected), level
+        assert np.array_equal((other_a @ other_b).numpy(), expected), level
+
+
 @pytest.mark.parametrize(
     "shapes",
     [((1100, 90), (90, 1300)), ((333, 1001), (1001, 517)), ((700, 701), (701, 702)),

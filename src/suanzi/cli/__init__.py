@@ -27,6 +27,14 @@ from suanzi.promote.live import live as run_live
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
+
+def _version() -> str:
+    """Return the version, the instruction-set level in use and those this machine has."""
+    from suanzi import _core
+
+    return f"{sz.__version__} (level {_core.level()} of {', '.join(_core.levels())})"
+
+
 app = App(
     name="suanzi",
     suppress_keyboard_interrupt=False,  # `main` says so, and gives the status that is documented
@@ -41,7 +49,7 @@ app = App(
     suanzi explain i8 300 --rules torch
     suanzi diff cann torch
     ```""",
-    version=sz.__version__,
+    version=_version,
     help_format="markdown",
 )
 
