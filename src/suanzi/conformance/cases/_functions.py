@@ -32,6 +32,7 @@ def function_cases(op: str, wanted: Wanted) -> Iterator[Case]:
         defined=lambda dtype, row: FUNCTIONS[op].inside(_float(row[0])),
         ordinary=lambda dtype, count, seed, operand: _moderate(op, dtype, count, seed),
         random=lambda dtype, count, seed, operand: _of_every_size(op, dtype, count, seed),
+        refused=lambda dtype: _far_outside(op, dtype),
     )
     yield from all_cases(facts, wanted)
     for dtype in facts.dtypes:
@@ -47,6 +48,14 @@ def _float(x: Value) -> float:
 
 def _rounded(dtype: str, x: float) -> Real:
     return decode(FORMATS[dtype], encode(FORMATS[dtype], real(x)))
+
+
+def _far_outside(op: str, dtype: str) -> Row | None:
+    """Return a number that the function has no value of, where the clause has a status for it."""
+    outside = _rounded(dtype, -20.0)
+    if FUNCTIONS[op].inside(-20.0) or Status.INVALID_ARGUMENT not in interface(op).statuses:
+        return None
+    return (outside,)
 
 
 def _range(op: str) -> tuple[float, float]:

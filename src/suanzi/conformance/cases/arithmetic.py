@@ -76,6 +76,7 @@ def quotients(op: str, wanted: Wanted) -> Iterator[Case]:
         random=_moderate_complex,
         # The standard does not say which sign a remainder or a floor of zero has.
         zero_sign=op in ("div", "true_divide"),
+        refused=lambda dtype: (1, 0) if op in _DIVISIONS and _is_integer(dtype) else None,
     )
     yield from all_cases(facts, wanted)
     if op in _DIVISIONS:
@@ -84,7 +85,7 @@ def quotients(op: str, wanted: Wanted) -> Iterator[Case]:
 
 def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
     for dtype in facts.dtypes:
-        if dtype in FORMATS or dtype in PARTS or not wanted.wants("special", dtype):
+        if not _is_integer(dtype) or not wanted.wants("special", dtype):
             continue
         values = ordinary(dtype, 6, "divided", low=1)
         for title, divisors in (
@@ -105,6 +106,10 @@ def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
             # Alone: the machine's own division stops the process.
             title = "the most negative number by minus one"
             yield from_rows(facts, "special", dtype, title, [(low, -1)] * 3)
+
+
+def _is_integer(dtype: str) -> bool:
+    return dtype not in FORMATS and dtype not in PARTS
 
 
 def _quotient(op: str, dtype: str, x: Value, y: Value) -> Value:

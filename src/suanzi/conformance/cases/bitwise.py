@@ -52,6 +52,7 @@ def shifts(op: str, wanted: Wanted) -> Iterator[Case]:
         defined=lambda dtype, row: _within(dtype, row[1]),
         ordinary=lambda *wanted: _operand(ordinary, *wanted),
         random=lambda *wanted: _operand(anything, *wanted),
+        refused=lambda dtype: None if dtype == "bool" else (1, _width(dtype)),
     )
     yield from all_cases(facts, wanted)
     for dtype in facts.dtypes:

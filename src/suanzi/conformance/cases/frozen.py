@@ -7,11 +7,14 @@ hash of each file and of all.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from os import PathLike
@@ -24,6 +27,7 @@ from suanzi.conformance.judging.checks import find
 from suanzi.conformance.model.basis import BASES
 from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.numbers import Real
+from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects import wire
 from suanzi.conformance.subjects.wire import Data, check_tensors
 from suanzi.promote.library import DEFAULT, rule_set
@@ -51,6 +55,8 @@ def to_data(x: Any) -> Any:
         return {"output": _facts(x)}
     if isinstance(x, Refused):
         return {"refused": _facts(x)}
+    if isinstance(x, Picked):
+        return {"picked": {"base": to_data(x.base), "index": _index(x.index)}}
     if isinstance(x, Check):
         return {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}
     if isinstance(x, Either):
@@ -102,9 +108,32 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "refused": lambda v: Refused(**{k: from_data(x) for k, x in v.items()}),
     "check": _read_check,
     "either": _read_either,
+    "picked": lambda v: _read_picked(v),
     "tuple": lambda v: tuple(from_data(x) for x in v),
     "dict": lambda v: {from_data(k): from_data(x) for k, x in v},
 }
+
+
+def _index(index: Sequence[int]) -> dict[str, Any]:
+    """Return indices in few characters: they repeat, or are thousands of small numbers."""
+    if isinstance(index, Cycle):
+        return {"period": index.period, "count": index.count}
+    packed = zlib.compress(struct.pack(f"<{len(index)}H", *index), 9)
+    return {"packed": base64.b64encode(packed).decode()}
+
+
+def _read_picked(value: dict[str, Any]) -> Picked[Any]:
+    base, index = from_data(value["base"]), value["index"]
+    if "period" in index:
+        period, count = int(index["period"]), int(index["count"])
+        if not 0 < period <= len(base) or not 0 <= count <= wire.LARGEST:
+            raise ValueError(f"{count} elements of {len(base)}, {period} at a time")
+        return Picked(base, Cycle(period, count))
+    opened = zlib.decompressobj().decompress(base64.b64decode(index["packed"]), wire.LARGEST)
+    found = struct.unpack(f"<{len(opened) // 2}H", opened)
+    if any(k >= len(base) for k in found):
+        raise ValueError(f"an element that is none of {len(base)}")
+    return Picked(base, found)
 
 
 def _written(x: Real) -> str:

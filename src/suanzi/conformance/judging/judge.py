@@ -7,13 +7,15 @@ largest relative error.
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from suanzi.conformance.judging.answers import answers_of, is_right
 from suanzi.conformance.judging.checks import slack
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import values
@@ -30,7 +32,8 @@ from suanzi.conformance.model.numbers import (
     spacing,
     two,
 )
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.model.picked import Picked
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 CANN_THRESHOLDS = {
     "float8_e5m2": 2.0**-2,
@@ -93,6 +96,8 @@ def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judge
             return Judgement(f"{name} {came}, not {right}")
     if (found.sparse is None) != (wanted.sparse is None):  # which kind, 6.4 leaves open
         return Judgement(f"sparse {found.sparse}, not {wanted.sparse}")
+    if isinstance(wanted.truth, Picked):
+        return _judge_picked(found, wanted, wanted.truth, operands)
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
@@ -111,6 +116,8 @@ def lenient(wanted: Output) -> Output:
     part = PARTS.get(wanted.dtype, wanted.dtype)
     if part not in FORMATS:
         return wanted
+    if isinstance(truth := wanted.truth, Picked):
+        return _lenient_picked(wanted, truth)
     form, times = FORMATS[part], slack(part)
     least = max(Fraction(times, 2), Fraction(wanted.ulp or 0))
     tiny = two(1 - form.bias)
@@ -120,6 +127,50 @@ def lenient(wanted: Output) -> Output:
         for truth, most in zip(wanted.truth, own, strict=True)
     )
     return replace(wanted, ulp=None, allowed=allowed, zero_sign=False)
+
+
+def _lenient_picked(wanted: Output, truth: Picked[Value]) -> Output:
+    own = wanted.allowed
+    assert own is None or isinstance(own, Picked)
+    few = lenient(replace(wanted, truth=truth.base, allowed=None if own is None else own.base))
+    return replace(few, truth=truth, allowed=Picked(tuple(few.allowed or ()), truth.index))
+
+
+def _judge_picked(
+    found: Data, wanted: Output, truth: Picked[Value], operands: Operands | None
+) -> Judgement:
+    """Judge many elements of few values: each value once for each answer that it got."""
+    if found.size != len(truth):
+        return Judgement(f"{found.size} elements, not {len(truth)}")
+    if is_right(found.raw, wanted.dtype, truth):
+        return Judgement(None)
+    answers = answers_of(found.raw, ITEMSIZE[found.dtype], truth)
+    pairs = list(answers)
+    whole = judge(*_few(found, wanted, truth, pairs))
+    if whole.problem is None:
+        return whole
+    bad = [p for p in pairs if judge(*_few(found, wanted, truth, [p])).problem is not None]
+    first = heapq.nsmallest(3, ((answers[p][1], p) for p in bad))
+    got = {i: values(replace(found, shape=(1,), raw=p[1]))[0] for i, p in first}
+    count = sum(answers[p][0] for p in bad)
+    words = _wrong(list(got), got, wanted, operands, count)
+    return replace(whole, problem=words)
+
+
+def _few(
+    found: Data, wanted: Output, truth: Picked[Value], pairs: Sequence[tuple[int, bytes]]
+) -> tuple[Data, Output]:
+    """Return an answer and what is wanted of it, for these pairs of a value and its answer."""
+    shape, which = (len(pairs),), [k for k, _ in pairs]
+    allowed = wanted.allowed
+    assert allowed is None or isinstance(allowed, Picked)
+    few = replace(
+        wanted,
+        shape=shape,
+        truth=tuple(truth.base[k] for k in which),
+        allowed=None if allowed is None else tuple(allowed.base[k] for k in which),
+    )
+    return replace(found, shape=shape, raw=b"".join(raw for _, raw in pairs), repeats=None), few
 
 
 def _judge_integers(got: list[Value], wanted: Output, operands: Operands | None) -> Judgement:
@@ -300,16 +351,22 @@ def _equal(a: Real, b: Real, zero_sign: bool) -> bool:
 
 
 def _wrong(
-    wrong: Sequence[int], got: Sequence[Value], wanted: Output, operands: Operands | None
+    wrong: Sequence[int],
+    got: Sequence[Value] | Mapping[int, Value],
+    wanted: Output,
+    operands: Operands | None,
+    count: int | None = None,
 ) -> str:
+    """Say which elements are wrong; of `count` of them only the first may be given."""
+    count = len(wrong) if count is None else count
     first = "; ".join(
         f"[{', '.join(map(str, _place(i, wanted.shape)))}] "
         + ("" if operands is None else f"{operands(i)}: ")
         + f"{show(got[i])}, not {show(wanted.truth[i])}{_only_the_sign(got[i], wanted.truth[i])}"
         for i in wrong[:3]
     )
-    more = " ..." if len(wrong) > 3 else ""
-    return f"{len(wrong)} of {len(got)} elements: {first}{more}"
+    more = " ..." if count > 3 else ""
+    return f"{count} of {len(wanted.truth)} elements: {first}{more}"
 
 
 def _only_the_sign(found: Value, truth: Value) -> str:

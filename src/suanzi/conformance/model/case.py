@@ -30,6 +30,7 @@ GROUPS = {
     "empty": "no elements, and no axes",
     "special": "NaN, infinities, signed zeros, subnormals, extremes",
     "random": "random values from the seed",
+    "sizes": "lengths around vectors, tiles and blocks, up to a million",
     "status": "every status that the clause lists",
     "promotion": "every cell of the promotion table",
     "example": "the worked examples of Appendix A",

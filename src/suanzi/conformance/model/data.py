@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 
 from suanzi.conformance.model.numbers import (
@@ -61,6 +62,18 @@ def from_bits(dtype: str, bits: Sequence[int], shape: Sequence[int], layout: str
     unit, parts = _unit(dtype)
     assert parts * math.prod(shape) == len(bits), (shape, len(bits))
     return Data(dtype, tuple(shape), struct.pack(f"<{len(bits)}{_CODES[unit]}", *bits), layout)
+
+
+@lru_cache(256)
+def units_of(dtype: str, few: tuple[Value, ...]) -> list[bytes]:
+    """Return the bytes of each of a few values, rounded once.
+
+    >>> units_of("int16", (1, -1))
+    [b'\\x01\\x00', b'\\xff\\xff']
+    """
+    raw = tensor(dtype, few).raw
+    size = ITEMSIZE[dtype]
+    return [raw[at : at + size] for at in range(0, len(raw), size)]
 
 
 def raw_bits(data: Data) -> tuple[int, ...]:

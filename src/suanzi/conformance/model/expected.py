@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.model.numbers import Value
+from suanzi.conformance.model.picked import Picked
 from suanzi.status import Status
 
 
@@ -21,11 +22,11 @@ class Output:
 
     dtype: str
     shape: tuple[int, ...]
-    truth: tuple[Value, ...]
+    truth: tuple[Value, ...] | Picked[Value]
     """In row-major order."""
     ulp: float | None = None
     """The largest error, in units of the last place of the truth."""
-    allowed: tuple[Fraction, ...] | None = None
+    allowed: tuple[Fraction, ...] | Picked[Fraction] | None = None
     """The largest error of each element, where it does not follow from its size, as in a sum."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""

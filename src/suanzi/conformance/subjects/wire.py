@@ -42,6 +42,9 @@ repeated   an axis of stride 0, where its elements are all the same
 destroyed  made, then destroyed: a handle to nothing
 """
 
+LARGEST = 1 << 28
+"""The bytes of the largest tensor that is sent in a few; a forged file may ask for more."""
+
 
 class Unsupported(Exception):
     """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
@@ -75,6 +78,8 @@ class Data:
     zero_point: int | None = None
     sparse: str | None = None
     """The kind of a sparse layout, as in COO; the elements are all of them."""
+    repeats: int | None = field(default=None, compare=False)
+    """After how many bytes the raw ones begin again, where that makes them short to send."""
 
     @property
     def size(self) -> int:
@@ -97,11 +102,12 @@ def to_json(x: Any) -> Any:
     made = {
         "dtype": x.dtype,
         "shape": list(x.shape),
-        "raw": base64.b64encode(x.raw).decode(),
+        "raw": base64.b64encode(x.raw[: x.repeats]).decode(),
         "layout": x.layout if x.layout != "dense" else None,
         "scale": None if x.scale is None else list(x.scale),
         "zero_point": x.zero_point,
         "sparse": x.sparse,
+        "repeats": x.repeats and len(x.raw),
     }
     return {"tensor": {k: v for k, v in made.items() if v is not None}}
 
@@ -124,7 +130,16 @@ def from_json(x: Any) -> Any:
     facts["raw"] = base64.b64decode(facts["raw"])
     if "scale" in facts:
         facts["scale"] = tuple(facts["scale"])
+    if "repeats" in facts:
+        facts["raw"], facts["repeats"] = _repeated(facts["raw"], facts["repeats"])
     return Data(**facts)
+
+
+def _repeated(raw: bytes, count: int) -> tuple[bytes, int]:
+    """Return so many bytes that begin again, and after how many they do."""
+    if not raw or not 0 < count <= LARGEST:
+        raise ValueError(f"{len(raw)} bytes that are to be repeated to {count!r}")
+    return (raw * (count // len(raw) + 1))[:count], len(raw)
 
 
 def check_tensors(x: Any) -> None:

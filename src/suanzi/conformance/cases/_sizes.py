@@ -1,0 +1,111 @@
+"""The sizes at which kernels break: around vectors, tiles, blocks and the parts of threads.
+
+Elements are some of a few, again and again after a prime number of them: see `model.picked`. So
+truth is worked out for few, and a million cost no more than their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from random import Random
+
+from suanzi.conformance.cases import Wanted
+from suanzi.conformance.model.data import units_of
+from suanzi.conformance.model.numbers import Value
+from suanzi.conformance.model.picked import Cycle, joined
+from suanzi.conformance.subjects.wire import Data
+
+PERIOD = 97
+"""The values after which elements repeat: a prime, and more than a vector has of any dtype."""
+_SHORT = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 31, 32, 33, 47, 63, 64, 65, 70)
+_LONG = (127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4097)
+LARGE, LARGE_QUICK = 1_000_003, 65_539
+"""The length of the large case of an operator: no multiple of anything."""
+MATRIX = (65, 129)
+"""Past the edges of tiles of 8, 16, 32, 64 and 128 by one row and by one column."""
+_EVERY_LENGTH = ("float32", "int32")
+_ALWAYS_LARGE = ("float32", "int32", "bool")
+
+
+def lengths(op: str, dtype: str, wanted: Wanted) -> Sequence[int]:
+    """Return lengths around vectors and blocks; all of them in two dtypes, a sample in the others.
+
+    >>> lengths("add", "float32", Wanted())[:6], len(lengths("add", "int8", Wanted()))
+    ((1, 2, 3, 4, 5, 7), 9)
+    """
+    if dtype in _EVERY_LENGTH and not wanted.quick:
+        return _SHORT + _LONG
+    random = Random(f"lengths {op} {dtype}")
+    short, long = (2, 1) if wanted.quick else (5, 4)
+    return sorted([*random.sample(_SHORT, short), *random.sample(_LONG, long)])
+
+
+def large(op: str, dtypes: Sequence[str], wanted: Wanted) -> dict[str, int]:
+    """Return the length of the large case, of the dtypes that have one.
+
+    >>> large("add", ["int8", "float32"], Wanted())["float32"]
+    1000003
+    """
+    chosen = [d for d in _ALWAYS_LARGE if d in dtypes][: 1 if wanted.quick else 2]
+    if not wanted.quick and (others := [d for d in dtypes if d not in chosen]):
+        chosen.append(Random(f"large {op}").choice(others))
+    return dict.fromkeys(chosen, LARGE_QUICK if wanted.quick else LARGE)
+
+
+def places(random: Random, count: int, wanted: Wanted) -> Sequence[int]:
+    """Return every place of a vector, or a sample of them; the first and the last always."""
+    if not wanted.quick:
+        return range(count)
+    return sorted({0, count - 1, *random.sample(range(count), 3)})
+
+
+@dataclass(frozen=True)
+class Few:
+    """A few values of a dtype, of which tensors of any size are made.
+
+    >>> Few("int8", [1, 2]).tensor([0, 1, 1], (3,)).raw
+    b'\\x01\\x02\\x02'
+    """
+
+    dtype: str
+    values: Sequence[Value]
+
+    @cached_property
+    def units(self) -> list[bytes]:
+        """The bytes of each of them."""
+        return units_of(self.dtype, tuple(self.values))
+
+    def tensor(self, index: Sequence[int], shape: Sequence[int], layout: str = "dense") -> Data:
+        """Return a tensor of some of them."""
+        raw = joined(self.units, index)
+        data = Data(self.dtype, tuple(shape), raw, layout)
+        if isinstance(index, Cycle) and len(raw) > 2 * (step := index.period * len(self.units[0])):
+            return replace(data, repeats=step)
+        return data
+
+
+def blocks(count: int) -> list[tuple[str, int]]:
+    """Return a place in the first, in a middle and in the last block of so many elements."""
+    return [("first", 3), ("middle", count // 2 + 1), ("last", count - 1)]
+
+
+def grid(rows: int, columns: int, a: int, b: int) -> list[int]:
+    """Return the numbers of pairs, of `a` values along rows with `b` along columns, repeating.
+
+    >>> grid(3, 3, 2, 2)
+    [0, 1, 0, 2, 3, 2, 0, 1, 0]
+    """
+    return [i % a * b + j % b for i in range(rows) for j in range(columns)]
+
+
+def words(shape: Sequence[int]) -> str:
+    """Return a shape, for titles."""
+    return f"{shape[0]} elements" if len(shape) == 1 else "by".join(map(str, shape))
+
+
+def cycle(shape: Sequence[int]) -> Cycle:
+    """Return which value each element of a shape is."""
+    return Cycle(PERIOD, prod(shape))
