@@ -57,6 +57,15 @@ class Picked(Sequence[T], Generic[T]):
     index: Sequence[int]
     """Which of them each element is."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Picked) and (self.base, [*self.index]) == (
+            other.base,
+            [*other.index],
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.base, len(self)))
+
     def __len__(self) -> int:
         return len(self.index)
 
