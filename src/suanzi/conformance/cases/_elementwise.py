@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from random import Random
-from typing import Any
 
-from suanzi.conformance.cases import Wanted, dtypes_of
-from suanzi.conformance.cases import _sizes as sizes
+from suanzi.conformance.cases import Wanted
+from suanzi.conformance.cases._elementwise_sizes import size_cases
+from suanzi.conformance.cases._operands import (
+    Elementwise,
+    Row,
+    Shape,
+    call,
+    from_rows,
+    outcome,
+    stretched,
+)
 from suanzi.conformance.model.case import Case, Output, Refused
-from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
-from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert, decode
-from suanzi.conformance.model.picked import Cycle, Picked
-from suanzi.conformance.truth.bounds import bound
+from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
+from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
 from suanzi.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
 from suanzi.status import Status, TypeMismatch
 
-Row = tuple[Value, ...]
-"""The operands of one element."""
-Shape = tuple[int, ...]
+__all__ = [
+    "KEEP_INTEGERS",
+    "Elementwise",
+    "Row",
+    "Shape",
+    "all_cases",
+    "call",
+    "from_rows",
+    "integers_become_floats",
+    "outcome",
+    "special_rows",
+    "stretched",
+]
 
 KEEP_INTEGERS = frozenset("pow square reciprocal floor ceil trunc round rint".split())
 """Functions of real numbers that some frameworks compute in integers, where they get them."""
@@ -57,67 +71,6 @@ _LAYOUT_WORDS = {
 }
 
 
-def _same_dtype(dtype: str) -> str:
-    return dtype
-
-
-def _the_dtype(dtype: str, operand: int) -> str:
-    return dtype
-
-
-def _ordinary(dtype: str, count: int, seed: object, operand: int) -> list[Value]:
-    return ordinary(dtype, count, (seed, operand))
-
-
-def _anything(dtype: str, count: int, seed: object, operand: int) -> list[Value]:
-    return anything(dtype, count, (seed, operand))
-
-
-def _always(dtype: str, row: Row) -> bool:
-    return True
-
-
-def _none(dtype: str) -> Row | None:
-    return None
-
-
-@dataclass(frozen=True)
-class Elementwise:
-    """What the cases of an element-wise interface need to know of it."""
-
-    op: str
-    operands: tuple[str, ...]
-    """The names of its tensors."""
-    truth: Callable[[str, Row], Value]
-    """The result of operands of a dtype, before it is rounded."""
-    result: Callable[[str], str] = _same_dtype
-    """The dtype of the result."""
-    dtype_of: Callable[[str, int], str] = _the_dtype
-    """The dtype of the operand of a number."""
-    allowed: Callable[[str, Row, Value], Fraction] | None = None
-    """The largest error, with the truth given, where that does not say it by its size."""
-    defined: Callable[[str, Row], bool] = _always
-    """Whether there is one result; what has none is not tried, or elsewhere."""
-    ordinary: Callable[[str, int, object, int], list[Value]] = _ordinary
-    """Values for the operand of a number, all of them good with any others."""
-    random: Callable[[str, int, object, int], list[Value]] = _anything
-    """Values of every size for an operand; rows that are not defined are left out."""
-    special: Callable[[str], Sequence[Value]] = special
-    zero_sign: bool = True
-    """Whether IEEE 754 or the standard says which sign a zero has."""
-    refused: Callable[[str], Row | None] = _none
-    """A row that makes the whole call an error, as a divisor of zero does."""
-    more: Mapping[str, Any] = field(default_factory=dict)
-    """Further arguments."""
-    label: str = ""
-    """What stands before titles, where an interface is tried in more than one way."""
-
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        """The dtypes it takes."""
-        return tuple(dtypes_of(self.op))
-
-
 def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
     """Give the cases of an element-wise interface in every group and dtype."""
     for dtype in facts.dtypes:
@@ -128,7 +81,7 @@ def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
             ("empty", _empty),
             ("special", _special),
             ("random", _random),
-            ("sizes", _sizes),
+            ("sizes", size_cases),
         ):
             if wanted.wants(group, dtype):
                 yield from maker(facts, dtype, wanted)
@@ -285,145 +238,6 @@ def _random(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
         yield from_rows(facts, "random", dtype, title, rows)
 
 
-# ---- sizes ---------------------------------------------------------------------------------------
-
-
-def _sizes(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
-    count = len(facts.operands)
-    columns = [facts.ordinary(dtype, sizes.PERIOD, "sizes", i) for i in range(count)]
-    few = Rows(facts, dtype, list(zip(*columns, strict=True)))
-    shapes = [(n,) for n in sizes.lengths(facts.op, dtype, wanted)] + [sizes.MATRIX]
-    large = sizes.large(facts.op, facts.dtypes, wanted).get(dtype)
-    for shape in [*shapes, *([] if large is None else [(large,)])]:
-        yield few.case(sizes.words(shape), sizes.cycle(shape), shape)
-    if count > 1:
-        layouts = ["columns", "dense", "columns"][:count]
-        title = f"{sizes.words(sizes.MATRIX)} by columns and by rows"
-        yield few.case(title, sizes.cycle(sizes.MATRIX), sizes.MATRIX, layouts)
-    if not wanted.quick:
-        title = "5003 elements with gaps"
-        yield few.case(title, sizes.cycle((5003,)), (5003,), ["gaps"] * count)
-    if count == 2:
-        yield _stretched_matrix(facts, dtype)
-    yield from _everywhere(facts, dtype, few.rows)
-    if (bad := facts.refused(dtype)) is not None:
-        yield from _refused_everywhere(Rows(facts, dtype, [*few.rows, bad]), wanted)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A few rows of operands, of which tensors of any size are made; their truth is found once."""
-
-    facts: Elementwise
-    dtype: str
-    rows: Sequence[Row]
-
-    @cached_property
-    def columns(self) -> list[sizes.Few]:
-        """The values of each operand."""
-        count = len(self.facts.operands)
-        kinds = [self.facts.dtype_of(self.dtype, i) for i in range(count)]
-        return [sizes.Few(kind, [row[i] for row in self.rows]) for i, kind in enumerate(kinds)]
-
-    @cached_property
-    def right(self) -> Output:
-        """What the result of each row must be."""
-        return outcome(self.facts, self.dtype, (len(self.rows),), self.rows)
-
-    def whole(self, index: Sequence[int], shape: Shape) -> Output:
-        """Return what the result of these rows must be."""
-        few = self.right
-        allowed = None if few.allowed is None else Picked(tuple(few.allowed), index)
-        return replace(few, shape=shape, truth=Picked(tuple(few.truth), index), allowed=allowed)
-
-    def case(
-        self,
-        title: str,
-        index: Sequence[int],
-        shape: Shape,
-        layouts: Sequence[str] | None = None,
-        refused: bool = False,
-    ) -> Case:
-        """Return the case of a call with these rows."""
-        facts = self.facts
-        arguments: dict[str, Any] = {
-            name: self.columns[i].tensor(index, shape, layouts[i] if layouts else "dense")
-            for i, name in enumerate(facts.operands)
-        }
-
-        def expect() -> tuple[Output] | Refused:
-            if not refused:
-                return (self.whole(index, shape),)
-            made = (self.whole(index, shape),) if self.dtype in FORMATS else None
-            return Refused(Status.INVALID_ARGUMENT, instead=made)
-
-        full = f"{facts.label} {title}".strip()
-        return Case(facts.op, "sizes", self.dtype, full, {**arguments, **facts.more}, expect)
-
-
-def _stretched_matrix(facts: Elementwise, dtype: str) -> Case:
-    """Return the case of a column with a row, of few values each."""
-    one, other = (facts.ordinary(dtype, n, "stretched", i) for i, n in enumerate((7, 11)))
-    few = Rows(facts, dtype, list(product(one, other)))
-    rows, columns = sizes.MATRIX
-    made = few.case("", sizes.grid(rows, columns, 7, 11), sizes.MATRIX)
-    first, second = facts.operands
-    kinds = facts.dtype_of(dtype, 0), facts.dtype_of(dtype, 1)
-    arguments = {
-        **made.arguments,
-        first: sizes.Few(kinds[0], one).tensor(Cycle(7, rows), (rows, 1)),
-        second: sizes.Few(kinds[1], other).tensor(Cycle(11, columns), (columns,)),
-    }
-    title = f"{facts.label} {rows}by1 with {columns}".strip()
-    return replace(made, title=title, arguments=arguments)
-
-
-def _everywhere(facts: Elementwise, dtype: str, rows: Sequence[Row]) -> Iterator[Case]:
-    """Give a NaN of each operand at every place of a vector, and nowhere near another."""
-    if dtype not in FORMATS:
-        return
-    nan = decode(FORMATS[dtype], FORMATS[dtype].nan)
-    bad = [
-        (*rows[0][:i], nan, *rows[0][i + 1 :])
-        for i in range(len(facts.operands))
-        if facts.dtype_of(dtype, i) == dtype
-    ]
-    bad = [row for row in bad if facts.defined(dtype, row)]
-    if not bad:
-        return
-    index = [i % sizes.PERIOD for i in range(65 * 66)]
-    for k, at in enumerate(range(0, len(index), 65)):
-        index[at] = len(rows) + k // 2 % len(bad)
-    few = Rows(facts, dtype, [*rows, *bad])
-    yield few.case("NaN at every place of a vector", index, (len(index),))
-
-
-def _refused_everywhere(few: Rows, wanted: Wanted) -> Iterator[Case]:
-    """Give the one row that is refused at every place of a vector, and in every block."""
-    bad, count = len(few.rows) - 1, len(few.facts.operands)
-    random = Random(f"refused {few.facts.op} {few.dtype}")
-    kept = sizes.places(random, 65, wanted)
-    for at in kept if few.dtype in ("int32", "float32") else kept[random.randrange(5) :: 5]:
-        index = [i % sizes.PERIOD for i in range(65)]
-        index[at] = bad
-        yield few.case(f"refused for place {at} of 65", index, (65,), refused=True)
-    for length, layout in ((5003, "dense"), (5003, "gaps"), (70_001, "dense")):
-        for word, at in sizes.blocks(length)[: 1 if wanted.quick else 3]:
-            index = [i % sizes.PERIOD for i in range(length)]
-            index[at] = bad
-            title = f"refused for one of {length} {layout} in the {word} block"
-            yield few.case(title, index, (length,), [layout] * count, refused=True)
-
-
-# ---- calls ---------------------------------------------------------------------------------------
-
-
-def from_rows(facts: Elementwise, group: str, dtype: str, title: str, rows: Sequence[Row]) -> Case:
-    """Return the case of a call with one row of operands for each element."""
-    columns = [[row[i] for row in rows] for i in range(len(facts.operands))]
-    return call(facts, group, dtype, title, columns, [(len(rows),)] * len(columns))
-
-
 def _dense(
     facts: Elementwise,
     group: str,
@@ -435,69 +249,3 @@ def _dense(
     """Return the case of a call with ordinary values of these shapes."""
     columns = [facts.ordinary(dtype, math.prod(s), group, i) for i, s in enumerate(shapes)]
     return call(facts, group, dtype, title, columns, shapes, layouts)
-
-
-def call(
-    facts: Elementwise,
-    group: str,
-    dtype: str,
-    title: str,
-    columns: Sequence[Sequence[Value]],
-    shapes: Sequence[Shape],
-    layouts: Sequence[str] | None = None,
-) -> Case:
-    """Return the case of a call with these operands."""
-    arguments: dict[str, Any] = {
-        name: tensor(
-            facts.dtype_of(dtype, i), columns[i], shapes[i], layouts[i] if layouts else "dense"
-        )
-        for i, name in enumerate(facts.operands)
-    }
-
-    def expect() -> tuple[Output]:
-        shape, rows = stretched(columns, shapes)
-        return (outcome(facts, dtype, shape, rows),)
-
-    full = f"{facts.label} {title}".strip()
-    return Case(facts.op, group, dtype, full, {**arguments, **facts.more}, expect)
-
-
-def outcome(facts: Elementwise, dtype: str, shape: Shape, rows: Sequence[Row]) -> Output:
-    """Return what the result of rows of operands must be."""
-    allowed = facts.allowed
-    limit = None if allowed is not None else bound(facts.op, dtype)
-    truth = tuple(facts.truth(dtype, row) for row in rows)
-    return Output(
-        facts.result(dtype),
-        shape,
-        truth,
-        ulp=limit,
-        allowed=None
-        if allowed is None
-        else tuple(allowed(dtype, row, right) for row, right in zip(rows, truth, strict=True)),
-        # The zero parts of a complex product come of sums, in an order that is nobody's.
-        zero_sign=facts.zero_sign and not (dtype in PARTS and limit is not None),
-    )
-
-
-def stretched(
-    columns: Sequence[Sequence[Value]], shapes: Sequence[Shape]
-) -> tuple[Shape, list[Row]]:
-    """Return the common shape, and the operands of each of its elements in row-major order.
-
-    >>> stretched([[1, 2], [5]], [(2,), ()])
-    ((2,), [(1, 5), (2, 5)])
-    """
-    rank = max(map(len, shapes))
-    full = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
-    whole = tuple(next((n for n in lengths if n != 1), 1) for lengths in zip(*full, strict=True))
-    rows = []
-    for place in product(*map(range, whole)):
-        row = []
-        for values, shape in zip(columns, full, strict=True):
-            at = 0
-            for i, n in zip(place, shape, strict=True):
-                at = at * n + (i if n != 1 else 0)
-            row.append(values[at])
-        rows.append(tuple(row))
-    return whole, rows
