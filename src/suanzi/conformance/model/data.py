@@ -96,6 +96,23 @@ def values(data: Data) -> list[Value]:
     return [b - 2**width if signed and b >> (width - 1) else b for b in bits]
 
 
+def numbers(data: Data) -> list[int | float]:
+    """Return the elements as Python has them, complex ones as two each.
+
+    >>> numbers(tensor("float16", [0.1, -0.0]))
+    [0.0999755859375, -0.0]
+    """
+    found: list[int | float] = []
+    for x in values(data):
+        for part in x if isinstance(x, tuple) else (x,):
+            if not isinstance(part, Real):
+                found.append(part)
+                continue
+            size = math.inf if part.size is None else float(part.size)
+            found.append(math.nan if part.is_nan else -size if part.negative else size)
+    return found
+
+
 def special(dtype: str) -> tuple[Value, ...]:
     """Return the values of a dtype that break things."""
     if dtype == "bool":

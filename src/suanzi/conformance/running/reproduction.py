@@ -1,28 +1,34 @@
-"""Something to paste for a case: a script in the subject's own terms, or the command of the kit.
+"""Something to paste for a case: a program in the subject's own terms, or the command of the kit.
 
 For suanzi that is a call of the standard's form; for a framework, the expression that its adapter
-has for the interface, with the adapter's functions that it needs, cut from its file.
+has for the interface, with the adapter's functions that it needs, cut from its file; for another
+adapter, calls of its methods; for a C library, a program in C. Each asserts what is due.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 
+from suanzi.conformance.judging.due import ways
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import Real, Value
+from suanzi.conformance.running.asserting import BETWEEN, FLAT, outputs_asserted
 from suanzi.conformance.running.excerpts import Excerpts
 from suanzi.conformance.running.process import Backend, Facts
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.subjects.wire import Data, Unsupported
 
 _FRAMEWORKS = Path(__file__).parents[1] / "subjects" / "frameworks"
 _MOST_ELEMENTS = 2000
+_LONGEST = 100_000
+"""Characters of a program beyond which nobody would paste it."""
 _PLAIN = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 "
     "bfloat16 float32 float64 complex64 complex128".split()
@@ -35,23 +41,37 @@ def reproduction(case: Case, backend: Backend, facts: Facts) -> str:
     >>> from suanzi.conformance.cases import cases
     >>> from suanzi.conformance.running.run import facts_of
     >>> suanzi = Backend("suanzi", "suanzi_adapter:Adapter")
-    >>> print(reproduction(cases("square")[-1], suanzi, facts_of(suanzi)))
-    # square/example/float32/A.2.8.4-1: clause 7.2.8.4
-    import suanzi as sz
-    from suanzi import interface
-    <BLANKLINE>
+    >>> script = reproduction(cases("square")[-1], suanzi, facts_of(suanzi))
+    >>> print(script[script.index("x = ") :])
     x = sz.tensor([2.0, 3.0, 4.0], sz.float32)
-    print(interface.op_square(x=x))
+    status, *outputs = interface.op_square(x=x)
+    assert status.name == 'SUCCESS', interface.last_error()
+    assert len(outputs) == 1, outputs
+    x = outputs[0]
+    assert str(x.dtype) == 'float32', str(x.dtype)
+    assert list(x.shape) == [3], list(x.shape)
+    due = [4.0, 9.0, 16.0]
+    between(numbers(read(x)), due, due)
     """
-    size = sum(data.size for data in _tensors(list(case.arguments.values())))
-    if size <= _MOST_ELEMENTS:
-        if backend.adapter == "suanzi_adapter:Adapter":
-            return _of_suanzi(case, facts)
-        if backend.adapter.startswith("frameworks."):
-            script = _of_framework(case, backend, facts)
-            if script is not None:
-                return script
-    return command(case, backend)
+    script = None
+    if sum(data.size for data in _tensors(list(case.arguments.values()))) <= _MOST_ELEMENTS:
+        script = _program(case, backend, facts)
+    return command(case, backend) if script is None or len(script) > _LONGEST else script
+
+
+def _program(case: Case, backend: Backend, facts: Facts) -> str | None:
+    if backend.adapter == "suanzi_adapter:Adapter":
+        return _of_suanzi(case, facts)
+    if backend.adapter.startswith("frameworks."):
+        return _of_framework(case, backend, facts)
+    if backend.adapter.endswith("c_adapter:Adapter"):
+        from suanzi.conformance.running.c_program import c_program
+
+        try:
+            return c_program(case, str(backend.options.get("path", backend.title)))
+        except Unsupported:  # what C cannot say is no program
+            return None
+    return _of_adapter(case, backend, facts)
 
 
 def command(case: Case, backend: Backend) -> str:
@@ -83,15 +103,97 @@ def _of_suanzi(case: Case, facts: Facts) -> str:
     if case.rules is not None and case.rules != facts.rules:
         lines.append(f"sz.set_promotion({case.rules!r})")
     for name, value in case.arguments.items():
-        lines.append(f"{name} = {_written(value, lambda data: _suanzi_tensor(data, needed))}")
-    given = ", ".join(f"{name}={name}" for name in case.arguments)
-    lines.append(f"print(interface.{case.interface.c_name}({given}))")
+        text = _written(value, lambda data: _suanzi_tensor(data, needed))
+        lines.append(f"{_variable(name)} = {text}")
+    given = ", ".join(f"{name}={_variable(name)}" for name in case.arguments)
+    lines.append(f"status, *outputs = interface.{case.interface.c_name}({given})")
+    lines += _due(case, "interface.last_error()", "status.name", "str(x.dtype)", "numbers(read(x))")
     text = "\n".join(lines)
     head = ["import suanzi as sz", "from suanzi import interface"]
+    if "numbers(" in text:
+        head.append("from suanzi.conformance.model.data import numbers")
+    names = [name for name in ("create", "read") if f"{name}(" in text]
+    if names:
+        head.append(f"from suanzi.conformance.subjects.suanzi_adapter import {', '.join(names)}")
     if needed:
-        head.append("from suanzi.conformance.subjects.suanzi_adapter import create")
         head.append("from suanzi.conformance.subjects.wire import Data")
-    return "\n".join([_title(case), *_math(text), *head, "", text])
+    return _script(case, head, text)
+
+
+def _of_adapter(case: Case, backend: Backend, facts: Facts) -> str:
+    module, _, made = backend.adapter.partition(":")
+    options = ", ".join(f"{name}={value!r}" for name, value in backend.options.items())
+    lines = [f"adapter = {made}({options})"]
+    for name, value in case.arguments.items():
+        text = _written(value, lambda data: f"adapter.create({_data(data)})")
+        lines.append(f"{name}_ = {text}")
+    given = ", ".join(f"{name!r}: {name}_" for name in case.arguments)
+    call = f"found = adapter.call({case.op!r}, {{{given}}})"
+    lines += [
+        'if hasattr(adapter, "use_rules"):',
+        f"    adapter.use_rules({case.rules or facts.rules!r})",
+        "error = None",
+        "try:",
+        f"    {call}",
+        "except Exception as raised:",
+        "    error = raised",
+        '    found = (adapter.status(error) if hasattr(adapter, "status") else None) or "refused",',
+        "outputs = found if isinstance(found, tuple) else (found,)",
+        "status = 'SUCCESS'",
+        "if outputs and isinstance(outputs[0], str):",
+        "    status, *outputs = outputs",
+        "outputs = [read(x) for x in outputs] if status == 'SUCCESS' else []",
+    ]
+    lines += _due(case, "error or (status, *outputs)", "status", "x.dtype", "numbers(x)",
+                  facts.statuses)  # fmt: skip
+    text = "\n".join(lines)
+    head = [f"from {module} import {made}", "from suanzi.conformance import Data",
+            "from suanzi.conformance.model.data import numbers"]  # fmt: skip
+    return _script(case, head, text, _READ)
+
+
+_READ = """\
+def read(x):
+    if type(x) in (list, tuple):
+        return [read(one) for one in x]
+    plain = x is None or isinstance(x, (bool, int, float, complex, str, Data))
+    return x if plain else adapter.read(x)
+"""
+
+
+def _due(
+    case: Case, words: str, status: str, dtype: str, numbers: str, statuses: bool = True
+) -> list[str]:
+    """Return lines that assert what is due of a `status` and `outputs`."""
+    found = ways(case.expect(), len(case.interface.outputs), statuses)
+    refusals = list(dict.fromkeys(name for way in found for name in way.statuses))
+    gives = any(not way.statuses for way in found)
+    if not statuses and refusals:
+        lines = [] if gives else [f"assert {status} != 'SUCCESS', {words}"]
+    else:
+        right = [*refusals, *(["SUCCESS"] if gives else [])]
+        test = f"== {right[0]!r}" if len(right) == 1 else f"in {tuple(right)!r}"
+        lines = [f"assert {status} {test}, {words}"]
+    if not gives:
+        return lines
+    body = outputs_asserted(found, dtype, numbers)
+    if refusals:
+        body = f"if {status} == 'SUCCESS':\n" + indent(body, "    ")
+    return [*lines, *body.split("\n")]
+
+
+def _script(case: Case, head: list[str], text: str, more: str = "") -> str:
+    helpers = [
+        one for one, used in ((BETWEEN, "between(" in text), (FLAT, "flat(" in text)) if used
+    ]
+    functions = "\n\n".join([*helpers, *([more] if more else [])])
+    parts = [_title(case), *_math(f"{functions}\n{text}"), *head]
+    return "\n".join([*parts, "", *([functions, ""] if functions else []), text])
+
+
+def _variable(name: str) -> str:
+    """Return the name of a variable that hides no function that the script needs."""
+    return f"{name}_" if name in ("len", "list", "str") else name
 
 
 def _suanzi_tensor(data: Data, needed: set[str]) -> str:
@@ -99,11 +201,15 @@ def _suanzi_tensor(data: Data, needed: set[str]) -> str:
     if plain and data.dtype in _PLAIN and data.size:
         return f"sz.tensor({_nested(data)}, sz.{data.dtype})"
     needed.add("create")
+    return f"create({_data(data)})"
+
+
+def _data(data: Data) -> str:
     facts = {"layout": data.layout if data.layout != "dense" else None, "scale": data.scale,
              "zero_point": data.zero_point, "sparse": data.sparse}  # fmt: skip
     more = "".join(f", {name}={value!r}" for name, value in facts.items() if value is not None)
     raw = f'bytes.fromhex("{data.raw.hex()}")'
-    return f"create(Data({data.dtype!r}, {data.shape}, {raw}{more}))"
+    return f"Data({data.dtype!r}, {data.shape}, {raw}{more})"
 
 
 def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
@@ -121,17 +227,37 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
     wanted = (used - set(arguments)) | ({"laid"} if laid else set())
     needed = source.closure(wanted | source.names_in(" ".join(facts.literals.values()), loose=True))
     taken = source.names_inside(needed)
-    renamed = {name: f"{name}_" for name in arguments if name in taken}
+    renamed = {n: f"{n}_" for n in arguments if n in taken or _variable(n) != n}
     lines = []
     for name, value in arguments.items():
         text = _written(value, lambda data: _literal(data, facts), 0)
         if name in ("dtype", "type") and isinstance(value, str):
             text = facts.literals.get(f"dtype {value.lower()}", text)
         lines.append(f"{renamed.get(name, name)} = {text}")
-    lines.append(f"print({source.renamed(expression, renamed)})")
+    call = f"outputs = {source.renamed(expression, renamed)}"
+    found = ways(case.expect(), len(case.interface.outputs), statuses=False)
+    refusals = dict.fromkeys(name for way in found for name in way.statuses)
+    if refusals:
+        due = f"an error ({' or '.join(refusals)}) is due"
+        lines += ["try:", f"    {call}", "except Exception as error:",
+                  "    print(repr(error))", "    raise SystemExit from None"]  # fmt: skip
+        if len(refusals) == len(found):
+            lines.append(f'raise AssertionError(f"{{outputs}}; {due}")')
+    else:
+        lines.append(call)
+    if any(not way.statuses for way in found):
+        lines.append("outputs = outputs if isinstance(outputs, tuple) else (outputs,)")
+        lines += outputs_asserted(found, _DTYPE, "flat(x)").split("\n")
     body = "\n".join(lines)
-    head = source.text(needed)
-    return "\n".join([_title(case, facts), *_math(body), head, "", body])
+    helpers = [
+        one for one, used in ((BETWEEN, "between(" in body), (FLAT, "flat(" in body)) if used
+    ]
+    head = "\n\n".join([source.text(needed), *helpers])
+    return "\n".join([_title(case, facts), *_math(f"{head}\n{body}"), head, "", body])
+
+
+_DTYPE = 'str(x.dtype).rpartition(".")[2].lower()'
+"""How the dtype of a framework's tensor is told."""
 
 
 def _literal(data: Data, facts: Facts) -> str:
@@ -157,7 +283,7 @@ def _title(case: Case, facts: Facts | None = None) -> str:
 
 
 def _math(text: str) -> list[str]:
-    names = [name for name in ("inf", "nan") if name in text]
+    names = [name for name in ("copysign", "inf", "nan") if re.search(rf"\b{name}\b", text)]
     return [f"from math import {', '.join(names)}"] if names else []
 
 

@@ -97,6 +97,12 @@ class Memory:
         """Tell whether a piece begins at an address."""
         return any(ctypes.addressof(b) + start == address for _, b, start, _, _ in self._pieces)
 
+    def content(self, address: int) -> bytes:
+        """Return what was placed at an address."""
+        return next(
+            c for _, b, start, c, _ in self._pieces if ctypes.addressof(b) + start == address
+        )
+
     def check(self) -> None:
         """Raise Broken if anything is not as it was."""
         for label, buffer, start, content, writable in self._pieces:
@@ -192,7 +198,7 @@ def read_tensor(label: str, address: int | None) -> Data:
     """Return a tensor of the library as data; raise Broken if it cannot be one."""
     impl: TensorImpl = _at(TensorImpl, f"the handle {label}", address)
     storage: StorageImpl = _at(StorageImpl, f"the storage of {label}", impl.storage)
-    name = _dtype_name(label, storage.dtype)
+    name = dtype_name(label, storage.dtype)
     if storage.device.type != DeviceType.CPU:
         raise Broken(f"{label} lies on a device of the type {storage.device.type}, no CPU")
     if impl.shape.layout.type != LayoutType.DENSE:
@@ -230,7 +236,8 @@ def read_tensor(label: str, address: int | None) -> Data:
     return Data(name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point)
 
 
-def _dtype_name(label: str, dtype: DataType) -> str:
+def dtype_name(label: str, dtype: DataType) -> str:
+    """Return the name of a dtype of a tensor; raise Broken if there is none."""
     for known in dtypes.DTYPES:
         bits = {known.size, 1} if known is dtypes.bool else {known.size}
         if int(known.code) == dtype.code and dtype.size in bits:
