@@ -303,7 +303,9 @@ def test_what_c_cannot_say_is_no_demand(looking, name):
     op, arguments, words = UNSUPPORTED[name]
     said = ask(looking, op, **arguments)
     assert words in said["unsupported"]
-    assert said.get("unsaid", False) is not name.startswith("what "), "the library's own lack counts"
+    assert said.get("unsaid", False) is not name.startswith("what "), (
+        "the library's own lack counts"
+    )
 
 
 def test_a_mode_that_there_is_not_is_a_number_that_is_none(looking):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,9 +17,10 @@ from suanzi.conformance.check import check
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.running import pool
+from suanzi.conformance.running.crashes import ENOUGH
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
-from suanzi.conformance.running.run import ENOUGH, Job, run_case, run_job
+from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.live import NotInstalled
@@ -176,21 +179,37 @@ def test_bytes_that_are_no_tensor_are_a_failure_and_no_end(op: str, output: obje
     assert any("cannot be read" in str(r.problem) for r in found)
 
 
-def test_after_ten_crashes_the_rest_of_an_interface_is_not_tried_and_says_so() -> None:
-    class Crashing(Local):
-        asked = 0
+class Crashing(Local):
+    """Crashes in every call, and says which there were."""
 
-        def ask(self, case: Case) -> Unanswered:
-            self.asked += 1
-            return Unanswered("crashed", "the process ended with signal SIGSEGV")
+    def __init__(self, outcome: Literal["crashed", "hung"] = "crashed") -> None:
+        super().__init__(Adapter())
+        self.outcome, self.asked = outcome, list[Case]()
 
-    subject = Crashing(Adapter())
-    wanted = Wanted(frozenset({"plain", "special"}))
+    def ask(self, case: Case) -> Unanswered:
+        self.asked.append(case)
+        return Unanswered(self.outcome, "the process ended with signal SIGSEGV: words of its own")
+
+
+def test_after_ten_crashes_the_rest_of_a_group_is_not_tried_and_says_so() -> None:
+    subject = Crashing()
+    wanted = Wanted(frozenset({"plain", "special", "status"}))
     found = run_job(subject, Job("add", wanted))
-    assert len(found) == len(cases("add", wanted)) > ENOUGH
-    assert subject.asked == ENOUGH
-    assert [r.outcome for r in found[:ENOUGH]] == ["crashed"] * ENOUGH
-    assert {r.outcome for r in found[ENOUGH:]} == {"skipped"}
-    assert all("not tried after 10 calls of add" in str(r.problem) for r in found[ENOUGH:])
+    assert len(found) == len(cases("add", wanted))
+    asked = Counter(case.group for case in subject.asked)
+    assert asked["plain"] == asked["special"] == ENOUGH
+    assert subject.asked[0].group == "status", "a crash elsewhere must not hide a status"
+    rest = [r for r in found if r.outcome == "skipped" and r.group == "plain"]
+    assert all("not tried after 10 calls of add in plain" in str(r.problem) for r in rest)
     run_job(subject, Job("sub", wanted))
-    assert subject.asked == 2 * ENOUGH, "another interface is tried again"
+    assert Counter(case.group for case in subject.asked)["plain"] == 2 * ENOUGH, "of another, too"
+
+
+def test_crashes_of_all_groups_and_hangs_come_to_an_end() -> None:
+    subject = Crashing()
+    run_job(subject, Job("add", Wanted()))
+    assert len(subject.asked) == 4 * ENOUGH
+    hanging = Crashing("hung")
+    found = run_job(hanging, Job("add", Wanted()))
+    assert len(hanging.asked) == ENOUGH
+    assert str(found[-1].problem) == "not tried after 10 calls of add that hung"

@@ -21,12 +21,13 @@ def compiler(*names: str) -> str:
     return found
 
 
-def build(source: str, folder: Path) -> Path:
+def build(source: str, folder: Path, *flags: str) -> Path:
     """Return a shared library of a C source, which includes the header of the standard."""
     cc = compiler("cc", "gcc", "clang")
     write(folder / HEADER)
     (folder / "library.c").write_text(f'#include "{HEADER}"\n{source}', encoding="utf-8")
     library = folder / "library.so"
-    command = [cc, "-std=c99", "-Wall", "-Werror", "-fPIC", "-shared", "library.c", "-o", library]
+    flags = ("-std=c99", "-Wall", "-Werror", "-fPIC", "-shared", *flags)
+    command = [cc, *flags, "library.c", "-o", library]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return library

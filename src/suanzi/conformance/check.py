@@ -22,6 +22,7 @@ from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.levels import CASE_FILTERS, OPERATOR_FILTERS
 from suanzi.conformance.running.backends import backend as named
+from suanzi.conformance.running.crashes import blamed
 from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.running.run import Job, facts_of, run_each
 from suanzi.dtypes import dtype
@@ -108,7 +109,7 @@ def check(
     work = work_of(settings, wanted)
     found, done, interrupted = _run(subject, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
-    results = [r for op in interfaces() for r in found.get(op, ())]
+    results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
     results, unused = known.apply(results, listed, facts.version)
     unfinished = [job.op for job in work if job.op not in done] if interrupted else []
     filtered = any(settings[name] for name in FILTERS)
@@ -283,6 +284,11 @@ def _run(
     finally:
         doing.close()
     return found, done, None
+
+
+def _group(result: Result) -> int:
+    """Return the place of a result in a report, whenever it was run."""
+    return list(GROUPS).index(result.group) if result.group in GROUPS else len(GROUPS)
 
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:

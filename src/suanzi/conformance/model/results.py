@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
@@ -62,6 +62,10 @@ class Result:
     """Whether it passed, and a deviation says that it fails."""
     reproduction: str | None = None
     """Something to paste, for what did not pass."""
+    culprit: str | None = None
+    """The earlier case that damaged the memory of the process, where this one crashed of it."""
+    alone: Result | None = field(default=None, repr=False)
+    """What became of it alone, then; not written into a report."""
 
     @property
     def demanded(self) -> bool:
@@ -92,7 +96,7 @@ class Result:
         """Return what there is to say; numbers that JSON does not have are strings."""
         return {
             name: _to_json(value)
-            for name, value in asdict(self).items()
+            for name, value in asdict(replace(self, alone=None)).items()
             if value is not None and (value is not False or name == "cann")
         }
 

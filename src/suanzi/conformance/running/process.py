@@ -30,6 +30,8 @@ _LOOK_SECONDS = 0.5
 """How often to see whether a process is there at all: others may hold its end of the pipe open."""
 _ERRORS_KEPT = 1 << 20
 """How much of the error stream is kept: only its end is ever told."""
+_ERRORS_READ = 1 << 16
+"""How far back it is read for a last word; AddressSanitizer takes some pages to say it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class Subject:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._asked = 0
         self._rest = bytearray()
+        self.since: list[str] = []
+        """The cases that were asked of this process, or of the last one, since its start."""
         try:
             self.facts = self._start()
         except BaseException:
@@ -114,6 +118,7 @@ class Subject:
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
         self._rest.clear()
+        self.since.clear()
         said = _read_json(self._line(_START_SECONDS) or b"")
         if "hello" not in said:
             why = said.get("failed") or said.get("broken") or self._last_words()
@@ -142,6 +147,7 @@ class Subject:
             except (InvalidArgument, NotInstalled) as error:
                 return Unanswered("crashed", f"after a crash or a hang before: {error}")
         self._asked += 1
+        self.since.append(case.id)
         question = {"id": self._asked, **question_of(case, self.facts.rules)}
         until = time.monotonic() + self.timeout
         said: dict[str, Any] | None = {}
@@ -209,11 +215,14 @@ class Subject:
         return f"the process ended with {ending(code)}" + (f": {words}" if words else "")
 
     def _last_words(self) -> str:
-        """Return the last line that the subject wrote to its error stream."""
+        """Return the last line that the subject wrote to its error stream, or a sanitizer's sum."""
         self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - 2000))
+        self._errors.seek(max(0, self._errors.tell() - _ERRORS_READ))
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1].strip() if lines else ""
+        # A sanitizer sums up what it found, and then goes on about itself.
+        summary = (line for line in reversed(lines) if line.startswith("SUMMARY: "))
+        last = next(summary, lines[-1] if lines else "")
+        return last.removeprefix("SUMMARY: ").strip()
 
     def _end(self) -> int:
         """End the process, and return how it ended."""

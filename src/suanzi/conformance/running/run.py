@@ -13,15 +13,14 @@ from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.basis import why
 from suanzi.conformance.model.case import Case, Either, Expected
 from suanzi.conformance.model.expected import may_refuse
-from suanzi.conformance.model.results import BAD, NOT_TRIED, Outcome, Result
+from suanzi.conformance.model.results import BAD, Outcome, Result
+from suanzi.conformance.running.crashes import Losses, explained
 from suanzi.conformance.running.pool import run_in_processes
 from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.subjects.wire import Data
 from suanzi.status import StatusError
 
-ENOUGH = 10
-"""Crashes and hangs of one interface after which its other cases are not tried."""
 _WORDS = 2000
 """How many characters of what went wrong are kept."""
 
@@ -90,22 +89,21 @@ def results_of(
     found = cases(job.op, job.wanted)
     if job.only is not None:
         found = [case for case in found if case.id in job.only]
-    lost = sum(_is_lost(result) for result in done)
+    # Ten crashes end a group; its statuses are to be heard all the same.
+    found.sort(key=lambda case: case.group != "status")
+    losses = Losses(job.op, done)
     for case in found[len(done) :]:
         if died is not None:
             result = Result(**_facts(case, wrong=True), outcome="crashed", problem=died)
             died = None
-        elif lost < ENOUGH:
-            result = run_case(subject, case)
-        else:
-            words = f"{NOT_TRIED} after {ENOUGH} calls of {job.op} that crashed or hung"
+        elif (words := losses.why_not(case.group)) is not None:
             result = Result(**_facts(case), outcome="skipped", problem=words)
-        lost += _is_lost(result)
+        else:
+            result = run_case(subject, case)
+            if result.outcome == "crashed":
+                result = explained(subject, case, result, job.wanted, losses, run_case)
+        losses.count(result)
         yield result
-
-
-def _is_lost(result: Result) -> bool:
-    return result.outcome in ("crashed", "hung")
 
 
 def run_case(subject: Asked, case: Case) -> Result:

@@ -156,7 +156,6 @@ class Adapter:
         cell = ctypes.c_void_p(handle)
         return (_status(self._destroy(ctypes.addressof(cell))),)
 
-
     def _own(self, like: Data) -> int | None:
         """Return a tensor that the library made itself."""
         maker = next((op for op in _MAKERS if op in self._functions), None)
