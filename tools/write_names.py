@@ -11,19 +11,38 @@ import inspect
 import pkgutil
 import re
 import textwrap
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
 import suanzi.ops
 from suanzi.registry import FUNCTIONS, REGISTRY
 from suanzi.standard import Interface, Parameter, interfaces
+from suanzi.status import Status
 
 FOLDER = Path(__file__).parent.parent / "src" / "suanzi"
-OWN = {
+OWN: dict[str, list[str]] = {
     "calling": ["Answer", "last_error"],
+    "printed": [
+        "TransType",
+        "kBool",
+        "kCPU",
+        "kCSR",
+        "kChar",
+        "kComplex",
+        "kDense",
+        "kGPU",
+        "kInt",
+        "kReal",
+        "kUInt",
+        "op_ifft",
+        *(f"STATUS_{status.name}" for status in Status),
+    ],
     "structures": ["DataType", "Shape", "StorageImpl", "TensorImpl", "TypeCode"],
 }
 ELSEWHERE = {"suanzi.device": ["Device", "DeviceType"], "suanzi.layout": ["Layout", "LayoutType"],
+             "suanzi.libraries.fft": ["FFTNormMode"],
+             "suanzi.ops": ["PadMode", "ReduceMode", "RoundMode"],
              "suanzi.status": ["Status"]}  # fmt: skip
 
 
@@ -89,7 +108,7 @@ def _public(modules: dict[str, list[str]]) -> str:
 def _imports(modules: dict[str, list[str]]) -> list[str]:
     lines = []
     for module in sorted(modules):
-        names = sorted(modules[module], key=_as_sorted_by_ruff)
+        names = sorted(modules[module], key=lambda name: _as_sorted_by_ruff(name, str.lower))
         line = f"from {module} import {', '.join(names)}"
         lines += [line] if len(line) <= 100 else [
             f"from {module} import (", *(f"    {n}," for n in names), ")"
@@ -207,9 +226,13 @@ def _package(groups: dict[str, list[Interface]]) -> str:
     return "\n".join([*lines, *_imports(modules), "", *_all(modules)]) + "\n"
 
 
-def _as_sorted_by_ruff(name: str) -> tuple[int, list[int | str]]:
-    """Constants first, then classes, then functions; numbers in names count as numbers."""
-    parts: list[int | str] = [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)]
+def _as_sorted_by_ruff(name: str, said: Callable[[str], str] = str) -> tuple[int, list[int | str]]:
+    """Constants first, then classes, then functions; numbers in names count as numbers.
+
+    Names that are imported it sorts in lower case, those of __all__ as they are.
+    """
+    some = re.split(r"(\d+)", name)
+    parts: list[int | str] = [int(p) if p.isdecimal() else said(p) for p in some]
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, parts)
 
 

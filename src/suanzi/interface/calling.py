@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from operator import index
@@ -50,20 +51,24 @@ def call(name: str, /, **given: Any) -> Answer:
     """Call an operator; no error that a status can tell is raised."""
     facts = interfaces()[name]
     op = REGISTRY[name]
+    return answered(op.title, len(facts.outputs), lambda: _result(op, facts, given))
+
+
+def answered(title: str, count: int, make: Callable[[], Any]) -> Answer:
+    """Return the status of what is made, then its outputs, so many; keep the error behind it."""
     problem: StatusError | None = None
     try:
-        result = _result(op, facts, given)
+        result = make()
     except StatusError as error:
         problem = error
     except MemoryError as error:
-        problem = AllocFailed(f"{op.title}: there is no memory: {error}.")
+        problem = AllocFailed(f"{title}: there is no memory: {error}.")
     except Exception as error:
         import traceback
 
-        problem = InternalError(f"{op.title}: {type(error).__name__}: {error}.")
+        problem = InternalError(f"{title}: {type(error).__name__}: {error}.")
         problem.add_note(traceback.format_exc())
     _last.set(_without_frames(problem))
-    count = len(facts.outputs)
     if problem is not None:
         return (problem.status, *[None] * count)
     if count == 0:
