@@ -70,15 +70,31 @@ def test_whatever_a_subject_says(results: list[Result]) -> None:
     assert "\x1b" not in out.getvalue()
 
 
-def test_the_first_failures_are_of_many_interfaces() -> None:
-    results = [result("add", "failed", title=str(i)) for i in range(30)]
-    text = plain(run(*results, result("exp", "crashed"), result("log", "failed")))
-    assert "10 of the 32 cases that went wrong" in text
-    assert "crashed: exp/plain/int8/3-elements" in text
-    assert "log/plain/int8/3-elements" in text
-    assert text.count("add/plain/int8/") == 8 + 1
-    everything = plain(run(*results), verbose=True)
-    assert everything.count("\n  add/plain/int8/") == 30
+def test_each_kind_of_failure_is_told_once() -> None:
+    results = [
+        result(
+            "add",
+            "failed",
+            title=str(i),
+            dtype=d,
+            problem=f"z: {i} of 9 elements: [{i}] {i}, not 7",
+        )
+        for i in range(1, 4)
+        for d in ("int8", "int16", "float16")
+    ]
+    others = [result("add", "failed", title=f"{o}", problem=f"{o} words") for o in "abcdefghijkl"]
+    text = plain(run(*results, *others, result("exp", "crashed"), result("log", "failed")))
+    assert "what went wrong, the worst first: 23 cases of 15 kinds, 10 of which follow" in text
+    wrong = text[text.index("what went wrong") :].splitlines()
+    assert wrong[1:3] == ["  crashed: exp/plain/int8/3-elements", "      it crashed"]
+    assert wrong[3:6] == [
+        "  add/plain/int8/1",
+        "      z: 1 of 9 elements: [1] 1, not 7",
+        "      8 more, in int8, int16, float16",
+    ]
+    assert any("log/plain/int8/3-elements" in line for line in wrong)
+    everything = plain(run(*results, *others), verbose=True)
+    assert all(one.id in everything for one in results)
 
 
 def test_what_the_list_of_deviations_got_wrong() -> None:

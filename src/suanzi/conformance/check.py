@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from os import PathLike
@@ -21,6 +21,7 @@ from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.levels import CASE_FILTERS, OPERATOR_FILTERS
+from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
 from suanzi.conformance.running.process import Backend, Facts
@@ -121,7 +122,7 @@ def check(
     }
     if interrupted is not None:
         settings["interrupted"] = interrupted
-    return Run(
+    run = Run(
         subject=_subject(subject, facts),
         settings=settings,
         results=results,
@@ -129,6 +130,14 @@ def check(
         unused=[] if filtered or unfinished else [str(d) for d in unused],
         unfinished=unfinished,
     )
+    return replace(run, results=[_with_the_settings(run, r) for r in results])
+
+
+def _with_the_settings(run: Run, result: Result) -> Result:
+    """Return a result whose command, if that is what there is to paste, keeps seed and rules."""
+    if not (result.reproduction or "").startswith("suanzi check "):
+        return result
+    return replace(result, reproduction=command(run, result))
 
 
 def cores() -> int:

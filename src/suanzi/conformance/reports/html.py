@@ -1,7 +1,7 @@
 """A run as one HTML file that needs nothing else: for a screen, a phone and paper.
 
-What went wrong is told in full. What passed, or has no answer, is counted by interface and dtype
-and listed compactly, so that tens of thousands of cases are still a file that opens.
+What went wrong is told in full, each kind of it once. What passed, or has no answer, is counted by
+interface, group and dtype, so that tens of thousands of cases are still a small file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
 from suanzi.conformance.reports.json import STANDARD
 from suanzi.conformance.reports.junit import clean
+from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.summary import (
     ANSWER_STYLES,
@@ -37,6 +38,8 @@ from suanzi.conformance.reports.summary import (
 )
 from suanzi.standard import interfaces
 
+_REASONS = 10
+"""How many reasons are told why cases of one interface have no answer."""
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -86,8 +89,10 @@ def _facts(run: Run) -> dict[str, Any]:
         "levels": [(level, ANSWER_STYLES[level.answer]) for level in levels(run)],
         "categories": _categories(by_operator, stand),
         "shown": [o for o in OUTCOMES if o in ("passed", "failed") or count[o]],
-        "wrong": [_case(run, r) for r in wrong],
-        "known": [_case(run, r) for r in known],
+        "wrong": _kinds(run, wrong),
+        "wrong_count": len(wrong),
+        "known": _kinds(run, known),
+        "known_count": len(known),
         "unexpected": [_case(run, r) for r in run.results if r.unexpected],
         "unanswered": _compact(
             by_operator, lambda r: r.outcome in ("unsupported", "skipped"), by_reason=True
@@ -130,6 +135,18 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
     }
 
 
+def _kinds(run: Run, results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return what went wrong by kind; only the first of each is told in full."""
+    return [
+        {
+            "first": _case(run, kind.first),
+            "others": kind.others(most=12),
+            "rest": [_case(run, r) for r in kind.results[1:]],
+        }
+        for kind in kinds(results)
+    ]
+
+
 def _categories(
     by_operator: dict[str, list[Result]], stand: dict[str, Standing]
 ) -> list[dict[str, Any]]:
@@ -156,24 +173,27 @@ def _categories(
 def _compact(
     by_operator: dict[str, list[Result]], chosen: Callable[[Result], bool], *, by_reason: bool
 ) -> list[dict[str, Any]]:
-    """Return some cases of each interface in lines, one for each group, dtype and reason."""
+    """Return how many cases of each interface there are, by group and dtype, and why."""
     found = []
     for op, results in by_operator.items():
         some = [r for r in results if chosen(r)]
         if not some:
             continue
-        lines: dict[tuple[str, str, str, str], list[str]] = {}
+        lines: dict[tuple[str, str], list[str]] = {}
         for r in some:
-            reason = (r.problem or "") if by_reason else ""
-            lines.setdefault((r.outcome, r.group, r.dtype, reason), []).append(r.title)
+            dtype = "pairs" if "-" in r.dtype else r.dtype
+            lines.setdefault((r.outcome, r.group), []).append(dtype)
+        reasons = _tally(r.problem or r.outcome for r in some) if by_reason else []
+        if len(reasons) > _REASONS:
+            left = sum(n for _, n in reasons[_REASONS:])
+            reasons = [*reasons[:_REASONS], ("other reasons", left)]
         found.append(
             {
                 "op": op,
                 "category": _category(op),
                 "cases": len(some),
-                "dtypes": _tally(r.dtype for r in some),
-                "reasons": _tally(r.problem or r.outcome for r in some) if by_reason else [],
-                "lines": [(*key, titles) for key, titles in lines.items()],
+                "reasons": reasons,
+                "lines": [(*key, _tally(dtypes)) for key, dtypes in lines.items()],
             }
         )
     return found

@@ -1,12 +1,15 @@
-"""A run as JUnit XML, which continuous integration reads: a suite per interface, a case per case.
+"""A run as JUnit XML, which continuous integration reads: a suite per interface.
 
-A wrong answer is a failure, a crash or a hang an error; what is unsupported is skipped. So is a
-known deviation, or a run would never be green: the reason says that it failed.
+A wrong answer is a failure, a crash or a hang an error. A known deviation is skipped, or a run
+would never be green: the reason says that it failed. Of what passed, and of what has no answer,
+each group of an interface is one test, which says how many cases it stands for: all of them would
+be a file of many megabytes that says nothing more.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from os import PathLike
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -15,6 +18,8 @@ from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports.summary import problem_of
 from suanzi.standard import interfaces
 
+_REASONS = 5
+"""How many reasons are told why cases of one group have no answer."""
 # What XML 1.0 cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -56,15 +61,29 @@ def _suite(root: xml.Element, op: str, results: list[Result]) -> xml.Element:
     facts = interfaces().get(op)
     category = facts.category.replace(" ", "_") if facts else "other"
     suite = xml.SubElement(root, "testsuite", name=clean(op))
+    others: dict[tuple[str, str], list[str]] = {}
     for result in results:
-        case = xml.SubElement(
-            suite, "testcase", classname=clean(f"suanzi.{category}.{op}"), name=clean(result.id),
-            time="0",
-        )  # fmt: skip
-        _outcome(case, result)
+        if result.bad or result.unexpected:
+            _outcome(_case(suite, category, op, result.id), result)
+        else:
+            others.setdefault((result.group, result.outcome), []).append(result.problem or "")
+    for (group, outcome), reasons in others.items():
+        case = _case(suite, category, op, f"{op}/{group}: {outcome}")
+        if outcome == "passed":
+            xml.SubElement(case, "system-out").text = f"{len(reasons)} cases"
+            continue
+        some = Counter(reasons).most_common(_REASONS + 1)
+        told = [f"{n}: {reason}" for reason, n in some[:_REASONS]]
+        message = "; ".join([*told, *(["..."] if len(some) > _REASONS else [])])
+        xml.SubElement(case, "skipped", message=clean(message), type=outcome)
     _count(suite, list(suite))
     suite.set("time", "0")
     return suite
+
+
+def _case(suite: xml.Element, category: str, op: str, name: str) -> xml.Element:
+    where = clean(f"suanzi.{category}.{op}")
+    return xml.SubElement(suite, "testcase", classname=where, name=clean(name), time="0")
 
 
 def _outcome(case: xml.Element, result: Result) -> None:
@@ -76,9 +95,7 @@ def _outcome(case: xml.Element, result: Result) -> None:
         xml.SubElement(case, "failure", message=problem, type="failed").text = _details(result)
     elif result.bad:
         xml.SubElement(case, "error", message=problem, type=result.outcome).text = _details(result)
-    elif result.outcome != "passed":
-        xml.SubElement(case, "skipped", message=problem, type=result.outcome)
-    elif result.unexpected:
+    else:
         xml.SubElement(case, "system-out").text = "unexpected pass: a deviation says that it fails"
 
 

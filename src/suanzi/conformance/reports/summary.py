@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
+from suanzi.conformance.reports.kinds import kinds, spread
 from suanzi.conformance.reports.levels import Answer, Standing, Verdict, levels, standings
 from suanzi.standard import interfaces
 
@@ -255,18 +255,23 @@ def _conclusion(run: Run, count: dict[str, int], wrong: int) -> tuple[str, Style
 
 
 def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list[Part]:
-    """Return the first failures with their problems, then what the list of deviations got wrong."""
-    wrong = [r for r in run.results if r.bad and r.known is None]
+    """Return what went wrong, each kind of it once, then what the list of deviations got wrong."""
+    wrong = kinds(r for r in run.results if r.bad and r.known is None)
     said: list[Part] = []
     if wrong:
-        first = wrong if most is None else _spread(wrong, most)
-        title = "what went wrong"
+        first = wrong if most is None else spread(wrong, most)
+        many = _many(sum(len(kind.results) for kind in wrong), "case")
+        title = f"what went wrong, the worst first: {many} of {_many(len(wrong), 'kind')}"
         if len(first) < len(wrong):
-            title = f"{len(first)} of the {len(wrong)} cases that went wrong (--verbose shows all)"
+            title += f", {len(first)} of which follow (--verbose shows all)"
         said.append(Line(title, "bold"))
-        for result in first:
-            said += detail(run, result) if details else _brief(result)
-        said.append(Line(f"one of them alone: {command(run, first[0])}", "dim"))
+        for kind in first:
+            said += detail(run, kind.first) if details else _brief(kind.first)
+            if kind.others():
+                said.append(Line(kind.others(), "dim", 6))
+            if details:
+                said += [Line(r.id, "dim", 8) for r in kind.results[1:]]
+        said.append(Line(f"one of them alone: {command(run, first[0].first)}", "dim"))
     known = [r for r in run.results if r.known is not None]
     if known and details:
         said.append(Line("known deviations", "bold"))
@@ -275,20 +280,6 @@ def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list
                   [r.id for r in run.results if r.unexpected], most)  # fmt: skip
     said += _told("deviations that no case met:", run.unused, most)
     return said
-
-
-def _spread(wrong: Sequence[Result], most: int) -> list[Result]:
-    """Return some failures, of as many interfaces and problems as there is room for, in order."""
-    of_operator: dict[str, list[tuple[int, int]]] = {}
-    times: Counter[tuple[str, str | None]] = Counter()
-    for i, result in enumerate(wrong):
-        kind = (result.op, result.problem)
-        of_operator.setdefault(result.op, []).append((times[kind], i))
-        times[kind] += 1
-    ranked = [
-        (rank, i) for some in of_operator.values() for rank, (_, i) in enumerate(sorted(some))
-    ]
-    return [wrong[i] for i in sorted(i for _, i in sorted(ranked)[:most])]
 
 
 def _told(title: str, names: Sequence[str], most: int | None) -> list[Part]:
@@ -367,6 +358,8 @@ def command(run: Run, result: Result) -> str:
         words += ["--seed", str(s["seed"])]
     if s.get("quick"):
         words.append("--quick")
+    if s.get("folder"):
+        words += ["--cases", str(s["folder"])]
     return shlex.join([*words, "--case", result.id])
 
 
