@@ -21,6 +21,7 @@ from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.levels import CASE_FILTERS, OPERATOR_FILTERS
+from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
@@ -31,7 +32,7 @@ from suanzi.promote.library import rule_set
 from suanzi.standard import category_named, interface, interfaces
 from suanzi.status import InternalError, InvalidArgument
 
-FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS)
+FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "letter")
 """The settings that leave cases out."""
 _Given = TypeVar("_Given")
 Path = str | PathLike[str]
@@ -63,6 +64,8 @@ def check(
     seed: int = 0,
     jobs: int | None = None,
     quick: bool = False,
+    letter: bool = False,
+    has: Sequence[str] = (),
     rules: str | None = None,
     timeout: float = 10.0,
     folder: Path | None = None,
@@ -73,8 +76,10 @@ def check(
 
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
     promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
-    there are cores by default. `folder` has frozen cases, to be run instead of those made now. A
-    run that is interrupted, or that the machine ends, returns what it has.
+    there are cores by default. `folder` has frozen cases, to be run instead of those made now.
+    `letter` runs only what the standard demands, by its letter or by a reading of it. `has` are the
+    dtypes that the subject has, where it does not say so itself: levels are given for these. A run
+    that is interrupted, or that the machine ends, returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -91,8 +96,10 @@ def check(
             only=only,
             seed=seed,
             quick=quick,
+            letter=letter,
             folder=folder,
         ),
+        "has": [_dtype(name) for name in has] or None,
         "timeout": _above_zero("timeout", timeout),
         "jobs": _above_zero("jobs", cores() if jobs is None else jobs),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -111,6 +118,7 @@ def check(
     found, done, interrupted = _run(subject, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
+    results = settle(results)
     results, unused = known.apply(results, listed, facts.version)
     unfinished = [job.op for job in work if job.op not in done] if interrupted else []
     filtered = any(settings[name] for name in FILTERS)
@@ -157,6 +165,7 @@ def filters(
     only: Sequence[str] = (),
     seed: int = 0,
     quick: bool = False,
+    letter: bool = False,
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return which cases are asked for, by their proper names; None where all are.
@@ -174,6 +183,7 @@ def filters(
         "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
         "cases": [name.strip() for name in only] or None,
         "quick": bool(quick),
+        "letter": bool(letter),
         "seed": int(seed),
         "rules": None,
         "folder": None if folder is None else os.fspath(folder),
@@ -217,6 +227,7 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
         rules=rules,
         seed=settings["seed"],
         quick=settings["quick"],
+        letter=settings["letter"],
         folder=settings.get("folder"),
     )
 

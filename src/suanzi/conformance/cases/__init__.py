@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from suanzi.conformance.model.basis import DEMANDED
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
@@ -36,6 +37,8 @@ class Wanted:
     """Of random values."""
     quick: bool = False
     """Whether fewer values and dtypes will do."""
+    letter: bool = False
+    """Whether only what the standard demands is wanted: the letter, and readings of it."""
     folder: str | None = None
     """Where frozen cases are, to be read instead of made."""
 
@@ -84,7 +87,7 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     _loaded()
     chosen = wanted or Wanted()
     made = _made(interface(op).name, chosen)
-    found = [c for c in made if c in chosen]
+    found = [c for c in made if c in chosen and (not chosen.letter or c.why.basis in DEMANDED)]
     order = list(GROUPS)
     found.sort(key=lambda c: order.index(c.group))
     twice = {c.id for c in found}

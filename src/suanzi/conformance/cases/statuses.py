@@ -91,12 +91,23 @@ def _usual(op: str) -> Arguments:
     return {name: square() if name == "mat" else numbers() for name in _required(op)}
 
 
+def _of_another_dtype(op: str) -> Data:
+    """Return a tensor of a dtype that the clause does not take: one of the standard if possible."""
+    there = {"B": truth, "FC": signal, "FR": real, "I": whole}
+    said = {"FP": ("FR", "FC"), "ns": tuple(there)}
+    listed = {kind for word in interfaces()[op].dtypes.split() for kind in said.get(word, (word,))}
+    for kind, make in there.items():
+        if kind not in listed and make().dtype not in dtypes_of(op):
+            return make()
+    return text()
+
+
 def _usual_change(op: str, status: Status) -> Arguments | None:
     names = _required(op)
     if not names or names[0] not in _USUAL:
         return None
     if status is _TM:
-        return {names[0]: text()}
+        return {names[0]: _of_another_dtype(op)}
     if status is not _IA:
         return None
     if REGISTRY[op].domain is not None:

@@ -49,6 +49,8 @@ class Result:
     """Which reading an answer follows, as in E86: ties to even; several where it fits them all."""
     throughout: bool = False
     """Whether the reading must be the same in all cases of its erratum."""
+    needs: str | None = None
+    """The dtypes that an unsupported case takes, where its own says less."""
     ulp: float | None = None
     bound: float | None = None
     mean_relative: float | None = None
@@ -142,10 +144,18 @@ class Run:
 
     @property
     def conforms(self) -> bool:
-        """Whether something passed, and nothing failed, crashed or hung but what is known."""
+        """Whether something passed, and what the standard demands was met, but what is known.
+
+        A call that crashes or hangs is never right, whatever it was asked.
+        """
         return any(r.outcome == "passed" for r in self.results) and not any(
-            r.bad and r.known is None for r in self.results
+            (r.breaks or r.bad and r.outcome != "failed") and r.known is None for r in self.results
         )
+
+    @property
+    def flawless(self) -> bool:
+        """Whether it conforms, and nothing failed beyond the standard, either, but what is known."""
+        return self.conforms and not any(r.bad and r.known is None for r in self.results)
 
     def by_operator(self) -> dict[str, list[Result]]:
         """Return the results of each interface, in the standard's order."""
@@ -204,6 +214,19 @@ def counts(results: Iterable[Result]) -> dict[str, int]:
         "known": sum(r.known is not None for r in some),
         "unexpected": sum(r.unexpected for r in some),
     }
+
+
+def by_basis(results: Iterable[Result]) -> dict[Basis, list[Result]]:
+    """Return the results of each basis; those of a report without any by what they extend.
+
+    >>> {name: len(some) for name, some in by_basis([Result("a", "add", "plain", "int8", "passed",
+    ...                                                     basis="letter")]).items()}
+    {'letter': 1, 'reading': 0, 'quality': 0, 'extension': 0}
+    """
+    found: dict[Basis, list[Result]] = {name: [] for name in BASES}
+    for r in results:
+        found[r.basis or ("extension" if r.extension else "letter")].append(r)
+    return found
 
 
 def worst(results: Iterable[Result]) -> Result | None:

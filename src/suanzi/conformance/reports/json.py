@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
-from suanzi.conformance.model.results import Run
+from suanzi.conformance.model.results import Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
+from suanzi.conformance.reports.readings import followed
 from suanzi.status import InvalidArgument
 
 STANDARD = "T/AI 131.1-2025"
@@ -27,7 +28,10 @@ def to_data(run: Run) -> dict[str, Any]:
         **data,
         "kit": {"name": "suanzi", "version": __version__, "standard": STANDARD},
         "conforms": run.conforms,
+        "flawless": run.flawless,
         "counts": run.counts(),
+        "bases": {name: counts(some) for name, some in by_basis(run.results).items()},
+        "readings": [one.to_dict() for one in followed(run.results)],
         "levels": [level.to_dict() for level in levels(run)],
         "interfaces": [one.to_dict() for one in standings(run).values()],
         "results": results,

@@ -1,18 +1,21 @@
 """What a run says of a subject: a verdict for each interface, and the levels that it reaches.
 
-A level is a set of interfaces, all of which must conform. Only the dtypes and layouts of the
-standard count for it; what a subject does with others is counted apart. What was not tested is
-never claimed.
+A level is a set of interfaces, all of which must conform, for the dtypes that the subject has. Only
+what the letter of the standard or a reading of it demands counts; quality has a grade of its own
+beside it, and extensions are counted apart. What was not tested is never claimed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.results import Result, Run, counts
+from suanzi.conformance.reports.had import dtypes_had, is_asked
+from suanzi.conformance.reports.quality import Quality, quality_of
 from suanzi.standard import interfaces
 
 Verdict = Literal[
@@ -31,12 +34,13 @@ known deviations  every required case passed, or failed for a reason that is wri
 partly            nothing is wrong, and some required cases are unsupported
 fails             a required case failed, crashed or hung
 not supported     no required case is supported
-extension only    it was tried with no dtype and layout of the standard
+extension only    no case was tried that the standard demands
 not tested        it was not tried
 
-Required are the cases with dtypes and layouts of the standard. What the kit has no way to bring
-about is skipped, for every subject alike: it neither helps nor hurts. What it gave up after a
-subject had crashed too often has no answer, as what is unsupported.
+Required are the cases that the letter or a reading demands, of dtypes that the subject has. An
+answer that is merely inaccurate breaks none. What the kit has no way to bring about is skipped, for
+every subject alike: it neither helps nor hurts. What it gave up after a subject had crashed too
+often has no answer, as what is unsupported.
 """
 
 Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
@@ -54,11 +58,15 @@ class Standing:
     op: str
     verdict: Verdict
     counts: dict[str, int]
-    """Of the required cases: those with dtypes and layouts of the standard."""
+    """Of the required cases: those that the letter or a reading demands."""
     extensions: dict[str, int]
-    """Of the others, which hurt no level."""
+    """Of those that go beyond the standard, which hurt no level."""
     why: str = ""
     """What is in the way, in words."""
+    beyond: dict[str, int] = field(default_factory=dict)
+    """Of the cases of quality, which hurt no level, either."""
+    quality: Quality = Quality(0, 0)  # noqa: RUF009 - it is frozen
+    """How good it is beyond the standard."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the standing as data."""
@@ -70,7 +78,9 @@ class Standing:
             "verdict": self.verdict,
             "why": self.why,
             "required": self.counts,
+            "quality": self.beyond,
             "extensions": self.extensions,
+            "grade": self.quality.to_dict(),
         }
 
 
@@ -90,6 +100,10 @@ class Level:
     """Those that were tested, in full or not."""
     answer: Answer
     in_the_way: tuple[str, ...] = ()
+    quality: Quality = Quality(0, 0)  # noqa: RUF009 - it is frozen
+    """How good the interfaces of the level are where the standard asks for nothing."""
+    dtypes: tuple[str, ...] = ()
+    """The dtypes of the standard that it is given for."""
 
     def __str__(self) -> str:
         more = f", {self.known} with known deviations" if self.known else ""
@@ -108,32 +122,45 @@ class Level:
             "tested": self.tested,
             "answer": self.answer,
             "in_the_way": list(self.in_the_way),
+            "quality": self.quality.to_dict(),
+            "dtypes": list(self.dtypes),
         }
 
 
-def standing(op: str, results: Sequence[Result]) -> Standing:
-    """Return how an interface stands after its cases.
+def standing(op: str, results: Sequence[Result], had: Iterable[str] = STANDARD_DTYPES) -> Standing:
+    """Return how an interface stands after its cases, for the dtypes that the subject has.
 
     >>> standing("add", [Result("a", "add", "plain", "int8", "passed")]).verdict
     'conforms'
     """
-    required = [r for r in results if not r.extension]
-    found, others = counts(required), counts(r for r in results if r.extension)
-    verdict, why = _verdict(results, required, found)
-    return Standing(op, verdict, found, others, why)
+    required = [r for r in results if r.demanded]
+    extensions = [r for r in results if _extends(r)]
+    beyond = [r for r in results if not r.demanded and not _extends(r)]
+    verdict, why = _verdict(results, required, set(had))
+    return Standing(
+        op, verdict, counts(required), counts(extensions), why, counts(beyond),
+        quality_of(results, had),
+    )  # fmt: skip
+
+
+def _extends(result: Result) -> bool:
+    return result.extension or result.basis == "extension"
 
 
 def _verdict(
-    results: Sequence[Result], required: Sequence[Result], found: Mapping[str, int]
+    results: Sequence[Result], required: Sequence[Result], had: set[str]
 ) -> tuple[Verdict, str]:
     if not results:
         return "not tested", "no case was run"
     if not required:
-        return "extension only", "no case with a dtype and a layout of the standard was run"
-    tried = [r for r in required if _counts(r)]
-    if not tried:
+        return "extension only", "no case that the standard demands was run"
+    everything = [r for r in required if _counts(r)]
+    if not everything:
         return "not tested", f"all of its {_required(len(required))} were skipped"
-    wrong = [r for r in required if r.bad and r.known is None]
+    tried = [r for r in everything if is_asked(r, had)]
+    if not tried:
+        return "not supported", _reasons(everything)
+    wrong = [r for r in tried if r.breaks and r.known is None]
     if wrong:
         ways = counts(wrong)
         said = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
@@ -144,8 +171,9 @@ def _verdict(
     if absent:
         some = f"{len(absent)} of {_required(len(tried))} without an answer"
         return "partly", f"{some} ({_reasons(absent)})"
-    if found["known"]:
-        return "known deviations", f"{found['known']} of {_required(len(tried))} deviate"
+    known = sum(r.breaks for r in tried)
+    if known:
+        return "known deviations", f"{known} of {_required(len(tried))} deviate"
     return "conforms", ""
 
 
@@ -158,8 +186,9 @@ def standings(run: Run) -> dict[str, Standing]:
     """Return how every interface of the standard stands, in its order; also those not tested."""
     found = run.by_operator()
     unfinished = set(run.unfinished)
+    had = dtypes_had(run)
     return {
-        name: standing(name, () if name in unfinished else found.get(name, ()))
+        name: standing(name, () if name in unfinished else found.get(name, ()), had)
         for name in (*interfaces(), *(n for n in found if n not in interfaces()))
     }
 
@@ -168,9 +197,15 @@ def levels(run: Run) -> list[Level]:
     """Return the levels: the minimal set, all forward, all, and the promotion rule set."""
     all_of = interfaces()
     found = standings(run)
+    had = dtypes_had(run)
+    by_operator = run.by_operator()
     partial = any(run.settings.get(key) for key in CASE_FILTERS)
     return [
-        _level(name, title, {op: found[op] for op in members}, partial)
+        replace(
+            _level(name, title, {op: found[op] for op in members}, partial),
+            quality=quality_of((r for op in members for r in by_operator.get(op, ())), had),
+            dtypes=had,
+        )
         for name, title, members in (
             ("minimal", "the minimal set", [n for n, i in all_of.items() if i.minimal]),
             ("forward", "all forward", [n for n, i in all_of.items() if not i.backward_of]),
@@ -203,20 +238,26 @@ def _answer(lacking: bool, partial: bool, known: bool) -> Answer:
 def _promotion(run: Run) -> Level:
     """Return the level of the rule set: the cells of its table, whichever interface they are of."""
     rules = str(run.settings.get("rules", ""))
-    some = [r for r in run.results if r.group == "promotion" and not r.extension and _counts(r)]
-    known = sum(r.bad and r.known is not None for r in some)
-    in_the_way: Counter[str] = Counter(
-        r.op for r in some if r.outcome != "passed" and r.known is None
-    )
+    had = dtypes_had(run)
+    some = [r for r in run.results if r.group == "promotion" and _is_cell(r) and is_asked(r, had)]
+    apart = [r for r in some if r.outcome != "passed" and r.broken != "quality"]
+    known = sum(r.bad and r.known is not None for r in apart)
+    in_the_way = Counter(r.op for r in apart if r.known is None)
     groups = run.settings.get("groups") or ["promotion"]
     filters = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"))
     partial = any(run.settings.get(f) for f in filters) or "promotion" not in groups
     return Level(
         "promotion", f"promotion by {rules}" if rules else "promotion", "cases", len(some),
-        counts(some)["passed"], known, len(some),
+        len(some) - len(apart), known, len(some),
         _answer(bool(in_the_way), partial or bool(run.unfinished) or not some, bool(known)),
         tuple(f"{op} ({n} case{'s' * (n != 1)})" for op, n in in_the_way.items()),
+        dtypes=had,
     )  # fmt: skip
+
+
+def _is_cell(result: Result) -> bool:
+    """Tell whether a case is a cell of the dtypes of the standard: the others hurt no level."""
+    return _counts(result) and STANDARD_DTYPES.issuperset(result.dtype.split("-"))
 
 
 def _in_words(s: Standing) -> str:

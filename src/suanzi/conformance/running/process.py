@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.subjects.wire import check_tensors, from_json, to_json
+from suanzi.conformance.subjects.wire import ITEMSIZE, check_tensors, from_json, to_json
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -60,6 +60,8 @@ class Facts:
     python: str
     literals: dict[str, str] = field(default_factory=dict)
     """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
+    dtypes: list[str] | None = None
+    """The dtypes that it has; None if it does not say, and is found out by asking."""
 
 
 @dataclass(frozen=True)
@@ -302,6 +304,9 @@ def _facts(said: Any) -> Facts:
         table = getattr(found, name)
         if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
             raise TypeError(f"{name} is no table of strings")
+    if found.dtypes is not None:
+        if not isinstance(found.dtypes, list) or not set(found.dtypes) <= set(ITEMSIZE):
+            raise TypeError(f"dtypes is {found.dtypes!r}, no list of names of dtypes"[:200])
     if not isinstance(found.notes, list) or not all(isinstance(v, str) for v in found.notes):
         raise TypeError("notes is no list of strings")
     return found

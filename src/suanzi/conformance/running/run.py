@@ -10,7 +10,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.calls import call_of
 from suanzi.conformance.judging.judge import Judgement
 from suanzi.conformance.judging.verdict import Answer, verdict
-from suanzi.conformance.model.basis import why
+from suanzi.conformance.model.basis import needs, why
 from suanzi.conformance.model.case import Case, Either, Expected
 from suanzi.conformance.model.expected import may_refuse
 from suanzi.conformance.model.results import BAD, Outcome, Result
@@ -122,6 +122,8 @@ def _run_case(subject: Asked, case: Case) -> Result:
     if isinstance(answer, Unanswered):
         outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
         facts = _facts(case, wrong=outcome in BAD)
+        if outcome == "unsupported" and (needed := needs(case)) != case.dtype:
+            facts["needs"] = needed
         told = _told(subject, case) if outcome in BAD else {}
         return Result(**facts, outcome=outcome, problem=answer.words, **told)
     expected = case.expect()

@@ -126,7 +126,16 @@ def facts(adapter: Any) -> dict[str, Any]:
         "notes": [str(note) for note in getattr(adapter, "notes", [])],
         "python": sys.version.split()[0],
         "literals": dict(getattr(adapter, "literals", {})),
+        "dtypes": _dtypes(adapter),
     }
+
+
+def _dtypes(adapter: Any) -> list[str] | None:
+    """Return the dtypes that an adapter declares; None if it leaves that to be found out."""
+    given = getattr(adapter, "dtypes", None)
+    return (
+        [str(name) for name in given] if isinstance(given, (list, tuple, set, frozenset)) else None
+    )
 
 
 def _has(adapter: Any, name: str) -> bool:
