@@ -92,8 +92,11 @@ def _usual(op: str) -> Arguments:
 
 
 def _of_another_dtype(op: str) -> Data:
-    """Return a tensor of a dtype that the clause does not take: one of the standard if possible."""
-    there = {"B": truth, "FC": signal, "FR": real, "I": whole}
+    """Return a tensor of a dtype that the clause does not take: one of the standard if possible.
+
+    Integers and bool are no such dtypes, as a rule set may promote them.
+    """
+    there = {"FC": signal, "FR": real}
     said = {"FP": ("FR", "FC"), "ns": tuple(there)}
     listed = {kind for word in interfaces()[op].dtypes.split() for kind in said.get(word, (word,))}
     for kind, make in there.items():

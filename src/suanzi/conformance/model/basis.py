@@ -45,7 +45,7 @@ _ALSO = {
 }
 """What a clause names beside; it leaves asymmetric ones to the subject."""
 _COMPLEX_OF_REAL = frozenset({"complex", "fft_r2c", "fft_c2r_backward", "eig"})
-"""Interfaces that give complex numbers for real ones: of float16, a dtype that 6.2 does not have."""
+"""Interfaces that give complex numbers for real ones: of float16, some that 6.2 does not have."""
 _AXES = ("axis", "axes", "dim0", "dim1", "start_axis", "stop_axis", "perm")
 _COUNTED_FROM_THE_END = frozenset(
     {"argmax", "argmin", "argsort", "argsort_bwd", "topk", "cumsum", "cumsum_bwd"}

@@ -149,12 +149,12 @@ class Run:
         A call that crashes or hangs is never right, whatever it was asked.
         """
         return any(r.outcome == "passed" for r in self.results) and not any(
-            (r.breaks or r.bad and r.outcome != "failed") and r.known is None for r in self.results
+            r.known is None and (r.breaks or r.outcome in ("crashed", "hung")) for r in self.results
         )
 
     @property
     def flawless(self) -> bool:
-        """Whether it conforms, and nothing failed beyond the standard, either, but what is known."""
+        """Whether it conforms, and nothing else went wrong, either, but what is known."""
         return self.conforms and not any(r.bad and r.known is None for r in self.results)
 
     def by_operator(self) -> dict[str, list[Result]]:

@@ -81,9 +81,5 @@ def _is_of_quality(result: Result) -> bool:
     if result.basis == "quality":
         return True
     # A wrong value is none of accuracy: it is counted where it breaks the level.
-    return (
-        result.demanded
-        and not result.breaks
-        and result.ulp is not None
-        or (result.demanded and result.bad and result.broken == "quality")
-    )
+    measured = result.ulp is not None or result.bad
+    return result.demanded and measured and not result.breaks

@@ -304,9 +304,9 @@ def _facts(said: Any) -> Facts:
         table = getattr(found, name)
         if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
             raise TypeError(f"{name} is no table of strings")
-    if found.dtypes is not None:
-        if not isinstance(found.dtypes, list) or not set(found.dtypes) <= set(ITEMSIZE):
-            raise TypeError(f"dtypes is {found.dtypes!r}, no list of names of dtypes"[:200])
+    declared = [] if found.dtypes is None else found.dtypes
+    if not isinstance(declared, list) or not set(declared) <= set(ITEMSIZE):
+        raise TypeError(f"dtypes is {declared!r}, no list of names of dtypes"[:200])
     if not isinstance(found.notes, list) or not all(isinstance(v, str) for v in found.notes):
         raise TypeError("notes is no list of strings")
     return found
