@@ -412,3 +412,77 @@ def test_a_wild_pointer_ends_the_process_and_not_the_run(tmp_path):
 def test_a_library_that_cannot_be_loaded_is_told():
     with pytest.raises(OSError, match="no such file|No such file|cannot open"):
         Adapter("./no_such_library.so")
+
+
+PRINTED = r"""
+#include <stdlib.h>
+#include <string.h>
+static float numbers[] = {2, 4, 6};
+static int64_t dims[] = {3};
+static struct StorageImpl storage = {{kReal, 32}, {kCPU, 0}, 3, numbers};
+static struct TensorImpl made = {3, 0, {1, dims, {kDense, NULL}}, NULL, 0, &storage};
+Status op_dot_bwd2(const Tensor out_grad, const Tensor vec1, Tensor *in_grad2) {
+    if (vec1 == NULL) return STATUS_UNINITIALIZED_OBJECT;
+    *in_grad2 = &made;
+    return STATUS_SUCCESS;
+}
+Status op_pad(const Tensor input, const int *pad_width, const int pad_value, const PadMode pad_mode,
+              Tensor *output) {
+    return pad_value == 7 && pad_mode == PAD_CONST ? STATUS_ALLOC_FAILED : STATUS_INTERNAL_ERROR;
+}
+Status op_unstack(const Tensor input, const int axis, const int num, Tensor **output_lists) {
+    if (num > 2) return STATUS_SUCCESS;
+    *output_lists = malloc(sizeof(Tensor) * num);
+    for (int i = 0; i < num; i++) (*output_lists)[i] = &made;
+    return STATUS_SUCCESS;
+}
+"""
+SAYS_SO = "int op_library_printed(const char *name) { return 1; }\n"
+
+
+def printed(folder, says_so):
+    head = "#define T_AI_131_1_AS_PRINTED\n"
+    return Adapter(str(build(PRINTED + SAYS_SO * says_so, folder, before=head)))
+
+
+def test_a_library_with_the_printed_prototypes_says_so_and_is_called_so(tmp_path):
+    adapter = printed(tmp_path, says_so=True)
+    three = {"out_grad": rows(), "vec1": rows(3), "vec2": rows(3)}
+    assert from_json(ask(adapter, "dot_bwd2", **three)["outputs"])[0].shape == (3,)
+    other = {**three, "vec2": rows(4)}
+    assert ask(adapter, "dot_bwd2", **other)["unsaid"], "the printed one cannot tell"
+    widths = {"input": rows(2), "pad_width": [1, 1]}
+    assert ask(adapter, "pad", **widths, pad_value=7)["status"] == "ALLOC_FAILED"
+    assert ask(adapter, "pad", **widths, pad_value=0.5)["unsaid"]
+    (some,) = from_json(ask(adapter, "unstack", input=rows(2, 3))["outputs"])
+    assert [x.shape for x in some] == [(3,), (3,)]
+    assert "the array output_lists is NULL" in ask(adapter, "unstack", input=rows(3, 3))["broken"]
+    assert "op_pad is called as Appendix A prints it" in adapter.notes
+
+
+def test_the_printed_op_dot_bwd2_is_noticed_and_does_no_harm(tmp_path):
+    adapter = printed(tmp_path, says_so=False)
+    three = {"out_grad": rows(), "vec1": rows(3), "vec2": rows(3)}
+    for _ in range(2):
+        assert from_json(ask(adapter, "dot_bwd2", **three)["outputs"])[0].shape == (3,)
+
+
+def test_a_library_declines_a_layout_and_a_device(tmp_path):
+    source = r"""
+    Status op_abs(const Tensor x, Tensor *y) { return STATUS_ALLOC_FAILED; }
+    Status op_zeros(const DataType dtype, const Device device, const Shape shape, Tensor *output) {
+        return STATUS_ALLOC_FAILED;
+    }
+    int op_library_takes(const char *name, const Tensor input) {
+        return input->shape.ndim < 2 || input->shape.layout.min2maj[0] == input->shape.ndim - 1;
+    }
+    int op_library_has_device(const char *name, const Device device) {
+        return device.type == kCPU && device.id == 0;
+    }
+    """
+    adapter = Adapter(str(build(source, tmp_path)))
+    assert ask(adapter, "abs", x=rows(2, 3))["status"] == "ALLOC_FAILED"
+    said = ask(adapter, "abs", x=rows(2, 3, layout="columns"))
+    assert said == {"unsupported": "the library says that op_abs takes no x like this"}
+    assert ask(adapter, "zeros", shape=[2])["status"] == "ALLOC_FAILED"
+    assert "on this device" in ask(adapter, "zeros", shape=[2], device="cpu:1")["unsupported"]

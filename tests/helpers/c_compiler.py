@@ -21,11 +21,11 @@ def compiler(*names: str) -> str:
     return found
 
 
-def build(source: str, folder: Path, *flags: str) -> Path:
+def build(source: str, folder: Path, *flags: str, before: str = "") -> Path:
     """Return a shared library of a C source, which includes the header of the standard."""
     cc = compiler("cc", "gcc", "clang")
     write(folder / HEADER)
-    (folder / "library.c").write_text(f'#include "{HEADER}"\n{source}', encoding="utf-8")
+    (folder / "library.c").write_text(f'{before}#include "{HEADER}"\n{source}', encoding="utf-8")
     library = folder / "library.so"
     flags = ("-std=c99", "-Wall", "-Werror", "-fPIC", "-shared", *flags)
     command = [cc, *flags, "library.c", "-o", library]

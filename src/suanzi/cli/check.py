@@ -187,7 +187,9 @@ def compare(
     return _DOES_NOT if found.broke else _CONFORMS
 
 
-def header(*, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None) -> int:
+def header(
+    *, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None, prefix: str = ""
+) -> int:
     """Write the C header of the standard, against which a C library is written.
 
     ```
@@ -198,10 +200,12 @@ def header(*, output: Annotated[str | None, Parameter(name=["--output", "-o"])] 
     ----------
     output
         The file; without it, the header is printed.
+    prefix
+        What the members of modes begin with: SUM, MAX and none are bare names otherwise.
     """
     from suanzi.conformance.header import write
 
-    write(output)
+    write(output, prefix)
     return _CONFORMS
 
 

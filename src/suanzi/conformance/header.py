@@ -16,13 +16,19 @@ from typing import Any
 
 from suanzi import interface as standard_form
 from suanzi._core import VERSION
+from suanzi.conformance import header_words
 from suanzi.device import DeviceType
 from suanzi.dtypes import dtype
 from suanzi.interface.structures import TypeCode
 from suanzi.layout import LayoutType
-from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.standard.prototypes import Item, Prototype, enumerations, prototypes
+from suanzi.standard.prototypes import (
+    Item,
+    Prototype,
+    as_printed,
+    enumerations,
+    prototypes,
+)
 from suanzi.status import InvalidArgument, Status
 
 _WIDTH = 100
@@ -45,6 +51,7 @@ _PREAMBLE = """\
  * - Where a view is returned, a copy will do.
  * - An output that is an array of tensors is filled in an array of the caller.
  * - Parameters behind the outputs are those that the standard forgot.
+ * - The statuses that a clause lists, but success, stand above its function.
  * - Where a name is misprinted in Appendix A, the printed one is a macro for the right one.
  */
 """
@@ -96,13 +103,35 @@ struct TensorImpl {
 typedef struct TensorImpl *Tensor;
 """
 
+_IFFT = """\
+/* A.2.16.2 prints it under no clause: the inverse of op_fft_c2c, of complex or real numbers; the
+ * strides are NULL. No case calls it. */
+typedef enum {
+    {}C2C = 0,
+    {}R2C = 1,
+    {}C2R = 2,
+    {}R2R = 3
+} TransType;
+Status op_ifft(const Tensor input, const int *istride, const int istride_len,
+               const TransType transtype, const int *ostride, const int ostride_len,
+               Tensor *output);
+"""
+
 _LIBRARY = """\
-/* Of no clause; a library may export them for the conformance kit: its version; and whether it has
- * an interface, named as in "op_add", for tensors of a dtype: what it has not is reported as not
- * supported, and not tried. */
+/* Of no clause; a library may export them for the conformance kit.
+ * - Its version.
+ * - Whether it has a function, named as in "op_add", for a dtype; for a tensor that lies in memory
+ *   like the given one; for a device. 0: it is reported as not supported, and not tried.
+ * - Whether it has op_dot_bwd2, op_pad or op_unstack as Appendix A prints them. Declared so
+ *   if T_AI_131_1_AS_PRINTED is defined. */
 const char *op_library_version(void);
 int op_library_has(const char *name, const DataType dtype);
+int op_library_takes(const char *name, const Tensor input);
+int op_library_has_device(const char *name, const Device device);
+int op_library_printed(const char *name);
 """
+AS_PRINTED = "T_AI_131_1_AS_PRINTED"
+"""What is defined before the header is included by a library with the printed prototypes."""
 
 _CATEGORIES = {
     "creation": "Creation and destruction",
@@ -112,12 +141,14 @@ _CATEGORIES = {
 }
 
 
-_IN_C = (("None or ()", "NULL"), ("; input.shape is the same as a tuple", ""))
-"""What Python's summaries say, and what they say in C."""
+def header(prefix: str = "") -> str:
+    """Return the text of the C header; the members of modes have a prefix, or none.
 
-
-def header() -> str:
-    """Return the text of the C header."""
+    >>> "AI_SUM = 0" in header("AI_")
+    True
+    """
+    if re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.ASCII) is None:
+        raise InvalidArgument(f"header: the prefix {prefix!r} begins no name in C.")
     parts = [
         _PREAMBLE.format(version=VERSION),
         "#ifndef SUANZI_T_AI_131_1_2025_H\n#define SUANZI_T_AI_131_1_2025_H\n",
@@ -132,7 +163,7 @@ def header() -> str:
         _enumeration("LayoutType", {_layout(kind): kind.value for kind in LayoutType},
                      "6.4: kinds of layouts; coordinates are ours."),
         _STRUCTURES,
-        *(_enumeration(name, {m: i for i, m in enumerate(members)})
+        *(_enumeration(name, {prefix + m: i for i, m in enumerate(members)})
           for name, members in enumerations().items()),
     ]  # fmt: skip
     category = ""
@@ -141,18 +172,25 @@ def header() -> str:
             category = function.interface.category
             number = function.interface.category_clause
             parts.append(f"/* {number} {_CATEGORIES.get(category, category.capitalize())} */\n")
-        parts.append(_function(function))
-    parts += [_misprints(), _LIBRARY, "#ifdef __cplusplus\n}\n#endif\n", "#endif\n"]
+        parts.append(_function(function, prefix))
+    parts += [
+        _IFFT.replace("{}", prefix),
+        _misprints(),
+        _LIBRARY,
+        "#ifdef __cplusplus\n}\n#endif\n",
+        "#endif\n",
+    ]
     return "\n".join(parts)
 
 
-def write(path: str | Path | None = None) -> None:
+def write(path: str | Path | None = None, prefix: str = "") -> None:
     """Write the header into a file, or to the standard output."""
+    text = header(prefix)
     if path is None or str(path) == "-":
-        print(header(), end="")
+        print(text, end="")
         return
     try:
-        Path(path).write_text(header(), encoding="ascii")
+        Path(path).write_text(text, encoding="ascii")
     except OSError as error:
         raise InvalidArgument(
             f"header: {str(path)!r} cannot be written: {error.strerror}."
@@ -182,20 +220,27 @@ def _layout(kind: LayoutType) -> str:
     return "kDense" if kind is LayoutType.DENSE else f"k{kind.name}"
 
 
-def _function(function: Prototype) -> str:
-    """Return a declaration under a comment: the clause, what it does, what may be left out."""
+def _function(function: Prototype, prefix: str) -> str:
+    """Return a declaration under a comment: the clause, what it does and takes, each status."""
     facts = function.interface
-    what = (REGISTRY[facts.name].function.__doc__ or "").splitlines()[0].replace("`", "")
-    for python, c in _IN_C:
-        what = what.replace(python, c)
-    lines = textwrap.wrap(f"{facts.clause}: {what}", _WIDTH - 6)
+    said = [f"{facts.clause}: {header_words.summary(facts.name)}"]
+    if kinds := header_words.dtypes(facts.name):
+        said.append(f"dtypes: {kinds}")
     for count in dict.fromkeys(function.elements.values()):
         names = [name for name, other in function.elements.items() if other == count]
-        lines += textwrap.wrap(f"elements of {' and '.join(names)}: {count}", _WIDTH - 6)
-    out = [_left_out(function, item) for item in function.parameters]
+        said.append(f"elements of {' and '.join(names)}: {count}")
+    out = [_left_out(function, item, prefix) for item in function.parameters]
     if some := [text for text in out if text]:
-        lines += textwrap.wrap(f"left out: {', '.join(some)}", _WIDTH - 6)
-    return "/* " + "\n * ".join(lines) + " */\n" + _declaration(function)
+        said.append(f"left out: {', '.join(some)}")
+    said += [f"STATUS_{name}: {when}" for name, when in header_words.statuses(facts.name)]
+    lines = [line for text in said for line in textwrap.wrap(text, _WIDTH - 6)]
+    head = "/* " + "\n * ".join(lines) + " */\n"
+    printed = as_printed(facts.name)
+    if printed is None:
+        return head + _declaration(function)
+    return (
+        f"{head}#ifdef {AS_PRINTED}\n{_declaration(printed)}#else\n{_declaration(function)}#endif\n"
+    )
 
 
 def _declaration(function: Prototype) -> str:
@@ -212,7 +257,7 @@ def _declaration(function: Prototype) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _left_out(function: Prototype, item: Item) -> str:
+def _left_out(function: Prototype, item: Item, prefix: str) -> str:
     found = defaults(function.interface.name)
     if item.name not in found or item.name in function.lengths or item.name == "n_bytes":
         return ""
@@ -224,6 +269,8 @@ def _left_out(function: Prototype, item: Item) -> str:
     if item.pointer or item.base == "Tensor":
         means = words or ("" if value in (None, ()) else str(value))
         return f"{item.name} NULL" + (f" ({means})" if means else "")
+    if item.base in enumerations():
+        return f"{item.name} {prefix}{value}"
     return f"{item.name} {_in_c(item, value, words)}"
 
 

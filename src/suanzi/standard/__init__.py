@@ -84,7 +84,8 @@ def interfaces() -> MappingProxyType[str, Interface]:
 
 def _interface(entry: dict[str, Any], category: str) -> Interface:
     facts = dict(entry)
-    facts.pop("elements", None)  # suanzi.standard.prototypes
+    for name in ("elements", "as_printed"):  # suanzi.standard.prototypes
+        facts.pop(name, None)
     own = [_parameter(p, added=False) for p in facts.pop("parameters")]
     ours = [_parameter(p, added=True) for p in facts.pop("added", ())]
     return Interface(

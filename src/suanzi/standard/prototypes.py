@@ -8,7 +8,7 @@ Item(name='axis', base='int', pointer=True, const=True)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -27,9 +27,11 @@ class Item:
     """The type without const and pointer."""
     pointer: bool
     const: bool
+    twice: bool = field(default=False, repr=False)
+    """Whether it is a pointer to a pointer: an array that the function makes."""
 
     def __str__(self) -> str:
-        star = "*" if self.pointer else ""
+        star = "*" * (self.pointer + self.twice)
         return f"{'const ' if self.const else ''}{self.base} {star}{self.name}"
 
 
@@ -77,10 +79,25 @@ def _records() -> dict[str, dict[str, Any]]:
 def prototype(name: str) -> Prototype:
     """Return the C function of an interface."""
     facts = interface(name)
-    record = _records()[facts.name]
-    _, _, printed = record["prototype"].removesuffix(")").partition("(")
-    items = tuple(_item(text) for text in printed.split(", "))
-    return Prototype(facts, items, MappingProxyType(record.get("elements", {})))
+    return _prototype(facts, _records()[facts.name]["prototype"])
+
+
+@cache
+def as_printed(name: str) -> Prototype | None:
+    """Return the function that Appendix A prints, where another is needed to call it.
+
+    >>> str(as_printed("dot_bwd2"))
+    'Status op_dot_bwd2(const Tensor out_grad, const Tensor vec1, Tensor *in_grad2)'
+    """
+    facts = interface(name)
+    text = _records()[facts.name].get("as_printed")
+    return None if text is None else _prototype(facts, text)
+
+
+def _prototype(facts: Interface, text: str) -> Prototype:
+    _, _, printed = text.removesuffix(")").partition("(")
+    items = tuple(_item(one) for one in printed.split(", "))
+    return Prototype(facts, items, MappingProxyType(_records()[facts.name].get("elements", {})))
 
 
 def prototypes() -> tuple[Prototype, ...]:
@@ -102,4 +119,4 @@ def _item(text: str) -> Item:
     const = words[0] == "const"
     if len(words) != 1 + const:
         raise InternalError(f"{text!r} is no parameter of a prototype.")
-    return Item(name.removeprefix("*"), words[-1], name.startswith("*"), const)
+    return Item(name.lstrip("*"), words[-1], name.startswith("*"), const, name.startswith("**"))

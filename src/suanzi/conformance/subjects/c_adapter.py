@@ -14,13 +14,14 @@ from typing import Any
 from suanzi.conformance.subjects.c_arguments import Arguments, c_type
 from suanzi.conformance.subjects.c_memory import (
     DataType,
+    Device,
     TensorImpl,
     c_dtype,
     check_layout,
     read_tensor,
 )
 from suanzi.conformance.subjects.wire import Broken, Data, Unsaid, Unsupported
-from suanzi.standard.prototypes import Prototype, prototype, prototypes
+from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
 from suanzi.status import Status, StatusError
 
 
@@ -39,7 +40,12 @@ class Adapter:
         self._library = ctypes.CDLL(os.path.abspath(path))
         self.version = self._version()
         self._has = self._function("op_library_has", [ctypes.c_char_p, DataType], ctypes.c_int)
+        self._takes = self._function("op_library_takes", [ctypes.c_char_p, ctypes.c_void_p],
+                                     ctypes.c_int)  # fmt: skip
+        self._on = self._function("op_library_has_device", [ctypes.c_char_p, Device], ctypes.c_int)
+        self._prints = self._function("op_library_printed", [ctypes.c_char_p], ctypes.c_int)
         self._functions: dict[str, Any] = {}
+        self._forms: dict[str, Prototype] = {}
         self.mapping: dict[str, str] = {}
         self.missing: dict[str, str] = {}
         self.notes: list[str] = []
@@ -60,6 +66,7 @@ class Adapter:
     def _find(self, function: Prototype) -> None:
         """Find a function, by its name or as Appendix A misprints it."""
         facts = function.interface
+        function = self._form(function)
         takes = [c_type(item) for item in function.items]
         for name in (facts.c_name, *facts.printed):
             found = self._function(name, takes, ctypes.c_int)
@@ -67,10 +74,19 @@ class Adapter:
                 continue
             if name != facts.c_name:
                 self.notes.append(f"{facts.c_name} is exported as {name}, a misprint")
-            self._functions[facts.name] = found
+            self._functions[facts.name], self._forms[facts.name] = found, function
             self.mapping[facts.name] = str(function)
             return
         self.missing[facts.name] = f"the library does not export {facts.c_name}"
+
+    def _form(self, function: Prototype) -> Prototype:
+        """Return the prototype that a function of the library has: ours, or the printed one."""
+        facts = function.interface
+        printed = as_printed(facts.name)
+        if printed is None or self._prints is None or not self._prints(facts.c_name.encode()):
+            return function
+        self.notes.append(f"{facts.c_name} is called as Appendix A prints it")
+        return printed
 
     def create(self, data: Data) -> Data:
         """Return the data; they become a tensor in the memory of the call."""
@@ -88,13 +104,33 @@ class Adapter:
         self._check_dtypes(op, arguments)
         if op == "destroy":
             return self._destroyed(arguments)
-        made = Arguments(prototype(op), arguments)
+        made = Arguments(self._forms[op], arguments)
+        self._check_taken(made)
         code = self._functions[op](*made.c)
+        if op == "dot_bwd2" and self._took_vec2_for_an_output(made):
+            return self.call(op, arguments)
         made.memory.check()
         status = _status(code)
         if status != "SUCCESS":
             return (status,)
         return status, *self._outputs(made)
+
+    def _took_vec2_for_an_output(self, made: Arguments) -> bool:
+        """Tell whether a library wrote its output where vec2 lies, as it does when printed so.
+
+        What it wrote to was memory of ours; it is called in its own form from then on.
+        """
+        at = next(c for item, c in zip(made.function.items, made.c, strict=True)
+                  if item.name in ("vec2", "in_grad2"))  # fmt: skip
+        printed = as_printed("dot_bwd2")
+        if printed is None or made.function is printed or at is None:
+            return False
+        cell = ctypes.c_void_p.from_address(made.cells["in_grad2"][0]).value
+        if cell is not None or not made.memory.changed(at):
+            return False
+        self._forms["dot_bwd2"] = printed
+        self._functions["dot_bwd2"].argtypes = [c_type(item) for item in printed.items]
+        return True
 
     def status(self, error: Exception) -> str:
         """Return the status of an error: one of this adapter, which is none of the library's."""
@@ -109,6 +145,17 @@ class Adapter:
             if not self._has(name.encode(), c_dtype(dtype)):
                 raise Unsupported(f"the library says that it has no {name} for {dtype}")
 
+    def _check_taken(self, made: Arguments) -> None:
+        """Raise Unsupported if the library says that it does not take a tensor, or a device."""
+        name = made.function.interface.c_name
+        for value in made.c if self._on is not None else ():
+            if isinstance(value, Device) and not self._on(name.encode(), value):
+                raise Unsupported(f"the library says that it has no {name} on this device")
+        if self._takes is not None:
+            for label, handle in made.tensors:
+                if not self._takes(name.encode(), handle):
+                    raise Unsupported(f"the library says that {name} takes no {label} like this")
+
     def _outputs(self, made: Arguments) -> Iterator[Any]:
         """Give the outputs, and give their tensors back to the library."""
         handles: list[int] = []
@@ -120,7 +167,7 @@ class Adapter:
             elif item.base == "int":
                 yield ctypes.c_int.from_address(at).value
             elif count is not None:
-                some = list((ctypes.c_void_p * count).from_address(at))
+                some = _handles(item.name, at, count, item.twice)
                 yield [_read(made, f"{item.name}[{i}]", h) for i, h in enumerate(some)]
                 handles += [h for h in some if h is not None]
             else:
@@ -174,6 +221,16 @@ class Adapter:
 
 _MAKERS = ("create_tensor", "zeros", "empty")
 """What makes a tensor of a given shape from nothing, for op_destroy to end."""
+
+
+def _handles(name: str, at: int, count: int, twice: bool) -> list[int | None]:
+    """Return the handles of an array, which the library may have made itself."""
+    if twice:
+        made = ctypes.c_void_p.from_address(at).value
+        if made is None:
+            raise Broken(f"the array {name} is NULL")
+        at = made
+    return list((ctypes.c_void_p * count).from_address(at))
 
 
 def _read(made: Arguments, label: str, handle: int | None) -> Data:

@@ -65,6 +65,9 @@ class Arguments:
     def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
         self.function, self.given, self.memory = function, given, Memory()
         self._counts: dict[str, int] = {}
+        self.tensors: list[tuple[str, int]] = []
+        """The tensors that are lent, by their names."""
+        self._check_forgotten()
         handles = [given.get(i.name) for i in function.parameters if i.base == "Tensor"]
         self._tensors = [x for x in _flat(handles) if isinstance(x, Data)]
         made: dict[str, Any] = {}
@@ -81,6 +84,17 @@ class Arguments:
         self.cells = {item.name: self._cell(item, made) for item in function.outputs}
         both = {**made, **{name: at for name, (at, _) in self.cells.items()}}
         self.c = [both[item.name] for item in function.items]
+
+    def _check_forgotten(self) -> None:
+        """Raise Unsaid if a tensor counts that the printed prototype has no parameter for."""
+        if "vec2" not in self.given or "vec2" in {item.name for item in self.function.items}:
+            return
+        first, second = self.given.get("vec1"), self.given["vec2"]
+        alike = isinstance(first, Data) and isinstance(second, Data)
+        if not alike or (first.dtype, first.shape) != (second.dtype, second.shape):
+            raise Unsaid("in C as it is printed, op_dot_bwd2 has no vec2")
+        if second.layout == "destroyed":
+            raise Unsaid("in C as it is printed, op_dot_bwd2 has no vec2")
 
     def _argument(self, item: Item) -> Any:
         name, given = item.name, item.name in self.given
@@ -117,7 +131,9 @@ class Arguments:
             raise Unsaid(f"in C, {name} is a tensor")
         check_layout(value)
         if value.layout != "destroyed":
-            return self.memory.tensor(name, value)
+            handle = self.memory.tensor(name, value)
+            self.tensors.append((name, handle))
+            return handle
         if name in defaults(self.function.interface.name):
             raise Unsaid(f"a destroyed tensor is NULL, which leaves {name} out")
         return None
@@ -303,7 +319,8 @@ class Arguments:
                 count = rank if made["as_tuple"] else None
             else:
                 count = max(made[words], 0)
-        return self.memory.place(item.name, bytes(8 * max(count or 1, 1)), writable=True), count
+        room = 1 if item.twice else max(count or 1, 1)
+        return self.memory.place(item.name, bytes(8 * room), writable=True), count
 
     def _dtype(self) -> str:
         given = self.given.get("dtype", defaults(self.function.interface.name)["dtype"])

@@ -103,6 +103,14 @@ class Memory:
             c for _, b, start, c, _ in self._pieces if ctypes.addressof(b) + start == address
         )
 
+    def changed(self, address: int) -> bool:
+        """Tell whether the piece that begins at an address is not what it was."""
+        return any(
+            buffer.raw[start : start + len(content)] != content
+            for _, buffer, start, content, _ in self._pieces
+            if ctypes.addressof(buffer) + start == address
+        )
+
     def check(self) -> None:
         """Raise Broken if anything is not as it was."""
         for label, buffer, start, content, writable in self._pieces:
