@@ -1,9 +1,13 @@
 // native/ops/linear_algebra_blas.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: the matrix products of SciPy's BLAS.
 #include "ops/linear_algebra_blas.h"
 
+#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "core/python.h"
+#include "core/room.h"
+#include "core/threads.h"
 
 namespace suanzi {
 
@@ -21,6 +25,10 @@ int (*get_threads)() = nullptr;
 void (*set_threads)(int) = nullptr;
 PyObject* limit = nullptr;  // called with True before products, and with False after them
 int running = 0, threads_before = 1;
+
+// BLAS keeps a buffer for each call at the same time. Where there is no memory for several, calls take turns.
+std::atomic<bool> take_turns{false};
+std::mutex turn;
 
 // SciPy gives functions as capsules, whose name is the signature; one with other integers is not ours.
 void* function_in(nb::handle capsule) {
@@ -64,6 +72,8 @@ bool prepare_blas() {
     try {
       load();
     } catch (nb::python_error& error) {
+      if (error.matches(PyExc_MemoryError) || (error.matches(PyExc_ImportError) && memory_is_limited()))
+        return false;                                       // this time
       error.discard_as_unraisable("loading SciPy's BLAS");  // our own kernels are slower, but there
     }
     was_asked = true;  // only now: another thread that asks meanwhile must find it, too
@@ -71,11 +81,18 @@ bool prepare_blas() {
   return the_blas.available;
 }
 
-void begin_blas() {
-  if (!set_threads) return call_limit(Py_True);
-  if (running++ > 0) return;  // another Python thread has a product under way
+bool begin_blas() {
+  bool limited = memory_is_limited();
+  if (limited && !has_call_room(Library::scipy, running == 0)) return false;
+  take_turns = limited && !has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count()));
+  if (!set_threads) {
+    call_limit(Py_True);
+    return true;
+  }
+  if (running++ > 0) return true;  // another Python thread has a product under way
   threads_before = get_threads();
   if (threads_before != 1) set_threads(1);
+  return true;
 }
 
 void end_blas() {
@@ -98,6 +115,8 @@ void Blas::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std
   int b_step = static_cast<int>(b_rows ? b.row : b.column), a_step = static_cast<int>(a_rows ? a.row : a.column);
   int c_step = static_cast<int>(c_row);
   auto call = reinterpret_cast<Gemm>(gemm[static_cast<std::size_t>(sum) - static_cast<std::size_t>(Sum::f32)]);
+  std::unique_lock alone(turn, std::defer_lock);
+  if (take_turns.load(std::memory_order_relaxed)) alone.lock();
   call(&how_b, &how_a, &columns, &rows, &depth, one, b.data, &b_step, a.data, &a_step, zero, c, &c_step);
 }
 

@@ -25,7 +25,8 @@ const Blas& blas() noexcept;
 bool prepare_blas();
 // While products run, BLAS must not use threads of its own: they would be too many, and would have a
 // say in the order of summation.
-void begin_blas();
+// False where there is no memory for it: then nothing has begun.
+bool begin_blas();
 void end_blas();
 
 }  // namespace suanzi

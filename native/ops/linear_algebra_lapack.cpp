@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "core/python.h"
+#include "core/room.h"
 #include "core/tensor.h"
 #include "core/threads.h"
 
@@ -71,10 +72,14 @@ template <class Body>
 bool for_each(std::int64_t count, int n, Body&& body) {
   std::atomic<bool> good{true};
   PyThreadState* state = PyEval_SaveThread();
-  parallel_for(count, std::max(8, (1 << 14) / std::max(n * n * n, 1)), [&](std::int64_t begin, std::int64_t end) {
+  auto some = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end && good.load(std::memory_order_relaxed); ++i)
       if (!body(i)) good.store(false, std::memory_order_relaxed);
-  });
+  };
+  // The library takes memory for each thread; whoever calls us has seen to that of the first.
+  if (has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count())))
+    parallel_for(count, std::max(8, (1 << 14) / std::max(n * n * n, 1)), some);
+  else some(0, count);
   PyEval_RestoreThread(state);
   return good;
 }

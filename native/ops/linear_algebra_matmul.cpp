@@ -120,7 +120,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   if (size == 0) return made;
   Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
   bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
-  if (p.by_blas) begin_blas();
+  p.by_blas = p.by_blas && begin_blas();  // without it our own kernels are slower, but there
   bool good;
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;

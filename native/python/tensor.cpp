@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/room.h"
 #include "core/status.h"
 #include "ops/transformation_views.h"
 #include "python/slots.h"
@@ -274,6 +275,13 @@ void init_tensor(nb::module_& m) {
   m.def(
       "storage", [](nb::handle object) { return StorageHandle(checked(object).storage); }, "tensor"_a,
       nb::sig("def storage(tensor: Any) -> Storage"), "The storage of a tensor.");
+  m.def("blas_buffer", [] { return blas_buffer; }, "What OpenBLAS takes for each call at the same time as others.");
+  m.def("memory_is_limited", &memory_is_limited, "Whether this process may run out of address space before memory.");
+  m.def("has_room", &has_room, "bytes"_a, "Whether so many bytes can be had, where something limits them.");
+  m.def(
+      "has_call_room",
+      [](bool of_numpy, bool alone) { return has_call_room(of_numpy ? Library::numpy : Library::scipy, alone); },
+      "of_numpy"_a, "alone"_a, "Whether there is room for a call of NumPy's or SciPy's LAPACK.");
   m.def(
       "pool_info",
       [] {

@@ -160,6 +160,18 @@ def destroy(tensor: Any) -> None:
 def storage(tensor: Any) -> Storage:
     """The storage of a tensor."""
 
+def blas_buffer() -> int:
+    """What OpenBLAS takes for each call at the same time as others."""
+
+def memory_is_limited() -> bool:
+    """Whether this process may run out of address space before memory."""
+
+def has_room(bytes: int) -> bool:
+    """Whether so many bytes can be had, where something limits them."""
+
+def has_call_room(of_numpy: bool, alone: bool) -> bool:
+    """Whether there is room for a call of NumPy's or SciPy's LAPACK."""
+
 def pool_info() -> dict[str, int]:
     """Bytes in use, cached, the most that is cached; storages alive."""
 

@@ -113,3 +113,14 @@ def calls(n: int) -> dict[str, dict[str, Any]]:
             operand = i if all(d.kind != "float" for d in op.dtypes) else x
             found[op.name] = {p.name: operand for p in parameters if p.default is p.empty}
     return found
+
+
+def regular(n: int) -> dict[str, dict[str, Any]]:
+    """Return the same with matrices that have an inverse and a Cholesky factor."""
+    found = calls(n)
+    x = sz.full("float32", "cpu", (n, n), 0.5)
+    one = sz.expand(sz.diag(sz.full("float32", "cpu", (n,), float(n))), (n, n)) + x
+    for arguments in found.values():
+        if "mat" in arguments:
+            arguments["mat"] = one
+    return found

@@ -131,8 +131,16 @@ def test_words_of_a_framework_move_no_cursor(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["{", "[]", "1", "{}", '{"version": 1}', '{"version": 1, "answers": [1]}', "[" * 10**6]
-    + ['{"version": 1, "answers": [[null, null, ["int8"], "answer", {}]]}'],
+    [
+        "{",
+        "[]",
+        "1",
+        "{}",
+        '{"version": 1}',
+        '{"version": 1, "answers": [1]}',
+        "[" * 10**6,
+        '{"version": 1, "answers": [[null, null, ["int8"], "answer", {}]]}',
+    ],
     ids=range(8),
 )
 def test_a_probe_that_says_something_else(tmp_path: Path, said: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from suanzi.libraries import room
+
 Limit = Callable[[bool], None]
 
 
@@ -20,8 +22,7 @@ def load() -> tuple[tuple[Any, ...], Limit | None, tuple[int, int] | None] | Non
     that get and set the number. None: there is no gemm, and the core multiplies by itself.
     """
     try:
-        from scipy.linalg import cython_blas
-
+        cython_blas = room.load("scipy.linalg.cython_blas")
         functions = cython_blas.__pyx_capi__
         gemm = tuple(functions[name] for name in ("sgemm", "dgemm", "cgemm", "zgemm"))
     except (ImportError, AttributeError, KeyError):

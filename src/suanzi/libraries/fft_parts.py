@@ -16,6 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi.libraries import room
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -73,9 +74,9 @@ def _along(
     length: int | None = None,
 ) -> None:
     import numpy as np
-    import scipy.fft
 
-    function, norm = getattr(scipy.fft, names[not forward]), _NORMS[scale][not forward]
+    fft = room.load("scipy.fft")
+    function, norm = getattr(fft, names[not forward]), _NORMS[scale][not forward]
     in_place = source is target
 
     def one(piece: Array, there: Array, axis: int) -> None:

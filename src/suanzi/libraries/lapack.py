@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64
 from suanzi.layout import strides_of
+from suanzi.libraries import room
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import check_dtype, promote
@@ -214,8 +215,7 @@ def clear_below(a: Array) -> None:
 
 @cache
 def _routine(name: str, dt: DType) -> Callable[..., Any]:
-    from scipy.linalg import lapack
-
+    lapack = room.load("scipy.linalg.lapack")
     if dt.kind == "complex":
         name = _COMPLEX_NAMES.get(name, name)
     found: Callable[..., Any] = getattr(lapack, _LETTERS[dt] + name)
@@ -224,8 +224,8 @@ def _routine(name: str, dt: DType) -> Callable[..., Any]:
 
 def pointer(name: str, dt: DType) -> object:
     """Return a routine of LAPACK as SciPy hands it to compiled code."""
-    from scipy.linalg import cython_lapack
-
+    room.check()
+    cython_lapack = room.load("scipy.linalg.cython_lapack")
     return cython_lapack.__pyx_capi__[_LETTERS[dt] + name]
 
 
@@ -234,8 +234,10 @@ def call(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> tuple
 
     A complaint about the arguments is an error of ours, never of the caller.
     """
+    routine = _routine(name, dt)
+    room.check()
     try:
-        *found, info = _routine(name, dt)(*args, **kwargs)
+        *found, info = routine(*args, **kwargs)
     except MemoryError:
         raise
     except Exception as error:

@@ -9,6 +9,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, bfloat16, complex32, complex64, complex128, int64, part
 from suanzi.layout import strides_of
+from suanzi.libraries import room
 from suanzi.libraries.lapack import (
     BLOCK,
     as_array,
@@ -237,6 +238,7 @@ def _qr_of_many(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor |
     check_finite(op, "mat", values, x.shape[:-2])
     decompose: Any = np.linalg.qr  # whose type says nothing of a mode that is not a literal
     values = few_axes(values)
+    room.check(of_numpy=True)
     q, r = (None, decompose(values, mode)) if mode == "r" else decompose(values, mode)
     check_result(op, r, dt)
 
@@ -285,6 +287,7 @@ def _svd_of_many(
 
     values = as_array(x, compute)
     check_finite(op, "mat", values, x.shape[:-2])
+    room.check(of_numpy=True)
     try:
         u, s, vh = np.linalg.svd(few_axes(values), full_matrices=not reduced)
     except np.linalg.LinAlgError:  # it does not say of which
@@ -356,6 +359,7 @@ def _eig_of_many(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Array]
     values = as_array(x, compute)
     check_finite(op, "mat", values, x.shape[:-2])
     wide = np.result_type(values.dtype, np.complex64)
+    room.check(of_numpy=True)
     try:
         w, v = np.linalg.eig(few_axes(values))
     except np.linalg.LinAlgError:  # it does not say of which

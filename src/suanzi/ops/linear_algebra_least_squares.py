@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType
+from suanzi.libraries import room
 from suanzi.libraries.lapack import (
     BLOCK,
     MANY_AXES,
@@ -119,6 +120,7 @@ def _lstsq_by_singular_values(op: Operator, a: Tensor, b: Tensor, dt: DType, cut
     check_finite(op, "rhs", sides, b.shape[:-2])
     matrices, down = _safe(matrices)
     sides, up = _safe(sides)
+    room.check(of_numpy=True)
     try:
         u, s, vh = np.linalg.svd(matrices, full_matrices=False)
     except np.linalg.LinAlgError as error:

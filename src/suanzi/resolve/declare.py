@@ -88,6 +88,10 @@ def _with_overrides(declared: Operator, function: F) -> F:
         except MemoryError as error:  # NumPy's
             problem = str(error).rstrip(".") or "the system has no more"
             raise AllocFailed(f"{declared.title}: there is no memory: {problem}.") from None
+        except ImportError as error:  # of a library that finds no room for its code
+            if not _core.memory_is_limited():
+                raise
+            raise AllocFailed(f"{declared.title}: there is no memory: {error}.") from None
 
     named: Any = call
     made: F = named

@@ -1,0 +1,87 @@
+"""Memory for what BLAS and LAPACK take without asking, before they are loaded and called.
+
+OpenBLAS, of which NumPy and SciPy bring one each, waits for ever or ends the process where it gets
+no memory: for its threads and their buffers as it is loaded, for a buffer of each call that runs at
+the same time as others, and for a deeper stack. So where something limits this process, what it
+will need is asked of the system, and given back, before it is called; elsewhere a call costs the
+question whether there is a limit.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from suanzi import _core
+from suanzi.status import AllocFailed
+
+_CODE = 96 << 20
+"""What the libraries and modules themselves take, with room to spare."""
+_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+def load(name: str) -> Any:
+    """Import a module that brings BLAS, with one thread where there is no memory for more.
+
+    >>> load("scipy.linalg").__name__
+    'scipy.linalg'
+    """
+    if name in sys.modules or not _core.memory_is_limited():
+        return import_module(name)
+    each = _core.blas_buffer() + _stack()
+    with _loading:
+        if _core.has_room(_CODE + (_cores() + 1) * each):
+            return import_module(name)
+        if _core.has_room(_CODE + 2 * each):
+            with _one_thread():
+                return import_module(name)
+    raise AllocFailed(
+        f"there is no memory to load {name}, which brings a BLAS. Import it before the limit is "
+        "set, or raise the limit (ulimit -v)."
+    )
+
+
+def check(of_numpy: bool = False) -> None:
+    """Raise AllocFailed where there is no memory for a call of SciPy's LAPACK, or of NumPy's."""
+    # Another thread may be in a call, and have the buffer that is there.
+    if not _core.has_call_room(of_numpy, threading.active_count() == 1):
+        raise AllocFailed(
+            "there is no memory for the buffers of LAPACK. Raise the limit (ulimit -v)."
+        )
+
+
+_loading = threading.RLock()
+
+
+def _cores() -> int:
+    counted = os.cpu_count() or 1
+    wanted = os.environ.get(_THREADS, "")
+    return min(int(wanted), counted) if wanted.isdecimal() and int(wanted) else counted
+
+
+def _stack() -> int:
+    """Return how much address space the stack of a thread takes."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return 8 << 20
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return 8 << 20 if soft == resource.RLIM_INFINITY else soft
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_THREADS]
+        else:
+            os.environ[_THREADS] = before

@@ -1,0 +1,82 @@
+"""Operators under limits of memory: `limited_call.py "cold" or "warm" n rooms names`.
+
+Each call, with each room of so many MiB beyond what the process has, is made in a child of a fork,
+so that all begin with the same memory. A line for each: the name, the room, and an outcome or what
+ended the child. Warm, the operators were called before, with smaller tensors.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+SECONDS = 20  # a call that takes so long hangs
+
+
+def outcome(name: str, arguments: dict[str, Any], room: float) -> str:
+    """Return what a call gives with so little room, seen from a child."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "an end without a word"
+        try:
+            import suanzi as sz
+
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            used = pages * resource.getpagesize()
+            limit = used + int(room * 2**20)
+            resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+            try:
+                getattr(sz, name)(**arguments)
+                said = "gives"
+            except sz.AllocFailed:
+                said = "no memory"
+            except sz.StatusError as error:
+                said = error.status.name
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    end = time.monotonic() + SECONDS
+    while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(read)
+            return "hangs"
+        time.sleep(0.002)
+    said = os.read(read, 4000).decode()
+    os.close(read)
+    code = os.waitstatus_to_exitcode(done[1])
+    return f"dies: {code}" if code else said
+
+
+def main() -> None:
+    """Try the rooms and operators that were given."""
+    temperature, n, rooms, names = sys.argv[1:]
+    import suanzi as sz
+    from helpers.memory_cases import regular
+
+    if temperature == "warm":
+        for name in names.split(","):
+            getattr(sz, name)(**regular(3)[name])
+    else:
+        # NumPy is loaded by any of them, and is not suanzi's to load.
+        import numpy  # noqa: F401
+    arguments = regular(int(n))
+    for name in names.split(","):
+        for room in rooms.split(","):
+            said = outcome(name, arguments[name], float(room))
+            print(name, room, said.replace("\n", " "), sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()
