@@ -52,7 +52,7 @@ class Erratum:
 @cache
 def errata() -> tuple[Erratum, ...]:
     """Return every erratum, by its number."""
-    import tomllib
+    from suanzi._toml import tomllib
 
     file = os.path.join(os.path.dirname(__file__), "standard", "errata.toml")
     with open(file, "rb") as text:

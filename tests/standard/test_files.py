@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suanzi import standard
+from suanzi._toml import tomllib
 from suanzi.standard import interfaces
 from suanzi.standard.records import categories
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any, TypeVar
@@ -102,7 +102,7 @@ def check(
         "has": [_dtype(name) for name in has] or None,
         "timeout": _above_zero("timeout", timeout),
         "jobs": _above_zero("jobs", cores() if jobs is None else jobs),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
     if rules is not None:
         rules = rule_set(rules).name

@@ -67,7 +67,7 @@ def answered(title: str, count: int, make: Callable[[], Any]) -> Answer:
         import traceback
 
         problem = InternalError(f"{title}: {type(error).__name__}: {error}.")
-        problem.add_note(traceback.format_exc())
+        problem.__notes__ = [traceback.format_exc()]  # add_note, which Python 3.10 has not
     _last.set(_without_frames(problem))
     if problem is not None:
         return (problem.status, *[None] * count)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
+
+from suanzi._toml import tomllib
 
 _FOLDER = os.path.dirname(__file__)
 _FILE = re.compile(r"7\.2\.(\d+)-(\w+)\.toml")

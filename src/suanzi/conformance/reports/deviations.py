@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import platform
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import translate
@@ -36,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi._hints import nearest
+from suanzi._toml import tomllib
 from suanzi.conformance.model.results import Result
 from suanzi.status import InvalidArgument
 
