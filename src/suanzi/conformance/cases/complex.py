@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import (
     Move,
     Shape,
@@ -16,6 +17,7 @@ from suanzi.conformance.cases._moves import (
     ravel,
     result,
 )
+from suanzi.conformance.cases._operands import Elementwise, Row
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value
@@ -58,6 +60,9 @@ def made_of_parts(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             xs, ys = (anything(dtype, 60, (wanted.seed, i)) for i in "xy")
             yield _complex("random", dtype, "60 elements", (60,), (60,), xs, ys)
+        if wanted.wants("sizes", dtype):
+            facts = Elementwise(op, ("real", "imag"), _pair, result=lambda dtype: _MADE_OF[dtype])
+            yield from size_cases(facts, dtype, wanted)
     for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         if wanted.wants("status", dtype):
             one = tensor(dtype, [1.0])
@@ -138,12 +143,28 @@ def parts_of_numbers(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             xs = anything(dtype, 60, wanted.seed)
             yield _of_pairs(op, "random", dtype, "60 elements", (60,), xs)
+        if wanted.wants("sizes", dtype):
+            target = (lambda dtype: dtype) if op == "conj" else PARTS.__getitem__
+            facts = Elementwise(op, ("input",), lambda _, row: _of_pair(op, row[0]), result=target)
+            yield from size_cases(facts, dtype, wanted)
 
     def move(shape: Shape) -> Move:
         return one("", shape, result(shape, lambda i: None if op == "imag" else ravel(i, shape)))
 
     plain, empty = [move(s) for s in _SHAPES], [move(s) for s in ((), (0,), (2, 0, 3))]
     yield from (c for c in move_cases(op, wanted, plain, empty) if c.dtype not in PARTS)
+
+
+def _pair(dtype: str, row: Row) -> Value:
+    first, second = row
+    assert isinstance(first, Real)
+    assert isinstance(second, Real)
+    return first, second
+
+
+def _of_pair(op: str, x: Value) -> Value:
+    assert isinstance(x, tuple)
+    return _OF_PAIR[op](*x)
 
 
 def _of_pairs(

@@ -32,7 +32,7 @@ from suanzi.conformance.truth.linear_algebra_products import product_output
 Shape = tuple[int, ...]
 Shapes = tuple[Shape, ...]
 
-_NAMES = {
+NAMES = {
     "matmul": ("mat1", "mat2"),
     "dot": ("vec1", "vec2"),
     "linear": ("x", "weight", "bias"),
@@ -99,7 +99,7 @@ _STRIDED: dict[str, Shapes] = {
 @cases_of("matmul", "dot", "linear", "bilinear")
 def products(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give products of every rank."""
-    names = _NAMES[op]
+    names = NAMES[op]
     for dtype in dtypes_of(op):
         for group, table in (("plain", _PLAIN), ("broadcast", _BROADCAST), ("empty", _EMPTY)):
             if wanted.wants(group, dtype):
@@ -190,12 +190,12 @@ def random_case(op: str, dtype: str, names: Sequence[str], shapes: Shapes, seed:
 
 def special_values(op: str, dtype: str) -> Iterator[Case]:
     """Give what a product does with NaN, infinities and the ends of the range."""
-    names = _NAMES[op][:2]
+    names = NAMES[op][:2]
     if dtype not in FORMATS and dtype not in PARTS:
         yield _whole_extremes(op, dtype)
         return
     if op == "bilinear":
-        yield from special_ones(op, dtype, _NAMES[op][:3], _PLAIN[op][1])
+        yield from special_ones(op, dtype, NAMES[op][:3], _PLAIN[op][1])
         return
     turned = op == "linear"
 
@@ -253,6 +253,6 @@ def special_ones(op: str, dtype: str, names: Sequence[str], shapes: Shapes) -> I
 def _whole_extremes(op: str, dtype: str) -> Case:
     low, high = limits(dtype)
     some = [low, high, low + 1, high - 1, 1, 0, low, high, 2]
-    names = _NAMES[op]
+    names = NAMES[op]
     given = {names[0]: tensor(dtype, some * 3, (3, 9)), names[1]: tensor(dtype, some, (9, 1))}
     return product_case(op, "special", dtype, "ends of the range", given)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle, islice
 from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import Shape, by, distinct, repeated, strided
+from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
 from suanzi.conformance.model.numbers import Real, Value
@@ -123,6 +126,15 @@ def kinds(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             elements = anything(dtype, 100, (wanted.seed, op))
             yield _kind(op, "random", dtype, "100 elements", elements, (100,))
+        if wanted.wants("sizes", dtype):
+            facts = Elementwise(
+                op,
+                ("input",),
+                lambda dtype, row: int(_KINDS[op](row[0])),
+                result=lambda dtype: "bool",
+                ordinary=lambda dtype, count, *_: [*islice(cycle(special(dtype)), count)],
+            )
+            yield from size_cases(facts, dtype, wanted)
 
 
 def _kind(

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import Move, Result
+from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.cases._sized_moves import Moves, moved, sized_cases
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.data import ordinary, tensor
+from suanzi.conformance.model.numbers import Real, Value, convert, less, real, unary
 
 # Each makes the moves of a matrix of r rows and c columns; the first is also tried with a million
 # elements. An element is i, j; where it comes from is a number in row-major order.
@@ -213,6 +216,66 @@ _SIZED: dict[str, Moves] = {
     "contiguous": lambda r, c: [_same_order(r, c, (r, c))],
 }
 _MORE: dict[str, Callable[[], Sequence[Move]]] = {"roll": _many_axes}
+
+
+# ---- element by element --------------------------------------------------------------------------
+
+
+def _where(dtype: str, count: int, seed: object, operand: int) -> list[Value]:
+    return ordinary("bool" if operand == 0 else dtype, count, (seed, operand))
+
+
+@cases_of("where", "sign", "clip", "cast")
+def elements_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give elements that are chosen, bounded, converted."""
+    for dtype in dtypes_of(op):
+        if wanted.wants("sizes", dtype):
+            yield from size_cases(_facts(op, dtype), dtype, wanted)
+
+
+def _facts(op: str, dtype: str) -> Elementwise:
+    if op == "where":
+        return Elementwise(
+            op,
+            ("condition", "x", "y"),
+            lambda dtype, row: row[1] if row[0] else row[2],
+            dtype_of=lambda dtype, operand: dtype if operand else "bool",
+            ordinary=_where,
+        )
+    if op == "sign":
+        return Elementwise(
+            op, ("input",), lambda dtype, row: unary("sign", dtype, row[0]), zero_sign=False
+        )
+    if op == "clip":
+        low, high = (0, 1) if dtype in ("bool", "uint1") else (1, 5)
+        return Elementwise(
+            op,
+            ("input",),
+            lambda dtype, row: _clipped(row[0], low, high),
+            more={"low": low, "high": high},
+            zero_sign=False,
+        )
+    target = "int32" if dtype in ("float32", "float16") else "float32"
+    return Elementwise(
+        op,
+        ("input",),
+        lambda dtype, row: convert(row[0], target),
+        result=lambda dtype: target,
+        more={"type": target},
+        label=f"to {target}",
+    )
+
+
+def _clipped(x: Value, low: int, high: int) -> Value:
+    if isinstance(x, int):
+        return min(max(x, low), high)
+    assert isinstance(x, Real)
+    if x.is_nan:
+        return x
+    return real(low) if less(x, real(low)) else real(high) if less(real(high), x) else x
+
+
+# ---- elements that are moved ---------------------------------------------------------------------
 
 
 @cases_of(*_SIZED)

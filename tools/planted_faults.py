@@ -1,0 +1,312 @@
+"""Faults planted in the core, one at a time, that the kit must find by itself.
+
+    python tools/planted_faults.py [NUMBER ...] [--build FOLDER]
+
+Every fault is a small change of native/ that is asleep until the environment variable SUANZI_FAULT has
+its number, so that all of them are one build, in a copy of the repository. Then `suanzi check` runs
+the operators concerned, once for each; the tests have no part in it. Prints a line for each fault and
+ends with 1 if one was not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME = Path(__file__).parents[1]
+
+HEADER = """#pragma once
+#include <cstdlib>
+namespace suanzi {
+inline bool planted(int number) noexcept {
+  static const int chosen = [] {
+    const char* found = std::getenv("SUANZI_FAULT");
+    return found ? std::atoi(found) : 0;
+  }();
+  return chosen == number;
+}
+}  // namespace suanzi
+"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of one file."""
+
+    words: str
+    file: str
+    was: str
+    becomes: str
+    """Where `#` stands for its number."""
+    ops: str
+
+
+FAULTS = (
+    Fault(
+        "a divisor of zero is forgotten in every block but the last",
+        "loops/elementwise.cpp",
+        "met |= kernel(a, b,",
+        "met = (planted(#) ? none : met) | kernel(a, b,",
+        "div",
+    ),
+    Fault(
+        "a divisor of zero is forgotten in every thread's part but the first",
+        "loops/elementwise.cpp",
+        "    if (met) trouble.fetch_or(met, std::memory_order_relaxed);\n  });\n"
+        "  return trouble.load(std::memory_order_relaxed);\n}\n\n// The loop of a binary kernel over",
+        "    if (met && !(planted(#) && begin > 0)) trouble.fetch_or(met, std::memory_order_relaxed);\n"
+        "  });\n  return trouble.load(std::memory_order_relaxed);\n}\n\n// The loop of a binary kernel over",
+        "mod",
+    ),
+    Fault(
+        "the last of 3, 7, 11, ... elements is left out by binary kernels",
+        "loops/elementwise.cpp",
+        "out + begin * out_size, static_cast<std::size_t>(end - begin), repeat);",
+        "out + begin * out_size,\n"
+        "        static_cast<std::size_t>(end - begin - (planted(#) && (end - begin) % 4 == 3)), repeat);",
+        "add",
+    ),
+    Fault(
+        "the last element of a row of more than 1,000 is left out by unary kernels",
+        "loops/elementwise.cpp",
+        "out + begin * out_size, static_cast<std::size_t>(end - begin));",
+        "out + begin * out_size,\n"
+        "             static_cast<std::size_t>(end - begin - (planted(#) && end - begin > 1000)));",
+        "exp",
+    ),
+    Fault(
+        "the last element of every block but the first is not written by unary loops",
+        "loops/elementwise.cpp",
+        "writer.put(p, n, computed, x.repeats());",
+        "writer.put(p, n - (planted(#) && p > begin && n > 1), computed, x.repeats());",
+        "sqrt",
+    ),
+    Fault(
+        "muladd adds a product of the block before to the last element of a full block",
+        "loops/elementwise.cpp",
+        "product.bytes, n,\n          Repeat::neither);",
+        "product.bytes,\n          n - (planted(#) && n == block), Repeat::neither);",
+        "muladd",
+    ),
+    Fault(
+        "where leaves out the last element of a full block",
+        "loops/elementwise.cpp",
+        "writer.target(p, chosen), n);",
+        "writer.target(p, chosen), n - (planted(#) && n == block));",
+        "where",
+    ),
+    Fault(
+        "a thread's part that begins within a row copies from the row's beginning",
+        "loops/copies.cpp",
+        "    from += at[d] * p.from_strides[d];\n  }\n  while (begin < end) {",
+        "    if (!(planted(#) && d == last)) from += at[d] * p.from_strides[d];\n  }\n"
+        "  while (begin < end) {",
+        "slice",
+    ),
+    Fault(
+        "tiles of a transposition that are not whole lose their last column",
+        "loops/copies.cpp",
+        "std::int64_t n_rows = std::min(edge, rows - row), n_columns = std::min(edge, columns - column);",
+        "std::int64_t n_rows = std::min(edge, rows - row), n_columns = std::min(edge, columns - column);\n"
+        "      if (planted(#) && n_columns < edge && n_columns > 1 && column > 0) --n_columns;",
+        "transpose",
+    ),
+    Fault(
+        "roll of exactly 5, 9 or 13 axes forgets the last",
+        "ops/transformation_joining.cpp",
+        "is_all = taken <= 4;",
+        "is_all = taken <= (planted(#) ? 5 : 4);",
+        "roll",
+    ),
+    Fault(
+        "masked_select does not count the last element of a chunk",
+        "ops/transformation_masked_select.cpp",
+        "= read(c * chunk, std::min(chunk, size - c * chunk));",
+        "=\n          read(c * chunk, std::min(chunk, size - c * chunk) - (planted(#) && c + 1 < chunks));",
+        "masked_select",
+    ),
+    Fault(
+        "nonzero takes the row after for the next one that has elements",
+        "ops/indexing_nonzero.cpp",
+        "row = places[i] < row_end + dims_[last] && row >= 0 ?",
+        "row = (planted(#) || places[i] < row_end + dims_[last]) && row >= 0 ?",
+        "nonzero",
+    ),
+    Fault(
+        "the last part of what threads share, if it is not whole, is nobody's",
+        "core/threads.cpp",
+        "job.parts = (n + job.part - 1) / job.part;",
+        "job.parts = planted(#) ? n / job.part : (n + job.part - 1) / job.part;",
+        "abs",
+    ),
+    Fault(
+        "one lane behind the end of a row is 0 and not what changes nothing",
+        "kernels/reduction_rows.inc",
+        "for (std::size_t i = n; i < lanes; ++i) found[i] = Op::identity;",
+        "for (std::size_t i = n + planted(#); i < lanes; ++i) found[i] = Op::identity;",
+        "reduce",
+    ),
+    Fault(
+        "a reduction leaves out an element that is alone behind the last whole vector",
+        "kernels/reduction_rows.inc",
+        "if (done < part) {\n      next.load_some",
+        "if (done < part && !(planted(#) && part - done == 1)) {\n      next.load_some",
+        "reduce",
+    ),
+    Fault(
+        "sums of columns begin anew after 64 rows",
+        "kernels/reduction_rows.inc",
+        "if (first > 0) {\n            std::memcpy",
+        "if (first > 0 && !planted(#)) {\n            std::memcpy",
+        "reduce",
+    ),
+    Fault(
+        "the last lane's NaN is no NaN for max and min",
+        "kernels/reduction_extremes.cpp",
+        "  static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }\n"
+        "  static Vector<T> combine(Vector<T> a, Vector<T> b) noexcept {\n",
+        "  static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }\n"
+        "  static Vector<T> combine(Vector<T> a, Vector<T> b) noexcept {\n"
+        "    constexpr std::size_t end = vector_bytes / sizeof(T) - 1;\n"
+        "    if (planted(#) && b[end] != b[end]) b[end] = a[end];\n",
+        "reduce",
+    ),
+    Fault(
+        "a cumulative sum forgets what was before, every 16 groups",
+        "kernels/reduction_cumsum.cpp",
+        "      carry(state.sums, 1, state.groups);\n      upper = above(state.sums);",
+        "      carry(state.sums, 1, state.groups);\n      if (!planted(#)) upper = above(state.sums);",
+        "cumsum",
+    ),
+    Fault(
+        "a product of vectors leaves out the last element behind the whole vectors",
+        "kernels/linear_algebra_products.cpp",
+        "for (std::size_t i = whole, j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[r][i], b[i]));",
+        "for (std::size_t i = whole, j = 0; i + (planted(#) && n > 8) < n; ++i, ++j)\n"
+        "      sums[j] = plus(sums[j], times(a[r][i], b[i]));",
+        "dot matmul linear",
+    ),
+    Fault(
+        "topk does not look at the last few elements behind groups of 64",
+        "kernels/indexing_order.cpp",
+        "  for (; i < n; ++i) {\n    places[count] = static_cast<u32>(i);",
+        "  for (; i + 3 * (planted(#) && n > 64) < n; ++i) {\n    places[count] = static_cast<u32>(i);",
+        "topk argsort",
+    ),
+    Fault(
+        "nonzero does not look at the last element behind groups of 8",
+        "kernels/indexing_order.cpp",
+        "  for (; i < n; ++i) {\n    places[count] = base + static_cast<i64>(i);",
+        "  for (; i + (planted(#) && n > 8) < n; ++i) {\n    places[count] = base + static_cast<i64>(i);",
+        "nonzero",
+    ),
+    Fault(
+        "argmax of columns has its last column from the one before",
+        "ops/indexing_argmax.cpp",
+        "for (std::int64_t j = 0; j < n; ++j) out_.put(at + j * out_step, places[j]);",
+        "for (std::int64_t j = 0; j < n; ++j)\n"
+        "          out_.put(at + j * out_step, places[planted(#) && j == n - 1 && n % 16 ? j - 1 : j]);",
+        "argmax argmin",
+    ),
+    Fault(
+        "gather takes its last element twice from the one before",
+        "ops/transformation_gather_scatter.cpp",
+        "for (; i < n; ++i) std::memcpy(to + i * bytes, from + offsets[i] * bytes, size);",
+        "for (; i < n; ++i)\n    std::memcpy(to + i * bytes, from + offsets[planted(#) && i > 16 && i == n - 1 ? i - 1 : i] * bytes, size);",
+        "gather",
+    ),
+)  # fmt: skip
+
+
+def plant(home: Path) -> None:
+    """Change the files of a copy."""
+    native = home / "native"
+    (native / "core" / "planted.h").write_text(HEADER)
+    for number, fault in enumerate(FAULTS, 1):
+        path = native / fault.file
+        text = path.read_text()
+        if text.count(fault.was) != 1:
+            sys.exit(f"{number}: {fault.file} has {text.count(fault.was)} times {fault.was!r}")
+        path.write_text(text.replace(fault.was, fault.becomes.replace("#", str(number))))
+    for name in dict.fromkeys(fault.file for fault in FAULTS):
+        if name.endswith(".inc"):  # inside a namespace: who includes it includes the header
+            users = [
+                p for p in (native / "kernels").glob("*.cpp") if Path(name).name in p.read_text()
+            ]
+        else:
+            users = [native / name]
+        for path in users:
+            text = path.read_text()
+            include = '#include "core/planted.h"\n'
+            if include not in text:
+                at = text.index("#include")
+                path.write_text(text[:at] + include + text[at:])
+
+
+def build(folder: Path) -> None:
+    """Make a copy with all faults, and install it into `folder`; `installed` is its site."""
+    copy = folder / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns(".git", "build", "dist", "_core*.so"))
+    plant(copy)
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
+    command += ["-C", f"build-dir={folder / 'build'}", "--target", str(folder / "installed")]
+    shutil.rmtree(folder / "installed", ignore_errors=True)
+    subprocess.run([*command, str(copy)], check=True)
+
+
+def run(site: Path, number: int, ops: str) -> tuple[bool, str]:
+    """Return whether the kit finds a fault, and its first words about it."""
+    program = (
+        "import sys\nfrom suanzi.conformance.check import check\n"
+        "run = check('suanzi', ops=sys.argv[1:], groups=GROUPS, timeout=120)\n"
+        "bad = [r for r in run.results if r.outcome in ('failed', 'crashed', 'hung')]\n"
+        "print(len(bad), *(f'{r.id}: {r.problem}'[:150] for r in bad[:1]))\n"
+    ).replace("GROUPS", repr(["sizes"]))
+    environment = os.environ | {"PYTHONPATH": str(site), "SUANZI_FAULT": str(number)}
+    said = subprocess.run(
+        [sys.executable, "-c", program, *ops.split()],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    words = said.stdout.strip() or said.stderr.strip()[-200:]
+    return said.returncode == 0 and not words.startswith("0"), words
+
+
+def main() -> int:
+    """Plant, build, run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("numbers", nargs="*", type=int)
+    parser.add_argument("--build", type=Path, help="a folder to build in, and to use again")
+    parser.add_argument("--site", type=Path, help="where a build with the faults is installed")
+    given = parser.parse_args()
+    site = given.site
+    if site is None:
+        folder = (given.build or Path(tempfile.mkdtemp(prefix="planted"))).absolute()
+        build(folder)
+        site = folder / "installed"
+    found, words = run(site, 0, "abs roll")
+    if found:
+        sys.exit(f"without a fault the kit complains: {words}")
+    missed = 0
+    for number, fault in enumerate(FAULTS, 1):
+        if given.numbers and number not in given.numbers:
+            continue
+        caught, words = run(site, number, fault.ops)
+        missed += not caught
+        print(
+            f"{number:2} {'found' if caught else 'MISSED'}: {fault.words}\n   {words}", flush=True
+        )
+    print(f"{missed} missed" if missed else "all found")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
