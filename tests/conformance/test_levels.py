@@ -8,7 +8,7 @@ import pytest
 
 from helpers.made_runs import SETTINGS, of_all, result, run
 from suanzi.conformance.model.results import Run
-from suanzi.conformance.reports.levels import Level, levels, standing
+from suanzi.conformance.reports.levels import Level, levels, standing, standings
 from suanzi.standard import interfaces
 
 
@@ -43,12 +43,20 @@ def answers(one: Run) -> list[str]:
         ([result(), result(dtype="bfloat16", outcome="failed", extension=True)], "conforms"),
         ([result(), result(dtype="bfloat16", outcome="unsupported", extension=True)], "conforms"),
         ([result(dtype="bfloat16", extension=True)], "extension only"),
+        # Nor does what the standard does not ask for.
+        ([result(), result(outcome="failed", basis="quality", broken="quality")], "conforms"),
+        ([result(), result(outcome="crashed", basis="quality", broken="quality")], "conforms"),
+        ([result(), result(outcome="failed", basis="letter", broken="quality")], "conforms"),
+        ([result(), result(outcome="failed", basis="letter", broken="letter")], "fails"),
+        ([result(), result(outcome="failed", basis="reading", broken="reading")], "fails"),
+        ([result(basis="quality")], "extension only"),
     ],
 )
 def test_verdict(results: list, verdict: str) -> None:
     found = standing("add", results)
     assert found.verdict == verdict
-    assert found.counts["cases"] + found.extensions["cases"] == len(results)
+    parts = (found.counts, found.beyond, found.extensions)
+    assert sum(part["cases"] for part in parts) == len(results)
     assert bool(found.why) == (verdict != "conforms")
 
 
@@ -137,3 +145,85 @@ def test_an_interrupted_run_claims_nothing() -> None:
     # All of the minimal set was done before.
     assert minimal == ("not tested in full" if interfaces()["interpolate"].minimal else "reached")
     assert others == ["not tested in full"] * 3
+
+
+QUALITY = {"basis": "quality", "group": "special"}
+ROUGH = {"outcome": "failed", "basis": "letter", "broken": "quality"}
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "grade"),
+    [(0, 0, "-"), (7, 0, "A"), (99, 1, "B"), (9, 1, "C"), (1, 1, "D"), (1, 2, "E"), (0, 1, "E")],
+)
+def test_grades(good: int, bad: int, grade: str) -> None:
+    some = [result(title=str(i), **QUALITY) for i in range(good)]
+    some += [result(title=f"r{i}", **ROUGH) for i in range(bad)]
+    found = level(run(*some), "minimal").quality
+    assert (found.grade, found.met, found.total) == (grade, good, good + bad)
+
+
+def test_the_grade_does_not_hide_what_has_no_answer() -> None:
+    """A subject that declines what is hard is not better for it."""
+    some = [result(**QUALITY), result(title="b", outcome="unsupported", **QUALITY)]
+    assert level(run(*some), "minimal").quality.grade == "D"
+    # What the kit cannot bring about is nobody's fault, and wrong values are none of accuracy.
+    others = [result(outcome="skipped", **QUALITY), result(outcome="failed", basis="letter")]
+    assert level(run(*some, *others), "minimal").quality.total == 2
+
+
+def test_a_subject_without_a_dtype_reaches_levels_for_those_it_has() -> None:
+    def made(dtypes: list[str] | None) -> Run:
+        some = [
+            result(name, dtype=dtype, outcome="passed" if dtype == "float32" else "unsupported")
+            for name in interfaces()
+            for dtype in ("float32", "float64")
+        ]
+        one = run(*some)
+        return one if dtypes is None else replace(one, subject=one.subject | {"dtypes": dtypes})
+
+    # Found by asking: nothing of float64 was answered.
+    assert level(made(None), "minimal").answer == "reached"
+    assert level(made(None), "minimal").dtypes == ("float32",)
+    # Who declares a dtype is held to it.
+    assert level(made(["float32", "float64"]), "minimal").answer == "not reached"
+    assert level(made(["float32"]), "minimal").answer == "reached"
+
+
+def test_a_dtype_that_is_had_somewhere_is_had_everywhere() -> None:
+    some = [result(name, dtype="float32") for name in interfaces()]
+    more = [result("add", dtype="float64"), result("exp", dtype="float64", outcome="unsupported")]
+    assert level(run(*some, *more), "minimal").answer == "not reached"
+
+
+def test_what_a_case_needs_is_more_than_its_dtype() -> None:
+    some = [result(name, dtype="float32") for name in interfaces()]
+    status = result("exp", group="status", dtype="any", outcome="unsupported", needs="int32")
+    assert level(run(*some, status), "minimal").answer == "reached"
+    assert level(run(*some, replace(status, needs="float32")), "minimal").answer == "not reached"
+
+
+def test_an_interface_of_dtypes_that_a_subject_does_not_have_is_not_asked_for() -> None:
+    some = [
+        result(n, dtype="complex64" if n == "conj" else "float32",
+               outcome="unsupported" if n == "conj" else "passed") for n in interfaces()
+    ]  # fmt: skip
+    one = run(*some)
+    assert standings(one)["conj"].verdict == "not asked for"
+    assert level(one, "minimal").answer == "reached"
+    assert level(one, "minimal").total == 76
+    held = replace(one, settings=one.settings | {"has": ["float32", "complex64"]})
+    assert level(held, "minimal").answer == "not reached"
+    # Who answers nothing at all has no excuse.
+    none = run(*(result(n, outcome="unsupported") for n in interfaces()))
+    assert level(none, "minimal").answer == "not reached"
+
+
+def test_a_run_conforms_by_what_is_demanded() -> None:
+    rough = result(title="b", **ROUGH)
+    assert run(result(), rough).conforms
+    assert not run(result(), rough).flawless
+    assert run(result(), rough).succeeds
+    assert not run(result(), rough, settings={"strict": True}).succeeds
+    # A crash is never right.
+    assert not run(result(), result(outcome="crashed", **QUALITY)).conforms
+    assert not run(result(), result(outcome="failed", basis="reading", broken="reading")).conforms

@@ -20,7 +20,7 @@ def read(one: Run) -> xml.Element:
 @settings(max_examples=40)
 @given(made_runs.results())
 def test_counts_agree(results: list[Result]) -> None:
-    root = read(run(*results))
+    root = read(run(*results, settings={"strict": True}))
     cases = list(root.iter("testcase"))
     told = [r for r in results if r.bad or r.unexpected]
     others = {(r.op, r.group, r.outcome) for r in results if r not in told}
@@ -33,6 +33,16 @@ def test_counts_agree(results: list[Result]) -> None:
     assert int(root.attrib["failures"]) == sum(r.outcome == "failed" for r in unknown)
     assert int(root.attrib["errors"]) == sum(r.outcome != "failed" for r in unknown)
     assert all(len(case) <= 1 for case in cases), "one status for each test"
+
+
+def test_what_the_standard_does_not_ask_for_is_no_failure() -> None:
+    rough = result(outcome="failed", basis="letter", broken="quality", because="letter, 7.2.4.1: z")
+    (case,) = read(run(rough)).iter("testcase")
+    assert case[0].tag == "skipped"
+    assert case[0].attrib["type"] == "quality"
+    assert "demanded by letter, 7.2.4.1" in str(case[0].text)
+    (case,) = read(run(rough, settings={"strict": True})).iter("testcase")
+    assert case[0].tag == "failure"
 
 
 def test_each_outcome() -> None:

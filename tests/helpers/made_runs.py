@@ -68,6 +68,9 @@ def of_all(outcome: Any = "passed", **changed: Any) -> Run:
     return run(*some, cell)
 
 
+BASIS = st.sampled_from([None, "letter", "reading", "quality"])
+
+
 @st.composite
 def results(draw: st.DrawFn) -> list[Result]:
     """Draw results with ids of their own, of few interfaces, so that they meet."""
@@ -88,6 +91,9 @@ def results(draw: st.DrawFn) -> list[Result]:
                 title=f"{i}-{draw(words)}",
                 problem=None if outcome == "passed" else draw(words),
                 extension=dtype == "bfloat16",
+                basis=(basis := draw(BASIS) if dtype != "bfloat16" else "extension"),
+                broken=draw(st.sampled_from([basis, "quality"])) if bad else None,
+                reading=draw(st.none() | words.map(lambda name: f"E1: {name}")),
                 ulp=draw(measure),
                 bound=draw(measure),
                 mean_relative=draw(measure),

@@ -42,6 +42,9 @@ def check(
     minimal: Flag = False,
     case: Words = None,
     quick: Flag = False,
+    letter: Flag = False,
+    has: Words = None,
+    strict: Flag = False,
     rules: str | None = None,
     seed: int = 0,
     jobs: int | None = None,
@@ -58,8 +61,8 @@ def check(
 ) -> int:
     """Hold a backend against the standard, case by case, and tell what it does not keep.
 
-    The exit status is 0 if nothing went wrong but what is known, 1 if something did, 2 for bad
-    usage.
+    The exit status is 0 if all was met that the standard demands, by its letter or by a reading of
+    it, but what is known; 1 if not, or if a call crashed or hung; 2 for bad usage.
 
     ```
     suanzi check --quick
@@ -90,6 +93,13 @@ def check(
         Only these cases, by their ids or patterns of them.
     quick
         Fewer dtypes and values.
+    letter
+        Only what the standard demands, by its letter or by a reading of it.
+    has
+        The dtypes that the backend has (`float32,int32`), for which levels are given; those of
+        which it answers something by default.
+    strict
+        Let the exit status be 1 for failures in quality and extensions, too.
     rules
         The rule set of the promotion cases; the backend's own by default.
     seed
@@ -124,7 +134,7 @@ def check(
     filters: dict[str, Any] = {
         "ops": _split(op), "categories": _split(category), "dtypes": _split(dtype),
         "groups": _split(group), "minimal": minimal, "only": case or (), "quick": quick,
-        "seed": seed, "folder": cases,
+        "letter": letter, "seed": seed, "folder": cases,
     }  # fmt: skip
     if list_ or export is not None:
         return _without_a_run(filters, backend, python, rules, export)
@@ -139,7 +149,8 @@ def check(
     with progress_bar() as progress:
         run = run_check(
             backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
-            deviations=deviations or (), progress=progress, **filters,
+            deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
+            **filters,
         )  # fmt: skip
     _tell(run, outputs, (lambda: _print_report(run)) if json == [] else lambda: _show(run, verbose))
     if run.unfinished:
@@ -149,7 +160,7 @@ def check(
         if not level.answer.startswith("reached"):
             print(f"suanzi: {level.title}: {level}", file=sys.stderr)
             return _DOES_NOT
-    return _CONFORMS if run.conforms else _DOES_NOT
+    return _CONFORMS if run.succeeds else _DOES_NOT
 
 
 def compare(

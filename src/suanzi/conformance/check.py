@@ -66,6 +66,7 @@ def check(
     quick: bool = False,
     letter: bool = False,
     has: Sequence[str] = (),
+    strict: bool = False,
     rules: str | None = None,
     timeout: float = 10.0,
     folder: Path | None = None,
@@ -78,8 +79,9 @@ def check(
     promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
     there are cores by default. `folder` has frozen cases, to be run instead of those made now.
     `letter` runs only what the standard demands, by its letter or by a reading of it. `has` are the
-    dtypes that the subject has, where it does not say so itself: levels are given for these. A run
-    that is interrupted, or that the machine ends, returns what it has.
+    dtypes that the subject has, where it does not say so itself: levels are given for these. With
+    `strict`, a run succeeds only without failures in quality and extensions, too. A run that is
+    interrupted, or that the machine ends, returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -100,6 +102,7 @@ def check(
             folder=folder,
         ),
         "has": [_dtype(name) for name in has] or None,
+        "strict": bool(strict),
         "timeout": _above_zero("timeout", timeout),
         "jobs": _above_zero("jobs", cores() if jobs is None else jobs),
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),

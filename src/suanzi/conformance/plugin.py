@@ -62,7 +62,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--suanzi-minimal", dest="suanzi_minimal", action="store_true", default=None,
         help="only the interfaces of the minimal set",
     )  # fmt: skip
-    for name in ("quick", "minimal"):
+    group.addoption(
+        "--suanzi-letter", dest="suanzi_letter", action="store_true", default=None,
+        help="only what the standard demands, by its letter or by a reading of it",
+    )  # fmt: skip
+    group.addoption(
+        "--suanzi-strict", dest="suanzi_strict", action="store_true", default=None,
+        help="fail for quality and extensions, too, which the standard does not ask for",
+    )  # fmt: skip
+    for name in ("quick", "minimal", "letter", "strict"):
         parser.addini(f"suanzi_{name}", name, type="bool", default=False)
 
 
@@ -115,6 +123,7 @@ def _cases(config: pytest.Config) -> list[Case]:
         only=str(_setting(config, "case")).split(),  # there are commas in ids
         minimal=bool(_setting(config, "minimal")),
         quick=bool(_setting(config, "quick")),
+        letter=bool(_setting(config, "letter")),
         seed=_number(config, "seed", 0),
         folder=_setting(config, "cases") or None,
     )
@@ -172,6 +181,12 @@ def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
     with Subject(_backend(request.config), _timeout(request.config)) as subject:
         yield subject
+
+
+@pytest.fixture(scope="session")
+def suanzi_strict(request: pytest.FixtureRequest) -> bool:
+    """Tell whether tests fail for what the standard does not ask for, too."""
+    return bool(_setting(request.config, "strict"))
 
 
 @pytest.fixture(scope="session")

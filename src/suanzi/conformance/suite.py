@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
 
 def test_conformance(
-    suanzi_case: Case, suanzi_subject: Subject, suanzi_deviations: list[Deviation]
+    suanzi_case: Case,
+    suanzi_subject: Subject,
+    suanzi_deviations: list[Deviation],
+    suanzi_strict: bool,
 ) -> None:
-    """Fail with what is wrong and something to paste; skip what the subject does not have."""
+    """Fail with what is wrong and something to paste; skip what the subject does not have.
+
+    What the standard does not ask for, quality and extensions, is expected to fail where it fails,
+    as ``suanzi check`` has it, unless the run is strict.
+    """
     from suanzi._text import printable
     from suanzi.conformance.reports import deviations
     from suanzi.conformance.running.run import run_case
@@ -29,6 +36,9 @@ def test_conformance(
         pytest.fail(f"{result.id} passes, and a deviation says that it fails", pytrace=False)
     if result.known is not None:
         pytest.xfail(f"{result.known} ({problem})")
+    if result.bad and not result.fatal and not suanzi_strict:
+        pytest.xfail(f"{result.broken}, which the standard does not ask for: {problem}")
     if result.outcome != "passed":
         paste = f"\n\n{result.reproduction}" if result.reproduction else ""
-        pytest.fail(f"{result.id}: {result.outcome}: {problem}{paste}", pytrace=False)
+        why = f"\ndemanded by {result.because}" if result.because else ""
+        pytest.fail(f"{result.id}: {result.outcome}: {problem}{why}{paste}", pytrace=False)

@@ -22,10 +22,9 @@ Basis = Literal["letter", "reading", "quality", "extension"]
 BASES: tuple[Basis, ...] = get_args(Basis)
 MEANING: dict[Basis, str] = {
     "letter": "a clause, its table, or the chapters 5 and 6 say it",
-    "reading": "the text contradicts itself, is silent, or only Appendix A says it: every answer "
-    "that a reader can defend is right",
-    "quality": "the standard does not ask for it: accuracy, signs of zeros, NaN, ties, no elements",
-    "extension": "dtypes and layouts beyond 6.2, and comforts that the standard does not have",
+    "reading": "the text can be read in several ways, each of which passes, or only A says it",
+    "quality": "nobody asks for it: accuracy, signs of zeros, NaN, ties, no elements",
+    "extension": "dtypes, layouts and comforts that the standard does not have",
 }
 DEMANDED: frozenset[Basis] = frozenset({"letter", "reading"})
 """What levels rest on."""

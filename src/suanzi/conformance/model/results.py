@@ -80,6 +80,14 @@ class Result:
         return self.bad and self.demanded and self.broken != "quality"
 
     @property
+    def fatal(self) -> bool:
+        """Whether a run does not conform for it: it breaks a demand, crashes or hangs, unknown.
+
+        A call that ends the process or never returns is not right, whatever it was asked.
+        """
+        return self.known is None and (self.breaks or self.outcome in ("crashed", "hung"))
+
+    @property
     def bad(self) -> bool:
         """Whether something is wrong: a wrong answer, a crash or a hang, known or not."""
         return self.outcome in BAD
@@ -144,18 +152,20 @@ class Run:
 
     @property
     def conforms(self) -> bool:
-        """Whether something passed, and what the standard demands was met, but what is known.
-
-        A call that crashes or hangs is never right, whatever it was asked.
-        """
+        """Whether something passed, and what the standard demands was met, but what is known."""
         return any(r.outcome == "passed" for r in self.results) and not any(
-            r.known is None and (r.breaks or r.outcome in ("crashed", "hung")) for r in self.results
+            r.fatal for r in self.results
         )
 
     @property
     def flawless(self) -> bool:
         """Whether it conforms, and nothing else went wrong, either, but what is known."""
         return self.conforms and not any(r.bad and r.known is None for r in self.results)
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether it conforms, or is flawless where that was asked for."""
+        return self.flawless if self.settings.get("strict") else self.conforms
 
     def by_operator(self) -> dict[str, list[Result]]:
         """Return the results of each interface, in the standard's order."""

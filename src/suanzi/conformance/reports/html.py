@@ -17,12 +17,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from suanzi import __version__
+from suanzi.conformance.model.basis import MEANING
 from suanzi.conformance.model.case import GROUPS
-from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
+from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
+from suanzi.conformance.reports.had import dtypes_had, is_declared
 from suanzi.conformance.reports.json import STANDARD
 from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
+from suanzi.conformance.reports.readings import followed
 from suanzi.conformance.reports.summary import (
     ANSWER_STYLES,
     VERDICT_STYLES,
@@ -85,7 +88,10 @@ def _facts(run: Run) -> dict[str, Any]:
         "count": count,
         "shares": {o: share(count[o], count["cases"]) for o in OUTCOMES},
         "outcomes": OUTCOMES,
-        "extensions": counts(r for r in run.results if r.extension),
+        "bases": [(n, counts(s), MEANING[n]) for n, s in by_basis(run.results).items() if s],
+        "dtypes": ", ".join(dtypes_had(run)),
+        "declared": is_declared(run),
+        "readings": followed(run.results),
         "levels": [(level, ANSWER_STYLES[level.answer]) for level in levels(run)],
         "categories": _categories(by_operator, stand),
         "shown": [o for o in OUTCOMES if o in ("passed", "failed") or count[o]],

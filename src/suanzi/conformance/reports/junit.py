@@ -1,9 +1,10 @@
 """A run as JUnit XML, which continuous integration reads: a suite per interface.
 
 A wrong answer is a failure, a crash or a hang an error. A known deviation is skipped, or a run
-would never be green: the reason says that it failed. Of what passed, and of what has no answer,
-each group of an interface is one test, which says how many cases it stands for: all of them would
-be a file of many megabytes that says nothing more.
+would never be green: the reason says that it failed. So is what fails in quality or an extension,
+which the standard does not ask for, unless the run is strict. Of what passed, and of what has no
+answer, each group of an interface is one test, which says how many cases it stands for: all of them
+would be a file of many megabytes that says nothing more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from os import PathLike
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
-from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.model.results import Result, Run, by_basis
+from suanzi.conformance.reports.readings import followed
 from suanzi.conformance.reports.summary import problem_of
 from suanzi.standard import interfaces
 
@@ -36,11 +38,14 @@ def clean(text: str) -> str:
 def to_xml(run: Run) -> str:
     """Return a run as JUnit XML."""
     root = xml.Element("testsuites", name=clean(f"suanzi check {run.subject.get('title', '')}"))
-    suites = [_suite(root, op, results) for op, results in run.by_operator().items()]
+    strict = bool(run.settings.get("strict"))
+    suites = [_suite(root, op, results, strict) for op, results in run.by_operator().items()]
     _count(root, [case for suite in suites for case in suite.iter("testcase")])
     root.set("time", f"{run.seconds:.3f}")
     facts = [*run.subject.items(), *run.settings.items()]
     said = [(k, v) for k, v in facts if isinstance(v, str | int | float)]
+    said += [(name, f"{len(some)} cases") for name, some in by_basis(run.results).items() if some]
+    said += [("reading", str(one)) for one in followed(run.results)]
     for suite in suites[:1]:  # the schema has no place for them in the root
         properties = xml.Element("properties")
         suite.insert(0, properties)
@@ -57,14 +62,14 @@ def write(run: Run, path: str | PathLike[str]) -> None:
     Path(path).write_text(to_xml(run), "utf-8")
 
 
-def _suite(root: xml.Element, op: str, results: list[Result]) -> xml.Element:
+def _suite(root: xml.Element, op: str, results: list[Result], strict: bool) -> xml.Element:
     facts = interfaces().get(op)
     category = facts.category.replace(" ", "_") if facts else "other"
     suite = xml.SubElement(root, "testsuite", name=clean(op))
     others: dict[tuple[str, str], list[str]] = {}
     for result in results:
         if result.bad or result.unexpected:
-            _outcome(_case(suite, category, op, result.id), result)
+            _outcome(_case(suite, category, op, result.id), result, strict)
         else:
             others.setdefault((result.group, result.outcome), []).append(result.problem or "")
     for (group, outcome), reasons in others.items():
@@ -86,11 +91,15 @@ def _case(suite: xml.Element, category: str, op: str, name: str) -> xml.Element:
     return xml.SubElement(suite, "testcase", classname=where, name=clean(name), time="0")
 
 
-def _outcome(case: xml.Element, result: Result) -> None:
+def _outcome(case: xml.Element, result: Result, strict: bool) -> None:
     problem = clean(problem_of(result))
     if result.bad and result.known is not None:
         message = clean(f"known deviation ({result.outcome}): {result.known}")
         xml.SubElement(case, "skipped", message=message, type="known-deviation").text = problem
+    elif result.bad and not result.fatal and not strict:
+        beyond = result.broken or "extension"
+        message = clean(f"the standard does not ask for it ({beyond}): {problem}")
+        xml.SubElement(case, "skipped", message=message, type=beyond).text = _details(result)
     elif result.outcome == "failed":
         xml.SubElement(case, "failure", message=problem, type="failed").text = _details(result)
     elif result.bad:
@@ -101,6 +110,8 @@ def _outcome(case: xml.Element, result: Result) -> None:
 
 def _details(result: Result) -> str:
     lines = [problem_of(result) or result.outcome]
+    if result.because:
+        lines.append(f"demanded by {result.because}")
     if result.ulp is not None:
         bound = "" if result.bound is None else f", bound {result.bound:g}"
         lines.append(f"error {result.ulp:.4g} ULP{bound}")

@@ -24,6 +24,7 @@ Verdict = Literal[
     "partly",
     "fails",
     "not supported",
+    "not asked for",
     "extension only",
     "not tested",
 ]
@@ -34,6 +35,7 @@ known deviations  every required case passed, or failed for a reason that is wri
 partly            nothing is wrong, and some required cases are unsupported
 fails             a required case failed, crashed or hung
 not supported     no required case is supported
+not asked for     every required case takes a dtype that the subject does not have
 extension only    no case was tried that the standard demands
 not tested        it was not tried
 
@@ -159,7 +161,7 @@ def _verdict(
         return "not tested", f"all of its {_required(len(required))} were skipped"
     tried = [r for r in everything if is_asked(r, had)]
     if not tried:
-        return "not supported", _reasons(everything)
+        return "not asked for", "it takes only dtypes that the subject does not have"
     wrong = [r for r in tried if r.breaks and r.known is None]
     if wrong:
         ways = counts(wrong)
@@ -215,6 +217,7 @@ def levels(run: Run) -> list[Level]:
 
 
 def _level(name: str, title: str, members: Mapping[str, Standing], partial: bool) -> Level:
+    members = {op: s for op, s in members.items() if s.verdict != "not asked for"}
     verdicts = [s.verdict for s in members.values()]
     conforming, known = verdicts.count("conforms"), verdicts.count("known deviations")
     untested = [s for s in members.values() if s.verdict in ("not tested", "extension only")]

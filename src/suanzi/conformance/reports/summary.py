@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from suanzi.conformance.model.results import OUTCOMES, Result, Run, counts, worst
+from suanzi.conformance.model.basis import DEMANDED, MEANING
+from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
+from suanzi.conformance.reports.had import dtypes_had, is_declared
 from suanzi.conformance.reports.kinds import kinds, spread
 from suanzi.conformance.reports.levels import Answer, Standing, Verdict, levels, standings
+from suanzi.conformance.reports.readings import followed
 from suanzi.standard import interfaces
 
 Style = Literal["", "good", "warn", "bad", "dim", "bold"]
@@ -21,6 +24,7 @@ VERDICT_STYLES: dict[Verdict, Style] = {
     "partly": "warn",
     "fails": "bad",
     "not supported": "dim",
+    "not asked for": "dim",
     "extension only": "dim",
     "not tested": "dim",
 }
@@ -167,7 +171,7 @@ def settings_of(run: Run) -> str:
     """Return what was asked for, in a line."""
     s = run.settings
     said = [f"promotion by {s.get('rules', '?')}", f"seed {s.get('seed', 0)}"]
-    said += [flag for flag in ("quick", "minimal") if s.get(flag)]
+    said += [flag for flag in ("quick", "minimal", "letter", "strict") if s.get(flag)]
     for name in ("ops", "categories", "dtypes", "groups", "cases"):
         if s.get(name):
             some = list(s[name])
@@ -190,26 +194,64 @@ def count_line(count: dict[str, int]) -> str:
 def summary(run: Run) -> list[Part]:
     """Return the counts, the levels and what else a reader must know."""
     count = run.counts()
-    wrong = sum(r.bad and r.known is None for r in run.results)
     said: list[Part] = [
         Line(f"{subject_of(run)}, {settings_of(run)}", "bold"),
         Line(f"{count_line(count)}; {run.seconds:.0f} s"),
     ]
-    extensions = [r for r in run.results if r.extension]
-    if extensions:
-        apart = count_line(counts(extensions))
-        said.append(Line(f"of which with dtypes and layouts beyond the standard, {apart}"))
+    if run.results:
+        said.append(_bases(run))
     if count["known"]:
         said.append(
             Line(f"{count['known']} of those that did not pass are known deviations", "warn")
         )
     said.append(_levels(run))
+    said += [Line(f"levels are for the dtypes {words}") for words in [_dtypes(run)] if words]
+    said += _readings(run)
     if run.unfinished:
         why = run.settings.get("interrupted") or "by hand"
         many = _many(len(run.unfinished), "interface")
         said.append(Line(f"interrupted ({why}), incomplete: {many} not finished", "bad"))
-    said.append(Line(*_conclusion(run, count, wrong)))
+    said.append(Line(*_conclusion(run, count)))
     return said
+
+
+def _bases(run: Run) -> Table:
+    """Return how many cases there are by where their demand comes from."""
+    rows = []
+    for name, some in by_basis(run.results).items():
+        if some:
+            count = counts(some)
+            broken = sum(r.bad and r.known is None and (r.broken or name) == name for r in some)
+            other = count["failed"] + count["crashed"] + count["hung"] - broken
+            rows.append(
+                (
+                    Cell(name),
+                    Cell(str(count["cases"])),
+                    Cell(str(count["passed"])),
+                    Cell(str(broken), "bad" if broken and name in DEMANDED else ""),
+                    Cell(str(other) if other else ""),
+                    Cell(MEANING[name], "dim"),
+                )
+            )
+    header = ("demanded by", "cases", "passed", "broken", "quality only", "which means that")
+    return Table("where the demands come from", header, tuple(rows), numbers=(1, 2, 3, 4))
+
+
+def _dtypes(run: Run) -> str:
+    had = dtypes_had(run)
+    if not had:
+        return ""
+    how = "as declared" if is_declared(run) else "found by asking"
+    return f"{', '.join(had)} ({how})"
+
+
+def _readings(run: Run) -> list[Part]:
+    """Return which readings of the errata a subject follows."""
+    found = followed(run.results)
+    if not found:
+        return []
+    style: Style = "" if all(one.consistent for one in found) else "warn"
+    return [Line("readings: " + "; ".join(map(str, found)), style)]
 
 
 def _levels(run: Run) -> Table:
@@ -221,10 +263,12 @@ def _levels(run: Run) -> Table:
                 Cell(level.title),
                 Cell(f"{level.conforming}{known} of {level.total} {level.unit}"),
                 Cell(level.answer, ANSWER_STYLES[level.answer]),
+                Cell(str(level.quality)),
                 Cell(in_the_way(level.in_the_way), "dim"),
             )
         )
-    return Table("levels", ("level", "conforming", "answer", "in the way"), tuple(rows))
+    header = ("level", "conforming", "answer", "quality", "in the way")
+    return Table("levels", header, tuple(rows))
 
 
 def in_the_way(names: Sequence[str], most: int = 3) -> str:
@@ -236,13 +280,21 @@ def in_the_way(names: Sequence[str], most: int = 3) -> str:
 
 def conclusion(run: Run) -> str:
     """Return the last word of a run."""
-    wrong = sum(r.bad and r.known is None for r in run.results)
-    return _conclusion(run, run.counts(), wrong)[0]
+    return _conclusion(run, run.counts())[0]
 
 
-def _conclusion(run: Run, count: dict[str, int], wrong: int) -> tuple[str, Style]:
-    if wrong:
-        return f"Does not conform: {_many(wrong, 'case')} of {count['cases']} went wrong.", "bad"
+def _conclusion(run: Run, count: dict[str, int]) -> tuple[str, Style]:
+    fatal = sum(r.fatal for r in run.results)
+    others = sum(r.bad and r.known is None for r in run.results) - fatal
+    beyond = f"{_many(others, 'case')} beyond what the standard demands"
+    if fatal:
+        more = f", and {beyond}" if others else ""
+        return (
+            f"Does not conform: {_many(fatal, 'case')} of {count['cases']} went wrong{more}.",
+            "bad",
+        )
+    if others and count["passed"]:
+        return f"Conforms; {beyond} went wrong.", "bad" if run.settings.get("strict") else "warn"
     if not count["cases"]:
         return "Nothing was tested.", "bad"
     if not count["passed"]:
@@ -293,7 +345,8 @@ def _told(title: str, names: Sequence[str], most: int | None) -> list[Part]:
 
 
 def _brief(result: Result) -> list[Part]:
-    return [Line(f"{_mark(result)}{result.id}", "bad", 2), Line(_first_line(result), "", 6)]
+    style: Style = "bad" if result.fatal else "warn"
+    return [Line(f"{_mark(result)}{result.id}", style, 2), Line(_first_line(result), "", 6)]
 
 
 def detail(run: Run, result: Result) -> list[Part]:
@@ -301,6 +354,8 @@ def detail(run: Run, result: Result) -> list[Part]:
     said: list[Part] = [Line(f"{_mark(result)}{result.id}", "bad" if result.bad else "bold", 2)]
     said += [Line(line, "", 6) for line in problem_of(result).splitlines()]
     said += [Line(line, "dim", 6) for line in measures(result)]
+    if result.because:
+        said.append(Line(f"demanded by {result.because}", "dim", 6))
     if result.known is not None:
         said.append(Line(f"known: {result.known}" + (f" ({result.issue})" if result.issue else ""),
                          "warn", 6))  # fmt: skip
@@ -364,7 +419,8 @@ def command(run: Run, result: Result) -> str:
 
 
 def _mark(result: Result) -> str:
-    return "" if result.outcome == "failed" else f"{result.outcome}: "
+    outcome = "" if result.outcome == "failed" else f"{result.outcome}: "
+    return f"[{result.broken}] {outcome}" if result.bad and result.broken else outcome
 
 
 def _first_line(result: Result) -> str:
