@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -248,24 +249,10 @@ def _outputs(
     report: str | None, json: str | None, junit: str | None
 ) -> list[tuple[Path, Callable[[Run, Path], None]]]:
     """Return the files to write and how; one that cannot be written is told before the run."""
-    from suanzi.conformance.reports import (
-        html as report_html,
-    )
-    from suanzi.conformance.reports import (
-        json as report_json,
-    )
-    from suanzi.conformance.reports import (
-        junit as report_junit,
-    )
-
-    wanted = (
-        ("--report", report, report_html.write),
-        ("--json", json, report_json.write),
-        ("--junit", junit, report_junit.write),
-    )
+    wanted = (("--report", report, "html"), ("--json", json, "json"), ("--junit", junit, "junit"))
     found: list[tuple[Path, Callable[[Run, Path], None]]] = []
     taken: dict[Path, str] = {}
-    for option, name, write in wanted:
+    for option, name, kind in wanted:
         if name is None:
             continue
         path = Path(name)
@@ -278,7 +265,8 @@ def _outputs(
                 f"check: {other} and {option} are both {name!r}, and one would overwrite the "
                 "other; give each a file of its own."
             )
-        found.append((path, write))
+        module = import_module(f"suanzi.conformance.reports.{kind}")
+        found.append((path, module.write))
     return found
 
 

@@ -8,13 +8,6 @@ from contextlib import contextmanager
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -68,6 +61,9 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
     if not out.is_terminal:
         yield None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
     with Bar(
         TextColumn("{task.description}", style="dim"), BarColumn(bar_width=None),
         MofNCompleteColumn(), TextColumn("{task.fields[wrong]}", style="red"), TimeElapsedColumn(),

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from suanzi import __version__
 from suanzi._hints import nearest
-from suanzi.conformance.cases import Wanted, cases, frozen, operators
+from suanzi.conformance.cases import Wanted, cases, frozen, load, operators
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
@@ -25,8 +25,8 @@ from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
-from suanzi.conformance.running.process import Backend, Facts
-from suanzi.conformance.running.run import Job, facts_of, run_each
+from suanzi.conformance.running.process import Backend, Facts, Subject
+from suanzi.conformance.running.run import Job, run_each
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
 from suanzi.standard import category_named, interface, interfaces
@@ -111,14 +111,17 @@ def check(
         rules = rule_set(rules).name
     listed = _deviations(deviations)
     subject = backend if isinstance(backend, Backend) else named(backend, python)
-    facts = facts_of(subject)
-    wanted = wanted_cases(settings, settings["rules"] or rules or facts.rules)
-    if rules is not None and wanted.rules != rules:
-        raise InvalidArgument(
-            f"check: the cases of {folder!r} are made under the rules {wanted.rules}, not {rules}."
-        )
-    work = work_of(settings, wanted)
-    found, done, interrupted = _run(subject, work, settings, progress)
+    with Subject(subject, settings["timeout"], later=True) as started:
+        _prepare(settings)
+        facts = started.greet()
+        wanted = wanted_cases(settings, settings["rules"] or rules or facts.rules)
+        if rules is not None and wanted.rules != rules:
+            raise InvalidArgument(
+                f"check: the cases of {folder!r} are made under the rules {wanted.rules}, "
+                f"not {rules}."
+            )
+        work = work_of(settings, wanted)
+        found, done, interrupted = _run(started, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
     results = settle(results)
@@ -245,27 +248,66 @@ def _operators(settings: dict[str, Any]) -> list[str]:
     return found
 
 
-def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> dict[str, set[str]]:
-    """Return the ids that patterns stand for, by interface."""
-    found: dict[str, set[str]] = {}
+_MARKS = frozenset("*?[")
+
+
+def _operators_of(pattern: str, ops: Sequence[str]) -> list[str]:
+    """Return the interfaces that a pattern of ids can be of."""
+    head = pattern.partition("/")[0]
+    if not _MARKS.intersection(head):
+        head = interface(head).name
+    return [op for op in ops if fnmatchcase(op, head)]
+
+
+def _prepare(settings: dict[str, Any]) -> None:
+    """Import what makes the cases, while the process of the subject starts, where that is here."""
+    ops = _operators(settings)
+    if settings["cases"] is not None:
+        ops = [op for pattern in settings["cases"] for op in _operators_of(pattern, ops)]
+    if len(ops) == 1 or settings["jobs"] == 1 or settings["cases"] is not None:
+        for category in dict.fromkeys(interface(op).category for op in ops):
+            load(category)
+
+
+def _narrowed(patterns: Sequence[str], wanted: Wanted) -> Wanted:
+    """Return as few cases as have all those that patterns stand for: only these are made.
+
+    >>> _narrowed(["exp/special/float16/*", "exp/plain/int8-int16/two"], Wanted()).dtypes
+    frozenset({'float16', 'int8', 'int16'})
+    """
+    parts = [[*pattern.split("/", 3), "*", "*", "*"] for pattern in patterns]
+    groups, dtypes = {p[1] for p in parts}, {p[2] for p in parts}
+    if not any(_MARKS.intersection(name) for name in groups):
+        wanted = replace(wanted, groups=wanted.groups & groups)
+    if wanted.dtypes is None and not any(_MARKS.intersection(name) for name in dtypes):
+        some = frozenset(part for name in dtypes for part in name.split("-"))
+        wanted = replace(wanted, dtypes=some)
+    return wanted
+
+
+def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> list[Job]:
+    """Return the work that patterns of ids stand for."""
+    of: dict[str, list[str]] = {}
     for pattern in patterns:
-        head = pattern.partition("/")[0]
-        exact = not any(mark in pattern for mark in "*?[")
-        if not any(mark in head for mark in "*?["):
-            head = interface(head).name
-        places = [op for op in ops if fnmatchcase(op, head)]
-        ids = {op: [case.id for case in cases(op, wanted)] for op in places}
-        met = {
-            op: {one for one in some if one == pattern or fnmatchcase(one, pattern)}
-            for op, some in ids.items()
-        }
-        if not any(met.values()):
-            said = "is no case" if exact else "meets no case"
-            hint = nearest(pattern, (one for some in ids.values() for one in some))
-            raise InvalidArgument(f"check: {pattern!r} {said} of this run.{hint}")
-        for op, some in met.items():
-            found.setdefault(op, set()).update(some)
-    return {op: some for op, some in found.items() if some}
+        for op in _operators_of(pattern, ops):
+            of.setdefault(op, []).append(pattern)
+    found: dict[str, Job] = {}
+    met: set[str] = set()
+    for op, some in of.items():
+        fewer = _narrowed(some, wanted)
+        ids = [case.id for case in cases(op, fewer)]
+        right = {p: {i for i in ids if i == p or fnmatchcase(i, p)} for p in some}
+        met.update(p for p, those in right.items() if those)
+        if all_of := frozenset().union(*right.values()):
+            found[op] = Job(op, fewer, all_of)
+    for pattern in patterns:
+        if pattern not in met:
+            said = "meets no case" if _MARKS.intersection(pattern) else "is no case"
+            there = (case.id for op in _operators_of(pattern, ops) for case in cases(op, wanted))
+            raise InvalidArgument(
+                f"check: {pattern!r} {said} of this run.{nearest(pattern, there)}"
+            )
+    return [found[op] for op in ops if op in found]
 
 
 def hash_of(ids: Iterable[str]) -> str:
@@ -278,12 +320,11 @@ def work_of(settings: dict[str, Any], wanted: Wanted) -> list[Job]:
     ops = _operators(settings)
     if settings["cases"] is None:
         return [Job(op, wanted) for op in ops]
-    only = _only(settings["cases"], ops, wanted)
-    return [Job(op, wanted, frozenset(only[op])) for op in ops if op in only]
+    return _only(settings["cases"], ops, wanted)
 
 
 def _run(
-    subject: Backend,
+    started: Subject,
     work: Sequence[Job],
     settings: dict[str, Any],
     progress: Callable[[Progress], None] | None,
@@ -292,7 +333,10 @@ def _run(
     found: dict[str, list[Result]] = {}
     done: list[str] = []
     processes = min(settings["jobs"], len(work))
-    doing = run_each(subject, work, processes=processes, timeout=settings["timeout"], so_far=found)
+    doing = run_each(
+        started.backend, work, processes=processes, timeout=settings["timeout"], so_far=found,
+        started=started,
+    )  # fmt: skip
     try:
         for job, results in doing:
             done.append(job.op)

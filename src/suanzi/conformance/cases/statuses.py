@@ -105,18 +105,19 @@ def _of_another_dtype(op: str) -> Data:
     return text()
 
 
-def _usual_change(op: str, status: Status) -> Arguments | None:
+def _usual_change(op: str, status: Status) -> Callable[[], Arguments] | None:
     names = _required(op)
     if not names or names[0] not in _USUAL:
         return None
     if status is _TM:
-        return {names[0]: _of_another_dtype(op)}
+        return lambda: {names[0]: _of_another_dtype(op)}
     if status is not _IA:
         return None
     if REGISTRY[op].domain is not None:
-        return {"x": floats(-7.0)}
-    by_names: dict[tuple[str, ...], Arguments] = {
-        ("x", "y"): {"y": ones(7)}, ("input",): {"input": "no tensor"}, ("mat",): {"mat": ones(7)}
+        return lambda: {"x": floats(-7.0)}
+    by_names: dict[tuple[str, ...], Callable[[], Arguments]] = {
+        ("x", "y"): lambda: {"y": ones(7)}, ("input",): lambda: {"input": "no tensor"},
+        ("mat",): lambda: {"mat": ones(7)},
     }  # fmt: skip
     return by_names.get(tuple(names))
 
@@ -203,7 +204,7 @@ VALID: dict[str, Callable[[], Arguments]] = {
 }  # fmt: skip
 
 CHANGES: dict[tuple[str, Status], Callable[[], Arguments]] = {
-    **{(op, status): partial(Arguments, change)
+    **{(op, status): change
        for op in interfaces() for status in interfaces()[op].statuses
        if (change := _usual_change(op, status)) is not None},
     ("create_tensor", _TM): lambda: {"values": tensor("int32", [1, 2])},

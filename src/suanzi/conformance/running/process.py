@@ -88,7 +88,8 @@ class Asked(Protocol):
 class Subject:
     """A subject that answers calls, in a process of its own."""
 
-    def __init__(self, backend: Backend, timeout: float = 10.0) -> None:
+    def __init__(self, backend: Backend, timeout: float = 10.0, *, later: bool = False) -> None:
+        """Start the process; with `later`, `greet` waits for it, and there is time meanwhile."""
         self.backend, self.timeout = backend, min(timeout, _LONGEST_SECONDS)
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -96,14 +97,25 @@ class Subject:
         self._rest = bytearray()
         self.since: list[str] = []
         """The cases that were asked of this process, or of the last one, since its start."""
+        self._launch()
+        if not later:
+            self.greet()
+
+    def greet(self) -> Facts:
+        """Wait until the process is there, and return what it says of itself."""
         try:
-            self.facts = self._start()
+            self.facts = self._greeting()
         except BaseException:
             self.kill()
             self.close()
             raise
+        return self.facts
 
     def _start(self) -> Facts:
+        self._launch()
+        return self._greeting()
+
+    def _launch(self) -> None:
         command = [self.backend.python, str(_WORKER), self.backend.adapter]
         try:
             self._process = subprocess.Popen(
@@ -114,6 +126,8 @@ class Subject:
                 start_new_session=True,  # so that what it starts itself can be ended with it
             )
         except OSError as error:
+            if not hasattr(self, "facts"):
+                self._errors.close()
             raise InvalidArgument(
                 f"check: {self.backend.python!r} cannot be run: {error.strerror}."
             ) from None
@@ -121,6 +135,8 @@ class Subject:
         os.set_blocking(self._process.stdin.fileno(), False)
         self._rest.clear()
         self.since.clear()
+
+    def _greeting(self) -> Facts:
         said = _read_json(self._line(_START_SECONDS) or b"")
         if "hello" not in said:
             why = said.get("failed") or said.get("broken") or self._last_words()

@@ -56,16 +56,20 @@ def run_each(
     processes: int = 1,
     timeout: float = 10.0,
     so_far: dict[str, list[Result]] | None = None,
+    started: Subject | None = None,
 ) -> Generator[tuple[Job, list[Result]], None, None]:
     """Give each job with its results, as it is done; whatever ends it ends all its processes.
 
     `so_far` gets the results of every interface as they come, those of unfinished ones, too.
+    `started` is a process that is there already; it is used, or ended, where it is not needed.
     """
     found = {} if so_far is None else so_far
     if processes > 1:
+        if started is not None:
+            started.close()
         yield from run_in_processes(results_of, backend, jobs, processes, timeout, found)
         return
-    with Subject(backend, timeout) as subject:
+    with started or Subject(backend, timeout) as subject:
         for job in jobs:
             found[job.op] = []
             for result in results_of(subject, job):
