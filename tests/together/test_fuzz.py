@@ -18,18 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
+from fuzzing.judging import LAPACK, MADE_OF_VALUES, PRODUCTS, RANDOM, bits
+from fuzzing.making import NAMES
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.registry import REGISTRY
 
-NAMES = sorted(REGISTRY.keys() - {"destroy"})  # which leaves nothing to call twice
-RANDOM = {"rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"}
-# Which rounds as the layout of an operand lets it, to memory that is not ours.
-LAPACK = {"lu", "cholesky", "qr", "svd", "solve", "lstsq", "inverse", "eig"}
-# Which add up rows or columns, as a matrix lies: the order of floating-point sums depends on it.
-PRODUCTS = {n for n, op in REGISTRY.items() if "_products" in op.function.__module__}
-# Made of values, or of none, and then not set.
-MADE_OF_VALUES = {"empty", "create_tensor", "wrap_tensor", "create_quant_tensor"}
 RULES = sorted(sz.rule_sets())
 # NumPy's functions of the same meaning, for operands of one dtype that NumPy computes in itself.
 SAME: dict[str, Callable[..., Any]] = {
@@ -148,17 +142,6 @@ arguments = st.one_of(tensors(), tensors(), tensors(), numbers, nonsense)
 
 def dense(x: Any) -> Any:
     return _core.row_major_copy(x) if isinstance(x, sz.Tensor) else x
-
-
-def bits(x: sz.Tensor) -> bytes:
-    """The elements in row-major order; of NaN only that it is one, for its bits mean nothing."""
-    flat = _core.row_major_copy(x)
-    if x.dtype.kind not in ("float", "complex"):
-        return bytes(flat.storage)
-    wide = {"float": sz.float64, "complex": sz.complex128}[x.dtype.kind]
-    array = _core.cast(flat, wide, False).numpy().reshape(-1).view(np.float64).copy()
-    array[np.isnan(array)] = np.nan
-    return array.tobytes()
 
 
 def outcome(function: Callable[..., Any], given_: list[Any]) -> tuple[str, Any]:

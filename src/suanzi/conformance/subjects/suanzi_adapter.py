@@ -90,7 +90,7 @@ def create(data: Data) -> Any:
     x = _core.view(base, start, data.shape, strides)
     if data.size:
         _core.copy_into(x, _filled(dtype, data.shape, data))
-    return x
+    return _scaled(x, data)
 
 
 def _repeated(dtype: sz.DType, data: Data) -> Any:
@@ -101,7 +101,7 @@ def _repeated(dtype: sz.DType, data: Data) -> Any:
         0 if n > 1 and (whole == whole.take([0], axis)).all() else step
         for axis, (n, step) in enumerate(zip(data.shape, base.strides, strict=True))
     ]
-    return _core.view(base, 0, data.shape, strides)
+    return _scaled(_core.view(base, 0, data.shape, strides), data)
 
 
 def made(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +118,11 @@ def made(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _filled(dtype: sz.DType, shape: tuple[int, ...], data: Data) -> Any:
     x = _core.empty(shape, dtype)
     x.storage.memory[: len(data.raw)] = data.raw
+    return _scaled(x, data)
+
+
+def _scaled(x: Any, data: Data) -> Any:
+    """Say what the integers of a quantised tensor stand for."""
     if data.scale is not None:
         axis = 0 if len(data.scale) > 1 else -1
         _core.set_quantization(x, list(data.scale), data.zero_point or 0, axis)
