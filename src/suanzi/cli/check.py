@@ -58,6 +58,7 @@ def check(
     json: Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)] = None,
     junit: str | None = None,
     verbose: Flag = False,
+    watch: Flag = False,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> int:
     """Hold a backend against the standard, case by case, and tell what it does not keep.
@@ -71,6 +72,7 @@ def check(
     suanzi check --backend ./libvendor.so --minimal --deviations known.toml --junit out.xml
     suanzi check --backend torch --python ~/envs/torch/bin/python --op add --dtype f16
     suanzi check --case exp/special/float16/*
+    suanzi check --backend ./libvendor.so --op add --watch
     ```
 
     Parameters
@@ -125,6 +127,9 @@ def check(
         Write JUnit XML to this file.
     verbose
         Show every failure with all that is known of it.
+    watch
+        Stay, and run what failed again whenever the file of the C library, or of the adapter,
+        changes; when all of it passes, everything. Ctrl-C ends it.
     list_
         List the cases, and run none.
     """
@@ -147,21 +152,34 @@ def check(
     if json is not None and len(json) > 1:
         raise InvalidArgument(f"check: --json takes one file, not {len(json)}.")
     outputs = _outputs(report, json[0] if json else None, junit)
-    with progress_bar() as progress:
-        run = run_check(
-            backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
-            deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
-            **filters,
-        )  # fmt: skip
-    _tell(run, outputs, (lambda: _print_report(run)) if json == [] else lambda: _show(run, verbose))
-    if run.unfinished:
-        return _INTERRUPTED
-    if require is not None:
-        level = next(one for one in levels(run) if one.name == require)
-        if not level.answer.startswith("reached"):
-            print(f"suanzi: {level.title}: {level}", file=sys.stderr)
-            return _DOES_NOT
-    return _CONFORMS if run.succeeds else _DOES_NOT
+
+    def once(only: Sequence[str]) -> Run:
+        with progress_bar() as progress:
+            return run_check(
+                backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
+                deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
+                **{**filters, "only": only},
+            )  # fmt: skip
+
+    def told(run: Run) -> int:
+        printed = json == []
+        _tell(run, outputs, lambda: _print_report(run) if printed else _show(run, verbose))
+        if run.unfinished:
+            return _INTERRUPTED
+        if require is not None:
+            level = next(one for one in levels(run) if one.name == require)
+            if not level.answer.startswith("reached"):
+                print(f"suanzi: {level.title}: {level}", file=sys.stderr)
+                return _DOES_NOT
+        return _CONFORMS if run.succeeds else _DOES_NOT
+
+    if not watch:
+        return told(once(filters["only"]))
+    from suanzi.cli.watch import watch as stay
+    from suanzi.cli.watch import watched_file
+    from suanzi.conformance.running.backends import backend as named
+
+    return stay(watched_file(named(backend, python)), once, told, filters["only"])
 
 
 def compare(
