@@ -46,6 +46,7 @@ def check(
     letter: Flag = False,
     has: Words = None,
     strict: Flag = False,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     rules: str | None = None,
     seed: int = 0,
     jobs: int | None = None,
@@ -103,6 +104,9 @@ def check(
         which it answers something by default.
     strict
         Let the exit status be 1 for failures in quality and extensions, too.
+    all_
+        Also the interfaces that the backend does not have: what a C library does not export, and an
+        adapter does not declare.
     rules
         The rule set of the promotion cases; the backend's own by default.
     seed
@@ -158,7 +162,7 @@ def check(
             return run_check(
                 backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
                 deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
-                **{**filters, "only": only},
+                everything=all_, **{**filters, "only": only},
             )  # fmt: skip
 
     def told(run: Run) -> int:

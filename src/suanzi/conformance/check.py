@@ -27,6 +27,7 @@ from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
 from suanzi.conformance.running.process import Backend, Facts, Subject
 from suanzi.conformance.running.run import Job, run_each
+from suanzi.conformance.running.scope import unclaimed
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
 from suanzi.standard import category_named, interface, interfaces
@@ -67,6 +68,7 @@ def check(
     letter: bool = False,
     has: Sequence[str] = (),
     strict: bool = False,
+    everything: bool = False,
     rules: str | None = None,
     timeout: float = 10.0,
     folder: Path | None = None,
@@ -77,11 +79,12 @@ def check(
 
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
     promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
-    there are cores by default. `folder` has frozen cases, to be run instead of those made now.
-    `letter` runs only what the standard demands, by its letter or by a reading of it. `has` are the
-    dtypes that the subject has, where it does not say so itself: levels are given for these. With
-    `strict`, a run succeeds only without failures in quality and extensions, too. A run that is
-    interrupted, or that the machine ends, returns what it has.
+    there are cores by default. What the subject does not claim to have is not tried, unless
+    `everything` is, or `ops` or `only` name it. `folder` has frozen cases, to be run instead of
+    those made now. `letter` runs only what the standard demands, by its letter or by a reading of
+    it. `has` are the dtypes that the subject has, where it does not say so itself: levels are given
+    for these. With `strict`, a run succeeds only without failures in quality and extensions, too. A
+    run that is interrupted, or that the machine ends, returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -120,7 +123,12 @@ def check(
                 f"check: the cases of {folder!r} are made under the rules {wanted.rules}, "
                 f"not {rules}."
             )
-        work = work_of(settings, wanted)
+        settings["unclaimed"] = {} if everything else _unclaimed(facts, settings)
+        work = [job for job in work_of(settings, wanted) if job.op not in settings["unclaimed"]]
+        if not work:
+            raise InvalidArgument(
+                f"check: {facts.name} has none of these interfaces; --all tries them all the same."
+            )
         found, done, interrupted = _run(started, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
@@ -145,6 +153,14 @@ def check(
         unfinished=unfinished,
     )
     return replace(run, results=[_with_the_settings(run, r) for r in results])
+
+
+def _unclaimed(facts: Facts, settings: dict[str, Any]) -> dict[str, str]:
+    """Return what the subject does not claim of what was asked for; what is named is tried."""
+    if settings["ops"] or settings["cases"]:
+        return {}
+    asked = set(_operators(settings))
+    return {op: why for op, why in unclaimed(facts).items() if op in asked}
 
 
 def _with_the_settings(run: Run, result: Result) -> Result:

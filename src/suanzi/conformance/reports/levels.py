@@ -189,10 +189,18 @@ def standings(run: Run) -> dict[str, Standing]:
     found = run.by_operator()
     unfinished = set(run.unfinished)
     had = dtypes_had(run)
+    unclaimed: Mapping[str, str] = run.settings.get("unclaimed") or {}
     return {
-        name: standing(name, () if name in unfinished else found.get(name, ()), had)
+        name: _not_claimed(name, unclaimed[name])
+        if name in unclaimed
+        else standing(name, () if name in unfinished else found.get(name, ()), had)
         for name in (*interfaces(), *(n for n in found if n not in interfaces()))
     }
+
+
+def _not_claimed(op: str, why: str) -> Standing:
+    """Return how an interface stands that the subject says it does not have."""
+    return replace(standing(op, ()), verdict="not supported", why=why)
 
 
 def levels(run: Run) -> list[Level]:

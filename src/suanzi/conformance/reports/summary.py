@@ -42,6 +42,7 @@ _SHORT = {
     "skipped": "skip",
 }
 _FIRST = 10
+_NOT_CLAIMED = "that the subject does not have were not tried (--all tries them)"
 
 
 @dataclass(frozen=True)
@@ -183,11 +184,14 @@ def settings_of(run: Run) -> str:
 def count_line(count: dict[str, int]) -> str:
     """Return counts in words: what passed of how many, what failed, and whatever else there was.
 
+    The share is of what the subject claims to have: of the cases that have an answer.
+
     >>> count_line(counts([Result("a", "add", "plain", "int8", "passed")]))
     '1 case: 1 passed (100 %), 0 failed'
     """
     said = [f"{count[o]} {o}" for o in OUTCOMES[1:] if o == "failed" or count[o]]
-    passed = f"{count['passed']} passed ({share(count['passed'], count['cases'])})"
+    claimed = count["cases"] - count["unsupported"] - count["skipped"]
+    passed = f"{count['passed']} passed ({share(count['passed'], claimed)})"
     return f"{_many(count['cases'], 'case')}: {', '.join([passed, *said])}"
 
 
@@ -198,6 +202,8 @@ def summary(run: Run) -> list[Part]:
         Line(f"{subject_of(run)}, {settings_of(run)}", "bold"),
         Line(f"{count_line(count)}; {run.seconds:.0f} s"),
     ]
+    if some := run.settings.get("unclaimed"):
+        said.append(Line(f"{_many(len(some), 'interface')} {_NOT_CLAIMED}", "dim"))
     if run.results:
         said.append(_bases(run))
     if count["known"]:
