@@ -87,7 +87,7 @@ def _bound(op: str, each: list[Any], arguments: Mapping[str, Any], signed: bool)
         axes = axis if isinstance(axis, tuple) and axis else None
         return float(np.max(add(first, axis=axes)))
     if op == "sub" and not signed:
-        return math.inf if _below(*each) else most
+        return math.inf if len(each) > 1 and _below(*each) else most
     if op == "bitwise_left_shift":
         by = each[1] if len(each) > 1 else arguments.get("shift")
         if not isinstance(by, int | np.ndarray):
