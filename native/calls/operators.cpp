@@ -154,7 +154,7 @@ PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count,
     // What is stored is not what it stands for.
     if (facts(operands[i].dtype).is_quantized()) return nullptr;
   }
-  if (!any_tensor) return nullptr;
+  if (!any_tensor || (!op.takes_bool && operands[0].dtype == Dtype::boolean)) return nullptr;
   std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
   bool asks = op.form == Form::unary && op.result == Result::boolean;  // which promotes nothing
   nb::object keep;

@@ -31,6 +31,7 @@ struct Operator {
   std::size_t operator_class = 0;
   std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path
   Cost cost = Cost::cheap;
+  bool takes_bool = true;
   bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
 

@@ -42,12 +42,15 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
   return true;
 }
 
+// A zero point need not be an integer that is stored: of numbers that are all far above 0 it is not. With
+// 2^28 or less, a difference has 29 bits, and its product with a float still fits a double.
+constexpr std::int32_t max_zero_point = 1 << 28;
+
 bool is_consistent(const Tensor& t, const Quantization& q) noexcept {
   const DtypeInfo& info = facts(t.dtype);
   if (info.kind != Kind::Quantized) return false;
-  bool is_unsigned = info.code == 7, symmetric = !is_unsigned && info.code != 8;
-  std::int32_t low = is_unsigned ? 0 : -(1 << (info.bits - 1)), high = low + (1 << info.bits) - 1;
-  if (symmetric ? q.zero_point != 0 : q.zero_point < low || q.zero_point > high) return false;
+  bool symmetric = info.code != 7 && info.code != 8;
+  if (symmetric ? q.zero_point != 0 : q.zero_point < -max_zero_point || q.zero_point > max_zero_point) return false;
   if (q.channel_axis < -1 || q.channel_axis >= t.ndim()) return false;
   std::int64_t count = q.channel_axis < 0 ? 1 : t.dims()[q.channel_axis];
   return static_cast<std::int64_t>(q.scale.size()) == count &&

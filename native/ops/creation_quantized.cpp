@@ -96,7 +96,7 @@ nb::object dequantize(nb::handle object, const DtypeInfo& target, bool saturate)
   Dtype dtype = dtype_of(target);
   nb::object output = finish(together, dtype, loop);
   // Everything but float32 comes from the exact product, so that it, too, is rounded once.
-  bool direct = dtype == Dtype::float32;
+  bool direct = dtype == Dtype::float32 && std::abs(zero_point) < 1 << 23;
   Requantize kernel = kernels_of(k, t->dtype).dequantize[direct ? 0 : 1];
   Path store = direct ? Path{} : cast_path(k, Dtype::float64, dtype, saturate);
   std::byte* out = tensor_of(output.ptr())->data();

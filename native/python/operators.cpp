@@ -41,6 +41,7 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   op.operator_class = operator_class;
   op.cost = expensive ? Cost::expensive : Cost::cheap;
   op.has_domain = has_domain;
+  op.takes_bool = name != "reciprocal";  // which has no bool in Table 66, though quotients of two do
   for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
   nb::object made = entries[declared_count](function);
   op.function = function.inc_ref().ptr();

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import struct
+from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
@@ -34,8 +35,12 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
+MAX_ZERO_POINT = 2**28
+"""The largest zero point, of either sign; with it, float64 still holds what integers stand for."""
 MAX_CHANNELS = 2**28
 """The most channels that scales are taken from data for."""
 
@@ -54,6 +59,12 @@ def is_channel_wise(dt: DType) -> bool:
     return "_CH_" in dt.name
 
 
+def stored_zero(x: Tensor) -> int:
+    """Return the integer of a quantised tensor that stands for 0, or for what is nearest to it."""
+    limits = _limits(x.dtype)
+    return min(max(x.zero_point or 0, limits.min), limits.max)
+
+
 # ---- to real numbers, and from them ------------------------------------------------------------
 
 
@@ -65,13 +76,16 @@ def quantize(
     zero_point: int | None = None,
     channel_axis: int | None = None,
     rounding: Literal["nearest", "floor"] | None = None,
+    limited: bool = False,
 ) -> Tensor:
     """Return real numbers as a quantised tensor.
 
     What is not given comes from the data: of a symmetric dtype, the scale puts the largest
-    magnitude at the largest integer; of an asymmetric one, scale and zero point put the range of
-    the data, 0 included, on the range of the integers. A channel-wise dtype has a scale for each
-    index along `channel_axis`: axis 1, or 0 of a vector.
+    magnitude at the largest integer; of an asymmetric one, the least element a becomes the least
+    integer and the greatest the largest, by equations (1) to (3): floor((x - a) / scale) above the
+    least. The zero point is what that makes of 0, and no integer of the dtype where 0 is not
+    between the elements. `limited` makes it one: the range then has 0 in it. A channel-wise dtype
+    has a scale for each index along `channel_axis`: axis 1, or 0 of a vector.
 
     `rounding` is "nearest", ties to even, for symmetric dtypes, and "floor" for asymmetric ones,
     unless given. What is out of range becomes the nearest end of it, and NaN, like zero, the zero
@@ -80,6 +94,9 @@ def quantize(
     >>> import suanzi as sz
     >>> sz.quantize(sz.tensor([[1, 2], [30, 60]]), sz.QT_CH_SYM_INT8, channel_axis=0).scale
     (0.015748031437397003, 0.4724409580230713)
+    >>> x = sz.quantize(sz.tensor([10.0, 20.5, 61.0]), sz.QT_ASYM_UINT8)
+    >>> x, x.int_repr().tolist()
+    (Tensor([  10, 20.4,   61], dtype=QT_ASYM_UINT8, scale=0.2, zero_point=-50), [0, 52, 255])
     >>> sz.quantize(sz.tensor([0.2, 0.3, 99]), sz.QT_ASYM_UINT8, scale=0.25, zero_point=10)
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
@@ -104,6 +121,10 @@ def quantize(
         given = None if zero_point is None else offset
         scales, offset = _derive(op, "x", real, target, axis, scales, given)
     down = rounding == "floor" or (rounding is None and not is_symmetric(target))
+    if not (limited or is_symmetric(target) or scale is not None or zero_point is not None):
+        found = _by_equations(op, real, target, down)
+        if found is not None:
+            return found
     return _core.quantize(real, target, scales, offset, axis, down)
 
 
@@ -114,6 +135,10 @@ def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
     real = _real_numbers(op, name, x)
     axis = channel_axis_argument(op, None, target, real.shape)
     scales, zero_point = _derive(op, name, real, target, axis)
+    if not is_symmetric(target):
+        found = _by_equations(op, real, target, True)
+        if found is not None:
+            return found
     return _core.quantize(real, target, scales, zero_point, axis, not is_symmetric(target))
 
 
@@ -253,14 +278,14 @@ def _numbers(op: Operator, scale: Any, most: int) -> list[float]:
 
 
 def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
-    """Return the zero point, an integer that the dtype stores; of a symmetric dtype it is 0."""
+    """Return the zero point, which may be none that is stored; of a symmetric dtype it is 0."""
     number = integer_argument(op, "zero_point", zero_point)
     if is_symmetric(dt):
         return 0
-    limits = _limits(dt)
-    if not limits.min <= number <= limits.max:
+    if abs(number) > MAX_ZERO_POINT:
         raise InvalidArgument(
-            f"{op.title}: zero_point is {number}; for {dt} it is from {limits.min} to {limits.max}."
+            f"{op.title}: zero_point is {shown(number)}; it is from {-MAX_ZERO_POINT} to "
+            f"{MAX_ZERO_POINT}."
         )
     return number
 
@@ -299,6 +324,44 @@ def _derive(
         return [_around(op, low, high, limits, zero_point)], zero_point
     scale, zero_point = _onto(op, low, high, limits)
     return [scale], zero_point
+
+
+def _by_equations(op: Operator, real: Tensor, dt: DType, down: bool) -> Tensor | None:
+    """Return floor((x - a) / s) above the least integer, s being (b - a) / (n - 1).
+
+    None where that says nothing: of equal elements, whose s is 0, and of elements so far from 0
+    that no zero point reaches it.
+    """
+    import numpy as np
+
+    lows, highs, _ = _core.value_range(real, -1)
+    a, b, limits = lows[0], highs[0], _limits(dt)
+    if not a < b:
+        return None
+    size, steps = Fraction(b) - Fraction(a), limits.max - limits.min
+    scale = _quotient(op, b - a, steps)
+    # Of the floats beside it the lower one, so that b reaches the last level; not where that
+    # leaves out more than a step, as only the smallest of all scales do.
+    if Fraction(scale) * steps > size and Fraction(below := _float32_below(scale)) * steps > (
+        size - Fraction(below)
+    ):
+        scale = below
+    level = -Fraction(a) / Fraction(scale)
+    zero_point = limits.min + (math.floor(level) if down else round(level))
+    if abs(zero_point) > MAX_ZERO_POINT:
+        return None
+    x = converted(real, float64).numpy()
+    above = x - a
+    # What the difference lost matters only where it is a whole step, or half of one, to the bit.
+    back = above + a
+    lost = (x - back) - (a - (back - above))
+    at = np.fmod(above, scale) == (0 if down else scale / 2)
+    wrong = at & ((lost < 0) if down else (lost != 0))
+    if wrong.any():
+        above = np.where(wrong, np.nextafter(above, np.where(lost < 0, -np.inf, np.inf)), above)
+    made = _core.quantize(from_numpy(above), dt, [scale], limits.min, -1, down)
+    _core.set_quantization(made, [scale], zero_point, -1)
+    return made
 
 
 # A scale is the float32 nearest to the quotient; where that would leave an end of the range more
@@ -370,6 +433,13 @@ def _float32s(numbers: list[float]) -> list[float]:
         return list(struct.unpack(form, struct.pack(form, *numbers)))
     except OverflowError:
         return [_float32(x) for x in numbers]
+
+
+def _float32_below(x: float) -> float:
+    """Return the next float32 below one that is positive."""
+    bits: int = struct.unpack("I", struct.pack("f", x))[0]
+    found: float = struct.unpack("f", struct.pack("I", bits - 1))[0]
+    return found
 
 
 def _next_float32(x: float) -> float:

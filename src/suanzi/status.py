@@ -96,7 +96,7 @@ class DivisionByZero(InvalidArgument, ZeroDivisionError):
 
 
 class WrongObject(InvalidArgument, TypeError):
-    """What is no tensor, where the clause lists no status for types."""
+    """What is no tensor, or of a dtype that does not fit, where no status for types is listed."""
 
 
 class AllocFailed(StatusError, MemoryError):

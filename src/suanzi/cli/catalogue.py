@@ -93,6 +93,13 @@ class Entry:
         words, mark, example = text.partition(">>>")
         return words.strip() or None, (mark + example).strip() or None
 
+    @property
+    def domain(self) -> str | None:
+        """The numbers that have a result, and what the others give."""
+        if self.operator is None or self.operator.domain is None:
+            return None
+        return f"{self.operator.domain}; outside NaN, INVALID_ARGUMENT in the standard's form"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         own = self.interface
@@ -115,7 +122,7 @@ class Entry:
             "statuses": [status.name for status in own.statuses],
             "promotion": self.promotion,
             "accuracy": self.accuracy,
-            "domain": self.operator and self.operator.domain,
+            "domain": self.domain,
             "errata": [f"{erratum.id}: {erratum.here}" for erratum in errata_of(own.name)],
             "description": description,
             "example": example,

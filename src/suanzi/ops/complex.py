@@ -7,6 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, char, float16, float32, float64
+from suanzi.quantized import stored_zero
 from suanzi.registry import ANY, REGISTRY, Operator
 from suanzi.resolve.arguments import (
     Number,
@@ -117,7 +118,7 @@ def imag(input: TensorLike) -> Tensor:
         raise without_scale(op.title, "input", x)
     made = copy(x)
     integers = made.int_repr()
-    _core.copy_into(integers, tensor(x.zero_point, integers.dtype))
+    _core.copy_into(integers, tensor(stored_zero(x), integers.dtype))
     return made
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
+from suanzi.dtypes import DType, DTypeLike, char, float32
 from suanzi.ops.creation_values import copied, is_nothing, refuse_host_memory, shared, values_of
 from suanzi.ops.creation_wanted import (
     LayoutLike,
@@ -25,6 +25,7 @@ from suanzi.ops.creation_wanted import (
     scalar_argument,
     wanted,
 )
+from suanzi.quantized import stored_zero
 from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE
 from suanzi.resolve.arguments import as_operand, tensor_argument
 from suanzi.resolve.declare import operator
@@ -297,9 +298,7 @@ def diag(input: TensorLike) -> Tensor:
     x = tensor_argument(op, "input", input)
     if x.ndim != 1:
         raise InvalidArgument(f"{op.title}: input has shape {x.shape}; it must have one axis.")
-    nothing = 0
-    if x.zero_point:  # what zero is stored as
-        nothing = min(max(x.zero_point, iinfo(x.dtype).min), iinfo(x.dtype).max)
+    nothing = stored_zero(x) if x.zero_point else 0
     made = _core.full((x.size, x.size), x.dtype, nothing)
     _core.copy_into(_core.view(made, 0, (x.size,), (x.size + 1,)), x)
     return with_quantization_of(x, made)

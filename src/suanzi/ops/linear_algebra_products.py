@@ -17,11 +17,16 @@ from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.operators import OperatorClass
-from suanzi.promote.questions import refused
 from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
 from suanzi.resolve.declare import declare_symbol, operator
-from suanzi.resolve.elementwise import check_dtype, common_shape, plain_operand, promote
+from suanzi.resolve.elementwise import (
+    check_dtype,
+    common_shape,
+    plain_operand,
+    promote,
+    refusal_error,
+)
 from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
@@ -268,7 +273,7 @@ def _default_float(op: Operator, came: DType) -> DType:
     """Return what the rule set in force makes of integers given to a function of real numbers."""
     found = answer([_core.empty((1,), came)], get_promotion(), OperatorClass.REAL_FUNCTION)
     if found.dtype is None:
-        raise refused(found, op.title)
+        raise refusal_error(op, found)
     return found.dtype
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DTypeLike, dtype
+from suanzi.dtypes import DTypeLike, dtype, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.ops.reduction_gradients import gradient_of
@@ -47,8 +47,8 @@ def reduce(
 
     `mode` is a :class:`ReduceMode`, its name, or a :class:`ReduceFunction` of your own. The result
     has the dtype of the input, but for logical modes (bool), sums and products of bool (int64) and
-    means of integers (float32). Integers wrap. Of no elements, SUM, LOR, LXOR, BOR and BXOR are 0,
-    PROD and LAND 1, BAND has every bit set; there is no MAX, MIN or MEAN.
+    means of integers and bool (float32). Integers wrap. Of no elements, SUM, LOR, LXOR, BOR and
+    BXOR are 0, PROD and LAND 1, BAND has every bit set; there is no MAX, MIN or MEAN.
 
     float16, bfloat16, float8 and complex32 are summed in float32, float32 and complex64 in float64,
     and rounded once at the end; means are divided before. What is computed in, with unit roundoff u
@@ -80,6 +80,8 @@ def reduce(
     else:
         if is_logical(how) and x.dtype is not bool_:
             x = _core.cast(x, bool_, False)
+        elif how is ReduceMode.MEAN and x.dtype is bool_:
+            x = _core.cast(x, uint8, False)
         made = _core.reduce(x, int(how), axes, keeps)
     return made
 

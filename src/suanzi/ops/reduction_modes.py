@@ -37,7 +37,7 @@ class ReduceMode(IntEnum):
     MIN = 3
     """The smallest; NaN if there is one."""
     MEAN = 4
-    """The arithmetic mean; of integers as float32."""
+    """The arithmetic mean; of integers and bool as float32."""
     LAND = 5
     """Whether all are true, that is not 0."""
     LOR = 6
@@ -96,7 +96,7 @@ _TAKES: dict[ReduceMode, tuple[DType, ...]] = {
     ReduceMode.PROD: _NUMBERS,
     ReduceMode.MAX: (*BOOL, *REALS),
     ReduceMode.MIN: (*BOOL, *REALS),
-    ReduceMode.MEAN: (*REALS, *COMPLEX),
+    ReduceMode.MEAN: _NUMBERS,
     **dict.fromkeys(_LOGICAL, _NUMBERS),
     **dict.fromkeys((ReduceMode.BAND, ReduceMode.BOR, ReduceMode.BXOR), (*BOOL, *INTEGERS)),
 }
@@ -114,7 +114,7 @@ def result_dtype(mode: ReduceMode, dt: DType) -> DType:
         return bool_
     if mode in (ReduceMode.SUM, ReduceMode.PROD) and dt is bool_:
         return int64
-    return float32 if mode is ReduceMode.MEAN and dt in INTEGERS else dt
+    return float32 if mode is ReduceMode.MEAN and dt in (*BOOL, *INTEGERS) else dt
 
 
 def identity_of(op: Operator, mode: ReduceMode, shape: tuple[int, ...], dt: DType) -> int:
@@ -148,8 +148,7 @@ def check_mode(op: Operator, mode: ReduceMode, dt: DType) -> None:
     if dt.kind == "complex" and mode in (ReduceMode.MAX, ReduceMode.MIN):
         way = "Complex numbers have no order; give their size, sz.abs(input), or a part of them."
     else:
-        target = float32 if mode is ReduceMode.MEAN else int64
-        way = f"Cast it first, for example with sz.cast(input, sz.{target})."
+        way = "Cast it first, for example with sz.cast(input, sz.int64)."
     raise TypeMismatch(f"{op.title}: input is {dt}, which has no {mode.name}. {way}")
 
 

@@ -25,7 +25,6 @@ from suanzi.registry import (
 )
 from suanzi.resolve.arguments import (
     as_operand,
-    dtype_error,
     is_gradient,
     real_argument,
     real_values,
@@ -155,7 +154,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
     check_dtype(replace(op, dtypes=REGISTRY["clip"].dtypes), {"input": x}, x.dtype)
     if not is_gradient(gradient.dtype, x.dtype):
-        raise dtype_error(op)(
+        raise TypeMismatch(
             f"{op.title}: grad_out is {gradient.dtype} and input {x.dtype}; they must be the same. "
             f"Cast one, for example with sz.cast(grad_out, sz.{x.dtype})."
         )

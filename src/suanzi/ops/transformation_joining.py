@@ -15,7 +15,7 @@ from suanzi import _core
 from suanzi._hints import nearest, shown
 from suanzi.dtypes import float32, float64
 from suanzi.ops.creation_wanted import scalar_argument
-from suanzi.quantized import quantize_like
+from suanzi.quantized import quantize_like, stored_zero
 from suanzi.registry import ANY, JOINING, REGISTRY, Operator
 from suanzi.resolve.arguments import (
     list_argument,
@@ -269,7 +269,7 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
     if x.scale is None:
         raise without_scale(op.title, "input", x)
     if number == 0:
-        return x.zero_point
+        return stored_zero(x)
     if len(x.scale) > 1:
         raise InvalidArgument(
             f"{op.title}: pad_value is {number}, and the input has no one scale to store it with; "

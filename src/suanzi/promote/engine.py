@@ -145,6 +145,7 @@ class _Run:
         self.operator = operator
         self.key = operator.operator_class
         self.steps: list[Step] = []
+        self.pair = rules.pairs.get(self.key, rules.pair)
         self.pair_layer = Layer.TABLE if rules.tabulated else Layer.RULE
 
     def take(self, layer: Layer, cell: Cell) -> DType:
@@ -238,7 +239,7 @@ class _Run:
         for a, b in combinations(dtypes, 2):
             if gate is not None and not gate.admits(a, b):
                 self.refuse(Layer.GATE, f"the gate admits {gate.text}, not {a} with {b}")
-            self.take(self.pair_layer, self.rules.pair(a, b))
+            self.take(self.pair_layer, self.pair(a, b))
         if len(dtypes) == 2:
             return self.steps[-1].dtype
         return self.take(Layer.SEVERAL, self.least_above(dtypes))
@@ -263,7 +264,7 @@ class _Run:
             return Cell(least[0], f"{least[0]} is the least dtype that absorbs {names}")
         closure = set(dtypes)
         while True:
-            more = {self.rules.pair(a, b).dtype for a, b in combinations(closure, 2)} - {None}
+            more = {self.pair(a, b).dtype for a, b in combinations(closure, 2)} - {None}
             if more <= closure:
                 break
             closure |= {d for d in more if d is not None}
@@ -273,7 +274,7 @@ class _Run:
         return Cell(None, f"no one dtype absorbs {names}")
 
     def absorbs(self, outer: DType, inner: DType) -> bool:
-        return outer is inner or self.rules.pair(outer, inner).dtype is outer
+        return outer is inner or self.pair(outer, inner).dtype is outer
 
     def join_numbers(self, joined: DType | None, numbers: list[Operand]) -> DType:
         kinds: list[NumberKind] = [o.kind for o in numbers if o.kind is not None]
@@ -303,6 +304,8 @@ class _Run:
                     Layer.INTEGERS_ONLY, f"bitwise operators take integers and bool, not {dt}"
                 )
             return dt
+        if self.operator.name == "reciprocal" and dt is bool_:
+            self.refuse(Layer.FLOAT, "Table 66 has integers and floating-point numbers, no bool")
         if self.key in _NEEDS_FLOAT:
             found = self.rules.float_for(self.key, dt)
             who = "a real function" if self.key is OperatorClass.REAL_FUNCTION else "true division"

@@ -57,6 +57,8 @@ class RuleSet(_core.RuleTable):
     """The dtypes the rules speak of, in the order of their document."""
     pair: PairRule
     """The tensor-tensor table: two different dtypes of `dtypes`."""
+    pairs: Mapping[OperatorClass, PairRule] = field(default_factory=dict)
+    """The tables of classes of operators that have one of their own."""
     number: NumberRule
     """A tensor dtype with a Python number."""
     alone: Mapping[NumberKind, DType]
@@ -76,6 +78,8 @@ class RuleSet(_core.RuleTable):
     """Answers all operands at once, by the values of numbers; it then stands for all the rest."""
     exact_comparison: Literal["never", "integers", "always"] = "never"
     """Which operands are compared value by value where no common dtype holds both."""
+    clause_statuses: bool = False
+    """Whether a refusal has a status of the clause's list, where TYPE_MISMATCH is not in it."""
     tabulated: bool = False
     """Whether `pair` reads a printed table, rather than computing."""
     names: str = "short"
@@ -107,7 +111,7 @@ class RuleSet(_core.RuleTable):
         object.__setattr__(self, "answers", {})
         check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
-        for key in ("sources", "alone", "zero_dims", "gates", "floats", "drift"):
+        for key in ("sources", "pairs", "alone", "zero_dims", "gates", "floats", "drift"):
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:

@@ -1,4 +1,7 @@
-"""``strict``: the standard read to the letter: operands of different dtypes do not go together."""
+"""``strict``: the standard read to the letter: operands of different dtypes do not go together.
+
+But for true_divide, which 7.2.4.7.1 has make a floating-point number of any two dtypes.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 from suanzi.dtypes import DTYPES, DType, float32
 from suanzi.promote.cells import NUMERIC_KINDS, Cell
 from suanzi.promote.layers import default_alone, weak_number
+from suanzi.promote.lossless import smallest
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
@@ -14,6 +18,16 @@ from suanzi.promote.rules import RuleSet
 
 def _pair(a: DType, b: DType) -> Cell:
     return Cell(None, f"{a} and {b} are not equal")
+
+
+def _quotient(a: DType, b: DType) -> Cell:
+    floats = [d for d in (a, b) if d.kind in ("float", "complex")]
+    if not floats:
+        return Cell(float32, "a quotient of integers is of the default float")
+    if len(floats) == 1:
+        return Cell(floats[0], f"a quotient is of the dtype of its floats, {floats[0]}")
+    wider = smallest(floats)
+    return Cell(wider, f"{wider} is the narrowest that holds {a} and {b}")
 
 
 def _number(dt: DType, kind: NumberKind) -> Cell:
@@ -32,8 +46,13 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         sources={"numbers": "T/AI 131.1-2025, clause 5.7"},
         dtypes=tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS),
         pair=_pair,
+        pairs={OperatorClass.TRUE_DIVISION: _quotient},
         number=_number,
         alone=default_alone(float32),
         floats={OperatorClass.REAL_FUNCTION: lambda dt: None},
-        notes=("A Python number takes the dtype of the tensor where that can represent its kind.",),
+        clause_statuses=True,
+        notes=(
+            "A Python number takes the dtype of the tensor where that can represent its kind.",
+            "true_divide takes any two dtypes: the float's, or one that holds both floats.",
+        ),
     )

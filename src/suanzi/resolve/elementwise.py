@@ -18,12 +18,18 @@ from suanzi.dtypes import DType, float32, iinfo, part
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.operands import operand
-from suanzi.promote.questions import refused
+from suanzi.promote.questions import refusal, refused
 from suanzi.promote.rules import RuleSet
 from suanzi.registry import Operator
-from suanzi.resolve.arguments import Number, dtype_error, operands_of, shape_error
+from suanzi.resolve.arguments import (
+    Number,
+    dtype_error,
+    object_error,
+    operands_of,
+    shape_error,
+)
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DivisionByZero, InvalidArgument
+from suanzi.status import DivisionByZero, InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT = 1, 2
@@ -59,7 +65,7 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
 
 
 def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
-    """Return what the rule set in force says, or raise TypeMismatch."""
+    """Return what the rule set in force says, or raise the error of a refusal."""
     rules = get_promotion()
     key = (op.name, *[_remembered_as(x, rules) for x in operands.values()])
     remembered = None not in key
@@ -72,8 +78,17 @@ def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
         if any(not isinstance(x, Tensor) for x in operands.values()):
             # What is remembered is their kind, and the message shows the numbers of this call.
             found = replace(found, operands=tuple(operand(x) for x in operands.values()))
-        raise refused(found, op.title)
+        raise refusal_error(op, found)
     return found
+
+
+def refusal_error(op: Operator, found: Answer) -> StatusError:
+    """Return the error for operands that the rule set in force refuses.
+
+    It is TypeMismatch, or under `strict` what the clause lists: concat has no status for dtypes.
+    """
+    error = object_error(op) if found.rules.clause_statuses else TypeMismatch
+    return refused(found, op.title) if error is TypeMismatch else error(refusal(found, op.title))
 
 
 def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:

@@ -196,4 +196,4 @@ def _real_values(
     zero = np.int32(x.zero_point or 0)
     steps = integers.reshape([len(axis) for axis in kept]).astype(np.int32) - zero
     with np.errstate(all="ignore"):
-        return np.asarray(steps.astype(np.float32) * scale)
+        return np.asarray((steps * scale.astype(np.float64)).astype(np.float32))

@@ -77,7 +77,7 @@ def reduce(
 
 def _computed_in(mode: ReduceMode, dt: DType) -> DType:
     """Return the dtype that is computed in."""
-    if mode is ReduceMode.MEAN and dt in INTEGERS:
+    if mode is ReduceMode.MEAN and (dt is bool_ or dt in INTEGERS):
         return float64
     result = result_dtype(mode, dt)
     sums = (ReduceMode.SUM, ReduceMode.PROD, ReduceMode.MEAN)
