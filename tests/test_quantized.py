@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -126,7 +127,7 @@ class TestExact:
         for scale in (0.3, 1.0):
             q = sz.quantize(x, name, scale=scale, zero_point=0)
             check(x, q, name in ASYMMETRIC)
-        check(x, sz.quantize(x, name), name in ASYMMETRIC)
+        check(x, sz.quantize(x, name, limited=True), name in ASYMMETRIC)
 
     def test_the_rule_of_rounding(self) -> None:
         x = sz.tensor([-1.5, -0.5, 0.5, 1.5, 2.5, 1.9])
@@ -238,7 +239,9 @@ class TestDerived:
 
     def _check_bounds(self, x: sz.Tensor, name: str) -> None:
         for rounding in ("nearest", "floor"):
-            q = sz.quantize(x, name, rounding=rounding)  # type: ignore[arg-type]
+            if name in ASYMMETRIC:
+                self._check_equations(x, name, rounding)
+            q = sz.quantize(x, name, rounding=rounding, limited=True)  # type: ignore[arg-type]
             check(x, q, rounding == "floor")
             back = floats_of(sz.dequantize(q, sz.float64))
             for v, r, s in zip(floats_of(x), back, scales_of(q), strict=True):
@@ -247,6 +250,29 @@ class TestDerived:
             scale = q.scale[0] if q.scale else 1
             zeros = sz.quantize(sz.tensor([0.0] * 3), name, scale=scale, zero_point=q.zero_point)
             assert zeros.tolist() == [0.0] * 3
+
+    def _check_equations(self, x: sz.Tensor, name: str, rounding: Any) -> None:
+        """(3) to the last level, and (6) to one step."""
+        _, least, largest, _ = DTYPES[name]
+        q, values = sz.quantize(x, name, rounding=rounding), floats_of(x)
+        if len(set(values)) < 2:
+            return
+        assert q.scale is not None
+        assert q.zero_point is not None
+        a, s = Fraction(min(values)), Fraction(q.scale[0])
+        if abs(-a / s) > 2**28 - 2**16:  # no zero point reaches so far
+            return
+        whole = math.floor if rounding == "floor" else round
+        levels = [least + whole((Fraction(v) - a) / s) for v in values]
+        assert integers_of(q) == [min(level, largest) for level in levels]
+        if s > Fraction(2) ** -126:
+            assert {least, largest} <= set(integers_of(q))
+        assert q.zero_point == least + whole(-a / s)
+        step = s if s > Fraction(2) ** -126 else 2 * s  # of which few scales have all bits
+        back = floats_of(sz.dequantize(q, sz.float64))
+        assert all(
+            abs(Fraction(v) - Fraction(r)) <= step for v, r in zip(values, back, strict=True)
+        )
 
     @pytest.mark.parametrize("name", NAMES)
     def test_range_that_rounds_badly(self, name: str) -> None:
@@ -273,8 +299,34 @@ class TestDerived:
                 assert integers_of(q)[2] == largest
             else:
                 step = f32(3 / (2**bits - 1))
-                assert q.scale == (step,)
-                assert q.zero_point == round(Fraction(1) / Fraction(step)) + least
+                assert q.scale in ((step,), (float(np.nextafter(np.float32(step), 0)),))
+                assert integers_of(q)[0::2] == [least, largest]
+                assert q.zero_point == math.floor(1 / Fraction(q.scale[0])) + least
+                limited = sz.quantize(x, name, limited=True)
+                assert limited.scale == (step,)
+                assert limited.zero_point == round(Fraction(1) / Fraction(step)) + least
+
+    @pytest.mark.parametrize("name", ASYMMETRIC)
+    def test_numbers_that_leave_0_out(self, name: str) -> None:
+        """Every level is used, and the zero point is none of them; views and files keep it."""
+        _, least, largest, _ = DTYPES[name]
+        for low, high in ((1000.0, 1001.0), (-7.5, -7.0), (3.0, 4.0)):
+            x = sz.tensor(np.linspace(low, high, 2 * (largest - least) + 3))
+            q = sz.quantize(x, name)
+            assert q.zero_point is not None
+            assert set(integers_of(q)) == set(range(least, largest + 1))
+            assert not least <= q.zero_point <= largest
+            back = floats_of(sz.dequantize(q, sz.float64))
+            assert max(abs(v - r) for v, r in zip(floats_of(x), back, strict=True)) < 2 / (
+                largest - least
+            )
+            assert pickle.loads(pickle.dumps(q)).tolist() == q.tolist()
+            assert q[:3].zero_point == q.zero_point
+            nearest = low if low > 0 else high
+            assert abs(float(sz.pad(q[:2], (1, 0))[0].item()) - nearest) < 0.01
+            assert sz.cast(x, name).tolist() == q.tolist()
+        far = sz.quantize(sz.tensor([1e9, 1e9 + 64], sz.float64), name)  # beyond any zero point
+        assert least <= (far.zero_point or 0) <= largest
 
     @pytest.mark.parametrize("name", NAMES)
     def test_nothing_to_derive_from(self, name: str) -> None:
@@ -350,8 +402,8 @@ class TestRefusals:
                 ({"dtype": sz.QT_CH_SYM_INT8, "x": 1.0, "channel_axis": 0}, sz.InvalidArgument),
                 ({"dtype": sz.QT_CH_SYM_INT8, "scale": [1, 2, 3]}, sz.InvalidArgument),
                 ({"scale": [1, 2]}, sz.InvalidArgument),
-                ({"zero_point": 256, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
-                ({"zero_point": -1, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
+                ({"zero_point": 2**28 + 1, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
+                ({"zero_point": -(2**28) - 1, "dtype": sz.QT_ASYM_UINT8}, sz.InvalidArgument),
                 ({"zero_point": 0.0}, sz.InvalidArgument),
             ]:
                 call: dict[str, Any] = {"x": x, "dtype": sz.QT_SYM_INT8, **arguments}

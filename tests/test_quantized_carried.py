@@ -166,9 +166,9 @@ class TestCore:
         refuses(x, [1.0] * 3, 0, -2)
         refuses(x, [1.0, 0.0, 1.0], 0, 1)
         refuses(x, [1.0], 1, -1)
-        refuses(unsigned, [1.0], 256, -1)
-        refuses(unsigned, [1.0], -1, -1)
-        refuses(make("QT_ASYM_INT8"), [1.0], 128, -1)
+        refuses(unsigned, [1.0], 2**28 + 1, -1)
+        refuses(unsigned, [1.0], -(2**28) - 1, -1)
+        refuses(make("QT_ASYM_INT8"), [1.0], 2**28 + 1, -1)
         refuses(make("QT_SYM_INT16"), [1.0], -1, -1)
 
     def test_the_others_refuse_what_python_does_not_let_through(self) -> None:

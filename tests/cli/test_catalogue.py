@@ -112,7 +112,7 @@ class TestOp:
             assert data(capsys, "op", key)["name"] == name
 
     def test_accuracy_and_domain(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert data(capsys, "op", "log")["domain"] == "x >= 0"
+        assert data(capsys, "op", "log")["domain"].startswith("x >= 0; outside NaN, INVALID")
         assert data(capsys, "op", "log")["accuracy"] == "at most 3 ULP"
         assert data(capsys, "op", "sqrt")["accuracy"] == "correctly rounded, 0.5 ULP"
         assert data(capsys, "op", "shape")["accuracy"] is None

@@ -160,13 +160,15 @@ class TestCreate:
         for name in NAMES:
             stored, symmetric = DTYPES[name][0], name in SYMMETRIC
             limits = np.iinfo(stored)
-            for zero_point in (int(limits.min), int(limits.max), 3, np.int16(4)):
+            # One that is not stored is that of numbers among which 0 is not.
+            beyond = (int(limits.min) - 1, int(limits.max) + 1, 2**28, -(2**28))
+            for zero_point in (int(limits.min), int(limits.max), 3, np.int16(4), *beyond):
                 x = create(name, zero_point=zero_point)
                 assert x.zero_point == (0 if symmetric else zero_point)
             if symmetric:
                 assert create(name, zero_point=10**30).zero_point == 0
                 continue
-            for bad in (int(limits.min) - 1, int(limits.max) + 1, 10**30):
+            for bad in (-(2**28) - 1, 2**28 + 1, 10**30):
                 with pytest.raises(sz.InvalidArgument, match="zero_point"):
                     create(name, zero_point=bad)
 

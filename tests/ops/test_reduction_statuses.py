@@ -104,7 +104,6 @@ def test_wrong_arguments(name: str) -> None:
 def test_the_way_out_of_a_wrong_dtype_is_one() -> None:
     for mode, dtype, way in (
         ("BAND", "float32", "sz.cast(input, sz.int64)"),
-        ("MEAN", "bool", "sz.cast(input, sz.float32)"),
         ("MAX", "complex64", "sz.abs(input)"),
     ):
         x = sz.tensor([1, 0], dtype)

@@ -106,8 +106,10 @@ def test_where_promotes_and_broadcasts_all_three() -> None:
     got = sz.where(sz.tensor([True, False]), 2**70, sz.tensor([1.0, 2.0]))  # type: ignore[arg-type]
     check(got, "float32", [real(2**70), real(2)])
     check(sz.where(sz.tensor([], sz.bool), pack("int8", []), 1), "int8", [])  # type: ignore[arg-type]
-    with pytest.raises(sz.TypeMismatch, match=r"^where \(7\.2\.3\.23\): "), sz.promotion("strict"):
+    refused = pytest.raises(sz.InvalidArgument, match=r"^where \(7\.2\.3\.23\): ")
+    with refused as caught, sz.promotion("strict"):  # 7.2.3.23 lists no status for dtypes
         sz.where(condition, sz.tensor([1]), sz.tensor([1.0]))
+    assert isinstance(caught.value, TypeError)
 
 
 def test_where_refuses() -> None:
@@ -219,12 +221,10 @@ def test_clip_backward_with_bounds_beyond_the_dtype(name: str) -> None:
 
 def test_clip_backward_refuses() -> None:
     g, x = sz.tensor([1.0, 1.0]), sz.tensor([1.0, 2.0])
-    of_another_dtype = [(g, 0, 1, sz.cast(x, dt)) for dt in (sz.float64, sz.float16, sz.int32)]
-    for arguments in (
-        (g, 0, 1, sz.tensor([1.0])),
-        (g, sz.tensor([[1.0], [2.0]]), 1, x),
-        *of_another_dtype,
-    ):
+    for dt in (sz.float64, sz.float16, sz.int32):
+        with pytest.raises(sz.TypeMismatch, match=r"^clip_backward \(7\.2\.3\.16\.4\): grad_out"):
+            sz.clip_backward(g, 0, 1, sz.cast(x, dt))
+    for arguments in ((g, 0, 1, sz.tensor([1.0])), (g, sz.tensor([[1.0], [2.0]]), 1, x)):
         with pytest.raises(
             sz.InvalidArgument, match=r"^clip_backward \(7\.2\.3\.16\.4\): grad_out"
         ):

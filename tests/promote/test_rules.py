@@ -12,6 +12,7 @@ import suanzi as sz
 from suanzi.promote import library
 from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
+from suanzi.promote.values import contains
 
 NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax openvino strict
     lossless""".split()
@@ -86,6 +87,23 @@ def test_strict_refuses_every_mixed_pair() -> None:
     assert sz.result_type(sz.float16, 3, rules=rules) is sz.float16
     assert sz.explain(sz.int8, 3.0, rules=rules).refused
     assert sz.explain(sz.float32, 1j, rules=rules).refused
+
+
+def test_strict_divides_every_mixed_pair() -> None:
+    """7.2.4.7.1: a quotient is floating-point whatever the dtypes are."""
+    rules = sz.rule_set("strict")
+    for a in rules.dtypes:
+        for b in rules.dtypes:
+            found = sz.result_type(a, b, rules=rules, op="true_divide")
+            floats = [d for d in (a, b) if d.kind in ("float", "complex")]
+            if len(floats) < 2:
+                assert found is (floats[0] if floats else sz.float32)
+            else:
+                assert all(contains(found, d) for d in floats)
+                assert a is not b or found is a
+    with sz.promotion("strict"):
+        got = sz.true_divide(sz.tensor([1, 2], sz.int8), sz.tensor([4.0, 4.0], sz.float16))
+    assert (got.dtype, got.tolist()) == (sz.float16, [0.25, 0.5])
 
 
 MINE = """

@@ -26,8 +26,6 @@ def takes(mode: str, name: str) -> bool:
         return False
     if mode in ("MAX", "MIN"):
         return not name.startswith("complex")
-    if mode == "MEAN":
-        return name != "bool"
     return mode[0] != "B" or ("float" not in name and "complex" not in name)
 
 
@@ -36,7 +34,7 @@ def result_dtype(mode: str, name: str) -> str:
         return "bool"
     if mode in ("SUM", "PROD") and name == "bool":
         return "int64"
-    return "float32" if mode == "MEAN" and "int" in name else name
+    return "float32" if mode == "MEAN" and ("int" in name or name == "bool") else name
 
 
 def combined(mode: str, values: list[Any]) -> Any:

@@ -121,6 +121,8 @@ def test_dtypes_the_rule_set_refuses(name: str) -> None:
     error = _raised(name, refused)  # cann has no dtype for int64 and uint64
     assert error.status is sz.Status.TYPE_MISMATCH
     _check_message(error, name, "int64", "uint64", "under cann", "Cast")
+    if name == "true_divide":  # takes any two dtypes there
+        return
     with sz.promotion("strict"):
         error = _raised(name, arguments | {last: sz.tensor([1, 2], sz.int32)})
         assert error.status is sz.Status.TYPE_MISMATCH
@@ -131,9 +133,7 @@ def test_dtypes_the_rule_set_refuses(name: str) -> None:
 def test_dtypes_an_operator_does_not_take(name: str) -> None:
     op = REGISTRY[name]
     wrong = next((d for d in (sz.bool, sz.complex64, sz.int4) if d not in op.dtypes), None)
-    if wrong is None or (
-        wrong is sz.bool and name in ("true_divide", "reciprocal", "floor", "ceil")
-    ):
+    if wrong is None or (wrong is sz.bool and name in ("true_divide", "floor", "ceil")):
         wrong = sz.char
     if wrong is sz.bool and name in ("trunc", "round", "rint"):
         wrong = sz.complex64

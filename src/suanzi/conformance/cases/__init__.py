@@ -9,18 +9,21 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from suanzi.conformance.model.basis import DEMANDED
-from suanzi.conformance.model.case import GROUPS, Case
+from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.status import InternalError
 
 Maker = Callable[[str, "Wanted"], Iterator[Case]]
 
+Rule = Callable[[Case, Expected], Expected]
+
 _MAKERS: dict[str, list[Maker]] = {}
+_RULES: dict[str, list[Rule]] = {}
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
 
 
@@ -66,6 +69,34 @@ def cases_of(*names: str) -> Callable[[Maker], Maker]:
     return declare
 
 
+def reading(*names: str) -> Callable[[Rule], Rule]:
+    """Declare a rule that adds other readings of the standard to what is expected of a case."""
+
+    def declare(rule: Rule) -> Rule:
+        for name in names:
+            _RULES.setdefault(name, []).append(rule)
+        return rule
+
+    return declare
+
+
+def _read(case: Case) -> Case:
+    """Return a case with every reading of what is expected; of two errata the first speaks."""
+    rules = _RULES.get(case.op)
+    if not rules or case.skip is not None:
+        return case
+    original = case.expect
+
+    def expect() -> Expected:
+        expected = original()
+        for rule in rules:
+            if not isinstance(expected, Either):
+                expected = rule(case, expected)
+        return expected
+
+    return replace(case, expect=expect)
+
+
 def dtypes_of(op: str, quantised_too: bool = False) -> list[str]:
     """Return the names of the dtypes that an interface takes, quantised ones only where asked."""
     return [d.name for d in REGISTRY[op].dtypes if quantised_too or d.kind != "quantized"]
@@ -109,7 +140,7 @@ def _made(op: str, wanted: Wanted) -> list[Case]:
         return frozen.read(wanted.folder, op)
     # In one order, whichever file was imported first: a process that starts anew goes on by it.
     makers = sorted(_MAKERS.get(op, []), key=lambda maker: maker.__module__)
-    return [case for maker in makers for case in maker(op, wanted)]
+    return [_read(case) for maker in makers for case in maker(op, wanted)]
 
 
 def operators(

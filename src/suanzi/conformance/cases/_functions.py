@@ -29,7 +29,7 @@ def function_cases(op: str, wanted: Wanted) -> Iterator[Case]:
         op,
         ("x",),
         lambda dtype, row: as_real(FUNCTIONS[op](_float(row[0]))),
-        defined=lambda dtype, row: FUNCTIONS[op].inside(_float(row[0])),
+        defined=lambda dtype, row: _is_plain(op, _float(row[0])),
         ordinary=lambda dtype, count, seed, operand: _moderate(op, dtype, count, seed),
         random=lambda dtype, count, seed, operand: _of_every_size(op, dtype, count, seed),
         refused=lambda dtype: _far_outside(op, dtype),
@@ -39,6 +39,16 @@ def function_cases(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("special", dtype):
             yield from _delicate(facts, dtype, wanted)
             yield from _outside(facts, dtype)
+
+
+def _is_plain(op: str, x: float) -> bool:
+    """Tell whether a function has a number at x: what is outside, or a pole, is tried alone."""
+    return FUNCTIONS[op].inside(x) and not _is_pole(op, x)
+
+
+def _is_pole(op: str, x: float) -> bool:
+    inside = math.isfinite(x) and FUNCTIONS[op].inside(x)
+    return inside and as_real(FUNCTIONS[op](x)).is_infinite
 
 
 def _float(x: Value) -> float:
@@ -126,6 +136,9 @@ def _outside(facts: Elementwise, dtype: str) -> Iterator[Case]:
     beside = [end + side * (abs(end) or 1) * off for end in ends for side in (-1, 1)
               for off in (2.0**-FORMATS[dtype].mantissa, 0.125, 1.0, 20.0)]  # fmt: skip
     some = [*special(dtype), *(_rounded(dtype, x) for x in beside)]
+    poles = [x for x in some if _is_pole(facts.op, _float(x))]
+    if poles:
+        yield from_rows(facts, "special", dtype, "at a pole", [(x,) for x in poles])
     bad = [x for x in some if not function.inside(_float(x))]
     if not bad:
         return

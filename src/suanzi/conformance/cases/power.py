@@ -10,7 +10,7 @@ from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
 from suanzi.conformance.cases._functions import function_cases, functions_of
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.model.data import ordinary
+from suanzi.conformance.model.data import ordinary, special
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, real, rounded
 from suanzi.conformance.truth.functions import as_real, mp, number, power
 
@@ -24,6 +24,7 @@ def powers(op: str, wanted: Wanted) -> Iterator[Case]:
         op,
         ("x", "e"),
         lambda dtype, row: as_real(power(*(_float(x) for x in row))),
+        defined=lambda dtype, row: not _has_none(row),
         # A positive base, or most results would be NaN.
         ordinary=lambda dtype, count, seed, operand: ordinary(
             dtype, count, (seed, operand), low=-4 if operand else 0.25, high=4
@@ -34,6 +35,10 @@ def powers(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("random", dtype):
             rows = list(_in_range(dtype, 40 if wanted.quick else 150, wanted.seed))
             yield from_rows(facts, "random", dtype, "results in range", rows)
+        if wanted.wants("special", dtype):
+            some: list[Row] = [(x, e) for x in special(dtype) for e in special(dtype)]
+            kept = [row for row in some if _has_none(row)][:: 3 if wanted.quick else 1]
+            yield from_rows(facts, "special", dtype, "outside the domain or at a pole", kept)
         if wanted.wants("plain", dtype):
             whole: list[Row] = [
                 (_rounded(dtype, x), _rounded(dtype, e))
@@ -41,6 +46,15 @@ def powers(op: str, wanted: Wanted) -> Iterator[Case]:
                 for e in (-4.0, -3.0, -1.0, 0.0, 1.0, 2.0, 3.0, 5.0)
             ]
             yield from_rows(facts, "plain", dtype, "whole exponents", whole)
+
+
+def _has_none(row: Row) -> bool:
+    """Tell whether a power of two numbers is none, E90: of a negative base, or of zero."""
+    x, e = (_float(v) for v in row)
+    if x != x or e != e:
+        return False
+    made = as_real(power(x, e))
+    return made.is_nan or (made.is_infinite and isfinite(x) and isfinite(e))
 
 
 def _float(x: Value) -> float:

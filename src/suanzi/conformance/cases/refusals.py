@@ -139,7 +139,6 @@ ROWS: list[Row] = [
     ("reduce", "no mode", _IA, lambda: {"mode": "MEDIAN"}),
     *(("reduce", f"{mode} of complex numbers", _TM, lambda mode=mode: {
         "input": signal(), "mode": mode}) for mode in ("MAX", "MIN")),
-    ("reduce", "MEAN of bool", _TM, lambda: {"input": truth(), "mode": "MEAN"}),
     *(("reduce", f"{mode} of nothing", _IA, lambda mode=mode: {
         "input": ones(0, 3), "mode": mode}) for mode in ("MAX", "MIN")),
     ("reduce_bwd", "a gradient of another shape", _IA, lambda: {"out_grad": ones(2)}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -128,10 +129,32 @@ def _cast(
 
     def expect() -> tuple[Output]:
         # Rounded here: a cast to a narrow float must not go through float32.
-        return (Output(target, dims, tuple(convert(x, target) for x in elements)),)
+        truth = tuple(convert(x, target) for x in elements)
+        free = tuple(i for i, x in enumerate(elements) if _is_beyond(x, truth[i], target))
+        return (Output(target, dims, truth, free=free),)
 
     data = tensor(source, elements, dims, layout)
     return Case(op, group, pair, title, {"input": data, "type": target}, expect)
+
+
+def _is_beyond(x: Value, made: Value, target: str) -> bool:
+    """Tell whether a number is out of the range of a dtype: what becomes of it, E45 leaves open."""
+    if isinstance(x, tuple):
+        parts = (made, made) if not isinstance(made, tuple) else made
+        return _is_beyond(x[0], parts[0], PARTS.get(target, target)) or (
+            target in PARTS and _is_beyond(x[1], parts[1], PARTS[target])
+        )
+    if target == "bool":
+        return False
+    part = PARTS.get(target, target)
+    if part in FORMATS:
+        first = made[0] if isinstance(made, tuple) else made
+        finite = isinstance(x, int) or x.size is not None
+        return finite and isinstance(first, Real) and first.size is None
+    low, high = limits(target)
+    if isinstance(x, Real):
+        return x.size is None or not low <= math.trunc(x.value) <= high
+    return not low <= x <= high
 
 
 def _edges(source: str, target: str) -> list[Value]:

@@ -22,7 +22,8 @@ from suanzi.conformance.cases._moves import (
     ravel,
     result,
 )
-from suanzi.conformance.model.case import Case, Output
+from suanzi.conformance.cases._readings import either
+from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.data import LAYOUTS, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, limits, real, wrap
 
@@ -181,13 +182,18 @@ def _added(
     extreme = group == "special"
     base, new = _small(dtype, prod(shape), 0, extreme), _small(dtype, prod(part), 1, extreme)
 
-    def expect() -> tuple[Output]:
-        found = list(base)
+    def expect() -> Expected:
+        """Return what is added onto the input, and onto zero, E62."""
+        onto, zero = list(base), list(base)
+        touched: set[int] = set()
         for number, index in enumerate(indices(part)):
             start, rest = _to(shape, dims, at, index)
             where = ravel([*start, *rest], shape)
-            found[where] = _sum(dtype, found[where], new[number])
-        return (Output(dtype, shape, tuple(found), zero_sign=False),)
+            onto[where] = _sum(dtype, onto[where], new[number])
+            zero[where] = _sum(dtype, zero[where], new[number]) if where in touched else new[number]
+            touched.add(where)
+        made = (Output(dtype, shape, tuple(one), zero_sign=False) for one in (onto, zero))
+        return either("E62", *((one,) for one in made), throughout=True)
 
     arguments = {
         "input": tensor(dtype, base, shape),

@@ -101,6 +101,10 @@ def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judge
     got = values(found)
     if len(got) != len(wanted.truth):
         return Judgement(f"{len(got)} elements, not {len(wanted.truth)}")
+    if wanted.free:
+        free = frozenset(wanted.free)
+        truth = (got[i] if i in free else x for i, x in enumerate(wanted.truth))
+        wanted = replace(wanted, truth=tuple(truth))
     part = PARTS.get(wanted.dtype, wanted.dtype)
     if part not in FORMATS:
         return _judge_integers(got, wanted, operands)

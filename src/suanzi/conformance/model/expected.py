@@ -30,6 +30,8 @@ class Output:
     """The largest error of each element, where it does not follow from its size, as in a sum."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
+    free: tuple[int, ...] = ()
+    """The elements of which nothing is demanded: casts of what is out of range."""
     scale: tuple[float, ...] | None = None
     """Of a quantised tensor, whose truth are the integers it stores."""
     zero_point: int | None = None

@@ -43,9 +43,7 @@ def takes(mode: str, dtype: str) -> bool:
     """Tell whether a mode is defined for a dtype."""
     if mode in ("MAX", "MIN"):
         return dtype not in PARTS
-    if mode == "MEAN":
-        return dtype != "bool"
-    return mode[0] != "B" or (dtype not in FORMATS and dtype not in PARTS)
+    return mode == "MEAN" or mode[0] != "B" or (dtype not in FORMATS and dtype not in PARTS)
 
 
 def result_dtype(mode: str, dtype: str) -> str:
@@ -54,7 +52,7 @@ def result_dtype(mode: str, dtype: str) -> str:
         return "bool"
     if mode in ("SUM", "PROD") and dtype == "bool":
         return "int64"
-    return "float32" if mode == "MEAN" and dtype in INTEGERS else dtype
+    return "float32" if mode == "MEAN" and dtype in ("bool", *INTEGERS) else dtype
 
 
 def reduced(

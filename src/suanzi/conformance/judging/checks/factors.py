@@ -15,7 +15,7 @@ from typing import Any
 
 from suanzi.conformance.judging.checks import check, is_lenient, slack
 from suanzi.conformance.model.data import raw_bits, values
-from suanzi.conformance.model.numbers import FORMATS, PARTS, two
+from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, two
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, adjoint, exact, plus, times
 from suanzi.conformance.truth.sums import machine_epsilon
@@ -162,8 +162,9 @@ def lu_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> st
     *outer, m, n = mat.shape
     k, dtype = min(m, n), mat.dtype
     packed, swaps = outputs
+    whole = getattr(swaps, "dtype", "")  # which of the integers, nobody says
     problem = wrong_tensor("lu", packed, dtype, mat.shape) or wrong_tensor(
-        "ipiv", swaps, "int64", (*outer, k)
+        "ipiv", swaps, whole if whole in INTEGERS else "int64", (*outer, k)
     )
     if problem:
         return problem
@@ -278,9 +279,10 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
     *outer, n, m = mat.shape
     dtype, k = mat.dtype, min(n, m)
     u, s, v = outputs
+    small = thin and not facts.get("whole", False)
     problem = (
         wrong_tensor("U", u, dtype, (*outer, n, k if thin else n))
-        or wrong_tensor("S", s, PARTS.get(dtype, dtype), (*outer, *((k, k) if thin else (n, m))))
+        or wrong_tensor("S", s, PARTS.get(dtype, dtype), (*outer, *((k, k) if small else (n, m))))
         or wrong_tensor("V", v, dtype, (*outer, m, k if thin else m))
     )
     if problem:
@@ -296,6 +298,8 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
             problem = problem or "S: the singular values are negative or do not descend"
         problem = problem or _orthonormal("U", one_u, step + tiny)
         problem = problem or _orthonormal("V", one_v, step + tiny)
+        if thin and not small:  # what is beside the diagonal is zero, and has no partner
+            one_s = _picked(one_s, (k, k), lambda i, j: True)
         off = plus(times(times(one_u, one_s), adjoint(one_v)), a, -1).largest_part()
         most = 2 * step * size + tiny * (1 + size)
         problem = problem or over("U S V^H - mat", off, [most] * len(off), m)
@@ -309,7 +313,10 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
 
 @check
 def eigen_pairs(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand mat v = w v with columns of length 1; `facts["values"]` has w and its condition."""
+    """Demand mat v = w v with columns of length 1; `facts["values"]` has w and its condition.
+
+    With `facts["lengths"]`, columns may be of any length but 0.
+    """
     mat, result = arguments["mat"], facts["dtype"]
     dtype, n = mat.dtype, mat.shape[-1]
     w, v = outputs
@@ -321,10 +328,13 @@ def eigen_pairs(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
     step, tiny = allowance(dtype, n), smallest(result) * n
     roots = exact(w).reshape((math.prod(mat.shape[:-2]), n, 1))
     for b, (a, vectors) in enumerate(zip(matrices(mat), matrices(v), strict=True)):
-        size = norm(a)
-        lengths = [abs(x - 1) for x in _column_squares(vectors)]
-        problem = over("the squared length of a column of v, less 1,", lengths,
-                        [2 * step + tiny] * n, n)  # fmt: skip
+        size, squares = norm(a), _column_squares(vectors)
+        if facts.get("lengths", False):
+            problem = None if all(squares) else "v: a column is zero"
+        else:
+            problem = over("the squared length of a column of v, less 1,",
+                           [abs(x - 1) for x in squares], [2 * step + tiny] * n, n)  # fmt: skip
+        lengths = [max(root(x), Fraction(1, 2**20)) for x in squares]
         own = roots.at(b)
         spread = Exact(
             (n, n),
@@ -334,7 +344,9 @@ def eigen_pairs(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         )
         off = plus(times(a, vectors), times(vectors, spread), -1).largest_part()
         most = 2 * step * size + tiny * (1 + size)
-        problem = problem or over("mat v - v w", off, [most] * len(off), n)
+        problem = problem or over(
+            "mat v - v w", off, [most * x for _ in range(n) for x in lengths], n
+        )
         if "values" in facts:
             problem = problem or _matched(own.fractions(), facts["values"][b], step * size + tiny)
         if problem:

@@ -51,11 +51,11 @@ def solutions(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str
     problem = wrong_tensor("x", outputs[0], dtype, facts["shape"])
     if problem:
         return problem
-    columns = sides.shape[-1]
+    columns, turned = sides.shape[-1], facts.get("adjoint", arguments["adjoint"])
     found = exact(outputs[0]).reshape((len(pairs), n, columns))
     all_a, all_b = matrices(mat), matrices(sides)
     for i, (p, q) in enumerate(pairs):
-        a = adjoint(all_a[p]) if arguments["adjoint"] else all_a[p]
+        a = adjoint(all_a[p]) if turned else all_a[p]
         x = found.at(i)
         off = plus(times(a, x), all_b[q], -1).largest_part()
         rows = max(_row_sums(a), default=Fraction(0))
