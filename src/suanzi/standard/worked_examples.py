@@ -51,6 +51,8 @@ class Example:
     errata: tuple[str, ...] = ()
     printed: str | None = None
     """What is printed instead, in short."""
+    also: tuple[Mapping[str, Any], ...] = ()
+    """Outputs that are as good: the printed ones, first, and those of other readings."""
 
     @property
     def ours(self) -> bool:
@@ -76,6 +78,10 @@ def example(entry: dict[str, Any]) -> Example:
         outputs=MappingProxyType({name: _value(v) for name, v in outputs.items()}),
         status=Status[facts.pop("status", "SUCCESS")],
         errata=tuple(facts.pop("errata", ())),
+        also=tuple(
+            MappingProxyType({name: _value(v) for name, v in one.items()})
+            for one in facts.pop("also", ())
+        ),
         **facts,
     )
 

@@ -71,6 +71,18 @@ def all_of_them(case: Case, expected: Expected) -> Expected:
     return either("E101", expected, Refused(_IA))
 
 
+# ---- dtypes that differ -------------------------------------------------------------------------
+
+
+@reading("concat", "stack", "where", "matmul", "dot")
+def mixed_dtypes(case: Case, expected: Expected) -> Expected:
+    """Where no status for dtypes is listed: a refusal by any status, or some promotion."""
+    if case.group != "promotion" or not isinstance(expected, Refused):
+        return expected
+    every = tuple(s for s in Status if s not in (Status.SUCCESS, expected.status))
+    return either("E50", Refused(expected.status, others=every), Check("succeeds", {}))
+
+
 # ---- dtypes of results --------------------------------------------------------------------------
 
 

@@ -9,7 +9,15 @@ from functools import cache
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
+from suanzi.conformance.model.case import (
+    Case,
+    Check,
+    Either,
+    Expected,
+    Output,
+    Outputs,
+    Refused,
+)
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
@@ -49,7 +57,19 @@ def case_of(example: Example, title: str) -> Case:
 
 
 def expected(example: Example) -> Expected:
-    """Return what must come of an example."""
+    """Return what must come of an example: the mended answer, or the printed one, E144."""
+    mended = _mended(example)
+    if not example.also:
+        return mended
+    names = interfaces()[example.name].outputs
+    others = [tuple(_output(example, one[name]) for name in names) for one in example.also]
+    words = [f"another reading {i}" for i in range(1, len(others) + 1)]
+    if example.printed is not None:
+        words[0] = "as printed"
+    return Either("E144", {"mended": mended, **dict(zip(words, others, strict=True))})
+
+
+def _mended(example: Example) -> Refused | Check | Outputs:
     if example.status is not Status.SUCCESS:
         return Refused(example.status)
     if example.check in ("eigen", "qr", "svd"):

@@ -58,7 +58,7 @@ def multinomial(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
     problem = form(outputs[0], facts)
     if problem:
         return problem
-    found = [x for x in values(outputs[0]) if isinstance(x, int)]
+    found = [-1 if (n := _whole(x)) is None else n for x in values(outputs[0])]
     rows = facts["weights"]
     length = len(found) // len(rows) if rows else 0
     first: list[int] = []

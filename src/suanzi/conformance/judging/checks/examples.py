@@ -8,7 +8,7 @@ from typing import Any
 
 from suanzi.conformance.judging.checks import check
 from suanzi.conformance.model.data import values
-from suanzi.conformance.model.numbers import Real, Value
+from suanzi.conformance.model.numbers import PARTS, Real, Value
 from suanzi.conformance.subjects.wire import Data
 
 Facts = Mapping[str, Any]
@@ -71,8 +71,12 @@ def a_permutation(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str
 
 @check
 def example_eigen(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """mat v = v w, columns of length 1, and the eigenvalues in any order."""
-    problem = _forms(arguments, outputs, facts)
+    """mat v = v w, columns of any length but 0, and the eigenvalues in any order.
+
+    Eigenvalues that are real may be of a real dtype, E125.
+    """
+    real = {**facts, "dtypes": [PARTS.get(d, d) for d in facts["dtypes"]]}
+    problem = _forms(arguments, outputs, facts) and _forms(arguments, outputs, real)
     if problem is not None:
         return problem
     a, w, v = matrix(arguments["mat"]), numbers(outputs[0]), matrix(outputs[1])
@@ -81,8 +85,8 @@ def example_eigen(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str
     if not _near([sorted(w, key=order)], [right], off):
         return f"eigenvalues {w}, not {right}"
     lengths = [math.sqrt(sum(abs(row[j]) ** 2 for row in v)) for j in range(len(w))]
-    if not _near([[complex(n) for n in lengths]], [[1.0] * len(w)], off):
-        return f"columns of v of the lengths {lengths}, not 1"
+    if not all(lengths):
+        return f"columns of v of the lengths {lengths}"
     scaled = [[x * w[j] for j, x in enumerate(row)] for row in v]
     return None if _near(_product(a, v), scaled, off) else f"mat v is not v w: {v}"
 
