@@ -340,12 +340,12 @@ def _by_equations(op: Operator, real: Tensor, dt: DType, down: bool) -> Tensor |
         return None
     size, steps = Fraction(b) - Fraction(a), limits.max - limits.min
     scale = _quotient(op, b - a, steps)
-    # Of the floats beside it the lower one, so that b reaches the last level; not where that
-    # leaves out more than a step, as only the smallest of all scales do.
-    if Fraction(scale) * steps > size and Fraction(below := _float32_below(scale)) * steps > (
-        size - Fraction(below)
-    ):
-        scale = below
+    # Of the floats beside the quotient the lower one, so that b reaches the last level; not where
+    # that leaves out more than a step, as only the smallest of all scales do.
+    if Fraction(scale) * steps > size and scale > _next_float32(0.0):
+        scale = _float32_below(scale)
+    if size - Fraction(scale) * steps > Fraction(scale):
+        scale = _next_float32(scale)
     level = -Fraction(a) / Fraction(scale)
     zero_point = limits.min + (math.floor(level) if down else round(level))
     if abs(zero_point) > MAX_ZERO_POINT:
