@@ -85,6 +85,10 @@ def quotients(op: str, wanted: Wanted) -> Iterator[Case]:
 
 def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
     for dtype in facts.dtypes:
+        if dtype in SIGNED and wanted.wants("plain", dtype):
+            low, high = limits(dtype)
+            signs: list[Row] = [(-7, 2), (7, -2), (-7, -2), (low, 1), (high, -1), (low, low)]
+            yield from_rows(facts, "plain", dtype, "signs", signs)
         if not _is_integer(dtype) or not wanted.wants("special", dtype):
             continue
         values = ordinary(dtype, 6, "divided", low=1)
@@ -100,12 +104,9 @@ def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
             )  # fmt: skip
         yield call(facts, "special", dtype, "no elements by zero", [[], [0]], [(0,), (1,)])
         if dtype in SIGNED:
-            low, high = limits(dtype)
-            rows: list[Row] = [(-7, 2), (7, -2), (-7, -2), (low, 1), (high, -1), (low, low)]
-            yield from_rows(facts, "special", dtype, "signs", rows)
             # Alone: the machine's own division stops the process.
             title = "the most negative number by minus one"
-            yield from_rows(facts, "special", dtype, title, [(low, -1)] * 3)
+            yield from_rows(facts, "special", dtype, title, [(limits(dtype)[0], -1)] * 3)
 
 
 def _is_integer(dtype: str) -> bool:
