@@ -43,6 +43,10 @@ Status op_full(const DataType dtype, const Device device, const Shape shape, con
 Status op_create_tensor(const DataType dtype, const Device device, const Shape shape,
                         const void *values, const int64_t n_bytes, Tensor *output) {
     if (values == NULL) OK(n_bytes == 0);
+    if (shape.ndim == 2)
+        OK(shape.layout.min2maj[0] == 0 && !memcmp(values, "\1\0\3\0\2\0\4\0", n_bytes));
+    if (shape.dims[0] < 0 || n_bytes == 2) OK(*(const int16_t *)values == 1);
+    if (n_bytes < 0) OK(true);
     OK(n_bytes == 4 && !memcmp(values, "\1\0\xff\xff", 4) && dtype.code == kInt &&
        dtype.size == 16);
 }
@@ -227,6 +231,17 @@ CALLS = {
         "create_tensor",
         {"dtype": "INT16", "shape": [2], "values": tensor("int16", [1, -1])},
     ),
+    "values by columns": (
+        "create_tensor",
+        {"dtype": "int16", "shape": [2, 2],
+         "values": rows(2, 2, dtype="int16", layout="columns")}),
+    "no shape": ("create_tensor", {"dtype": "int16", "shape": [-1], "values": [1, 2]}),
+    "fewer bytes": (
+        "create_tensor", {"dtype": "int16", "shape": [2], "values": [1, 2], "n_bytes": 2}),
+    "more values": (
+        "create_tensor", {"dtype": "int16", "shape": [1], "values": [1, 2], "n_bytes": 2}),
+    "a negative number of bytes": (
+        "create_tensor", {"dtype": "int16", "shape": [2], "values": [1, 2], "n_bytes": -1}),
     "no values": ("create_tensor", {"dtype": "int16", "shape": [2], "values": None}),
     "quantised": (
         "create_quant_tensor",

@@ -6,7 +6,6 @@ the interpreter of the process it is loaded into. If it reaches every level, the
 """
 
 import ctypes
-import math
 import os
 import traceback
 from dataclasses import replace
@@ -124,7 +123,7 @@ def _called(form, given):
     raw.setdefault("ndim", first.shape.ndim if first else 0)
     arguments = {}
     for item in form.parameters:
-        if item.name in form.lengths or item.name in ("n_bytes", "nnzs"):
+        if item.name in form.lengths or item.name == "nnzs":
             continue
         value = _back(form, item, raw)
         if value is not None or item.name not in defaults(form.interface.name):
@@ -155,7 +154,9 @@ def _back(form, item, raw):
     if item.base == "Device":
         return sz.Device(list(sz.DeviceType)[value.type], value.id)
     if item.base == "Shape":
-        return _dims(Shape.from_address(value) if item.pointer else value)
+        if item.pointer or "nnzs" in raw:
+            return _dims(Shape.from_address(value) if item.pointer else value)
+        return _shape(value)
     if item.base in enumerations():
         members = enumerations()[item.base]
         return members[value] if value < len(members) else "no mode"
@@ -194,11 +195,10 @@ def _values(item, raw, address):
             return 0
         return create(Data(dtype, (), ctypes.string_at(address, ITEMSIZE[dtype]))).item()
     dtype = _dtype(raw["dtype"])
-    stored = dtype.rsplit("_", 1)[-1].lower() if dtype.startswith("QT") else dtype
-    shape = (raw["nnzs"],) if "nnzs" in raw else _dims(raw["shape"])
-    size = math.prod(shape) * ITEMSIZE[dtype]
-    assert raw.get("n_bytes", size) == size
-    return create(Data(stored, shape, ctypes.string_at(address, size)))
+    if "nnzs" in raw:
+        size = raw["nnzs"] * ITEMSIZE[dtype]
+        return create(Data(dtype, (raw["nnzs"],), ctypes.string_at(address, size)))
+    return ctypes.string_at(address, max(raw["n_bytes"], 0))
 
 
 def _tensor(handle):
@@ -208,6 +208,11 @@ def _tensor(handle):
     columns = shape.ndim > 1 and list(order) == list(range(shape.ndim))
     found = read_tensor("an input", handle)
     return create(replace(found, layout="columns") if columns else found)
+
+
+def _shape(shape):
+    order = (ctypes.c_int64 * shape.ndim).from_address(shape.layout.min2maj)
+    return interface.Shape(_dims(shape), sz.Layout(LayoutType.DENSE, tuple(order)))
 
 
 def _dims(shape):

@@ -24,6 +24,7 @@ from suanzi.conformance.subjects.c_memory import (
     Device,
     Memory,
     Shape,
+    by_columns,
     c_dtype,
     check_layout,
     scales,
@@ -208,22 +209,31 @@ class Arguments:
     def _values(self, value: Any) -> int:
         """Return the address of elements in the dtype of the tensor to be made."""
         kind = self._dtype()
-        count = math.prod(_plain(self.given["shape"]))
+        dims = _plain(self.given["shape"])
+        count = math.prod(dims)
         if self.function.interface.name == "create_sparse_tensor":
             count = self._nnzs()
+        # How many bytes there are is what C can say: of a shape that is none, or beside one.
+        any_count = min(dims, default=0) < 0 or self.given.get("n_bytes") is not None
         if isinstance(value, Data):
             stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
-            same = value.dtype in (kind, stored) and value.size == count
-            if not same or value.layout != "dense":
+            same = value.dtype in (kind, stored) and (any_count or value.size == count)
+            if not same or value.layout == "destroyed":
                 raise Unsaid("in C, values are bytes: they have neither dtype nor shape")
-            raw = value.raw
+            raw = by_columns(value) if self._columns() else value.raw
         else:
             found = _flat(_plain(value))
-            if len(found) != count and found:
+            if len(found) != count and found and not any_count:
                 raise Unsaid("in C, values are bytes: they have no shape")
             raw = tensor(kind, [_exact(x, kind) for x in found]).raw
         self._counts["values"] = len(raw)
         return self.memory.place("values", raw)
+
+    def _columns(self) -> bool:
+        """Tell whether values are to lie by columns, which C says of the shape they are for."""
+        found = self.given.get("values")
+        dense = self.function.interface.name != "create_sparse_tensor"
+        return dense and isinstance(found, Data) and found.layout == "columns"
 
     def _generic(self, item: Item, value: Any) -> int:
         """Return the address of one element of the dtype of the tensor."""
@@ -250,7 +260,7 @@ class Arguments:
         if item.base == "Shape":
             dims = (value,) if isinstance(value, int) else tuple(_flat(_plain(value)))
             self._check_integers(item, dims, ctypes.c_int64)
-            return self.memory.shape(item.name, dims)
+            return self.memory.shape(item.name, dims, self._columns())
         if item.base in enumerations():
             members = enumerations()[item.base]
             return members.index(value) if value in members else _NO_MEMBER
@@ -287,7 +297,7 @@ class Arguments:
         given = self.given.get(name)
         if name == "n_bytes":
             count = self._counts.get("values", 0)
-            if given is not None and not 0 <= given <= count:
+            if given is not None and not -(1 << 63) <= given <= count:
                 raise Unsaid("in C, values would be read past their end")
             return count if given is None else int(given)
         if given is not None:

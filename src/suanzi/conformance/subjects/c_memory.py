@@ -135,7 +135,7 @@ class Memory:
         """Return the address of a tensor."""
         raw, offset = data.raw, 0
         if data.layout == "columns":
-            raw = _reordered(data, tuple(range(len(data.shape)))[::-1])
+            raw = by_columns(data)
         elif data.layout == "offset":
             offset, before = _BEFORE, b"\1" * ITEMSIZE[data.dtype] * _BEFORE
             raw = before + raw
@@ -189,6 +189,11 @@ def check_layout(data: Data) -> None:
         raise Unsaid("A.1 has no place for the indices of a sparse tensor")
     if data.layout not in LAYOUTS:
         raise Unsaid(f"A.1 has no strides: no tensor of the layout {data.layout!r}")
+
+
+def by_columns(data: Data) -> bytes:
+    """Return the elements with the first axis the fastest."""
+    return _reordered(data, tuple(range(len(data.shape)))[::-1])
 
 
 def _reordered(data: Data, axes: tuple[int, ...]) -> bytes:
