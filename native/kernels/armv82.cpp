@@ -115,8 +115,8 @@ const ReductionKernels& reductions() noexcept {
     ReductionKernels k = *baseline_kernels().reductions;
     using Max = ExtremeHalf<true>;
     using Min = ExtremeHalf<false>;
-    entry(k, ReduceMode::max, Dtype::float16) = reduction_of<Max>(Dtype::float16, Max::finish, true);
-    entry(k, ReduceMode::min, Dtype::float16) = reduction_of<Min>(Dtype::float16, Min::finish, true);
+    entry(k, ReduceMode::max, Dtype::float16) = reduction_of<Max, true>(Dtype::float16, Max::finish);
+    entry(k, ReduceMode::min, Dtype::float16) = reduction_of<Min, true>(Dtype::float16, Min::finish);
     return k;
   }();
   return table;

@@ -35,6 +35,18 @@ struct SumOfNarrow : Adding {
   static constexpr std::size_t parts = n_parts;
   static constexpr f32 identity = -0.0f;
   static f32 one(Stored x, std::size_t) noexcept { return widen_one<format>(x); }
+#if defined(__aarch64__)
+  template <std::size_t count>
+  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept
+    requires(format == Narrow::bfloat16)
+  {
+    for (std::size_t i = 0; i < count; i += 2) {
+      uint16x8_t x = vld1q_u16(in + 4 * i);
+      out[i] = (Vector<f32>)vshll_n_u16(vget_low_u16(x), 16);
+      out[i + 1] = (Vector<f32>)vshll_high_n_u16(x, 16);
+    }
+  }
+#endif
 };
 
 template <std::size_t n_parts>
@@ -140,6 +152,17 @@ struct WideSumOfLong : Adding {
   static constexpr std::size_t parts = 2;
   static constexpr u64 identity = 0;
   static u64 one(u32 x, std::size_t i) noexcept { return x ^ (is_signed && i % 2 ? 0x80000000u : 0u); }
+#if defined(__aarch64__)
+  template <std::size_t count>
+  static void vectors(const u32* in, Vector<u64> (&out)[count]) noexcept {
+    uint32x4_t flip = is_signed ? uint32x4_t{0, 0x80000000u, 0, 0x80000000u} : uint32x4_t{};
+    for (std::size_t i = 0; i < count; i += 2) {
+      uint32x4_t x = veorq_u32(vld1q_u32(in + 2 * i), flip);
+      out[i] = (Vector<u64>)vmovl_u32(vget_low_u32(x));
+      out[i + 1] = (Vector<u64>)vmovl_high_u32(x);
+    }
+  }
+#endif
 };
 
 // ---- results ------------------------------------------------------------------------------------
@@ -215,18 +238,18 @@ void mean_of_long(const void* partials, std::int64_t count, std::int64_t n, void
 
 template <class U, class T, Dtype dtype, bool is_signed>
 void fill_integer(ReductionKernels& k) {
-  entry(k, ReduceMode::sum, dtype) = reduction_of<SumOfIntegers<U>>(dtype, keep<U>, true);
+  entry(k, ReduceMode::sum, dtype) = reduction_of<SumOfIntegers<U>, true>(dtype, keep<U>);
   if constexpr (sizeof(T) < 8)
-    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>>(Dtype::float32, mean_of_integers<is_signed>, true);
+    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>, true>(Dtype::float32, mean_of_integers<is_signed>);
   else
     entry(k, ReduceMode::mean, dtype) =
-        reduction_of<WideSumOfLong<is_signed>>(Dtype::float32, mean_of_long<is_signed>, true);
+        reduction_of<WideSumOfLong<is_signed>, true>(Dtype::float32, mean_of_long<is_signed>);
 }
 
 template <class Op>
 void fill_float(ReductionKernels& k, Dtype dtype, void (*sum)(const void*, std::int64_t, std::int64_t, void*),
                 void (*mean)(const void*, std::int64_t, std::int64_t, void*)) {
-  entry(k, ReduceMode::sum, dtype) = reduction_of<Op>(dtype, sum, false);
+  entry(k, ReduceMode::sum, dtype) = reduction_of<Op>(dtype, sum);
   entry(k, ReduceMode::mean, dtype) = entry(k, ReduceMode::sum, dtype);
   entry(k, ReduceMode::mean, dtype).finish = mean;
 }
@@ -245,7 +268,7 @@ void fill_sums(ReductionKernels& k) {
   fill_integer<u16, u16, Dtype::uint16, false>(k);
   fill_integer<u32, u32, Dtype::uint32, false>(k);
   fill_integer<u64, u64, Dtype::uint64, false>(k);
-  entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<CountOfBools>(Dtype::int64, keep<u64>, true);
+  entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<CountOfBools, true>(Dtype::int64, keep<u64>);
   fill_narrow<Narrow::float8_e4m3fn>(k, Dtype::float8_e4m3fn);
   fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);

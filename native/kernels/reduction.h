@@ -28,6 +28,16 @@ inline constexpr std::int64_t block_rows = 256;
 // The elements that one thread combines at a time: a power of two of blocks.
 inline constexpr std::int64_t segment_rows = 64 * block_rows;
 
+// The columns that are combined at a time, by the bytes of their sums, and whether threads share rows where they may.
+// ARM's processors read rows best as a whole; those of x86 were faster with few columns at a time.
+#if defined(__aarch64__)
+inline constexpr std::size_t column_bytes = 16384;
+inline constexpr bool rows_are_shared = true;
+#else
+inline constexpr std::size_t column_bytes = 4096;
+inline constexpr bool rows_are_shared = false;
+#endif
+
 struct Reduction {
   // Combines each of `count` rows of n dense elements, `pitch` bytes apart, at most a segment.
   void (*rows)(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, void* partials);

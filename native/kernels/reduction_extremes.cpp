@@ -84,16 +84,16 @@ struct ExtremeNumber {
 
 template <class T>
 void fill_integer(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>>(dtype, keep<T>, true);
-  entry(k, ReduceMode::min, dtype) = reduction_of<ExtremeInteger<T, false>>(dtype, keep<T>, true);
+  entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>, true>(dtype, keep<T>);
+  entry(k, ReduceMode::min, dtype) = reduction_of<ExtremeInteger<T, false>, true>(dtype, keep<T>);
 }
 
 template <class I, I infinity>
 void fill_float(ReductionKernels& k, Dtype dtype) {
   using Max = ExtremeFloat<I, infinity, true>;
   using Min = ExtremeFloat<I, infinity, false>;
-  entry(k, ReduceMode::max, dtype) = reduction_of<Max>(dtype, Max::finish, true);
-  entry(k, ReduceMode::min, dtype) = reduction_of<Min>(dtype, Min::finish, true);
+  entry(k, ReduceMode::max, dtype) = reduction_of<Max, true>(dtype, Max::finish);
+  entry(k, ReduceMode::min, dtype) = reduction_of<Min, true>(dtype, Min::finish);
 }
 
 #if defined(__aarch64__)
@@ -101,8 +101,8 @@ template <class T>
 void fill_number(ReductionKernels& k, Dtype dtype) {
   using Max = ExtremeNumber<T, true>;
   using Min = ExtremeNumber<T, false>;
-  entry(k, ReduceMode::max, dtype) = reduction_of<Max>(dtype, Max::finish, true);
-  entry(k, ReduceMode::min, dtype) = reduction_of<Min>(dtype, Min::finish, true);
+  entry(k, ReduceMode::max, dtype) = reduction_of<Max, true>(dtype, Max::finish);
+  entry(k, ReduceMode::min, dtype) = reduction_of<Min, true>(dtype, Min::finish);
 }
 #endif
 
@@ -124,9 +124,9 @@ struct BitsOf {
 
 template <class U>
 void fill_bits(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::band, dtype) = reduction_of<BitsOf<U, ReduceMode::band>>(dtype, keep<U>, true);
-  entry(k, ReduceMode::bor, dtype) = reduction_of<BitsOf<U, ReduceMode::bor>>(dtype, keep<U>, true);
-  entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>>(dtype, keep<U>, true);
+  entry(k, ReduceMode::band, dtype) = reduction_of<BitsOf<U, ReduceMode::band>, true>(dtype, keep<U>);
+  entry(k, ReduceMode::bor, dtype) = reduction_of<BitsOf<U, ReduceMode::bor>, true>(dtype, keep<U>);
+  entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>, true>(dtype, keep<U>);
 }
 
 // Memory of others may hold bools that are neither 0 nor 1.
@@ -144,7 +144,7 @@ struct BoolsOf : BitsOf<u8, mode> {
 
 void fill_bool(ReductionKernels& k) {
   auto fill = [&]<ReduceMode mode>(std::integral_constant<ReduceMode, mode>) {
-    entry(k, mode, Dtype::boolean) = reduction_of<BoolsOf<mode>>(Dtype::boolean, keep<u8>, true);
+    entry(k, mode, Dtype::boolean) = reduction_of<BoolsOf<mode>, true>(Dtype::boolean, keep<u8>);
   };
   fill(std::integral_constant<ReduceMode, ReduceMode::band>{});
   fill(std::integral_constant<ReduceMode, ReduceMode::bor>{});

@@ -223,10 +223,9 @@ Reduction& part(ReductionKernels& k, NormPart what, Dtype dtype) {
 template <class Sum, class Squares, class To, class I, I infinity>
 void fill(ReductionKernels& k, Dtype dtype) {
   using Max = Largest<I, infinity>;
-  part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(dtype, finish_sum<To, typename Sum::Partial>, false);
-  part(k, NormPart::largest, dtype) = reduction_of<Max>(dtype, Max::finish, true);
-  part(k, NormPart::squares, dtype) =
-      reduction_of<Squares>(dtype, finish_squares<To, typename Squares::Partial, 1>, false);
+  part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(dtype, finish_sum<To, typename Sum::Partial>);
+  part(k, NormPart::largest, dtype) = reduction_of<Max, true>(dtype, Max::finish);
+  part(k, NormPart::squares, dtype) = reduction_of<Squares>(dtype, finish_squares<To, typename Squares::Partial, 1>);
 }
 
 template <Narrow format, class I, I infinity, class P>
@@ -239,19 +238,18 @@ template <class S, class Squares, class To>
 void fill_complex(ReductionKernels& k, Dtype dtype, Dtype result) {
   using Sum = MagnitudesOfComplex<S>;
   using Max = LargestOfComplex<S>;
-  part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(result, finish_sum<To, typename Sum::Partial>, false);
-  part(k, NormPart::largest, dtype) = reduction_of<Max>(result, finish_largest<To, typename Max::Partial>, true);
-  part(k, NormPart::squares, dtype) =
-      reduction_of<Squares>(result, finish_squares<To, typename Squares::Partial, 2>, false);
+  part(k, NormPart::magnitudes, dtype) = reduction_of<Sum>(result, finish_sum<To, typename Sum::Partial>);
+  part(k, NormPart::largest, dtype) = reduction_of<Max, true>(result, finish_largest<To, typename Max::Partial>);
+  part(k, NormPart::squares, dtype) = reduction_of<Squares>(result, finish_squares<To, typename Squares::Partial, 2>);
 }
 
 template <std::size_t parts>
 void fill_scaled(ReductionKernels& k, Dtype dtype) {
   part(k, NormPart::squares, dtype).finish = finish_squares_of_double<parts>;
   part(k, NormPart::squares_of_large, dtype) = reduction_of<OfWide<f64, Map::square_of_large, parts>>(
-      Dtype::float64, finish_scaled<Map::square_of_large, parts>, false);
+      Dtype::float64, finish_scaled<Map::square_of_large, parts>);
   part(k, NormPart::squares_of_small, dtype) = reduction_of<OfWide<f64, Map::square_of_small, parts>>(
-      Dtype::float64, finish_scaled<Map::square_of_small, parts>, false);
+      Dtype::float64, finish_scaled<Map::square_of_small, parts>);
 }
 
 }  // namespace

@@ -49,11 +49,9 @@ struct ProductOfNarrow : Multiplying {
 template <Narrow format>
 void fill_narrow(ReductionKernels& k, Dtype dtype) {
   entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfNarrow<format>>(
-      dtype,
-      [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+      dtype, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
         each<f32, typename Format<format>::bits, 1>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
-      },
-      false);
+      });
 }
 
 // ---- complex numbers ----------------------------------------------------------------------------
@@ -132,7 +130,7 @@ struct ProductOfComplex {
 template <class U>
 void fill_integer(ReductionKernels& k, Dtype is_signed, Dtype is_unsigned) {
   for (Dtype dtype : {is_signed, is_unsigned})
-    entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfIntegers<U>>(dtype, keep<U>, true);
+    entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfIntegers<U>, true>(dtype, keep<U>);
 }
 
 }  // namespace
@@ -148,13 +146,10 @@ void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k) {
   fill_narrow<Narrow::float16>(k, Dtype::float16);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);
   entry(k, ReduceMode::prod, Dtype::float32) = reduction_of<ProductOfFloats<f32, f64>>(
-      Dtype::float32,
-      [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+      Dtype::float32, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
         each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
-      },
-      false);
-  entry(k, ReduceMode::prod, Dtype::float64) =
-      reduction_of<ProductOfFloats<f64, f64>>(Dtype::float64, keep<f64>, false);
+      });
+  entry(k, ReduceMode::prod, Dtype::float64) = reduction_of<ProductOfFloats<f64, f64>>(Dtype::float64, keep<f64>);
   entry(k, ReduceMode::prod, Dtype::complex32) = ProductOfComplex<u16, f32>::made(Dtype::complex32);
   entry(k, ReduceMode::prod, Dtype::complex64) = ProductOfComplex<f32, f64>::made(Dtype::complex64);
   entry(k, ReduceMode::prod, Dtype::complex128) = ProductOfComplex<f64, f64>::made(Dtype::complex128);

@@ -78,7 +78,8 @@ class Reducer {
     reduced_.merge();
     outputs_ = kept_.size();
     n_ = reduced_.size();
-    segments_ = n_ / segment_rows + (n_ % segment_rows != 0);  // the sum of both may be too large
+    if (rows_are_shared && r.any_order && !needs_copy() && has_wide_rows() && outputs_ <= 16384) share_rows();
+    segments_ = n_ / segment_ + (n_ % segment_ != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -107,6 +108,12 @@ class Reducer {
 
  private:
   bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
+
+  // Where the order cannot be seen, threads take some rows each.
+  void share_rows() {
+    std::int64_t share = n_ / (2 * thread_count());
+    segment_ = std::clamp(share / block_rows * block_rows, block_rows, segment_rows);
+  }
 
   // Whether what comes next is far away in memory, although something is near.
   bool is_transposed(std::int64_t size) const {
@@ -143,11 +150,11 @@ class Reducer {
   std::byte* partial(std::int64_t segment, std::int64_t output) const {
     return partials_->data + (segment * outputs_ + output) * r_.partial_size;
   }
-  std::int64_t segment_size(std::int64_t segment) const { return std::min(segment_rows, n_ - segment * segment_rows); }
+  std::int64_t segment_size(std::int64_t segment) const { return std::min(segment_, n_ - segment * segment_); }
   void finish(const void* partials, std::int64_t output, std::int64_t count) const {
     r_.finish(partials, count, n_, out_ + output * out_item_);
   }
-  std::int64_t worth_a_thread() const { return std::max<std::int64_t>(grain / std::min(n_, segment_rows), 1); }
+  std::int64_t worth_a_thread() const { return std::max<std::int64_t>(grain / std::min(n_, segment_), 1); }
 
   // Each result of elements side by side.
   void rows() {
@@ -157,7 +164,7 @@ class Reducer {
       if (segments_ > 1) {
         for (std::int64_t at = begin; at < end; ++at) {
           std::int64_t segment = at % segments_, output = at / segments_;
-          r_.rows(data_ + kept_.offset(output) + segment * segment_rows * item_, 0, 1, segment_size(segment),
+          r_.rows(data_ + kept_.offset(output) + segment * segment_ * item_, 0, 1, segment_size(segment),
                   partial(segment, output));
         }
         return;
@@ -176,8 +183,7 @@ class Reducer {
 
   // Results side by side, each of elements far apart.
   void columns() {
-    constexpr std::size_t tile_bytes = 4096;
-    std::int64_t tile = static_cast<std::int64_t>(tile_bytes) / r_.partial_size;
+    std::int64_t tile = static_cast<std::int64_t>(column_bytes) / r_.partial_size;
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
     parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end;) {
@@ -185,10 +191,10 @@ class Reducer {
                      within = kept_.inner_dim() - output % kept_.inner_dim();
         std::int64_t width = std::min({tile, within, end - at});
         const std::byte* first = data_ + kept_.offset(output);
-        Stack<tile_bytes> stack(r_, width);
+        Stack<column_bytes> stack(r_, width);
         for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
           const std::byte* places[block_rows];
-          std::int64_t count = 0, start = segment * segment_rows + row;
+          std::int64_t count = 0, start = segment * segment_ + row;
           for_runs(reduced_, start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
             for (std::int64_t i = 0; i < some; ++i) places[count++] = first + offset + i * reduced_.inner_stride();
           });
@@ -214,7 +220,7 @@ class Reducer {
         Stack<32> stack(r_, 1);
         for (std::int64_t done = 0, n = segment_size(segment); done < n; done += block_rows) {
           std::byte* next = block;
-          std::int64_t start = segment * segment_rows + done, count = std::min(block_rows, n - done);
+          std::int64_t start = segment * segment_ + done, count = std::min(block_rows, n - done);
           for_runs(reduced_, start, start + count, [&](std::int64_t offset, std::int64_t some) {
             if (reduced_.inner_stride() == item_)
               std::memcpy(next, first + offset, static_cast<std::size_t>(some * item_));
@@ -243,7 +249,7 @@ class Reducer {
   std::int64_t item_, out_item_ = 0;
   Axes kept_, reduced_;
   bool transposed_ = false;
-  std::int64_t outputs_, n_, segments_;
+  std::int64_t outputs_, n_, segment_ = segment_rows, segments_;
   std::byte* out_ = nullptr;
   Storage *copy_ = nullptr, *partials_ = nullptr;
 };
