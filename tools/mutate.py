@@ -104,12 +104,11 @@ def of_python(source: str) -> Iterator[Mutant]:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             start, _ = span(node)
             yield Mutant(start, span(node.operand)[0], "")
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
-            changed = [not node.value] if isinstance(node.value, bool) else [
-                node.value + 1, node.value - 1
-            ]  # fmt: skip
-            for value in changed:
-                yield Mutant(*span(node), repr(value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield Mutant(*span(node), repr(not node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+            yield Mutant(*span(node), repr(node.value + 1))
+            yield Mutant(*span(node), repr(node.value - 1))
         elif isinstance(node, ast.Return) and node.value is not None:
             if ast.unparse(node.value) != "None":
                 yield Mutant(*span(node.value), "None")
@@ -188,7 +187,7 @@ class Copy:
     def compiled(self) -> bool:
         """Build the core; False if it does not compile."""
         if not self.build.exists():
-            configure = ["cmake", "-S", self.home, "-B", self.build, "-G", "Ninja"]
+            configure = ["cmake", "-S", str(self.home), "-B", str(self.build), "-G", "Ninja"]
             configure += ["-DCMAKE_BUILD_TYPE=Release", "-DSKBUILD_PROJECT_VERSION=0"]
             configure += [f"-DPython_EXECUTABLE={sys.executable}"]
             subprocess.run(configure, check=True, capture_output=True)

@@ -19,6 +19,12 @@ def test_the_measures() -> None:
     assert found.cann is False
 
 
+def test_the_limits_as_cann_prints_them() -> None:
+    assert {dtype: 1 / limit for dtype, limit in CANN_THRESHOLDS.items()} == {
+        "float8_e5m2": 4, "float8_e4m3fn": 8, "bfloat16": 128, "float16": 1024, "float32": 8192,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("dtype", CANN_THRESHOLDS)
 def test_both_limits(dtype: str) -> None:
     limit = CANN_THRESHOLDS[dtype]

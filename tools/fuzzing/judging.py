@@ -220,7 +220,7 @@ def bits(x: sz.Tensor) -> bytes:
     """Return the elements in row-major order; of NaN only that it is one."""
     flat = _core.row_major_copy(x)
     if x.dtype.kind not in ("float", "complex"):
-        return bytes(flat.storage)[: x.size * x.dtype.itemsize]
+        return bytes(flat.storage.memory)[: x.size * x.dtype.itemsize]
     wide = {"float": sz.float64, "complex": sz.complex128}[x.dtype.kind]
     array = _core.cast(flat, wide, False).numpy().reshape(-1).view(np.float64).copy()
     array[np.isnan(array)] = np.nan

@@ -224,7 +224,7 @@ def _small(dtype: str) -> tuple[bytes, ...]:
     """Return the numbers 0 to 4 in a dtype, as bytes."""
     most = 2 if dtype in ("bool", "uint1") else 5
     return tuple(
-        bytes(sz.cast(sz.tensor([n]), sz.dtype(dtype)).storage)[: ITEMSIZE[dtype]]
+        bytes(sz.cast(sz.tensor([n]), sz.dtype(dtype)).storage.memory)[: ITEMSIZE[dtype]]
         for n in range(most)
     )
 
@@ -249,7 +249,7 @@ def _by_numpy(random: Random, dtype: str, shape: tuple[int, ...]) -> Data:
     if dtype.startswith("complex"):
         whole = whole + 1j * rng.uniform(-2, 2, count)
     cast = sz.cast(sz.tensor(whole.reshape(-1)), sz.dtype(dtype))
-    return Data(dtype, shape, bytes(cast.storage)[: count * ITEMSIZE[dtype]])
+    return Data(dtype, shape, bytes(cast.storage.memory)[: count * ITEMSIZE[dtype]])
 
 
 def _attribute(random: Random, value: Any) -> Any:

@@ -77,7 +77,7 @@ def _simpler(call: Call) -> Iterator[Call]:
     if call.domain_errors:
         yield replace(call, domain_errors=False)
     known = parameters_of(call.op)
-    for name in reversed(call.arguments):
+    for name in reversed(list(call.arguments)):
         if known[name].default is not known[name].empty:
             yield _with(call, name, None, leave_out=True)
     # Sizes of all tensors at once, since they must go together.
