@@ -1,0 +1,192 @@
+"""Where demands come from: every case says it, letters name clauses, readings have answers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.model.basis import BASES, DEMANDED, MEANING, STANDARD_DTYPES, why
+from suanzi.conformance.model.case import Case, Either, Output
+from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.numbers import FORMATS, Real, decode, encode, real, two
+from suanzi.conformance.model.results import Result
+from suanzi.conformance.reports.readings import followed, settle
+from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.run import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
+from suanzi.conformance.subjects.wire import Data
+from suanzi.errata import errata
+from suanzi.standard import interfaces
+
+FLOORS = {"letter": 3000, "reading": 400, "quality": 2500, "extension": 2000}
+"""How many cases of a quick run there are at least: fewer, and something was lost."""
+
+
+@cache
+def everything() -> dict[str, list[Case]]:
+    return {op: cases(op, Wanted(quick=True)) for op in interfaces()}
+
+
+def one(case_id: str) -> Case:
+    op = case_id.partition("/")[0]
+    return next(c for c in cases(op) if c.id == case_id)
+
+
+def test_every_case_has_a_basis() -> None:
+    found: Counter[str] = Counter()
+    for some in everything().values():
+        for case in some:
+            reason = case.why
+            found[reason.basis] += 1
+            assert reason.sentence, case.id
+            assert reason.clause, case.id
+    assert set(found) <= set(BASES) == set(MEANING)
+    assert {name: n for name, n in FLOORS.items() if found[name] < n} == {}, found
+
+
+def test_the_letter_names_a_clause_that_exists() -> None:
+    clauses = {i.clause for i in interfaces().values()} | {"5.4", "6.4"}
+    for op, some in everything().items():
+        for case in some:
+            reason = case.why
+            if reason.basis == "letter":
+                assert reason.clause in clauses, (case.id, reason)
+            if reason.basis == "reading" and not reason.clause.startswith("A."):
+                assert re.fullmatch(r"E\d+", reason.clause), (case.id, reason)
+        assert any(c.why.basis in DEMANDED for c in some), f"nothing is demanded of {op}"
+
+
+@pytest.mark.parametrize("op", interfaces())
+def test_readings_name_an_erratum_with_several_answers(op: str) -> None:
+    """Statuses and what is cheap: the truth of all cases would take minutes."""
+    known = {e.id: e for e in errata()}
+    for case in everything()[op]:
+        if case.skip is not None or case.group not in ("status", "special"):
+            continue
+        expected = case.expect()
+        if isinstance(expected, Either):
+            assert len(expected.readings) >= 2, case.id
+            assert expected.erratum in known, case.id
+            assert len(known[expected.erratum].readings) >= 2, (case.id, expected.erratum)
+            assert why(case, expected).basis in ("reading", "extension", "quality"), case.id
+
+
+@pytest.mark.parametrize(
+    ("case_id", "basis"),
+    [
+        ("add/plain/float32/24-elements", "letter"),
+        ("add/plain/bfloat16/24-elements", "extension"),
+        ("add/broadcast/float32/3by1-with-1by4", "letter"),
+        ("pow/broadcast/float32/3by1-with-1by4", "extension"),
+        ("add/broadcast/float32/a-scalar-with-5", "quality"),
+        ("add/strided/float32/x-by-columns", "letter"),
+        ("add/strided/float32/x-behind-other-elements", "reading"),
+        ("add/strided/float32/x-with-gaps", "extension"),
+        ("add/empty/float32/0", "quality"),
+        ("add/special/float32/NaN-and-infinities-with-each", "quality"),
+        ("add/special/int8/each-with-each", "quality"),
+        ("less/special/int8/each-with-each", "letter"),
+        ("is_nan/special/float32/each", "letter"),
+        ("add/status/any/TYPE_MISMATCH", "extension"),
+        ("sin/status/any/TYPE_MISMATCH", "letter"),
+        ("add/status/any/UNINITIALIZED_OBJECT-x", "quality"),
+        ("reshape/status/any/UNINITIALIZED_OBJECT-input", "letter"),
+        ("add/promotion/int8-float16/cann-tensors", "extension"),
+        ("transpose/plain/float32/2x3-perm-1-0", "letter"),
+        ("transpose/plain/float32/2x3x4-perm--2--1--3", "extension"),
+        ("complex/plain/float32/7", "letter"),
+        ("complex/plain/float16/7", "extension"),
+        ("eig/plain/float16/1x1", "extension"),
+        ("argmax/plain/int8/3x5x4-of-equal-ones-along-1", "quality"),
+        ("cast/plain/int8-uint16/12-elements", "quality"),
+        ("cast/plain/int8-int16/12-elements", "letter"),
+        ("exp/example/float32/A.2.12.1-1", "reading"),
+    ],
+)
+def test_what_follows(case_id: str, basis: str) -> None:
+    found = one(case_id).why
+    assert found.basis == basis, found
+
+
+@pytest.mark.parametrize("op", ["complex", "fft_r2c", "fft_c2r_backward", "eig", "abs", "cast"])
+def test_results_beyond_the_standard_are_extensions(op: str) -> None:
+    """What follows without the truth is what follows with it."""
+    for case in everything()[op]:
+        if case.skip is None and case.group in ("plain", "random"):
+            expected = case.expect()
+            outputs = expected if isinstance(expected, tuple) else ()
+            dtypes = {x.dtype for x in outputs if isinstance(x, Output)}
+            if not dtypes <= STANDARD_DTYPES:
+                assert case.why.basis == "extension", (case.id, dtypes)
+
+
+class Changed(Adapter):
+    """Floats that are changed before they are read."""
+
+    def __init__(self, change: Any) -> None:
+        super().__init__()
+        self.change = change
+
+    def read(self, x: Any) -> Data:
+        data = super().read(x)
+        if data.dtype not in FORMATS or data.scale is not None:
+            return data
+        made = tensor(data.dtype, [self.change(data.dtype, v) for v in values(data)], data.shape)
+        return replace(data, raw=made.raw)
+
+
+def a_little(dtype: str, x: Real) -> Real:
+    """A hundred units too much, no subnormal numbers, and no negative zero."""
+    form = FORMATS[dtype]
+    if x.is_nan or x.size is None or x.size < two(1 - form.bias):
+        return x if x.is_nan or x.size is None else real(0)
+    bits = encode(form, Real(False, x.size)) + 100
+    found = decode(form, min(bits, form.largest))
+    return Real(x.negative, found.size)
+
+
+def much(dtype: str, x: Real) -> Real:
+    return x if x.is_nan or x.size is None else Real(x.negative, x.size * 5 / 4)
+
+
+@pytest.mark.parametrize("op", ["add", "exp", "matmul", "reduce", "qr", "norm", "concat"])
+def test_what_is_inaccurate_breaks_no_level_and_what_is_wrong_does(op: str) -> None:
+    some = [
+        c for c in everything()[op]
+        if c.dtype == "float32" and c.group in ("plain", "special", "empty", "random")
+    ][:60]  # fmt: skip
+    rough = [run_case(Local(Changed(a_little)), c) for c in some]
+    assert any(r.bad for r in rough)
+    assert [(r.id, r.problem) for r in rough if r.breaks] == []
+    assert all(r.broken == "quality" for r in rough if r.bad and not r.extension)
+    wrong = [run_case(Local(Changed(much)), c) for c in some]
+    assert any(r.breaks for r in wrong)
+
+
+def reading(name: str, i: int = 0, throughout: bool = True, outcome: Any = "passed") -> Result:
+    return Result(
+        f"round/plain/float32/{i}", "round", "plain", "float32", outcome, basis="reading",
+        reading=f"E86: {name}", throughout=throughout,
+    )  # fmt: skip
+
+
+def test_one_reading_throughout() -> None:
+    some = [reading("even", 0), reading("even", 1), reading("away", 2), reading("even | away", 3)]
+    (found,) = followed(some)
+    assert (found.readings, found.undecided) == ({"even": 2, "away": 1}, 1)
+    assert not found.consistent
+    settled = settle(some)
+    assert [r.outcome for r in settled] == ["passed", "passed", "failed", "passed"]
+    assert settled[2].breaks
+    assert "even" in str(settled[2].problem)
+    # Where the choice is free in each place, a mix is told, and no failure.
+    free = [replace(r, throughout=False) for r in some]
+    assert settle(free) == free
+    assert settle(some[:2]) == some[:2]
+    assert settle([some[0], some[3]]) == [some[0], some[3]]
