@@ -14,6 +14,7 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
 from suanzi._text import columns
+from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
 from suanzi.errata import KINDS, Erratum, errata
@@ -200,6 +201,20 @@ def findings(subject: str) -> str:
     return table(("what it does, and what is asked for", "interfaces"), rows)
 
 
+def c_functions() -> str:
+    """Return what each function of the C header takes, and when it returns which status."""
+    rows = [
+        (
+            f"`{facts.c_name}`",
+            facts.clause,
+            header_words.dtypes(op) or "any",
+            "; ".join(f"`{name}`: {when}" for name, when in header_words.statuses(op)),
+        )
+        for op, facts in interfaces().items()
+    ]
+    return table(("function", "clause", "dtypes", "statuses but SUCCESS"), rows)
+
+
 def declaration(name: str) -> str:
     """Return how an operator is declared, without the examples of its docstring.
 
@@ -219,6 +234,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "accuracy": all_bounds,
     "bounds": judged_bounds,
     "findings": findings,
+    "c-functions": c_functions,
     "source": declaration,
 }
 """What a page can ask for, by name."""
