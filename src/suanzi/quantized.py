@@ -94,9 +94,9 @@ def quantize(
     >>> import suanzi as sz
     >>> sz.quantize(sz.tensor([[1, 2], [30, 60]]), sz.QT_CH_SYM_INT8, channel_axis=0).scale
     (0.015748031437397003, 0.4724409580230713)
-    >>> x = sz.quantize(sz.tensor([10.0, 20.5, 61.0]), sz.QT_ASYM_UINT8)
-    >>> x, x.int_repr().tolist()
-    (Tensor([  10, 20.4,   61], dtype=QT_ASYM_UINT8, scale=0.2, zero_point=-50), [0, 52, 255])
+    >>> x = sz.quantize(sz.tensor([10.0, 20.1, 73.75]), sz.QT_ASYM_UINT8)
+    >>> x.int_repr().tolist(), x
+    ([0, 40, 255], Tensor([   10,    20, 73.75], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=-40))
     >>> sz.quantize(sz.tensor([0.2, 0.3, 99]), sz.QT_ASYM_UINT8, scale=0.25, zero_point=10)
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
