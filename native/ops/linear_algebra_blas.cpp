@@ -40,7 +40,8 @@ void* function_in(nb::handle capsule) {
 
 void load() {
   nb::object found = nb::module_::import_("suanzi.libraries.blas").attr("load")();
-  if (found.is_none()) return;
+  // Another thread may have loaded it meanwhile, and be in a product, without the GIL.
+  if (found.is_none() || was_asked) return;
   bool all = true;
   for (std::size_t i = 0; i < 4; ++i) {
     the_blas.gemm[i] = function_in(found[0][i]);

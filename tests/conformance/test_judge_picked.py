@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from suanzi.conformance.judging.judge import Judgement, judge, lenient
+from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import ordinary, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, real, two
@@ -111,3 +111,20 @@ def test_leniency_knows_integers_signs_and_the_least_numbers() -> None:
     assert leniently(0.0, float(two(-130)))
     assert leniently(float(two(-126)), 0.0)
     assert not leniently(float(two(-125)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "shown"),
+    [
+        (real(float("inf")), "inf"),
+        (real(float("-inf")), "-inf"),
+        (real(float("nan")), "nan"),
+        (real(-0.0), "-0"),
+        (real(Fraction(1 << 2000)), "2^2000"),
+        (real(Fraction(-(1 << 2000))), "-2^2000"),
+        ((real(0.5), real(-1.0)), "(0.5, -1)"),
+        (7, "7"),
+    ],
+)
+def test_values_in_few_characters(x: Any, shown: str) -> None:
+    assert show(x) == shown
