@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Faults planted in the core, one at a time, that the kit must find by itself.
 
     python tools/planted_faults.py [NUMBER ...] [--build FOLDER]

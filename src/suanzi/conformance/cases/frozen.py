@@ -29,7 +29,7 @@ from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected,
 from suanzi.conformance.model.numbers import Real
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects import wire
-from suanzi.conformance.subjects.wire import Data, check_tensors
+from suanzi.conformance.subjects.wire import Data, Ref, check_tensors
 from suanzi.promote.library import DEFAULT, rule_set
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, Status
@@ -68,7 +68,7 @@ def to_data(x: Any) -> Any:
         return [to_data(v) for v in x]
     if isinstance(x, Mapping):
         return {"dict": [[to_data(k), to_data(v)] for k, v in x.items()]}
-    if isinstance(x, int | float | complex | str | Data) or x is None:
+    if isinstance(x, int | float | complex | str | Data | Ref) or x is None:
         return wire.to_json(x)
     raise TypeError(f"{x!r} cannot be written to a file of cases.")
 
@@ -179,6 +179,7 @@ def line_of(case: Case) -> str:
         "basis": case.basis, "because": case.because,
         "arguments": to_data(dict(case.arguments)),
         "expected": None if case.skip else to_data(case.expect()),
+        **({"steps": to_data(case.steps)} if case.steps else {}),
     }  # fmt: skip
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
 
@@ -206,6 +207,9 @@ def case_of(line: str, op: str | None = None) -> Case:
         if not isinstance(arguments, dict) or not all(isinstance(k, str) for k in arguments):
             raise TypeError("the arguments have no names")
         check_tensors(list(arguments.values()))
+        steps = from_data(facts.get("steps", []))
+        if not isinstance(steps, list) or not all(isinstance(s, list) and s for s in steps):
+            raise TypeError(f"the steps are {steps!r:.60}")
         expected = facts["expected"]
     except Exception as error:
         raise _no_case(line, error) from None
@@ -220,7 +224,7 @@ def case_of(line: str, op: str | None = None) -> Case:
     return Case(
         facts["op"], facts["group"], facts["dtype"], facts["title"], arguments, expect,
         rules=facts["rules"], skip=facts["skip"], basis=facts.get("basis"),
-        because=facts.get("because", ""),
+        because=facts.get("because", ""), steps=steps,
     )  # fmt: skip
 
 

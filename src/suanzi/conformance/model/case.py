@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,10 @@ class Case:
     because: str = ""
     """A sentence of its own on that, in place of the one that follows."""
 
+    steps: Sequence[Sequence[Any]] = ()
+    """In place of one call, several, with what is written and read between them: lists of a word
+    and what belongs to it, as `subjects.steps` has them. What is read is the outputs."""
+
     @property
     def id(self) -> str:
         """Its name, the same in every run and every version."""
@@ -68,6 +72,14 @@ class Case:
     def interface(self) -> Interface:
         """The interface it calls."""
         return interface(self.op)
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The names of what comes out."""
+        if not self.steps:
+            return self.interface.outputs
+        return [f"{step[1]}, read as step {i}" for i, step in enumerate(self.steps, 1)
+                if step[0] == "read"]  # fmt: skip
 
     @property
     def why(self) -> Why:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.subjects.wire import ITEMSIZE, check_tensors, from_json, to_json
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -28,6 +28,8 @@ _LONGEST_SECONDS = 1e6
 """No system waits for longer at once; infinity is as good."""
 _LOOK_SECONDS = 0.5
 """How often to see whether a process is there at all: others may hold its end of the pipe open."""
+_WATCHED_BYTES = 2048
+"""Inputs up to this size are looked at again after a call."""
 _ERRORS_KEPT = 1 << 20
 """How much of the error stream is kept: only its end is ever told."""
 _ERRORS_READ = 1 << 16
@@ -330,11 +332,26 @@ def _facts(said: Any) -> Facts:
 
 def question_of(case: Case, rules: str) -> dict[str, Any]:
     """Return a call as it is said to a subject, under its own rule set if none is asked for."""
+    more: dict[str, Any] = {"steps": to_json(case.steps)} if case.steps else {}
+    if _is_watched(case):
+        more["watch"] = True
     return {
+        **more,
         "op": case.op,
         "rules": case.rules or rules,
         "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
     }
+
+
+def _is_watched(case: Case) -> bool:
+    """Tell whether inputs are looked at after the call: no call may change them but the last."""
+    tensors = [x for x in case.arguments.values() if isinstance(x, Data)]
+    return (
+        case.group == "plain"
+        and case.op != "destroy"
+        and all(x.layout == "dense" and x.scale is None and x.sparse is None for x in tensors)
+        and sum(len(x.raw) for x in tensors) < _WATCHED_BYTES
+    )
 
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:

@@ -54,7 +54,10 @@ def reproduction(case: Case, backend: Backend, facts: Facts) -> str:
     between(numbers(read(x)), due, due)
     """
     script = None
-    if sum(data.size for data in _tensors(list(case.arguments.values()))) <= _MOST_ELEMENTS:
+    if (
+        not case.steps
+        and sum(data.size for data in _tensors(list(case.arguments.values()))) <= _MOST_ELEMENTS
+    ):
         script = _program(case, backend, facts)
     return command(case, backend) if script is None or len(script) > _LONGEST else script
 

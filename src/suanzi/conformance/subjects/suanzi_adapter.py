@@ -42,6 +42,10 @@ class Adapter:
         """Return a tensor as data."""
         return read(x)
 
+    def write(self, x: Any, data: Data) -> None:
+        """Write elements into the memory of a tensor."""
+        _core.copy_into(x, create(data))
+
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function of the standard's form."""
         with promotion(self._rules):

@@ -87,6 +87,13 @@ class Data:
         return math.prod(self.shape)
 
 
+@dataclass(frozen=True)
+class Ref:
+    """A tensor that a step before made, by its name, as an argument of the next."""
+
+    name: str
+
+
 def to_json(x: Any) -> Any:
     """Return an argument or a result as JSON has it."""
     if isinstance(x, bool) or x is None or isinstance(x, (str, int)):
@@ -97,6 +104,8 @@ def to_json(x: Any) -> Any:
         return {"complex": [to_json(x.real), to_json(x.imag)]}
     if isinstance(x, (list, tuple)):
         return [to_json(v) for v in x]
+    if isinstance(x, Ref):
+        return {"ref": x.name}
     if isinstance(x, dict):
         return {"dict": {k: to_json(v) for k, v in x.items()}}
     made = {
@@ -125,6 +134,8 @@ def from_json(x: Any) -> Any:
         return complex(from_json(value[0]), from_json(value[1]))
     if kind == "dict":
         return {k: from_json(v) for k, v in value.items()}
+    if kind == "ref":
+        return Ref(value)
     facts = dict(value)
     facts["shape"] = tuple(facts["shape"])
     facts["raw"] = base64.b64decode(facts["raw"])

@@ -151,7 +151,9 @@ def _words(adapter: Any, name: str) -> dict[str, str]:
 
 
 def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """Make one call and return the answer as JSON has it."""
+    """Make one call, or several steps, and return the answer as JSON has it."""
+    if "steps" in question:
+        return _stepped(adapter, question)
     try:
         given = wire.from_json(question["arguments"])
         made = {name: _made(adapter, value) for name, value in given.items()}
@@ -172,11 +174,63 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     try:
         if status != "SUCCESS":
             return {"status": status, "error": str(outputs)[:LONGEST]}
-        return {"status": status, "outputs": [wire.to_json(_read(adapter, x)) for x in outputs]}
+        found = [wire.to_json(_read(adapter, x)) for x in outputs]
+        if question.get("watch") and (name := _changed(adapter, given, made)) is not None:
+            return {"broken": f"the call changed its input {name}"}
+        return {"status": status, "outputs": found}
     except wire.Unsupported as error:
         return _unsupported(error)
     except Exception as error:
         return {"broken": f"read: {_said(error)}", "trace": _trace()}
+
+
+def _changed(adapter: Any, given: dict[str, Any], made: dict[str, Any]) -> str | None:
+    """Return the name of a tensor that is no longer what it was made of."""
+    for name, data in given.items():
+        if isinstance(data, wire.Data) and _read(adapter, made[name]).raw != data.raw:
+            return name
+    return None
+
+
+def _stepped(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
+    """Go through the steps of a case, and return what was read; a call that fails ends them."""
+    tensors: dict[str, Any] = {}
+    given: list[Any] = []
+    try:
+        if question.get("rules") and hasattr(adapter, "use_rules"):
+            adapter.use_rules(question["rules"])
+        for word, name, *more in wire.from_json(question["steps"]):
+            if word == "make":
+                tensors[name] = adapter.create(more[0])
+            elif word == "write":
+                if not _has(adapter, "write"):
+                    raise wire.Unsaid("the adapter has no `write`, into the memory of a tensor")
+                adapter.write(tensors[name], more[0])
+            elif word == "read":
+                given.append(wire.to_json(_read(adapter, tensors[name])))
+            else:
+                arguments, results = more
+                status, outputs = _called(adapter, name, _referred(tensors, arguments))
+                if status != "SUCCESS":
+                    return {"status": status, "error": f"{name}: {outputs}"[:LONGEST]}
+                for result, output in zip(results, outputs):  # noqa: B905
+                    tensors[result] = output
+    except wire.Unsupported as error:
+        return _unsupported(error)
+    except wire.Broken as error:
+        return {"broken": str(error)}
+    except Exception as error:
+        return {"broken": f"{word} {name}: {_said(error)}", "trace": _trace()}
+    return {"status": "SUCCESS", "outputs": given}
+
+
+def _referred(tensors: dict[str, Any], value: Any) -> Any:
+    """Return arguments with the tensors that they name."""
+    if isinstance(value, wire.Ref):
+        return tensors[value.name]
+    if isinstance(value, dict):
+        return {name: _referred(tensors, v) for name, v in value.items()}
+    return [_referred(tensors, v) for v in value] if isinstance(value, list) else value
 
 
 def _unsupported(error: wire.Unsupported) -> dict[str, Any]:

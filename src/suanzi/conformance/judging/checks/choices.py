@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from suanzi.conformance.judging.checks import check
@@ -16,6 +16,17 @@ from suanzi.conformance.judging.checks.examples import form
 from suanzi.conformance.judging.checks.random import SHUFFLED, Arguments, Facts, beyond
 from suanzi.conformance.judging.judge import show
 from suanzi.conformance.model.data import values
+
+
+@check
+def same_or_not(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """Pairs in `same` are the same tensor; no two others are."""
+    for i, j in combinations(range(len(outputs)), 2):
+        alike = outputs[i] == outputs[j]
+        if alike != ([i, j] in facts["same"]):
+            word = "differ" if not alike else "are the same"
+            return f"what calls {i + 1} and {j + 1} gave {word}"
+    return None
 
 
 @check

@@ -1,0 +1,129 @@
+"""7.2.1 and 7.2.3.2: whose memory a tensor has, what a seed does: several calls in one case.
+
+The steps of a case are lists: `make` a tensor, `call` an interface, `write` into memory, `read`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._moves import distinct
+from suanzi.conformance.model.case import Case, Check, Expected, Output
+from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.numbers import Value
+from suanzi.conformance.subjects.wire import Data, Ref
+
+_SHAPE = (3, 5)
+_SHARED = "the output lies on the memory of the values: what is written there is seen in it"
+_COPIED = "the output has memory of its own: what is written to the input is not seen in it"
+_SAME = "a tensor that is contiguous is returned as it is: what is written to it is seen"
+_OWN = "a tensor that is not contiguous is copied: what is written to it is not seen"
+_ORDER = "a tensor in another order is copied to the default one, in which it is contiguous"
+_SEED = "numbers follow from the seed, and those of another one are others"
+_SYSTEM = "a seed of 0 is one of the system's: two calls give different numbers"
+_SEEDED = ("rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm")
+
+
+@cases_of("wrap_tensor", "create_tensor", "duplicate", "contiguous")
+def memory(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give a tensor whose origin is written to afterwards."""
+    for dtype in ("float32", "int32", "bool", "complex64"):
+        if dtype not in dtypes_of(op) or not wanted.wants("plain", dtype):
+            continue
+        if op == "contiguous":
+            yield _written(op, dtype, "dense", shared=True, because=_SAME)
+            yield _written(op, dtype, "columns", shared=False, because=_OWN)
+        else:
+            shared = op == "wrap_tensor"
+            yield _written(op, dtype, "dense", shared, _SHARED if shared else _COPIED)
+
+
+def _written(op: str, dtype: str, layout: str, shared: bool, because: str) -> Case:
+    old, new = _two(dtype)
+    arguments: dict[str, Any] = {"input": Ref("x")}
+    if op in ("wrap_tensor", "create_tensor"):
+        arguments = {"dtype": dtype, "shape": list(_SHAPE), "values": Ref("x")}
+    steps = [
+        ["make", "x", _data(dtype, old, layout)],
+        ["call", op, arguments, ["y"]],
+        ["read", "y"],
+        ["write", "x", _data(dtype, new)],
+        ["read", "y"],
+    ]
+
+    def expect() -> Expected:
+        return tuple(Output(dtype, _SHAPE, tuple(v)) for v in (old, new if shared else old))
+
+    title = f"{'shares' if shared else 'has its own'} memory, of a {layout} tensor"
+    return Case(op, "plain", dtype, title, {}, expect, basis="letter", because=because, steps=steps)
+
+
+def _two(dtype: str) -> tuple[list[Value], list[Value]]:
+    if dtype == "bool":
+        old: list[Value] = [i % 3 % 2 for i in range(15)]
+        return old, [1 - i % 3 % 2 for i in range(15)]
+    return distinct(dtype, 15), distinct(dtype, 15, 40)
+
+
+def _data(dtype: str, values: list[Value], layout: str = "dense") -> Data:
+    return tensor(dtype, values, _SHAPE, layout)
+
+
+@cases_of("reshape", "duplicate", "contiguous")
+def default_order(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give a tensor in another order, and ask whether what is made of it is contiguous."""
+    for dtype in ("float32", "int32"):
+        if op == "duplicate" or not wanted.wants("plain", dtype):
+            continue
+        values = distinct(dtype, 15)
+        arguments: dict[str, Any] = {"input": Ref("x")}
+        shape = _SHAPE
+        if op == "reshape":
+            shape = (5, 3)
+            arguments["dims"] = [5, 3]
+        steps = [
+            ["make", "x", _data(dtype, values, "columns")],
+            ["call", op, arguments, ["y"]],
+            ["call", "is_contiguous", {"input": Ref("y")}, ["answer"]],
+            ["read", "y"],
+            ["read", "answer"],
+        ]
+        expected = (Output(dtype, shape, tuple(values)), True)
+        title = "is contiguous, of a tensor by columns"
+        yield Case(
+            op, "plain", dtype, title, {}, lambda e=expected: e, basis="letter", because=_ORDER,
+            steps=steps,
+        )  # fmt: skip
+
+
+@cases_of(*_SEEDED)
+def seeds(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give a seed twice and another once, and the seed 0 twice."""
+    dtype = "int64" if op == "randperm" else "float32"
+    if not wanted.wants("plain", dtype):
+        return
+    given: dict[str, dict[str, Any]] = {
+        "rand_uniform": {"dtype": dtype, "shape": [64], "min": 0.0, "max": 1.0},
+        "rand_normal": {"dtype": dtype, "shape": [64], "mean": 0.0, "std": 1.0},
+        "rand_bernoulli": {"input": Ref("x")},
+        "multinomial": {"input": Ref("x"), "num_samples": 64, "replacement": True},
+        "randperm": {"dtype": dtype, "len": 64},
+    }
+    first = [["make", "x", tensor(dtype, [0.5] * 64)]] if "input" in given[op] else []
+    # Only two of the clauses have a seed; of the others it is an extension.
+    basis: Any = "letter" if op in ("rand_uniform", "rand_normal") else "extension"
+    for title, numbers, same, because in (
+        ("a seed twice and another", (7, 7, 8), [[0, 1]], _SEED),
+        ("the seed 0 twice", (0, 0), [], _SYSTEM),
+    ):
+        steps = list(first)
+        for i, seed in enumerate(numbers):
+            steps.append(["call", op, {**given[op], "seed": seed}, [f"y{i}"]])
+            steps.append(["read", f"y{i}"])
+        facts = {"same": same}
+        yield Case(
+            op, "plain", dtype, title, {}, lambda f=facts: Check("same_or_not", f), basis=basis,
+            because=because, steps=steps,
+        )  # fmt: skip
