@@ -159,7 +159,11 @@ def test_cumsum(key: str) -> None:
         "C form": ["src/suanzi/interface/reduction.py"],
         "driver": ["native/ops/reduction_cumsum.cpp"],
         "truth": [f"{KIT}/truth/lines.py", f"{KIT}/truth/sums.py", f"{KIT}/model/numbers.py"],
-        "cases": [f"{KIT}/cases/reduction_cumsum.py"],
+        "cases": [
+            f"{KIT}/cases/reduction_cumsum.py",
+            f"{KIT}/cases/reduction_sizes.py",
+            f"{KIT}/cases/_sizes.py",
+        ],
         "tests": [
             "tests/conformance/test_reduction_bounds.py",
             "tests/live/test_gradients_reduction.py",
@@ -183,7 +187,10 @@ def test_exp() -> None:
         "cases": [
             f"{KIT}/cases/exponential.py",
             f"{KIT}/cases/_elementwise.py",
+            f"{KIT}/cases/_elementwise_sizes.py",
             f"{KIT}/cases/_functions.py",
+            f"{KIT}/cases/_operands.py",
+            f"{KIT}/cases/_sizes.py",
         ],
         "tests": [
             "tests/conformance/test_elementwise_cases.py",

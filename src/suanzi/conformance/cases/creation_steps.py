@@ -1,4 +1,4 @@
-"""7.2.1 and 7.2.3.2: whose memory a tensor has, what a seed does: several calls in one case.
+"""7.2.1: whose memory a tensor has, what a seed does: several calls in one case.
 
 The steps of a case are lists: `make` a tensor, `call` an interface, `write` into memory, `read`.
 """
