@@ -4,15 +4,21 @@ from collections import Counter
 
 import pytest
 
-from helpers.suanzi_in_c import library
+from conformance.test_letter_subjects import DISPUTED
+from helpers.suanzi_in_c import SUBJECT, library
 from suanzi.conformance.check import check
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.standard import interfaces
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    return check(str(library(tmp_path_factory.mktemp("suanzi_in_c"))), quick=True)
+def made(tmp_path_factory):
+    return str(library(tmp_path_factory.mktemp("suanzi_in_c")))
+
+
+@pytest.fixture(scope="module")
+def found(made):
+    return check(made, quick=True)
 
 
 def test_every_level_is_reached_in_c(found):
@@ -30,6 +36,16 @@ def test_what_c_cannot_say_is_skipped_with_its_reason_and_hurts_nobody(found):
     assert all(r.problem for r in skipped)
     assert any(r.problem.startswith("in C, ") and not r.extension for r in skipped)
     assert "unsupported" not in {r.outcome for r in found.results}
+
+
+def test_the_other_readings_break_nothing_in_c_either(made, monkeypatch):
+    monkeypatch.setenv(SUBJECT, "conformance.letter_subjects:Other")
+    few = ["any", "bool", "int32", "float32", "complex64"]
+    run = check(made, ops=DISPUTED, dtypes=few, quick=True)
+    assert [(r.id, r.problem) for r in run.results if r.breaks] == []
+    assert {s.verdict for s in standings(run).values()} == {"conforms", "not tested"}
+    followed = {r.reading for r in run.results if r.reading}
+    assert any(reading.startswith("E86: ") and "even" not in reading for reading in followed)
 
 
 @pytest.mark.parametrize("category", sorted({f.category for f in interfaces().values()}))
