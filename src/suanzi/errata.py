@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from suanzi.standard import Interface, interface
 
@@ -57,10 +58,13 @@ def errata() -> tuple[Erratum, ...]:
     file = os.path.join(os.path.dirname(__file__), "standard", "errata.toml")
     with open(file, "rb") as text:
         entries = tomllib.load(text)["erratum"]
-    return tuple(
-        Erratum(**{k: tuple(v) if isinstance(v, list) else v for k, v in e.items()})
-        for e in entries
-    )
+    found = []
+    for entry in entries:
+        facts: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
+        }
+        found.append(Erratum(**facts))
+    return tuple(found)
 
 
 def errata_of(key: str) -> tuple[Erratum, ...]:

@@ -250,3 +250,16 @@ def test_a_nan_anywhere_wins_and_zeros_have_an_order(name: str) -> None:
             zeros = sz.tensor([0.0, -0.0] * count, sz.dtype(name))
             assert math.copysign(1, sz.reduce(zeros, "MAX").item()) == 1
             assert math.copysign(1, sz.reduce(zeros, "MIN").item()) == -1
+
+
+def test_the_mean_of_bool_is_a_share() -> None:
+    """E92: Table 113 excepts no mode."""
+    x = sz.tensor([[True, False, True], [True, True, True]])
+    got = sz.reduce(x, "MEAN", axis=1)
+    assert got.dtype is sz.float32
+    assert got.tolist() == [np.float32(2 / 3), 1]
+    assert sz.reduce(x.T[:, ::-1], "MEAN").item() == np.float32(5 / 6)
+    many = sz.expand(sz.tensor([True]), (2**24 + 1,))
+    assert sz.reduce(many, "MEAN").item() == 1
+    with pytest.raises(sz.InvalidArgument):
+        sz.reduce(sz.zeros((0,), sz.bool), "MEAN")
