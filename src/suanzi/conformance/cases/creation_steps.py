@@ -10,6 +10,7 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._moves import distinct
+from suanzi.conformance.cases._steps import contiguous_cases
 from suanzi.conformance.model.case import Case, Check, Expected, Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value
@@ -20,7 +21,6 @@ _SHARED = "the output lies on the memory of the values: what is written there is
 _COPIED = "the output has memory of its own: what is written to the input is not seen in it"
 _SAME = "a tensor that is contiguous is returned as it is: what is written to it is seen"
 _OWN = "a tensor that is not contiguous is copied: what is written to it is not seen"
-_ORDER = "a tensor in another order is copied to the default one, in which it is contiguous"
 _SEED = "numbers follow from the seed, and those of another one are others"
 _SYSTEM = "a seed of 0 is one of the system's: two calls give different numbers"
 _SEEDED = ("rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm")
@@ -71,31 +71,10 @@ def _data(dtype: str, values: list[Value], layout: str = "dense") -> Data:
     return tensor(dtype, values, _SHAPE, layout)
 
 
-@cases_of("reshape", "duplicate", "contiguous")
+@cases_of("contiguous")
 def default_order(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give a tensor in another order, and ask whether what is made of it is contiguous."""
-    for dtype in ("float32", "int32"):
-        if op == "duplicate" or not wanted.wants("plain", dtype):
-            continue
-        values = distinct(dtype, 15)
-        arguments: dict[str, Any] = {"input": Ref("x")}
-        shape = _SHAPE
-        if op == "reshape":
-            shape = (5, 3)
-            arguments["dims"] = [5, 3]
-        steps = [
-            ["make", "x", _data(dtype, values, "columns")],
-            ["call", op, arguments, ["y"]],
-            ["call", "is_contiguous", {"input": Ref("y")}, ["answer"]],
-            ["read", "y"],
-            ["read", "answer"],
-        ]
-        expected = (Output(dtype, shape, tuple(values)), True)
-        title = "is contiguous, of a tensor by columns"
-        yield Case(
-            op, "plain", dtype, title, {}, lambda e=expected: e, basis="letter", because=_ORDER,
-            steps=steps,
-        )  # fmt: skip
+    return contiguous_cases(op, wanted, _SHAPE, {})
 
 
 @cases_of(*_SEEDED)

@@ -212,8 +212,6 @@ _SIZED: dict[str, Moves] = {
     "gather": _gather,
     "scatter": _scatter,
     "masked_select": _masked_select,
-    "duplicate": lambda r, c: [_same_order(r, c, (r, c))],
-    "contiguous": lambda r, c: [_same_order(r, c, (r, c))],
 }
 _MORE: dict[str, Callable[[], Sequence[Move]]] = {"roll": _many_axes}
 
