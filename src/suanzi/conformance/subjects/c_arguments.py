@@ -91,10 +91,9 @@ class Arguments:
         if "vec2" not in self.given or "vec2" in {item.name for item in self.function.items}:
             return
         first, second = self.given.get("vec1"), self.given["vec2"]
-        if isinstance(first, Data) and isinstance(second, Data) and second.layout != "destroyed":
-            if (first.dtype, first.shape) == (second.dtype, second.shape):
-                return
-        raise Unsaid("in C as it is printed, op_dot_bwd2 has no vec2")
+        there = isinstance(first, Data) and isinstance(second, Data)
+        if not there or second.layout == "destroyed" or _kind(first) != _kind(second):
+            raise Unsaid("in C as it is printed, op_dot_bwd2 has no vec2")
 
     def _argument(self, item: Item) -> Any:
         name, given = item.name, item.name in self.given
@@ -346,6 +345,10 @@ class Arguments:
         if not self._tensors:
             raise Unsaid("in C, a scalar has the dtype of a tensor, and there is none")
         return self._tensors[0].dtype
+
+
+def _kind(x: Any) -> tuple[str, tuple[int, ...]]:
+    return x.dtype, x.shape
 
 
 def _c_dtype(value: Any) -> DataType:
