@@ -27,13 +27,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for each core
 
 import suanzi as sz
 from fuzzing.judging import Finding, verdict
 from fuzzing.making import NAMES, call_of
 from fuzzing.shrinking import as_python, in_child, shrunk
 
-HANG = 30
+HANG = 60
 """Seconds after which a call counts as hanging."""
 ROOM = 3 << 30
 """Bytes that a process may take beyond what it begins with."""
@@ -121,6 +122,7 @@ def _work(worker: Worker, write: int, seed: int, names: tuple[str, ...], calls: 
     from fuzzing import truth
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sz.set_num_threads(2)
     pages = int(Path("/proc/self/statm").read_text().split()[0]) if _linux() else 0
     if pages:
         most = pages * resource.getpagesize() + ROOM
