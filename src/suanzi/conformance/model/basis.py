@@ -98,6 +98,8 @@ def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
     if isinstance(expected, Either):
         names = " or ".join(expected.readings)
         return Why("reading", expected.erratum, f"it can be read as {names}")
+    if isinstance(expected, Refused) and found.basis == "letter":
+        return _of_refusal(case, expected)
     for dtype in _dtypes_of(expected):
         if dtype not in STANDARD_DTYPES | _ALSO.get(case.op, frozenset()):
             return Why("extension", "6.2", f"its result is {dtype}, no dtype of the standard")
@@ -170,6 +172,11 @@ def _of_status(case: Case, clause: str) -> Why | None:
     expected = case.expect()
     if not isinstance(expected, Refused):
         return Why("letter", clause, "the clause lists SUCCESS, and the arguments are as it says")
+    return _of_refusal(case, expected)
+
+
+def _of_refusal(case: Case, expected: Refused) -> Why:
+    clause = case.interface.clause
     listed = [s.name for s in expected.statuses if s in case.interface.statuses]
     if listed:
         return Why("letter", clause, f"the clause lists {' and '.join(listed)} for such a call")

@@ -32,7 +32,8 @@ class Followed:
 
     def __str__(self) -> str:
         said = ", ".join(f"{name} ({n})" for name, n in self.readings.items())
-        return f"{self.erratum}: {said or 'any'}" + ("" if self.consistent else "; not the same")
+        mixed = "" if self.consistent else "; more than one"
+        return f"{self.erratum}: {said or 'any of them'}{mixed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""

@@ -228,7 +228,7 @@ def _bases(run: Run) -> Table:
         if some:
             count = counts(some)
             broken = sum(r.bad and r.known is None and (r.broken or name) == name for r in some)
-            other = count["failed"] + count["crashed"] + count["hung"] - broken
+            other = sum(r.bad and r.known is None for r in some) - broken
             rows.append(
                 (
                     Cell(name),
@@ -256,8 +256,10 @@ def _readings(run: Run) -> list[Part]:
     found = followed(run.results)
     if not found:
         return []
-    style: Style = "" if all(one.consistent for one in found) else "warn"
-    return [Line("readings: " + "; ".join(map(str, found)), style)]
+    return [
+        Line("readings that it follows, by erratum", "bold"),
+        *(Line(str(one), "" if one.consistent else "warn", 2) for one in found),
+    ]
 
 
 def _levels(run: Run) -> Table:
