@@ -369,7 +369,7 @@ def _wrong(
         + f"{show(got[i])}, not {show(wanted.truth[i])}{_only_the_sign(got[i], wanted.truth[i])}"
         for i in wrong[:3]
     )
-    more = " ..." if count > 3 else ""
+    more = " ..." if count > len(wrong[:3]) else ""
     return f"{count} of {len(wanted.truth)} elements: {first}{more}"
 
 
