@@ -1,4 +1,4 @@
-"""What is said of an answer of the wrong kind: a status, a number of outputs, an output too many."""
+"""What is said of an answer of the wrong kind: a status, or a number of outputs."""
 
 from __future__ import annotations
 

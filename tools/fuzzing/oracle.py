@@ -49,8 +49,9 @@ MOVING: dict[str, Callable[..., Any]] = {
     "expand": lambda input, shape: np.broadcast_to(input, shape),
     "diag": lambda input: np.diag(input),
     "gather": lambda input, index: np.take(input, index, 0) if index.ndim == 1 else None,
+    # Axis -1 is none, to us.
     "cumsum": lambda input, axis: (
-        np.cumsum(input, axis, input.dtype) if input.dtype.kind in "iu" else None
+        np.cumsum(input, axis, input.dtype) if input.dtype.kind in "iu" and axis != -1 else None
     ),
     "masked_select": lambda input, mask: input[mask] if mask.shape == input.shape else None,
 }
