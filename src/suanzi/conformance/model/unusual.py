@@ -14,7 +14,7 @@ import numpy as np
 from suanzi.conformance.model.numbers import PARTS, limits
 from suanzi.conformance.subjects.wire import Data
 
-_FLOATS = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
+_FLOATS: dict[str, Any] = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 OVERFLOWING = frozenset(
     "add sub mul muladd div floordiv mod abs reciprocal bitwise_left_shift trace cumsum cumsum_bwd "

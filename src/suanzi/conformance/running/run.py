@@ -163,7 +163,7 @@ def _facts(case: Case, expected: Expected | None = None, *, wrong: bool = False)
     return facts | ({"broken": reason.basis, "because": str(reason)} if wrong else {})
 
 
-def _told(subject: Asked, case: Case) -> dict[str, str]:
+def _told(subject: Asked, case: Case) -> dict[str, Any]:
     """Return what else is said of a case that went wrong."""
     return {
         "call": call_of(case),
