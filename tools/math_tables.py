@@ -86,6 +86,14 @@ def parts_of_half_pi() -> str:
     return f"constexpr f64 half_pi[] = {{{numbers}}};"
 
 
+def rest_of_half_pi() -> str:
+    """Return what the first part of pi/2 leaves, as a sum of two float64."""
+    unit = mpf(2) ** -32
+    rest = mp.pi / 2 - mp.floor(mp.pi / 2 / unit) * unit
+    numbers = ", ".join(literal(p, False) for p in (rest, rest - mpf(float(rest))))
+    return f"constexpr f64 half_pi_rest[] = {{{numbers}}};"
+
+
 def half_pi_in_single() -> str:
     """Return pi/2 as a sum of three float32."""
     rest, parts = mp.pi / 2, []
@@ -136,6 +144,7 @@ def main() -> None:
         f"ln2_low = {literal(ln2 - cut(ln2), False)};"
     )
     print(parts_of_half_pi())
+    print(rest_of_half_pi())
     print(half_pi_in_single())
     for line in (*polynomials(), *logarithms()):
         print(line)
