@@ -173,9 +173,7 @@ def test_true_divide_and_reciprocal_of_integers(name: str, rules: str) -> None:
         ]
         check(got, out, expected, (len(xs), len(ys)))
         if name == "bool":  # which Table 66 does not have
-            with pytest.raises(
-                sz.TypeMismatch, match=r"^reciprocal \(7\.2\.4\.12\): bool is refused"
-            ):
+            with pytest.raises(sz.TypeMismatch, match=r"^reciprocal .*: bool is refused"):
                 sz.reciprocal(pack(name, xs))
             return
         once = sz.reciprocal(pack(name, xs))
