@@ -62,7 +62,7 @@ def test_zero_is_something_to_say() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        {"schema": "suanzi-conformance/2"},
+        {"schema": "suanzi-conformance/3"},
         {},
         [],
         None,

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
+from suanzi.conformance.model.blocks import unpacked
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
@@ -22,6 +23,8 @@ NOT_TRIED = "not tried"
 
 SCHEMA = "suanzi-conformance/1"
 """The form of a report as data; another number is another form."""
+PACKED = "suanzi-conformance/2"
+"""The same of many cases: what passed, or has no answer, stands in blocks."""
 
 
 @dataclass(frozen=True)
@@ -191,22 +194,26 @@ class Run:
     def from_dict(cls, data: Mapping[str, Any]) -> Run:
         """Return a run from what `to_dict` gave."""
         schema = data.get("schema") if isinstance(data, Mapping) else None
-        if schema != SCHEMA:
+        if schema not in (SCHEMA, PACKED):
             raise InvalidArgument(
-                f"a report of the schema {schema!r} cannot be read; this version reads {SCHEMA!r}."
+                f"a report of the schema {schema!r} cannot be read; this version reads {SCHEMA!r} "
+                f"and {PACKED!r}."
             )
         try:
             return cls(
                 subject=dict(data["subject"]),
                 settings=dict(data["settings"]),
-                results=[Result.from_dict(one) for one in data["results"]],
+                results=[
+                    Result.from_dict(one)
+                    for one in (*data["results"], *unpacked(data.get("blocks", ())))
+                ],
                 seconds=float(data.get("seconds", 0.0)),
                 unused=list(data.get("unused", ())),
                 unfinished=list(data.get("unfinished", ())),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InvalidArgument(
-                f"the report is not what {SCHEMA!r} says: {type(error).__name__}: {error}."
+                f"the report is not what {schema!r} says: {type(error).__name__}: {error}."
             ) from None
 
 

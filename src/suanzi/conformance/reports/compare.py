@@ -13,8 +13,9 @@ from suanzi.status import InvalidArgument
 
 SCHEMA = "suanzi-comparison/1"
 _FIRST = 10
-# Of the same bits, measured twice, the error may differ in the last digits.
-_SAME = 1e-9
+# Of the same bits, measured twice, the error may differ in the last digits; and a report of many
+# cases has four of them.
+_SAME = 1e-3
 _IGNORED = frozenset({"started", "jobs", "ids", "timeout", "deviations", "interrupted"})
 
 
