@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def to_json(run: Run) -> str:
     """Return a run as JSON, one result or block a line, so that a difference of two is readable."""
     data = to_data(run)
     lists = {name: data.pop(name) for name in ("results", "blocks") if name in data}
-    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)[:-2]
+    text = json.dumps(_finite(data), indent=1, ensure_ascii=False, allow_nan=False)[:-2]
     for name, some in lists.items():
         space = (", ", ": ") if name == "results" else (",", ":")
         lines = ",\n  ".join(
@@ -62,6 +63,15 @@ def to_json(run: Run) -> str:
         )
         text += f',\n "{name}": [\n  {lines}\n ]'
     return text + "\n}\n"
+
+
+def _finite(x: Any) -> Any:
+    """Return data with numbers that JSON does not have as strings, as in the results."""
+    if isinstance(x, dict):
+        return {name: _finite(value) for name, value in x.items()}
+    if isinstance(x, list | tuple):
+        return [_finite(value) for value in x]
+    return repr(x) if isinstance(x, float) and not math.isfinite(x) else x
 
 
 def write(run: Run, path: str | PathLike[str]) -> None:
