@@ -119,7 +119,7 @@ FAULTS = (
         "std::int64_t n_rows = std::min(edge, rows - row), n_columns = std::min(edge, columns - column);",
         "std::int64_t n_rows = std::min(edge, rows - row), n_columns = std::min(edge, columns - column);\n"
         "      if (planted(#) && n_columns < edge && n_columns > 1 && column > 0) --n_columns;",
-        "transpose",
+        "contiguous reshape",
     ),
     Fault(
         "roll of exactly 5, 9 or 13 axes forgets the last",

@@ -22,7 +22,7 @@ def answer(dtype: str, output: Output, wrong: dict[int, bytes]) -> Data:
     assert isinstance(output.truth, Picked)
     units = units_of(dtype, output.truth.base)
     size = len(units[0])
-    raw = bytearray(joined(units, output.truth.index))
+    raw = bytearray(joined(units, output.truth.which))
     for at, other in wrong.items():
         raw[at * size : (at + 1) * size] = other
     return Data(dtype, output.shape, bytes(raw))
@@ -45,8 +45,8 @@ def test_as_one_by_one(dtype: str, bound: str, cycle: bool) -> None:
     if bound == "allowed":
         output = replace(output, allowed=Picked((Fraction(1, 1000),) * 13, index))
     other = units_of(dtype, tuple(ordinary(dtype, 1, "other", 3, 3)))[0]
-    nudged = bytes([units_of(dtype, few)[output.truth.index[500]][0] ^ 1])
-    rest = units_of(dtype, few)[output.truth.index[500]][1:]
+    nudged = bytes([units_of(dtype, few)[output.truth.which[500]][0] ^ 1])
+    rest = units_of(dtype, few)[output.truth.which[500]][1:]
     for wrong in ({}, {999: other}, {0: other, 17: other, 500: other}, {500: nudged + rest}):
         found = answer(dtype, output, wrong)
         got, right = judge(found, output), judge(found, plain(output))

@@ -7,6 +7,7 @@ a million of them are compared as bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import prod
 from random import Random
 from typing import Any
@@ -44,6 +45,9 @@ def sized_cases(
             some = random.sample(matrix, min(len(matrix), 1 if wanted.quick else 2))
         for move in some:
             yield sized_case(op, dtype, move)
+        if dtype in (chief, "int32"):
+            move = next(iter(moves(100, 131)))
+            yield sized_case(op, dtype, replace(move, title=f"{move.title} by columns"), "columns")
     if not wanted.quick:
         other, move = Random(f"large {op}").choice(dtypes), next(iter(moves(*LARGE)))
         for dtype in dict.fromkeys((chief, other)):

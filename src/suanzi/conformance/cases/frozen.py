@@ -56,7 +56,7 @@ def to_data(x: Any) -> Any:
     if isinstance(x, Refused):
         return {"refused": _facts(x)}
     if isinstance(x, Picked):
-        return {"picked": {"base": to_data(x.base), "index": _index(x.index)}}
+        return {"picked": {"base": to_data(x.base), "index": _index(x.which)}}
     if isinstance(x, Check):
         return {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}
     if isinstance(x, Either):
@@ -117,7 +117,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def _index(index: Sequence[int]) -> dict[str, Any]:
     """Return indices in few characters: they repeat, or are thousands of small numbers."""
     if isinstance(index, Cycle):
-        return {"period": index.period, "count": index.count}
+        return {"period": index.period, "count": index.size}
     packed = zlib.compress(struct.pack(f"<{len(index)}H", *index), 9)
     return {"packed": base64.b64encode(packed).decode()}
 

@@ -20,7 +20,7 @@ def is_right(raw: bytes, dtype: str, truth: Picked[Value]) -> bool:
     >>> is_right(b"\\1\\2\\1", "int8", Picked((1, 2), Cycle(2, 3)))
     True
     """
-    return raw == joined(units_of(dtype, truth.base), truth.index)
+    return raw == joined(units_of(dtype, truth.base), truth.which)
 
 
 def answers_of(raw: bytes, size: int, truth: Picked[Value]) -> Answers:
@@ -30,15 +30,15 @@ def answers_of(raw: bytes, size: int, truth: Picked[Value]) -> Answers:
     >>> found[0, b"\\1"], found[1, b"\\2"], found[1, b"\\3"]
     ((3, 0), (2, 1), (1, 5))
     """
-    step = truth.index.period if isinstance(truth.index, Cycle) else _ROW
+    step = truth.which.period if isinstance(truth.which, Cycle) else _ROW
     rows: dict[tuple[bytes, object], list[int]] = {}
     for at in range(0, len(truth), step):
         # Where the truth repeats, that of every row is the same.
-        which = None if isinstance(truth.index, Cycle) else tuple(truth.index[at : at + step])
+        which = None if isinstance(truth.which, Cycle) else tuple(truth.which[at : at + step])
         rows.setdefault((raw[at * size : (at + step) * size], which), []).append(at)
     found: Answers = {}
     for (row, _), places in rows.items():
-        for i, k in enumerate(truth.index[places[0] : places[0] + step]):
+        for i, k in enumerate(truth.which[places[0] : places[0] + step]):
             pair = k, row[i * size : (i + 1) * size]
             often, first = found.get(pair, (0, places[0] + i))
             found[pair] = often + len(places), min(first, places[0] + i)

@@ -137,7 +137,7 @@ def _lenient_picked(wanted: Output, truth: Picked[Value]) -> Output:
     own = wanted.allowed
     assert own is None or isinstance(own, Picked)
     few = lenient(replace(wanted, truth=truth.base, allowed=None if own is None else own.base))
-    return replace(few, truth=truth, allowed=Picked(tuple(few.allowed or ()), truth.index))
+    return replace(few, truth=truth, allowed=Picked(tuple(few.allowed or ()), truth.which))
 
 
 def _judge_picked(

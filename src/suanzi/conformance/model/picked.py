@@ -22,13 +22,13 @@ class Cycle(Sequence[int]):
     """
 
     def __init__(self, period: int, count: int) -> None:
-        self.period, self.count = period, count
+        self.period, self.size = period, count
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
     def __iter__(self) -> Iterator[int]:
-        whole, rest = divmod(self.count, self.period)
+        whole, rest = divmod(self.size, self.period)
         for _ in range(whole):
             yield from range(self.period)
         yield from range(rest)
@@ -41,8 +41,8 @@ class Cycle(Sequence[int]):
 
     def __getitem__(self, i: int | slice) -> int | Sequence[int]:
         if isinstance(i, slice):
-            return [k % self.period for k in range(*i.indices(self.count))]
-        return range(self.count)[i] % self.period
+            return [k % self.period for k in range(*i.indices(self.size))]
+        return range(self.size)[i] % self.period
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,23 +54,23 @@ class Picked(Sequence[T], Generic[T]):
     """
 
     base: tuple[T, ...]
-    index: Sequence[int]
+    which: Sequence[int]
     """Which of them each element is."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Picked) and (self.base, [*self.index]) == (
+        return isinstance(other, Picked) and (self.base, [*self.which]) == (
             other.base,
-            [*other.index],
+            [*other.which],
         )
 
     def __hash__(self) -> int:
         return hash((self.base, len(self)))
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self.which)
 
     def __iter__(self) -> Iterator[T]:
-        return map(self.base.__getitem__, self.index)
+        return map(self.base.__getitem__, self.which)
 
     @overload
     def __getitem__(self, i: int) -> T: ...
@@ -80,8 +80,8 @@ class Picked(Sequence[T], Generic[T]):
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            return tuple(self.base[k] for k in self.index[i])
-        return self.base[self.index[i]]
+            return tuple(self.base[k] for k in self.which[i])
+        return self.base[self.which[i]]
 
 
 def joined(units: Sequence[bytes], index: Sequence[int]) -> bytes:
@@ -91,7 +91,7 @@ def joined(units: Sequence[bytes], index: Sequence[int]) -> bytes:
     (b'ababa', b'bba')
     """
     if isinstance(index, Cycle):
-        whole, rest = divmod(index.count, index.period)
+        whole, rest = divmod(index.size, index.period)
         once = b"".join(units[: index.period])
         return once * whole + b"".join(units[:rest])
     return b"".join(map(units.__getitem__, index))
