@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import struct
-from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
@@ -332,6 +331,8 @@ def _by_equations(op: Operator, real: Tensor, dt: DType, down: bool) -> Tensor |
     None where that says nothing: of equal elements, whose s is 0, and of elements so far from 0
     that no zero point reaches it.
     """
+    from fractions import Fraction
+
     import numpy as np
 
     lows, highs, _ = _core.value_range(real, -1)

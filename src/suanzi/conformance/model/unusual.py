@@ -6,16 +6,24 @@ It is looked for in the bytes of the operands, as a truth takes long.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
-import numpy as np
-
-from suanzi.conformance.model.numbers import PARTS, limits
+from suanzi.conformance.model.numbers import FORMATS, PARTS, decode, limits
 from suanzi.conformance.subjects.wire import Data
 
-_FLOATS: dict[str, Any] = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
-_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_FLOATS = {"float16": "e", "float32": "f", "float64": "d"}
+_INTEGERS = {
+    f"{sign}int{bits}": code if sign else code.lower()
+    for bits, code in ((8, "B"), (16, "H"), (32, "I"), (64, "Q"))
+    for sign in ("", "u")
+}
+_LEAST = {"float16": 2.0**-14, "float32": 2.0**-126, "float64": 2.0**-1022}
+"""The smallest normal numbers."""
+_MANY = 1 << 14
+"""Elements from which on a sum is not made, but bounded by the largest of them."""
 OVERFLOWING = frozenset(
     "add sub mul muladd div floordiv mod abs reciprocal bitwise_left_shift trace cumsum cumsum_bwd "
     "reduce reduce_bwd matmul dot dot_bwd1 dot_bwd2 scatter".split()
@@ -33,32 +41,46 @@ def tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Data]]:
 
 def not_ordinary(data: Data) -> str | None:
     """Return what a tensor holds beside normal numbers and zero, in a word."""
-    kind = _FLOATS.get(PARTS.get(data.dtype, data.dtype))
-    if kind is None or not data.raw:
+    part = PARTS.get(data.dtype, data.dtype)
+    if part not in _FLOATS:
         return None
-    sizes = np.abs(np.frombuffer(data.raw, kind))
-    if not np.isfinite(sizes).all():
-        return "NaN" if np.isnan(sizes).any() else "infinities"
-    if ((sizes < np.finfo(kind).tiny) & (sizes > 0)).any():
+    sizes = [abs(x) for x in _unpacked(_distinct(data), _FLOATS[part])]
+    if not all(map(math.isfinite, sizes)):
+        return "NaN" if any(map(math.isnan, sizes)) else "infinities"
+    if any(0 < x < _LEAST[part] for x in sizes):
         return "subnormal numbers"
     return None
 
 
-def numbers(data: Data) -> Any:
-    """Return the elements of a tensor of integers, floats or bool as NumPy has them, or None."""
-    if data.dtype not in _FLOATS and data.dtype not in _INTEGERS and data.dtype != "bool":
-        return None
-    return np.frombuffer(data.raw, data.dtype).reshape(data.shape)
+def _distinct(data: Data) -> bytes:
+    """Return the bytes of every element that there is, not of every place."""
+    return data.raw[: data.repeats]
+
+
+def _unpacked(raw: bytes, code: str) -> tuple[Any, ...]:
+    return struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw)
+
+
+def _code(dtype: str) -> str | None:
+    """Return how elements of real numbers are unpacked; None of others."""
+    return "B" if dtype == "bool" else _FLOATS.get(dtype) or _INTEGERS.get(dtype)
 
 
 def has_ties(data: Data, axis: int) -> bool:
     """Tell whether two elements along an axis are equal, as -0 and 0 are."""
-    found = numbers(data)
-    if found is None or not found.ndim or not -found.ndim <= axis < found.ndim:
+    code, rank = _code(data.dtype), len(data.shape)
+    if code is None or not -rank <= axis < rank:
         return False
-    ordered = np.sort(found, axis=axis)
-    last = np.moveaxis(ordered, axis, -1)
-    return bool((last[..., 1:] == last[..., :-1]).any())
+    length = data.shape[axis]
+    if data.repeats and length * struct.calcsize(code) > data.repeats:
+        return True
+    inner = math.prod(data.shape[axis % rank + 1 :])
+    found = _unpacked(data.raw, code)
+    return any(
+        len(set(found[first : first + length * inner : inner])) < length
+        for outer in range(0, len(found), length * inner)
+        for first in range(outer, outer + inner)
+    )
 
 
 def may_overflow(op: str, arguments: Mapping[str, Any]) -> bool:
@@ -69,44 +91,56 @@ def may_overflow(op: str, arguments: Mapping[str, Any]) -> bool:
     if not given:
         return False
     low, high = limits(given[0].dtype)
-    each = [np.frombuffer(x.raw, x.dtype).astype(np.float64).reshape(x.shape) for x in given]
-    with np.errstate(over="ignore"):
-        return bool(_bound(op, each, arguments, signed=low < 0) > high)
+    return _bound(op, given, arguments, signed=low < 0) > high
 
 
-def _bound(op: str, each: list[Any], arguments: Mapping[str, Any], signed: bool) -> float:
+def _bound(op: str, given: list[Data], arguments: Mapping[str, Any], signed: bool) -> float:
     """Return a size that the results do not exceed, or not by much; without end for others."""
-    first, *others = (np.abs(x) for x in each)
-    most, other = first.max(), max((x.max() for x in others), default=0.0)
+    each = [_unpacked(_distinct(x), _INTEGERS[x.dtype]) for x in given]
+    most, *others = (max(map(abs, x)) for x in each)
+    other = max(others, default=0)
     if op in ("reduce", "reduce_bwd", "cumsum", "cumsum_bwd"):
-        mode = arguments.get("mode", "SUM")
-        if mode not in ("SUM", "PROD", "MEAN"):
-            return 0.0
-        add = np.prod if mode == "PROD" else np.sum
-        axis = arguments.get("axis")
-        axes = axis if isinstance(axis, tuple) and axis else None
-        return float(np.max(add(first, axis=axes)))
+        return _added(given[0], arguments, most)
     if op == "sub" and not signed:
-        return math.inf if len(each) > 1 and _below(*each) else most
+        return math.inf if len(each) < 2 or _below(given, each) else most
     if op == "bitwise_left_shift":
-        by = each[1] if len(each) > 1 else arguments.get("shift")
-        if not isinstance(by, int | np.ndarray):
+        by = each[1] if len(each) > 1 else [arguments.get("shift")]
+        if not all(isinstance(n, int) and 0 <= n <= 63 for n in by):
             return math.inf
-        return math.inf if np.min(by) < 0 or np.max(by) > 63 else most * 2.0 ** float(np.max(by))
+        return most * 2 ** max(by)
     if op in ("matmul", "dot", "dot_bwd1", "dot_bwd2"):
-        return float(most * other * max(max(x.shape, default=1) for x in each))
+        return most * other * max(max(x.shape, default=1) for x in given)
     if op == "muladd":
-        return float(most * other + other)
+        return most * other + other
     if op == "trace":
-        return float(most * max(first.shape))
+        return most * max(given[0].shape)
     if op == "mul":
-        return float(most * other)
-    return float(most + other) if op in ("add", "sub", "scatter") else float(most)
+        return most * other
+    return most + other if op in ("add", "sub", "scatter") else most
 
 
-def _below(x: Any, y: Any) -> bool:
+def _added(data: Data, arguments: Mapping[str, Any], most: int) -> float:
+    """Return what sums or products along the axes of a call do not exceed."""
+    mode, axis = arguments.get("mode", "SUM"), arguments.get("axis")
+    if mode not in ("SUM", "PROD", "MEAN"):
+        return 0
+    rank = len(data.shape)
+    axes = {a % rank for a in axis} if isinstance(axis, tuple) and axis else set(range(rank))
+    if data.size > _MANY:
+        count = math.prod(data.shape[a] for a in axes)
+        return math.inf if mode == "PROD" else most * count
+    sizes = [abs(x) for x in _unpacked(data.raw, _INTEGERS[data.dtype])]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place, x in zip(product(*map(range, data.shape)), sizes, strict=True):
+        groups.setdefault(tuple(n for a, n in enumerate(place) if a not in axes), []).append(x)
+    return max(map(math.prod if mode == "PROD" else sum, groups.values()), default=0)
+
+
+def _below(given: Sequence[Data], each: Sequence[Sequence[int]]) -> bool:
     """Tell whether an element is less than the one that is taken from it."""
-    return bool((x < y).any()) if x.shape == y.shape else bool(x.min() < y.max())
+    if given[0].shape != given[1].shape or given[0].repeats != given[1].repeats:
+        return min(each[0]) < max(each[1])
+    return any(x < y for x, y in zip(*each, strict=True))
 
 
 def fits(data: Data, dtype: str) -> bool:
@@ -115,15 +149,17 @@ def fits(data: Data, dtype: str) -> bool:
         return True
     if data.dtype in PARTS:
         return dtype in PARTS
-    found = numbers(data)
-    if found is None or not found.size:
+    code = _code(data.dtype)
+    if code is None or not data.raw:
         return True
+    found = _unpacked(_distinct(data), code)
     if dtype in _INTEGERS:
         low, high = limits(dtype)
-        if not np.isfinite(found).all() if found.dtype.kind == "f" else False:
-            return False
-        return low <= int(found.min()) and int(found.max()) <= high
+        return all(math.isfinite(x) and low <= int(x) <= high for x in found)
     part = PARTS.get(dtype, dtype)
     if part not in _FLOATS:
         return True
-    return float(np.abs(found.astype(np.float64)).max()) <= float(np.finfo(_FLOATS[part]).max)
+    form = FORMATS[part]
+    return all(abs(x) <= decode(form, form.largest).value for x in found if math.isfinite(x)) and (
+        all(map(math.isfinite, found))
+    )
