@@ -132,9 +132,16 @@ class Changed(Adapter):
     def __init__(self, change: Any) -> None:
         super().__init__()
         self.change = change
+        self.inputs: list[Any] = []
+
+    def create(self, data: Data) -> Any:
+        self.inputs.append(super().create(data))
+        return self.inputs[-1]
 
     def read(self, x: Any) -> Data:
         data = super().read(x)
+        if any(x is one for one in self.inputs):  # else it would seem that the call changed them
+            return data
         if data.dtype not in FORMATS or data.scale is not None:
             return data
         made = tensor(data.dtype, [self.change(data.dtype, v) for v in values(data)], data.shape)
