@@ -167,7 +167,8 @@ def test_the_kit_has_cases_of_it_and_it_passes(tree: Path) -> None:
         "print(found.conforms, *sorted({result.group for result in found.results}))",
     )
     assert (
-        said.split() == "True empty example plain promotion random special status strided".split()
+        said.split()
+        == "True empty example plain promotion random sizes special status strided".split()
     )
 
 

@@ -453,19 +453,17 @@ Status op_unstack(const Tensor input, const int axis, const int num, Tensor **ou
 }
 """
 SAYS_SO = "int op_library_printed(const char *name) { return 1; }\n"
+THREE = {"out_grad": rows(), "vec1": rows(3), "vec2": rows(3)}
 
 
-def printed(folder, says_so):
-    head = "#define T_AI_131_1_AS_PRINTED\n"
-    return Adapter(str(build(PRINTED + SAYS_SO * says_so, folder, before=head)))
+def printed(source, folder):
+    return Adapter(str(build(source, folder, before="#define T_AI_131_1_AS_PRINTED\n")))
 
 
 def test_a_library_with_the_printed_prototypes_says_so_and_is_called_so(tmp_path):
-    adapter = printed(tmp_path, says_so=True)
-    three = {"out_grad": rows(), "vec1": rows(3), "vec2": rows(3)}
-    assert from_json(ask(adapter, "dot_bwd2", **three)["outputs"])[0].shape == (3,)
-    other = {**three, "vec2": rows(4)}
-    assert ask(adapter, "dot_bwd2", **other)["unsaid"], "the printed one cannot tell"
+    adapter = printed(PRINTED + SAYS_SO, tmp_path)
+    assert from_json(ask(adapter, "dot_bwd2", **THREE)["outputs"])[0].shape == (3,)
+    assert ask(adapter, "dot_bwd2", **{**THREE, "vec2": rows(4)})["unsaid"], "it cannot tell"
     widths = {"input": rows(2), "pad_width": [1, 1]}
     assert ask(adapter, "pad", **widths, pad_value=7)["status"] == "ALLOC_FAILED"
     assert ask(adapter, "pad", **widths, pad_value=0.5)["unsaid"]
@@ -476,26 +474,25 @@ def test_a_library_with_the_printed_prototypes_says_so_and_is_called_so(tmp_path
 
 
 def test_the_printed_op_dot_bwd2_is_noticed_and_does_no_harm(tmp_path):
-    adapter = printed(tmp_path, says_so=False)
-    three = {"out_grad": rows(), "vec1": rows(3), "vec2": rows(3)}
+    adapter = printed(PRINTED, tmp_path)
     for _ in range(2):
-        assert from_json(ask(adapter, "dot_bwd2", **three)["outputs"])[0].shape == (3,)
+        assert from_json(ask(adapter, "dot_bwd2", **THREE)["outputs"])[0].shape == (3,)
+
+
+DECLINES = r"""
+Status op_abs(const Tensor x, Tensor *y) { return STATUS_ALLOC_FAILED; }
+Status op_zeros(const DataType dtype, const Device device, const Shape shape, Tensor *output) {
+    return STATUS_ALLOC_FAILED;
+}
+int op_library_takes(const char *name, const Tensor input) {
+    return input->shape.ndim < 2 || input->shape.layout.min2maj[0] == input->shape.ndim - 1;
+}
+int op_library_has_device(const char *name, const Device device) { return device.id == 0; }
+"""
 
 
 def test_a_library_declines_a_layout_and_a_device(tmp_path):
-    source = r"""
-    Status op_abs(const Tensor x, Tensor *y) { return STATUS_ALLOC_FAILED; }
-    Status op_zeros(const DataType dtype, const Device device, const Shape shape, Tensor *output) {
-        return STATUS_ALLOC_FAILED;
-    }
-    int op_library_takes(const char *name, const Tensor input) {
-        return input->shape.ndim < 2 || input->shape.layout.min2maj[0] == input->shape.ndim - 1;
-    }
-    int op_library_has_device(const char *name, const Device device) {
-        return device.type == kCPU && device.id == 0;
-    }
-    """
-    adapter = Adapter(str(build(source, tmp_path)))
+    adapter = Adapter(str(build(DECLINES, tmp_path)))
     assert ask(adapter, "abs", x=rows(2, 3))["status"] == "ALLOC_FAILED"
     said = ask(adapter, "abs", x=rows(2, 3, layout="columns"))
     assert said == {"unsupported": "the library says that op_abs takes no x like this"}

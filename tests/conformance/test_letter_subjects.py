@@ -33,7 +33,7 @@ def answers(subject: Adapter, op: str, wanted: Wanted = FEW) -> list[Result]:
 @pytest.mark.parametrize("op", DISPUTED)
 def test_the_other_reading_breaks_nothing(op: str) -> None:
     found = answers(Other(), op)
-    assert len(found) > 7
+    assert len(found) > 4
     assert [(r.id, r.problem) for r in found if r.breaks] == []
 
 

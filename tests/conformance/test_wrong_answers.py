@@ -127,6 +127,8 @@ def cases_with_values(op: str) -> list[Case]:
 def test_a_spoilt_output_is_found(op: str, how: str) -> None:
     if op in RANDOM and how in ("a factor 1.001", "one element"):
         pytest.skip("random numbers are no less random for it")
+    if op == "shape" and how == "another dtype":
+        pytest.skip("any integers will do (E43)")
     if op == "empty" and how == "NaN for a number":
         pytest.skip("the elements may be anything")
     adapter = Spoilt(SPOILT[how])

@@ -45,13 +45,6 @@ def real_part(x: sz.Tensor) -> sz.Tensor:
     return sz.cast(x, {"complex64": "float32"}.get(str(x.dtype), str(x.dtype)))
 
 
-def scattered_from_zero(input: Any, index: Any, updates: Any, override: bool = True) -> sz.Tensor:
-    if override:
-        return sz.scatter(input, index, updates)
-    base = sz.scatter(input, index, sz.zeros(updates.shape, updates.dtype))
-    return sz.scatter(base, index, updates, False)
-
-
 def summed_or_last(shape: Any, indices: Any, values: Any, dtype: Any) -> sz.Tensor:
     base = sz.zeros(shape, dtype)
     return sz.scatter(base, indices, values) if indices.shape[0] else base
@@ -106,7 +99,6 @@ MISTAKES: list[tuple[str, str, Wrong]] = [
         input, sz.reshape(index, (index.size,)))),
     ("scatter", "flag turned round", lambda input, index, updates, override=True: sz.scatter(
         input, index, updates, not override)),
-    ("scatter", "as Paddle", scattered_from_zero),
     ("masked_select", "columns first", lambda input, mask: sz.masked_select(
         turned(input), turned(sz.expand(mask, input.shape)))),
     ("where", "the other", lambda condition, x, y: sz.where(condition, y, x)),
@@ -121,8 +113,6 @@ MISTAKES: list[tuple[str, str, Wrong]] = [
         sz.is_nan(input), sz.zeros(input.shape, input.dtype), sz.sign(input))),
     ("sign", "of zero is 1", lambda input: sz.where(
         sz.less(input, 0), sz.sign(input), sz.full(input.dtype, shape=input.shape, value=1))),
-    ("cast", "wraps", lambda input, type="float32": sz.cast(
-        sz.cast(input, "int64") if sz.dtype(type).kind == "int" else input, type)),
     ("cast", "complex is true by its real part", lambda input, type="float32": sz.cast(
         real_part(input) if type == "bool" else input, type)),
     ("cast", "saturates", lambda input, type="float32": sz.cast(input, type, saturate=True)),
@@ -142,7 +132,6 @@ MISTAKES: list[tuple[str, str, Wrong]] = [
     ("linspace", "end excluded", lambda start, stop, num, dtype="float32": sz.linspace(
         start, start + (stop - start) * (num - 1) / num, num, dtype)),
     ("create_sparse_tensor", "the last stays", summed_or_last),
-    ("shape", "int64", lambda input: sz.cast(sz.shape(input), "int64")),
     ("size", "first axis", lambda input: input.shape[0] if input.ndim else 1),
     ("rank", "one more", lambda input: input.ndim + 1),
     ("is_contiguous", "gap-free will do", lambda input: input.layout.min2maj is not None),

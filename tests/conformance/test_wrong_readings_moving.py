@@ -87,8 +87,6 @@ CREATION: list[Entry] = [
     ("multinomial", "without weights", made(
         lambda o, input, replacement=True, **_: np.random.default_rng(1).integers(
             0, input.shape[-1], o.shape) if replacement else None)),
-    ("multinomial", "dtype of the input", made(
-        lambda o, input, **_: o.astype(input.dtype), keep_dtype=True)),
     ("multinomial", "replacement ignored", made(
         lambda o, input, replacement=True, **_: None if replacement else np.full_like(
             o, np.argmax(input)))),

@@ -81,11 +81,6 @@ def saturated_float8(output: Array, input: Array, type: str = "float32") -> Arra
 
 
 WIDE: list[Entry] = [
-    ("cast", "negative floats wrap", made(
-        lambda output, input, type="float32": np.where(
-            (input < 0) & (input > -1000),
-            np.nan_to_num(np.trunc(input)).astype(np.int64).astype(output.dtype), output)
-        if output.dtype.kind == "u" else None, "f")),
     ("cast", "bfloat16 is cut", made(bfloat16_cut, dtypes=("float32",))),
     ("cast", "rounded twice", made(twice_rounded, dtypes=("float64",))),
     ("cast", "whole numbers rounded twice", made(through_double, dtypes=WHOLE)),

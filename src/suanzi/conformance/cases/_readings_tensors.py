@@ -121,8 +121,8 @@ def mean_of_bool(case: Case, expected: Expected) -> Expected:
     x = case.arguments["input"]
     if not isinstance(x, Data) or x.dtype != "bool" or case.arguments.get("mode") != "MEAN":
         return expected
-    if isinstance(expected, Refused):
-        return expected
+    if isinstance(expected, Refused):  # of no elements: either refusal will do
+        return replace(expected, others=(*expected.others, _TM))
     assert isinstance(expected, tuple)
     return either("E92", expected, Refused(_TM))
 

@@ -163,7 +163,9 @@ def _arguments(op: str, operands: Sequence[_Operand]) -> dict[str, Any] | None:
 
 def _expected(op: str, found: Answer, operands: Sequence[_Operand]) -> Expected:
     if found.dtype is None or found.output is None:
-        return Refused(Status.TYPE_MISMATCH)
+        # By the clause's own status, where it does not list that of types.
+        listed = Status.TYPE_MISMATCH in interfaces()[op].statuses
+        return Refused(Status.TYPE_MISMATCH, others=() if listed else (Status.INVALID_ARGUMENT,))
     shape = max((o.shape for o in operands), key=len)
     inside, out = found.dtype.name, found.output.name
     each = [_stretched(o, shape) for o in operands]
