@@ -222,6 +222,8 @@ def _special(dtype: str) -> tuple[bytes, ...]:
 @cache
 def _small(dtype: str) -> tuple[bytes, ...]:
     """Return the numbers 0 to 4 in a dtype, as bytes."""
+    if dtype == "char":  # to which nothing is cast
+        return tuple(bytes([n]) for n in range(5))
     most = 2 if dtype in ("bool", "uint1") else 5
     return tuple(
         bytes(sz.cast(sz.tensor([n]), sz.dtype(dtype)).storage.memory)[: ITEMSIZE[dtype]]

@@ -244,7 +244,7 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
         due = f"an error ({' or '.join(refusals)}) is due"
         lines += ["try:", f"    {call}", "except Exception as error:",
                   "    print(repr(error))", "    raise SystemExit from None"]  # fmt: skip
-        if len(refusals) == len(found):
+        if all(way.statuses for way in found):
             lines.append(f'raise AssertionError(f"{{outputs}}; {due}")')
     else:
         lines.append(call)
