@@ -27,7 +27,7 @@ def contiguous_cases(
         if not wanted.wants("plain", dtype):
             continue
         values = distinct(dtype, prod(_FROM))
-        steps = [
+        steps: list[list[Any]] = [
             ["make", "x", tensor(dtype, values, _FROM, "columns")],
             ["call", op, {"input": Ref("x"), **arguments}, ["y"]],
             ["call", "is_contiguous", {"input": Ref("y")}, ["answer"]],

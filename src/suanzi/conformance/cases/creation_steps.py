@@ -6,6 +6,7 @@ The steps of a case are lists: `make` a tensor, `call` an interface, `write` int
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
@@ -45,7 +46,7 @@ def _written(op: str, dtype: str, layout: str, shared: bool, because: str) -> Ca
     arguments: dict[str, Any] = {"input": Ref("x")}
     if op in ("wrap_tensor", "create_tensor"):
         arguments = {"dtype": dtype, "shape": list(_SHAPE), "values": Ref("x")}
-    steps = [
+    steps: list[list[Any]] = [
         ["make", "x", _data(dtype, old, layout)],
         ["call", op, arguments, ["y"]],
         ["read", "y"],
@@ -103,6 +104,6 @@ def seeds(op: str, wanted: Wanted) -> Iterator[Case]:
             steps.append(["read", f"y{i}"])
         facts = {"same": same}
         yield Case(
-            op, "plain", dtype, title, {}, lambda f=facts: Check("same_or_not", f), basis=basis,
+            op, "plain", dtype, title, {}, partial(Check, "same_or_not", facts), basis=basis,
             because=because, steps=steps,
         )  # fmt: skip

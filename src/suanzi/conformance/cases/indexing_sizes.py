@@ -13,6 +13,7 @@ from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import ordinary
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, decode, real
 from suanzi.conformance.model.picked import Picked
+from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.indexing_order import first_best, rank, sorted_indices
 
 _LENGTHS = (2, 7, 16, 33, 64, 65, 129, 257, 1025, 4097)
@@ -66,7 +67,7 @@ def _best(op: str, dtype: str, title: str, rows: list[list[Value]], count: int, 
     return Case(op, "sizes", dtype, f"{title} of {word}", {"input": data, "axis": axis}, expect)
 
 
-def _matrix(dtype: str, rows: list[list[Value]], count: int, axis: int) -> sizes.Data:
+def _matrix(dtype: str, rows: list[list[Value]], count: int, axis: int) -> Data:
     length = len(rows[0])
     few = sizes.Few(dtype, [x for row in rows for x in row])
     index = _laid([[k * length + j for j in range(length)] for k in range(len(rows))], count, axis)

@@ -19,10 +19,10 @@ from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import ordinary
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, decode, wrap
+from suanzi.conformance.model.numbers import real as as_real
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.truth.reduction import MODES, reduced, result_dtype, takes
 from suanzi.conformance.truth.sums import added_allowed
-from suanzi.conformance.truth.sums import real as as_real
 
 _ROWS = 5
 """The different rows of a matrix."""

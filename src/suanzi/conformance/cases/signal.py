@@ -236,8 +236,8 @@ def _not_a_number(dtype: str) -> Case:
         second = exact(tensor(dtype, [one] * 4, (1, 4)))
         right = fourier_output(transform(second, [1], True), second, [1], 4, "none", dtype)
         assert right.allowed is not None
-        truth = ((NAN, NAN),) * 4 + right.truth
-        return (Output(dtype, (2, 4), truth, allowed=right.allowed * 2, zero_sign=False),)
+        truth = ((NAN, NAN),) * 4 + tuple(right.truth)
+        return (Output(dtype, (2, 4), truth, allowed=tuple(right.allowed) * 2, zero_sign=False),)
 
     return Case("fft_c2c", "special", dtype, "NaN in one row", {"input": data}, expect)
 

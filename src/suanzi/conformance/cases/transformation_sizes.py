@@ -140,9 +140,11 @@ def _concat(r: int, c: int) -> Iterator[Move]:
         for i in range(r)
         for j in range(c)
     ]
-    tensors = {"input_lists": [(r, first), (r, second)]}
+    tensors: dict[str, tuple[int, ...] | list[tuple[int, ...]]] = {
+        "input_lists": [(r, first), (r, second)]
+    }
     yield Move(f"{r}x{c} along 1", tensors, Result((r, c), tuple(wide)), {"axis": 1})
-    long = {"input_lists": [(3, c), (r - 3, c)]}
+    long: dict[str, tuple[int, ...] | list[tuple[int, ...]]] = {"input_lists": [(3, c), (r - 3, c)]}
     yield Move(f"{r}x{c} along 0", long, Result((r, c), tuple(range(r * c))), {"axis": 0})
 
 

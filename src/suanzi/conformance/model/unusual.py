@@ -97,7 +97,7 @@ def may_overflow(op: str, arguments: Mapping[str, Any]) -> bool:
 def _bound(op: str, given: list[Data], arguments: Mapping[str, Any], signed: bool) -> float:
     """Return a size that the results do not exceed, or not by much; without end for others."""
     each = [_unpacked(_distinct(x), _INTEGERS[x.dtype]) for x in given]
-    most, *others = (max(map(abs, x)) for x in each)
+    most, *others = (int(max(map(abs, x))) for x in each)
     other = max(others, default=0)
     if op in ("reduce", "reduce_bwd", "cumsum", "cumsum_bwd"):
         return _added(given[0], arguments, most)
@@ -107,7 +107,7 @@ def _bound(op: str, given: list[Data], arguments: Mapping[str, Any], signed: boo
         by = each[1] if len(each) > 1 else [arguments.get("shift")]
         if not all(isinstance(n, int) and 0 <= n <= 63 for n in by):
             return math.inf
-        return most * 2 ** max(by)
+        return float(most * 2 ** max(by))
     if op in ("matmul", "dot", "dot_bwd1", "dot_bwd2"):
         return most * other * max(max(x.shape, default=1) for x in given)
     if op == "muladd":
