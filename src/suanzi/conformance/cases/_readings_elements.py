@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -25,12 +26,14 @@ from suanzi.conformance.model.numbers import (
     real,
     wrap,
 )
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.model.picked import Cycle, Picked
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.conformance.truth.functions import FUNCTIONS
 from suanzi.registry import REGISTRY
 from suanzi.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
+_BOTH = ("x", "y")
 _WITH_DOMAIN = [name for name in FUNCTIONS if REGISTRY[name].domain is not None]
 
 
@@ -46,7 +49,7 @@ def ties(case: Case, expected: Expected) -> Expected:
         return expected
     if x.dtype not in FORMATS:
         return expected
-    away = tuple(map(_away, values(x)))
+    away = _otherwise(case, made, ("x",), _away)
     return either("E86", (made,), (replace(made, truth=away),), throughout=True)
 
 
@@ -62,15 +65,19 @@ def _away(x: Value) -> Value:
 
 @reading("div")
 def integer_quotients(case: Case, expected: Expected) -> Expected:
-    """Towards zero, down, or in floating-point."""
+    """Towards zero, down, or in floating-point, of 32 or 64 bits."""
     made = one_output(expected)
     if made is None or made.dtype in FORMATS or made.dtype in PARTS:
         return expected
-    rows = _rows(case, made)
-    down = _floored("floordiv", made, rows)
-    exact = tuple(real(Fraction(x, y)) for x, y in rows)
-    floats = Output("float32", made.shape, exact, ulp=1.0)
-    return either("E72", (made,), (down,), (floats,), throughout=True)
+    kind = made.dtype
+    floored = _otherwise(case, made, _BOTH, lambda x, y: exact_binary("floordiv", kind, x, y))
+    down = replace(made, truth=floored)
+    exact = _otherwise(case, made, _BOTH, lambda x, y: real(Fraction(x, y)))
+    # Integers may be rounded before they are divided.
+    floats, wide = (
+        Output(d, made.shape, exact, ulp=2.0, zero_sign=False) for d in ("float32", "float64")
+    )
+    return either("E72", (made,), (down,), (floats,), (wide,), throughout=True)
 
 
 @reading("mod")
@@ -79,16 +86,43 @@ def remainders(case: Case, expected: Expected) -> Expected:
     made = one_output(expected)
     if made is None:
         return expected
-    truth = tuple(_of_the_dividend(made.dtype, *row) for row in _rows(case, made))
+    kind = made.dtype
+    truth = _otherwise(case, made, _BOTH, lambda x, y: _of_the_dividend(kind, x, y))
     return either("E75", (made,), (replace(made, truth=truth),), throughout=True)
 
 
-def _rows(case: Case, made: Output) -> list[Any]:
+def _otherwise(
+    case: Case, made: Output, names: Sequence[str], way: Callable[..., Value]
+) -> tuple[Value, ...] | Picked[Value]:
+    """Return another truth; of many elements that are some of a few, it is worked out for those."""
+    operands = [case.arguments[name] for name in names]
+    picked = made.truth
+    alike = all(isinstance(x, Data) and x.shape == made.shape for x in operands)
+    if not isinstance(picked, Picked) or not alike:
+        return tuple(way(*row) for row in _rows(operands, made))
+    cycle = picked.which.period if isinstance(picked.which, Cycle) else len(picked)
+    places: dict[int, int] = {}
+    for place in range(min(cycle, len(picked))):
+        places.setdefault(picked.which[place], place)
+    base = list(picked.base)
+    few = [_at(x, list(places.values())) for x in operands]
+    for which, row in zip(places, _rows(few, made), strict=True):
+        base[which] = way(*row)
+    return Picked(tuple(base), picked.which)
+
+
+def _at(x: Data, places: Sequence[int]) -> Data:
+    """Return the elements at some places."""
+    size = ITEMSIZE[x.dtype]
+    raw = b"".join(x.raw[i * size : (i + 1) * size] for i in places)
+    return Data(x.dtype, (len(places),), raw)
+
+
+def _rows(operands: Sequence[Any], made: Output) -> list[Any]:
     """Return the operands of each element, in the dtype that is computed in."""
     columns: list[list[Value]] = []
     shapes = []
-    for name in ("x", "y"):
-        x = case.arguments[name]
+    for x in operands:
         given = values(x) if isinstance(x, Data) else [_value(x)]
         columns.append([convert(v, made.dtype) for v in given])
         shapes.append(x.shape if isinstance(x, Data) else ())
@@ -98,10 +132,6 @@ def _rows(case: Case, made: Output) -> list[Any]:
 
 def _value(x: Any) -> Value:
     return real(x) if isinstance(x, float) else int(x)
-
-
-def _floored(op: str, made: Output, rows: list[Row]) -> Output:
-    return replace(made, truth=tuple(exact_binary(op, made.dtype, *row) for row in rows))
 
 
 def _of_the_dividend(dtype: str, x: Value, y: Value) -> Value:

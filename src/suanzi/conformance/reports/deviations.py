@@ -80,7 +80,8 @@ class Deviation:
         True
         """
         return self.names(result.id, result.op, result.group, result.dtype) and (
-            not result.bad or _any(self.problem, result.problem or "")
+            not result.bad
+            or any(_any(self.problem, said) for said in _sayings(result.problem or ""))
         )
 
     def names(self, case: str, op: str, group: str, dtype: str) -> bool:
@@ -126,6 +127,19 @@ def this_machine() -> str:
 
 def _several(patterns: Patterns) -> tuple[str, ...] | None:
     return (patterns,) if isinstance(patterns, str) else patterns
+
+
+def _sayings(problem: str) -> list[str]:
+    """Return a problem, and what is wrong by the first reading where there are several.
+
+    >>> _sayings("no reading of E14: from the end: z: dtype int8; refused: SUCCESS")[2]
+    'z: dtype int8'
+    """
+    found = re.match(r"no reading of E\d+: .*?: ", problem)
+    if found is None:
+        return [problem]
+    rest = problem[found.end() :]
+    return [problem, rest, rest.partition("; ")[0]]
 
 
 def _any(patterns: Patterns, text: str) -> bool:
