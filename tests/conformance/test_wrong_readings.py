@@ -81,8 +81,6 @@ ARITHMETIC: list[Entry] = [
         lambda z, x, y, a: saturated(wide(x) * wide(y) + wide(a), z), "i")),
     ("muladd", "subtracts", made(lambda z, x, y, a: x * y - a, "iuf")),
     ("div", "integers floor", made(lambda z, x, y: np.floor_divide(x, y), "i")),
-    ("div", "integers become floats", made(
-        lambda z, x, y: np.float32(x) / np.float32(y), "iu", keep_dtype=True)),
     ("div", "integers through float32", made(
         lambda z, x, y: np.trunc(np.float32(x) / np.float32(y)), "i")),
     ("div", "lowest by -1 saturates", made(lowest_by_minus_one, "i")),

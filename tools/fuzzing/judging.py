@@ -192,6 +192,8 @@ def _compare(
     other: tuple[str, Any],
     exact: Callable[[str, Any], bool] = _always,
 ) -> None:
+    if "ALLOC_FAILED" in (one[0], other[0]):  # the second answer finds less room than the first
+        return
     if one[0] != other[0]:
         words = " | ".join(f"{how}: {str(what)[:150]}" for how, what in (one, other))
         raise Found(kind, words)
