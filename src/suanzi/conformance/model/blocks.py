@@ -14,7 +14,7 @@ _SHARED = ("id", "op", "group", "dtype", "outcome")
 _DIGITS = {"mean_relative": 2, "max_relative": 2}
 """Significant digits of the measures of what passed, four of the others: nobody compares more."""
 _BASES = {name[0]: name for name in ("letter", "reading", "quality", "extension")}
-"""The bases by their initials, as a list of them is written."""
+"""The bases by their initials, as they are written: one for all titles, or one for each."""
 
 
 def packed(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -57,10 +57,11 @@ def _columns(some: list[Mapping[str, Any]]) -> dict[str, Any]:
         column = [_rounded(name, one.get(name)) for one in some]
         if name == "extension":
             continue
-        if all(x == column[0] for x in column):
+        same = all(x == column[0] for x in column)
+        if name == "basis" and None not in column:
+            found["bases"] = column[0][0] if same else "".join(x[0] for x in column)
+        elif same:
             found[name] = column[0]
-        elif name == "basis" and None not in column:
-            found["bases"] = "".join(x[0] for x in column)
         else:
             found[name] = column
     if not _follows(some):
@@ -74,7 +75,10 @@ def _follows(some: list[Mapping[str, Any]]) -> bool:
 
 
 def _rounded(name: str, x: Any) -> Any:
-    return float(f"{x:.{_DIGITS.get(name, 4)}g}") if isinstance(x, float) else x
+    if not isinstance(x, float):
+        return x
+    short = float(f"{x:.{_DIGITS.get(name, 4)}g}")
+    return int(short) if short.is_integer() and short < 1e4 else short  # 0 is shorter than 0.0
 
 
 def unpacked(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -84,7 +88,8 @@ def unpacked(blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         for dtype, own in block["dtypes"].items():
             columns = {**block.get("all", {}), **own}
             if "bases" in columns:
-                bases = [_BASES[initial] for initial in columns["bases"]]
+                bases: Any = [_BASES[initial] for initial in columns["bases"]]
+                bases = bases[0] if len(bases) == 1 else bases
                 columns = {**{n: c for n, c in columns.items() if n != "bases"}, "basis": bases}
             for name, column in columns.items():
                 if isinstance(column, list) and len(column) != len(titles):

@@ -119,7 +119,7 @@ class Result:
         known = {f.name for f in fields(cls)}
         facts = {name: value for name, value in data.items() if name in known}
         for name in ("ulp", "bound", "mean_relative", "max_relative"):
-            if isinstance(facts.get(name), str):
+            if isinstance(facts.get(name), str | int):
                 facts[name] = float(facts[name])
         found = cls(**facts)
         if found.outcome not in OUTCOMES:
