@@ -46,6 +46,12 @@ _OPTIONS = {
     "deviations": "a file of known deviations, with reasons",
     "cases": "a folder of frozen cases, from suanzi check --export",
 }
+_FLAGS = {
+    "quick": "fewer values and dtypes",
+    "minimal": "only the interfaces of the minimal set",
+    "letter": "only what the standard demands, by its letter or by a reading of it",
+    "strict": "fail for quality and extensions, too, which the standard does not ask for",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,24 +60,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, text in _OPTIONS.items():
         group.addoption(f"--suanzi-{name}", dest=f"suanzi_{name}", default=None, help=text)
         parser.addini(f"suanzi_{name}", text, default="")
-    group.addoption(
-        "--suanzi-quick", dest="suanzi_quick", action="store_true", default=None,
-        help="fewer values and dtypes",
-    )  # fmt: skip
-    group.addoption(
-        "--suanzi-minimal", dest="suanzi_minimal", action="store_true", default=None,
-        help="only the interfaces of the minimal set",
-    )  # fmt: skip
-    group.addoption(
-        "--suanzi-letter", dest="suanzi_letter", action="store_true", default=None,
-        help="only what the standard demands, by its letter or by a reading of it",
-    )  # fmt: skip
-    group.addoption(
-        "--suanzi-strict", dest="suanzi_strict", action="store_true", default=None,
-        help="fail for quality and extensions, too, which the standard does not ask for",
-    )  # fmt: skip
-    for name in ("quick", "minimal", "letter", "strict"):
-        parser.addini(f"suanzi_{name}", name, type="bool", default=False)
+    for name, text in _FLAGS.items():
+        group.addoption(
+            f"--suanzi-{name}", dest=f"suanzi_{name}", action="store_true", default=None, help=text
+        )
+        parser.addini(f"suanzi_{name}", text, type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:

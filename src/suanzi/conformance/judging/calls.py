@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from suanzi.conformance.judging.judge import show
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, encode, real
@@ -85,19 +86,14 @@ def written(x: Value, dtype: str) -> str:
     if isinstance(x, tuple):
         part = PARTS.get(dtype, dtype)
         return f"({written(x[0], part)}, {written(x[1], part)})"
-    if not isinstance(x, Real):
-        return str(x)
-    if x.is_nan:
-        return "nan"
-    sign = "-" if x.negative else ""
-    if x.size is None:
-        return f"{sign}inf"
+    if not isinstance(x, Real) or x.is_nan or x.size is None:
+        return show(x)
     form, size = FORMATS.get(dtype, FORMATS["float64"]), float(x.size)
     bits = encode(form, Real(False, x.size))
     digits = next(
         (n for n in range(1, 17) if encode(form, real(float(f"{size:.{n}g}"))) == bits), 17
     )
-    return f"{sign}{size:.{digits}g}"
+    return f"{'-' if x.negative else ''}{size:.{digits}g}"
 
 
 def _written(x: Any) -> str:
