@@ -112,3 +112,24 @@ def test_the_notices_are_those_of_the_sources():
     head = header.read_text("utf-8").split("*/")[0]
     plain = "\n".join(line.strip(" /*") for line in head.splitlines())
     assert plain.split() == (NOTICES / "robin-map.txt").read_text("utf-8").split()
+
+
+def words(head: str) -> str:
+    """The words of a comment, without what frames them."""
+    return " ".join(head.replace("*", " ").split())
+
+
+def test_the_notice_of_xsimd_names_all_whose_code_is_compiled_in():
+    pythran = importlib.util.find_spec("pythran")
+    if pythran is None or not pythran.submodule_search_locations:
+        pytest.skip("no pythran, and so no xsimd")
+    folder = Path(pythran.submodule_search_locations[0]) / "xsimd"
+    notice = words((NOTICES / "xsimd.txt").read_text("utf-8"))
+    head = words((folder / "xsimd.hpp").read_text("utf-8")).partition(" Distributed")[0]
+    owners = head.split("Copyright (c) ")[1:]
+    assert len(owners) == 3
+    for owner in owners:  # its LICENSE, which pythran leaves out, gives the years, too
+        assert re.search(rf"Copyright \(c\) \d{{4}}, {owner.strip()}", notice), owner
+    functions = (folder / "arch/common/xsimd_common_math.hpp").read_text("utf-8")
+    (sun,) = re.findall(r"origin: FreeBSD.*?={9,}(.*?)={9,}", functions, re.S)
+    assert words(sun) in notice
