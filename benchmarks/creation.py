@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from measuring import Call, Table, settings, torch
+from measuring import Call, Group, Table, main, torch
 
 import suanzi as sz
 
@@ -98,31 +98,58 @@ def sequences() -> dict[str, dict[str, Call]]:
     return found
 
 
-def main() -> None:
-    """Measure and print."""
-    table = Table()
-    for threads in settings("both"):
-        if threads == 1:
-            table.title("10 elements, microseconds", "1 times both")
-            for name, calls in {**cases(SMALL), **queries(SMALL, "float32")}.items():
-                table.row(name, calls, faster=1)
-        table.title(f"16M elements, {threads} threads, milliseconds", "1 times both")
-        for name, calls in cases(LARGE).items():
-            table.row(name, calls, unit=1e3)
-        zeros = {
-            "suanzi": touched(lambda: sz.zeros(LARGE), lambda x: x.numpy()),
-            "NumPy": touched(lambda: np.zeros(LARGE, np.float32), lambda x: x),
-        }
-        if torch is not None:
-            zeros["PyTorch"] = touched(lambda: torch.zeros(LARGE), lambda x: x)
-        table.row("zeros, touched", zeros, unit=1e3, faster=1)
-        for dtype in ("float32", "float16"):
-            for name, calls in queries(LARGE, dtype).items():
-                table.row(name, calls, unit=1e3, faster=1)
-        table.title(f"1M elements, {threads} threads, milliseconds", "nothing")
-        for name, calls in sequences().items():
+def small(table: Table, threads: int) -> None:
+    """Ten elements: what a call costs."""
+    table.title("10 elements, microseconds", "1 times both")
+    for name, calls in {**cases(SMALL), **queries(SMALL, "float32")}.items():
+        table.row(name, calls, faster=1)
+
+
+def large(table: Table, threads: int) -> None:
+    """Sixteen million elements."""
+    table.title(f"16M elements, {threads} threads, milliseconds", "1 times both")
+    for name, calls in cases(LARGE).items():
+        table.row(name, calls, unit=1e3)
+    zeros = {
+        "suanzi": touched(lambda: sz.zeros(LARGE), lambda x: x.numpy()),
+        "NumPy": touched(lambda: np.zeros(LARGE, np.float32), lambda x: x),
+    }
+    if torch is not None:
+        zeros["PyTorch"] = touched(lambda: torch.zeros(LARGE), lambda x: x)
+    table.row("zeros, touched", zeros, unit=1e3, faster=1)
+
+
+def asked(table: Table, threads: int) -> None:
+    """Whether elements are finite, or NaN."""
+    table.title(f"queries of 16M elements, {threads} threads, milliseconds", "1 times both")
+    for dtype in ("float32", "float16"):
+        for name, calls in queries(LARGE, dtype).items():
+            table.row(name, calls, unit=1e3, faster=1)
+
+
+def ranges(table: Table, threads: int) -> None:
+    """Numbers in a row."""
+    table.title(f"1M elements, {threads} threads, milliseconds", "nothing")
+    for name, calls in sequences().items():
+        if not name.startswith("rand"):
             table.row(name, calls, unit=1e3)
 
+
+def random_numbers(table: Table, threads: int) -> None:
+    """Numbers at random."""
+    table.title(f"1M random numbers, {threads} threads, milliseconds", "nothing")
+    for name, calls in sequences().items():
+        if name.startswith("rand"):
+            table.row(name, calls, unit=1e3)
+
+
+GROUPS: dict[str, Group] = {
+    "small": small,
+    "large": large,
+    "queries": asked,
+    "ranges": ranges,
+    "random": random_numbers,
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS)

@@ -1,8 +1,7 @@
 """7.2.4 to 7.2.12: times element-wise operators against NumPy and PyTorch, on one thread and all.
 
     python benchmarks/elementwise.py                     # everything, some minutes
-    python benchmarks/elementwise.py small mixed         # some groups
-    python benchmarks/elementwise.py --threads 1 --sizes 1M
+    python benchmarks/elementwise.py small mixed-1M      # some groups
 
 Ratios above 1 mean suanzi is faster than the peer. The libraries take turns, so that a busy
 machine slows all of them alike, and the best of many rounds counts. NumPy runs on one thread.
@@ -10,15 +9,15 @@ machine slows all of them alike, and the best of many rounds counts. NumPy runs 
 
 from __future__ import annotations
 
-import argparse
+import functools
 import os
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import Call, Table, array, best, header, make, settings, tensor, torch
+from measuring import Call, Group, Table, array, best, main, make, tensor, torch
 
 import suanzi as sz
 from suanzi.registry import REGISTRY
@@ -61,6 +60,7 @@ def operands(name: str, *xs: sz.Tensor, same: Any = None) -> dict[str, Call]:
     return calls
 
 
+@functools.cache
 def copy_bandwidth(n: int, threads: int) -> float:
     """Return the bytes per second, read and written, of a plain copy of n bytes."""
     source, target = np.ones(n, np.uint8), np.ones(n, np.uint8)
@@ -71,7 +71,7 @@ def copy_bandwidth(n: int, threads: int) -> float:
     return 2 * n / min(best(calls, 0.5).values())
 
 
-def small(table: Table) -> None:
+def small(table: Table, threads: int) -> None:
     """Ten elements: what a call costs."""
     x = make("f32", 10, 0.5, 4)
     table.title("10 elements, ns", "2x NumPy, 8x PyTorch")
@@ -165,7 +165,7 @@ print(status("VmHWM") - before - z.size * z.dtype.itemsize)
 """
 
 
-def memory() -> None:
+def memory(table: Table, threads: int) -> None:
     """Print what a mixed operation needs beside its output."""
     if not os.path.exists("/proc/self/clear_refs"):
         print("\nmemory: this system does not say what a process used at most")
@@ -176,55 +176,25 @@ def memory() -> None:
     print(f"\nmemory: i8+f16 over 16M elements: its output and {int(found.stdout) / 1024:.0f} KiB")
 
 
-def imports() -> None:
-    """Print what an import costs."""
+def at_sizes(name: str, group: Callable[[Table, str, int], None]) -> dict[str, Group]:
+    """Return a group for each size."""
 
-    def run(code: str) -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        return time.perf_counter() - start
+    def at(size: str) -> Group:
+        return lambda table, threads: group(table, size, threads)
 
-    rounds = [[run(c) for c in ("pass", "import suanzi", "import numpy")] for _ in range(15)]
-    bare, ours, theirs = (min(column) for column in zip(*rounds, strict=True))
-    print(
-        f"import: suanzi {(ours - bare) * 1e3:.0f} ms, NumPy {(theirs - bare) * 1e3:.0f} ms, "
-        f"{(ours - bare) / (theirs - bare):.2f} of it; at most 1.5"
-    )
+    return {f"{name}-{size}": at(size) for size in SIZES}
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    groups = ["small", "mixed", "same", "half", "functions", "casts", "memory", "import"]
-    parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}; all by default")
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    parser.add_argument("--sizes", choices=[*SIZES, "both"], default="both")
-    chosen = parser.parse_args()
-    unknown = set(chosen.groups) - set(groups)
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: there are {', '.join(groups)}")
-    wanted = chosen.groups or groups
-    sizes = list(SIZES) if chosen.sizes == "both" else [chosen.sizes]
-    print(header())
-    table = Table()
-    for threads in settings(chosen.threads):
-        if "small" in wanted and threads == 1:
-            small(table)
-        for size in sizes:
-            for name, group in (("mixed", mixed), ("same", same), ("half", half)):
-                if name in wanted:
-                    group(table, size, threads)
-            if "functions" in wanted and (threads > 1 or chosen.threads == "1"):
-                functions(table, size, threads)
-        if "casts" in wanted:
-            casts(table, threads)
-    if "memory" in wanted:
-        memory()
-    if "import" in wanted:
-        imports()
-    table.summary()
-
+GROUPS: dict[str, Group] = {
+    "small": small,
+    **at_sizes("mixed", mixed),
+    **at_sizes("same", same),
+    **at_sizes("half", half),
+    **at_sizes("functions", functions),
+    "casts": casts,
+    "memory": memory,
+}
 
 if __name__ == "__main__":
     with np.errstate(all="ignore"):
-        main()
+        main(__doc__, GROUPS)

@@ -11,13 +11,12 @@ meant: the plain sort, which is not stable, and the stable one.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import Call, Table, array, header, settings, tensor, torch
+from measuring import Call, Group, Table, array, main, tensor, torch
 
 import suanzi as sz
 
@@ -60,7 +59,7 @@ def read_rate() -> float:
     return words.nbytes / best * sz.get_num_threads()
 
 
-def argmax(table: Table) -> None:
+def argmax(table: Table, threads: int) -> None:
     """Over one long row, and along both axes of a matrix."""
     table.title("argmax, ms", "1.0x the faster, or 90 % of a plain read")
     rate = read_rate()
@@ -81,7 +80,7 @@ def argmax(table: Table) -> None:
             table.row(f"{dtype} 4096 x 4096, axis {axis}", case, **more)
 
 
-def argsort(table: Table) -> None:
+def argsort(table: Table, threads: int) -> None:
     """One long row, and many of several lengths."""
     table.title("argsort ascending, ms", "1.0x the faster")
     shapes = [(1 << 20,), (1024, 1024), (10_000, 100), (100_000, 10)]
@@ -105,7 +104,7 @@ def _numpy_topk(a: Any, k: int) -> Any:
     return np.take_along_axis(values, order, -1), np.take_along_axis(places, order, -1)
 
 
-def topk(table: Table) -> None:
+def topk(table: Table, threads: int) -> None:
     """Few and many of one long row, and of many rows."""
     table.title("topk, ms", "1.0x the faster")
     shapes = [((1 << 20,), 10), ((1 << 20,), 1000), ((1 << 20,), 100_000)]
@@ -121,7 +120,7 @@ def topk(table: Table) -> None:
             table.row(f"{dtype} {shape} k={k}", case, faster=1.0, unit=1e3)
 
 
-def nonzero(table: Table) -> None:
+def nonzero(table: Table, threads: int) -> None:
     """Few, half and all of a million."""
     table.title("nonzero of 1M, ms", "1.0x the faster")
     for dtype in ("bool", "f32", "i8"):
@@ -136,7 +135,7 @@ def nonzero(table: Table) -> None:
                 table.row(f"{dtype} {shape} {share:.0%}", case, faster=1.0, unit=1e3)
 
 
-def complex_numbers(table: Table) -> None:
+def complex_numbers(table: Table, threads: int) -> None:
     """Made, turned, and looked at."""
     table.title("complex numbers, us", "1.0x the faster")
     for n in (10, 1 << 20):
@@ -152,7 +151,7 @@ def complex_numbers(table: Table) -> None:
         table.row(f"imag {n}", calls(z, sz.imag, np.imag, lambda t: torch.imag(t)), faster=1.0)
 
 
-def small(table: Table) -> None:
+def small(table: Table, threads: int) -> None:
     """What a call of 10 elements costs."""
     table.title("10 elements, us", "1.0x the faster")
     x = numbers("f32", 10)
@@ -170,7 +169,7 @@ def small(table: Table) -> None:
         table.row(name, calls(x, *case), faster=1.0)
 
 
-GROUPS = {
+GROUPS: dict[str, Group] = {
     "argmax": argmax,
     "argsort": argsort,
     "topk": topk,
@@ -180,20 +179,5 @@ GROUPS = {
 }
 
 
-def main() -> None:
-    """Run the groups that are asked for, all of them by default."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("groups", nargs="*", choices=[[], *GROUPS], metavar="group")
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    arguments = parser.parse_args()
-    print(header())
-    table = Table()
-    for count in settings(arguments.threads):
-        print(f"\n{count} thread{'s' if count > 1 else ''}")
-        for name in arguments.groups or GROUPS:
-            GROUPS[name](table)
-    table.summary()
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS)

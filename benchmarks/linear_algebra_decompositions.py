@@ -18,10 +18,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-GROUPS = ("large", "many", "norms")
 
-
-def large(table: Any) -> None:
+def large(table: Any, threads: int) -> None:
     """One matrix of 512 by 512; SciPy and NumPy as their users call them."""
     import numpy as np
     import scipy.linalg
@@ -88,7 +86,7 @@ def large(table: Any) -> None:
             table.row(f"{case} {name}", calls, numpy=1.0, scipy=1.0, unit=1e3, rounds=1.0)
 
 
-def many(table: Any) -> None:
+def many(table: Any, threads: int) -> None:
     """Small matrices in batches, which SciPy takes one by one."""
     import numpy as np
     from measuring import torch
@@ -130,7 +128,7 @@ def many(table: Any) -> None:
             table.row(f"{case} {name}", calls, numpy=1.0, unit=1e3)
 
 
-def norms(table: Any) -> None:
+def norms(table: Any, threads: int) -> None:
     """A million elements, as one vector and as a thousand."""
     import numpy as np
     from measuring import torch
@@ -176,33 +174,27 @@ def each(functions: Any, arrays: tuple[Any, ...]) -> dict[str, Any]:
     return made
 
 
-def main() -> None:
-    """Measure the groups that are asked for, in a process for each number of threads."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], default=[])
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    arguments = parser.parse_args()
-    if "OPENBLAS_NUM_THREADS" not in os.environ or arguments.threads == "both":
-        every = str(os.cpu_count() or 1)
-        for which in ("1", "all") if arguments.threads == "both" else (arguments.threads,):
-            count = "1" if which == "1" else every
-            subprocess.run(
-                [sys.executable, __file__, *arguments.groups, "--threads", which],
-                env={**os.environ, "OPENBLAS_NUM_THREADS": count},
-                check=True,
-            )
-        return
-    from measuring import Table, header, settings
+GROUPS = {"large": large, "many": many, "norms": norms}
 
-    print(header())
-    for count in settings(arguments.threads):
-        print(f"\n=== {count} thread{'s' if count > 1 else ''} ===")
-        table = Table(("NumPy", "SciPy", "PyTorch"))
-        for name, group in (("large", large), ("many", many), ("norms", norms)):
-            if not arguments.groups or name in arguments.groups:
-                group(table)
-        table.summary()
+
+def run() -> None:
+    """Measure in a process for each number of threads, unless one is given to this one."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--threads", default="both")
+    threads, others = parser.parse_known_args()
+    if "OPENBLAS_NUM_THREADS" in os.environ and threads.threads != "both":
+        from measuring import main
+
+        main(__doc__, GROUPS, peers=("NumPy", "SciPy", "PyTorch"))
+        return
+    every = os.cpu_count() or 1
+    for count in {"both": [1, every], "all": [every]}.get(threads.threads) or [threads.threads]:
+        subprocess.run(
+            [sys.executable, __file__, *others, "--threads", str(count)],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": str(count)},
+            check=True,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -11,13 +11,11 @@ it is left out.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from measuring import Call, Table, array, header, settings, tensor, torch
+from measuring import Call, Group, Table, array, main, tensor, torch
 from threadpoolctl import threadpool_limits
 
 import suanzi as sz
@@ -104,30 +102,20 @@ def small(table: Table, threads: int) -> None:
     table.row("linear 16 x 64 to 32 f32", linear, faster=1)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    groups: dict[str, Callable[[Table, int], None]] = {
-        "small": small,
-        "vectors": vectors,
-        "large": large,
-    }
-    parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}; all by default")
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    chosen = parser.parse_args()
-    unknown = set(chosen.groups) - set(groups)
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: there are {', '.join(groups)}")
-    print(header())
-    table = Table()
-    for threads in settings(chosen.threads):
-        with threadpool_limits(threads, "blas"):
-            for name, group in groups.items():
-                small_again = name == "small" and threads > 1 and chosen.threads == "both"
-                if name in (chosen.groups or groups) and not small_again:
-                    group(table, threads)
-    table.summary()
+def limited(group: Group) -> Group:
+    """Return a group whose peers have as many threads as suanzi."""
 
+    def run(table: Table, threads: int) -> None:
+        with threadpool_limits(threads, "blas"):
+            group(table, threads)
+
+    return run
+
+
+GROUPS = {
+    name: limited(group)
+    for name, group in [("small", small), ("vectors", vectors), ("large", large)]
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS, peers=("NumPy", "SciPy", "PyTorch"))

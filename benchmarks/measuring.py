@@ -1,12 +1,25 @@
-"""What the benchmarks share: calls that take turns, a row per case, the numbers of threads."""
+"""What the benchmarks share: calls that take turns, a row per case, their command line.
+
+    python benchmarks/<file>.py                          # everything, on one thread and on all
+    python benchmarks/<file>.py small large              # some groups
+    python benchmarks/<file>.py --threads 1 --cpu        # the processor's time: for a busy machine
+    python benchmarks/<file>.py --seconds 0.05           # how long each call is tried, at most
+    python benchmarks/<file>.py --json rows.json         # what was measured, for a program
+
+`all.py` runs all of them.
+"""
 
 from __future__ import annotations
 
+import argparse
+import functools
 import importlib.util
+import json
 import os
 import time
 import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +34,28 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A function, what it is called with, and its keywords."""
 
 
-class Table:
-    """Prints a row per case, and keeps what missed its target."""
+Group = Callable[["Table", int], None]
+"""Measures some cases with a number of threads."""
 
-    def __init__(self, peers: tuple[str, ...] = ("NumPy", "PyTorch")) -> None:
+WITHOUT_ROWS = ("memory", "import")
+"""Groups that print a line instead of rows, and have nothing for a file."""
+
+
+class Table:
+    """Prints a row per case, and keeps what was measured and what missed its target."""
+
+    def __init__(
+        self,
+        peers: tuple[str, ...] = ("NumPy", "PyTorch"),
+        seconds: float = float("inf"),
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.missed: list[str] = []
+        self.rows: list[dict[str, Any]] = []
+        self.group = ""
         self.peers = peers
+        self.seconds = seconds
+        self.clock = clock
 
     def title(self, text: str, targets: str) -> None:
         """Start a group."""
@@ -50,7 +79,7 @@ class Table:
         rounds: float = 0.4,
     ) -> None:
         """Measure and print a case; the keywords are the ratios asked for."""
-        times = best(calls, rounds)
+        times = best(calls, min(rounds, self.seconds), self.clock)
         ours = times["suanzi"]
         ratios = {name: t / ours for name, t in times.items() if name != "suanzi"}
         least = min(ratios.values(), default=float("inf"))
@@ -66,6 +95,11 @@ class Table:
         shown = "  ".join(f"{n} {r:.2f}" for n, r in ratios.items())
         shown += f"  {share:.0%} of {against}" if copy else ""
         print(f"  {case:34}{cells}  {shown}{'' if good else '   below'}", flush=True)
+        row: dict[str, Any] = {"group": self.group, "threads": sz.get_num_threads(), "case": case}
+        row["ns"] = {name: round(t * 1e9, 1) for name, t in times.items()}
+        if copy:
+            row["share"] = round(share, 3)
+        self.rows.append(row)
         if not good:
             self.missed.append(f"{case}: {shown}")
 
@@ -76,19 +110,22 @@ class Table:
             print(f"  {line}")
 
 
-def timer(call: Call) -> timeit.Timer:
+def timer(call: Call, clock: Callable[[], float] = time.perf_counter) -> timeit.Timer:
     """Return a timer that calls a function as a user writes it, with nothing in between."""
     function, arguments, keywords = call
     names = {f"x{i}": x for i, x in enumerate(arguments)}
     written = ", ".join([*names, *(f"{k}={k}" for k in keywords)])
-    return timeit.Timer(f"f({written})", globals={"f": function, **names, **keywords})
+    scope = {"f": function, **names, **keywords}
+    return timeit.Timer(f"f({written})", timer=clock, globals=scope)
 
 
-def best(calls: dict[str, Call], seconds: float) -> dict[str, float]:
+def best(
+    calls: dict[str, Call], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Return the best time of each call in seconds; they take turns."""
     shared = sz.get_num_threads() > 1 and len(calls) > 1
     found = dict.fromkeys(calls, float("inf"))
-    timers = {name: timer(call) for name, call in calls.items()}
+    timers = {name: timer(call, clock) for name, call in calls.items()}
     batch: dict[str, int] = {}
     for name, one in timers.items():
         one.timeit(1)
@@ -103,6 +140,7 @@ def best(calls: dict[str, Call], seconds: float) -> dict[str, float]:
     return found
 
 
+@functools.lru_cache(maxsize=4)
 def make(dtype: str, n: int, low: float = 1, high: float = 100) -> sz.Tensor:
     """Return a tensor of numbers in a range."""
     rng = np.random.default_rng(n)
@@ -121,9 +159,9 @@ def tensor(x: sz.Tensor) -> Any:
 
 
 def settings(which: str) -> Iterator[int]:
-    """Set and yield the numbers of threads to measure with."""
+    """Set and yield the numbers of threads to measure with: 1, all, both, or a number."""
     every = os.cpu_count() or 1
-    for count in {"1": [1], "all": [every], "both": [1, every]}[which]:
+    for count in {"all": [every], "both": [1, every]}.get(which) or [int(which)]:
         sz.set_num_threads(count)
         if torch is not None:
             torch.set_num_threads(count)
@@ -134,3 +172,43 @@ def header() -> str:
     """Return what is compared, in words."""
     peer = f"PyTorch {torch.__version__}" if torch is not None else "no PyTorch (install torch)"
     return f"suanzi {sz.__version__} ({sz._core.level()}), NumPy {np.__version__}, {peer}"
+
+
+def command_line(doc: str | None, groups: Mapping[str, Any]) -> argparse.ArgumentParser:
+    """Return what reads the command line that all benchmarks share."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("groups", nargs="*", metavar="group", help=f"of {', '.join(groups)}")
+    parser.add_argument("--threads", default="both", help="1, all, both (the default) or a number")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of a call, at most")
+    parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
+    parser.add_argument("--json", type=Path, help="write the rows to a file")
+    return parser
+
+
+def main(
+    doc: str | None,
+    groups: Mapping[str, Group],
+    *,
+    once: tuple[str, ...] = ("small", *WITHOUT_ROWS),
+    peers: tuple[str, ...] = ("NumPy", "PyTorch"),
+) -> None:
+    """Measure the groups that are asked for; those of `once` on the first number of threads."""
+    parser = command_line(doc, groups)
+    chosen = parser.parse_args()
+    unknown = set(chosen.groups) - set(groups)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(groups)}")
+    table = Table(peers, chosen.seconds, time.process_time if chosen.cpu else time.perf_counter)
+    print(header())
+    wanted = set(chosen.groups or groups) - set(WITHOUT_ROWS if chosen.json else ())
+    first = True
+    for count in settings(chosen.threads):
+        print(f"\n==== {count} thread{'s' * (count > 1)} ====")
+        for name, group in groups.items():
+            if name in wanted and (first or name not in once):
+                table.group = name
+                group(table, count)
+        first = False
+    table.summary()
+    if chosen.json:
+        chosen.json.write_text(json.dumps(table.rows), "utf-8")

@@ -2,7 +2,7 @@
 
     python benchmarks/quantized.py
 
-Ratios above 1 mean suanzi is faster than the peer. NumPy runs on one thread, the others on all.
+Ratios above 1 mean suanzi is faster than the peer. NumPy runs on one thread.
 suanzi rounds as exact arithmetic would; the peers multiply by a rounded reciprocal, or divide
 in float32, and round again.
 """
@@ -10,16 +10,14 @@ in float32, and round again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import best, torch
+from measuring import Call, Group, Table, main, torch
 
 import suanzi as sz
 
 SCALE = 0.05
-Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
 def cases(n: int) -> dict[str, dict[str, Call]]:
@@ -36,7 +34,7 @@ def cases(n: int) -> dict[str, dict[str, Call]]:
     found: dict[str, dict[str, Call]] = {
         "quantize": {
             "suanzi": (lambda: sz.quantize(x, sz.QT_SYM_INT8, scale=SCALE), (), {}),
-            "numpy": (
+            "NumPy": (
                 lambda: np.clip(np.rint(a / factor), -128, 127).astype(np.int8),
                 (),
                 {},
@@ -44,15 +42,15 @@ def cases(n: int) -> dict[str, dict[str, Call]]:
         },
         "quantize, scale derived": {
             "suanzi": (lambda: sz.quantize(x, sz.QT_ASYM_UINT8), (), {}),
-            "numpy": (lambda: _derived(a), (), {}),
+            "NumPy": (lambda: _derived(a), (), {}),
         },
         "dequantize": {
             "suanzi": (sz.dequantize, (q,), {}),
-            "numpy": (lambda: integers.astype(np.float32) * factor, (), {}),
+            "NumPy": (lambda: integers.astype(np.float32) * factor, (), {}),
         },
         "quantize by channel": {
             "suanzi": (lambda: sz.quantize(table, sz.QT_CH_SYM_INT8, scale=many), (), {}),
-            "numpy": (lambda: np.clip(np.rint(rows / factor), -128, 127).astype(np.int8), (), {}),
+            "NumPy": (lambda: np.clip(np.rint(rows / factor), -128, 127).astype(np.int8), (), {}),
         },
         "dequantize by channel": {"suanzi": (sz.dequantize, (by_channel,), {})},
         "quantize and back": {
@@ -100,24 +98,21 @@ def _add_torch(found: dict[str, dict[str, Call]], t: Any, rows: Any, channels: i
         ),
     }
     for name, call in calls.items():
-        found[name]["torch"] = call
+        found[name]["PyTorch"] = call
 
 
-def main() -> None:
-    """Measure and print everything."""
+def measured(table: Table, n: int) -> None:
+    """Measure every case over n elements."""
     warnings.simplefilter("ignore")
-    for n in (1000, 1 << 24):
-        print(f"\n{n} elements of float32, microseconds")
-        print(f"  {'case':26}{'suanzi':>12}{'NumPy':>12}{'PyTorch':>12}  ratios")
-        for name, calls in cases(n).items():
-            times = best(calls, 0.6)
-            cells = [
-                f"{times[k] * 1e6:12.1f}" if k in times else " " * 12
-                for k in ("suanzi", "numpy", "torch")
-            ]
-            ratios = [f"{k} {t / times['suanzi']:.1f}" for k, t in times.items() if k != "suanzi"]
-            print(f"  {name:26}{''.join(cells)}  {', '.join(ratios)}")
+    table.title(f"{n} elements of float32, microseconds", "nothing")
+    for name, calls in cases(n).items():
+        table.row(name, calls, rounds=0.6)
 
+
+GROUPS: dict[str, Group] = {
+    "small": lambda table, threads: measured(table, 1000),
+    "large": lambda table, threads: measured(table, 1 << 24),
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS)

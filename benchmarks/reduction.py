@@ -11,12 +11,11 @@ at 90 % of the speed at which NumPy reads bytes that it does next to nothing wit
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import Call, Table, array, best, header, make, settings, tensor, torch
+from measuring import Call, Group, Table, array, best, main, make, tensor, torch
 
 import suanzi as sz
 
@@ -53,7 +52,7 @@ def read_speed(size: int) -> float:
     return size / min(best(ways, 0.3).values())
 
 
-def large(table: Table) -> None:
+def large(table: Table, threads: int) -> None:
     """Sixteen million elements, all of them and along each axis of a square."""
     table.title("16M elements, ms", "1.0x the faster, or 90 % of a plain read")
     speeds = {n: read_speed(n * SIDE * SIDE) for n in (1, 2, 4, 8)}
@@ -80,7 +79,7 @@ def large(table: Table) -> None:
                 )
 
 
-def running(table: Table) -> None:
+def running(table: Table, threads: int) -> None:
     """Running sums of sixteen million elements."""
     table.title("cumsum, 16M elements, ms", "1.0x the faster")
     for name in DTYPES:
@@ -97,7 +96,7 @@ def running(table: Table) -> None:
             table.row(f"cumsum {name}, {label}", calls, faster=1.0, unit=1e3, rounds=0.15)
 
 
-def small(table: Table) -> None:
+def small(table: Table, threads: int) -> None:
     """Ten elements: what a call costs."""
     table.title("10 elements, ns", "1.0x both, and under 1000 ns")
     for name in ("float32", "int64", "float16"):
@@ -123,21 +122,7 @@ def small(table: Table) -> None:
             table.row(f"{label} {name}", calls, numpy=1.0, torch=1.0, unit=1e9, rounds=0.1)
 
 
-def main() -> None:
-    """Measure the groups that were asked for."""
-    groups = {"large": large, "running": running, "small": small}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("groups", nargs="*", metavar="group", help=", ".join(groups))
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    chosen = parser.parse_args()
-    print(header())
-    table = Table()
-    for count in settings(chosen.threads):
-        print(f"\n==== {count} thread{'s' * (count > 1)} ====")
-        for name in chosen.groups or groups:
-            groups[name](table)
-    table.summary()
-
+GROUPS: dict[str, Group] = {"large": large, "running": running, "small": small}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS)

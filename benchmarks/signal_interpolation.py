@@ -9,34 +9,14 @@ be as fast as PyTorch's.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.fft
-from measuring import Call, best, header, settings, tensor, torch
+from measuring import Call, Group, Table, main, tensor, torch
 
 import suanzi as sz
-
-PEERS = ("suanzi", "NumPy", "SciPy", "PyTorch")
-missed: list[str] = []
-
-
-def row(case: str, calls: dict[str, Call], against: tuple[str, ...], rounds: float = 0.4) -> None:
-    """Measure and print a case, which is to be as fast as the fastest of `against`."""
-    times = best(calls, rounds)
-    ours = times.pop("suanzi")
-    cells = "".join(
-        f"{t * 1e3:11.3f}" if t is not None else f"{'-':>11}"
-        for t in (ours, *(times.get(name) for name in PEERS[1:]))
-    )
-    ratios = "  ".join(f"{name} {t / ours:.2f}" for name, t in times.items())
-    judged = [times[name] / ours for name in against if name in times]
-    good = not judged or min(judged) >= 1
-    print(f"  {case:36}{cells}  {ratios}{'' if good else '   below'}", flush=True)
-    if not good:
-        missed.append(f"{case}: {ratios}")
 
 
 def transforms(workers: int) -> Iterator[tuple[str, dict[str, Call]]]:
@@ -111,23 +91,21 @@ def _sampled(x: sz.Tensor, size: tuple[int, ...], mode: str) -> dict[str, Call]:
     return calls
 
 
-def main() -> None:
-    """Measure everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", choices=("1", "all", "both"), default="both")
-    chosen = parser.parse_args()
-    print(f"{header()}, SciPy {scipy.__version__}")
-    for count in settings(chosen.threads):
-        titles = "".join(f"{name:>11}" for name in PEERS)
-        print(f"\n{count} threads, milliseconds{'':12}{titles}  ratios")
-        for case, calls in transforms(count):
-            row(case, calls, ("NumPy", "SciPy"))
-        for case, calls in samples():
-            row(case, calls, ("PyTorch",), 0.2)
-    print(f"\n{len(missed)} below what is asked for")
-    for line in missed:
-        print(f"  {line}")
+def fourier(table: Table, threads: int) -> None:
+    """Transforms, to be as fast as NumPy's and SciPy's."""
+    table.title(f"Fourier transforms, {threads} threads, ms", "1.0x NumPy and SciPy")
+    for case, calls in transforms(threads):
+        table.row(case, calls, numpy=1, scipy=1, unit=1e3)
 
+
+def interpolation(table: Table, threads: int) -> None:
+    """Images and volumes, to be as fast as PyTorch's."""
+    table.title(f"interpolate, {threads} threads, ms", "1.0x PyTorch")
+    for case, calls in samples():
+        table.row(case, calls, torch=1, unit=1e3, rounds=0.2)
+
+
+GROUPS: dict[str, Group] = {"fourier": fourier, "interpolation": interpolation}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS, peers=("NumPy", "SciPy", "PyTorch"))

@@ -8,16 +8,16 @@ machine slows both alike, and the best of several rounds counts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from measuring import Call, Group, Table, main
 
 import suanzi as sz
 
-COUNT, SIDE, ROUNDS = 1_000_000, 100_000, 9
+COUNT, SIDE = 1_000_000, 100_000
 
 
 def cases() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
@@ -63,19 +63,15 @@ def fresh(x: sz.SparseTensor) -> sz.SparseTensor:
     return sz.SparseTensor(x.shape, x.layout.type, (x.coordinates,), x.values)
 
 
-def main() -> None:
-    """Print a row per case."""
-    print(f"{'':28}{'suanzi':>10}{'SciPy':>10}{'ratio':>8}")
-    for label, both in cases().items():
-        best = [float("inf")] * 2
-        for _ in range(ROUNDS):
-            for i, run in enumerate(both):
-                start = time.perf_counter()
-                run()
-                best[i] = min(best[i], time.perf_counter() - start)
-        ours, theirs = (1000 * t for t in best)
-        print(f"{label:28}{ours:7.2f} ms{theirs:7.2f} ms{theirs / ours:8.2f}")
+def large(table: Table, threads: int) -> None:
+    """A row per case."""
+    table.title(f"a million elements, {threads} threads, milliseconds", "nothing")
+    for label, (ours, scipys) in cases().items():
+        calls: dict[str, Call] = {"suanzi": (ours, (), {}), "SciPy": (scipys, (), {})}
+        table.row(label, calls, unit=1e3)
 
+
+GROUPS: dict[str, Group] = {"large": large}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS, peers=("SciPy",))

@@ -10,12 +10,11 @@ and PyTorch with their own functions for the same result, and with the method wh
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import Call, Table, array, header, make, settings, tensor, torch
+from measuring import Call, Group, Table, array, main, make, tensor, torch
 
 import suanzi as sz
 
@@ -35,7 +34,7 @@ def calls(case: Case, *xs: sz.Tensor) -> dict[str, Call]:
     return made
 
 
-def views(table: Table) -> None:
+def views(table: Table, threads: int) -> None:
     """What a view costs, whatever it is a view on."""
     x = make("f32", 24).reshape(2, 3, 4)
     table.title("views, ns", "1.0x both, and under 300 ns")
@@ -216,29 +215,11 @@ def moving(table: Table, edge: int, threads: int, unit: float) -> None:
         table.row(name, calls(case, *xs), faster=1, unit=unit)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    groups = ["views", "small", "large"]
-    parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}; all by default")
-    parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
-    chosen = parser.parse_args()
-    unknown = set(chosen.groups) - set(groups)
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: there are {', '.join(groups)}")
-    wanted = chosen.groups or groups
-    print(header())
-    table = Table()
-    for threads in settings(chosen.threads):
-        if threads == 1 or chosen.threads == "all":
-            if "views" in wanted:
-                views(table)
-            if "small" in wanted:
-                moving(table, 4, threads, 1e9)
-        if "large" in wanted:
-            moving(table, 4096, threads, 1e6)
-    table.summary()
-
+GROUPS: dict[str, Group] = {
+    "views": views,
+    "small": lambda table, threads: moving(table, 4, threads, 1e9),
+    "large": lambda table, threads: moving(table, 4096, threads, 1e6),
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, GROUPS, once=("views", "small"))
