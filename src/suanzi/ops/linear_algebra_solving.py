@@ -100,27 +100,30 @@ def _solve_one_by_one(
     import numpy as np
 
     compute = computing_dtype(dt)
-    # Rows one behind the other are the columns of the transpose, which has the same factors to us.
-    lying = not adjoint and abs(a.strides[-1]) < abs(a.strides[-2])
-    work = columns(transposed(a) if lying else a, compute)
-    factors = [_factors(op, a, work, i, lying) for i in range(len(work.arrays))]
+    work = columns(transposed(a), compute)
+    factors = [_factors(op, a, work, i) for i in range(len(work.arrays))]
     x = unset((*batch, *b.shape[-2:]), compute)
     if not x.tensor.size:  # no right-hand sides, however often
         return rounded(x.tensor, dt)
     sides = columns(b, compute)
     check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
     pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
+    conjugated = adjoint and compute.kind == "complex"  # the adjoint is the conjugate transpose
     with np.errstate(over="ignore"):
         for y, (matrix, side) in zip(x.arrays, pairs, strict=True):
             lu, swaps, rows, cols = factors[matrix]
-            if lying or adjoint:
+            if not adjoint:
                 rows, cols = cols, rows
             y[...] = sides.arrays[side]
+            if conjugated:
+                np.conjugate(y, out=y)
             shift = 0 if rows is None else _scaled_with_room(y, rows)
-            trans = 1 if lying else 2 if adjoint else 0
+            trans = 0 if adjoint else 1
             put(y, call(op, "getrs", compute, lu, swaps, y, trans=trans, overwrite_b=1)[0])
             if cols is not None:
                 scale(y, cols[:, None] - shift)
+            if conjugated:
+                np.conjugate(y, out=y)
     check_result(op, x.arrays, dt)
     return rounded(x.tensor, dt)
 
@@ -156,28 +159,29 @@ def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
 
 
 def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
-
     compute = computing_dtype(dt)
-    # Of the transpose, whose columns are the rows, it is the transpose of the inverse.
-    lying = abs(a.strides[-1]) < abs(a.strides[-2])
-    work = columns(transposed(a) if lying else a, compute)
+    work = columns(transposed(a), compute)
     (lwork,) = workspace(op, "getri", compute, a.shape[-1])
     for i, array in enumerate(work.arrays):
-        lu, swaps, rows, cols = _factors(op, a, work, i, lying)
+        lu, swaps, rows, cols = _factors(op, a, work, i)
         found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
         put(array, found)
         if rows is not None and cols is not None:
             scale(array, cols[:, None] + rows)
     check_result(op, work.arrays, dt)
-    return rounded(transposed(work.tensor) if lying else work.tensor, dt)
+    return rounded(transposed(work.tensor), dt)
 
 
 Factors = tuple[Any, Any, Any, Any]
 """LU and row swaps of a matrix; the powers of two its rows and columns were scaled by, or None."""
 
 
-def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Factors:
-    """Return the factors of a matrix, in its own memory, or raise if it is singular."""
+def _factors(op: Operator, a: Tensor, work: Copies, i: int) -> Factors:
+    """Return the factors of the transpose of a matrix, in its memory, or raise if it is singular.
+
+    Rows one behind the other are the columns of the transpose. It is taken of every layout, so that
+    what is refused and what is answered does not depend on it.
+    """
     import numpy as np
 
     compute, array = work.tensor.dtype, work.arrays[i]
@@ -199,11 +203,15 @@ def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Fact
         if found >= least:
             return lu, swaps, None, None
         # Rows or columns of very different scale look the same: scaled alike, they do not.
-        one = matrix_at(a, i)
-        array[...], rows, cols = _balanced(columns(transposed(one) if lying else one, compute))
-        lu, swaps, found = factorised()
-        if found >= least:
-            return lu, swaps, rows, cols
+        for first in (0, 1):
+            again = columns(transposed(matrix_at(a, i)), compute).arrays[0]
+            rows, cols = _powers_to_one(again, first)
+            scale(again, rows[:, None] + cols)
+            array[...] = again
+            lu, swaps, scaled = factorised()
+            if scaled >= least:
+                return lu, swaps, rows, cols
+            found = max(found, scaled)
     raise InvalidArgument(
         f"{op.title}: mat{batch_index(work.batch, i)} is singular to the precision of {compute}: "
         f"its reciprocal condition number is about {found:.2g}, and must be {least:.2g} at least. "
@@ -211,21 +219,25 @@ def _factors(op: Operator, a: Tensor, work: Copies, i: int, lying: bool) -> Fact
     )
 
 
-def _balanced(one: Copies) -> tuple[Array, Array, Array]:
-    """Return a matrix with rows and columns scaled by powers of two to about 1, and the powers."""
-    array = one.arrays[0]
-    rows = -_powers(array, 1)
-    scale(array, rows[:, None])
-    cols = -_powers(array, 0)
-    scale(array, cols)
-    return array, rows, cols
+def _powers_to_one(array: Array, first: int) -> tuple[Array, Array]:
+    """Return the powers of two that bring rows and columns to about 1, those of one axis first.
+
+    They are to be applied together: by one of the two alone, elements may vanish.
+    """
+    found = exponents(array)
+    if first == 0:
+        cols, rows = _powers_to_one(array.T, 1)
+        return rows, cols
+    rows = _up_to_one(found.max(axis=1))
+    cols = _up_to_one((found + rows[:, None]).max(axis=0))
+    return rows, cols
 
 
-def _powers(array: Array, axis: int) -> Array:
+def _up_to_one(largest: Array) -> Array:
+    """Return the powers of two that undo exponents; those of zeros stay."""
     import numpy as np
 
-    found = exponents(array).max(axis=axis)
-    return np.where(found > -(10**6), found, 0)
+    return np.where(largest > -(10**5), -largest, 0)
 
 
 def _scaled_with_room(sides: Array, rows: Array) -> Array:
