@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import suanzi as sz
+from suanzi import interface
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 
 
@@ -73,3 +74,58 @@ class ChangesInputs(Adapter):
                 arguments["x"], self.read(sz.zeros(arguments["x"].shape, arguments["x"].dtype))
             )
         return found
+
+
+class ReadsAllBytes(Adapter):
+    """7.2.1.1 and .15: n_bytes is not looked at."""
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        return super().call(op, {k: v for k, v in arguments.items() if k != "n_bytes"})
+
+
+class LeavesTheRest(Adapter):
+    """7.2.1.1 and .15: what the bytes do not cover is whatever was there."""
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        given = arguments.get("values")
+        if isinstance(given, bytes):
+            rest = b"\x55" * 1000
+            arguments = {**arguments, "values": given[: arguments["n_bytes"]] + rest}
+            arguments["n_bytes"] += len(rest)
+        return super().call(op, arguments)
+
+
+class RefusesTooMuch(Adapter):
+    """7.2.1.1 and .15: more bytes than the tensor has room for are refused."""
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        if isinstance(arguments.get("values"), bytes) and arguments["n_bytes"] > 4 * 8 * 6:
+            return ("INVALID_ARGUMENT", "too many bytes")
+        return super().call(op, arguments)
+
+
+class IgnoresOrders(Adapter):
+    """6.4: a new tensor is row-major, whatever order its shape has."""
+
+    def shape(self, dims: tuple[int, ...], min2maj: tuple[int, ...]) -> Any:
+        return dims
+
+
+class ReadsInOrder(Adapter):
+    """6.4: a new tensor lies in the order of its shape, and yet its values are read row-major."""
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        shape = arguments.get("shape")
+        if op != "create_tensor" or not isinstance(shape, interface.Shape):
+            return super().call(op, arguments)
+        status, *outputs = super().call(op, {**arguments, "shape": shape.dims})
+        if status == "SUCCESS":
+            outputs = [sz.create_tensor(shape.dims, outputs[0], outputs[0].dtype,
+                                        layout=shape.layout)]  # fmt: skip
+        return status, *outputs
+
+
+class Speechless(Adapter):
+    """No breach: an adapter without words for bytes, and for the order of axes."""
+
+    memory = shape = None  # type: ignore[assignment]

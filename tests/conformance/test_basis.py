@@ -162,7 +162,7 @@ def much(dtype: str, x: Real) -> Real:
     return x if x.is_nan or x.size is None else Real(x.negative, x.size * 5 / 4)
 
 
-@pytest.mark.parametrize("op", ["add", "exp", "matmul", "reduce", "qr", "norm", "concat"])
+@pytest.mark.parametrize("op", ["add", "exp", "matmul", "reduce", "qr", "norm"])
 def test_what_is_inaccurate_breaks_no_level_and_what_is_wrong_does(op: str) -> None:
     some = [
         c for c in everything()[op]
@@ -174,6 +174,14 @@ def test_what_is_inaccurate_breaks_no_level_and_what_is_wrong_does(op: str) -> N
     assert all(r.broken == "quality" for r in rough if r.bad and not r.extension)
     wrong = [run_case(Local(Changed(much)), c) for c in some]
     assert any(r.breaks for r in wrong)
+
+
+@pytest.mark.parametrize("op", ["concat", "duplicate", "gather", "wrap_tensor"])
+def test_what_is_moved_is_what_it_was(op: str) -> None:
+    some = [c for c in everything()[op] if c.dtype == "float32" and c.group == "plain"]
+    rough = [run_case(Local(Changed(a_little)), c) for c in some]
+    assert any(r.breaks for r in rough)
+    assert "quality" not in {r.broken for r in rough if r.bad}
 
 
 def reading(name: str, i: int = 0, throughout: bool = True, outcome: Any = "passed") -> Result:

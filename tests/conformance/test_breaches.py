@@ -16,14 +16,21 @@ BREACHES = {
     "HasOneSeed": ("rand_normal", "the-seed-0-twice"),
     "KeepsOtherOrders": ("reshape", "is-contiguous"),
     "ChangesInputs": ("add", "24-elements"),
+    "ReadsAllBytes": ("create_tensor", "n_bytes-of-4-of-6-elements"),
+    "LeavesTheRest": ("create_tensor", "4-of-6-elements"),
+    "RefusesTooMuch": ("create_tensor", "4-MiB-for-6-elements"),
+    "IgnoresOrders": ("create_tensor", "min2maj"),
+    "ReadsInOrder": ("create_tensor", "min2maj"),
 }
+MAKERS = "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".split()
 
 
-def outcomes(adapter: str, op: str) -> dict[str, tuple[str, str | None]]:
+def outcomes(adapter: str, op: str, dtype: str = "float32") -> dict[str, tuple[str, str | None]]:
     backend = Backend(adapter, f"tests.conformance.breach_subjects:{adapter}")
     if adapter == "suanzi":
         backend = Backend("suanzi", "suanzi_adapter:Adapter")
-    run = check(backend, ops=[op], dtypes=["float32"], groups=["plain"], jobs=1)
+    run = check(backend, ops=[op], dtypes=[dtype], groups=["plain"], jobs=1)
+    assert [r.id for r in run.results if r.bad and not r.breaks] == [], "of quality"
     return {r.id: (r.outcome, r.problem) for r in run.results}
 
 
@@ -34,3 +41,29 @@ def test_a_breach_is_found(adapter: str) -> None:
     assert {outcome for outcome, _ in right.values()} == {"passed"}
     failed = [name for name, (outcome, _) in wrong.items() if outcome == "failed"]
     assert any(title in name for name in failed), wrong
+
+
+@pytest.mark.parametrize("op", MAKERS)
+def test_every_maker_is_asked_for_an_order(op: str) -> None:
+    wrong = outcomes("IgnoresOrders", op)
+    failed = {name for name, (outcome, _) in wrong.items() if outcome == "failed"}
+    # A tensor that is wrapped has an order of its own.
+    asked = {
+        name for name in wrong if "min2maj" in name and ("bytes" in name or op != "wrap_tensor")
+    }
+    assert failed == asked != set()
+
+
+@pytest.mark.parametrize("adapter", ["ReadsAllBytes", "LeavesTheRest", "IgnoresOrders"])
+def test_quantised_tensors_have_bytes_and_orders_too(adapter: str) -> None:
+    right, wrong = (outcomes(name, "create_quant_tensor", "QT_SYM_INT8")
+                    for name in ("suanzi", adapter))  # fmt: skip
+    assert {outcome for outcome, _ in right.values()} == {"passed"}
+    assert any(outcome == "failed" for outcome, _ in wrong.values())
+
+
+def test_who_has_no_words_for_bytes_and_orders_is_asked_nothing() -> None:
+    found = outcomes("Speechless", "create_tensor")
+    unsaid = {name for name, (outcome, _) in found.items() if outcome == "skipped"}
+    assert {outcome for outcome, _ in found.values()} == {"passed", "skipped"}
+    assert all("elements" in name or "min2maj" in name for name in unsaid)

@@ -212,10 +212,8 @@ def _values(item, raw, address):
 
 def _tensor(handle):
     """Return a tensor that lies in memory as that of C does."""
-    shape = TensorImpl.from_address(handle).shape
-    order = (ctypes.c_int64 * shape.ndim).from_address(shape.layout.min2maj)
-    columns = shape.ndim > 1 and list(order) == list(range(shape.ndim))
     found = read_tensor("an input", handle)
+    columns = found.min2maj == tuple(range(len(found.shape)))
     return create(replace(found, layout="columns") if columns else found)
 
 

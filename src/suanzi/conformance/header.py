@@ -121,7 +121,8 @@ _LIBRARY = """\
 /* Of no clause; a library may export them for the conformance kit.
  * - Its version.
  * - Whether it has a function, named as in "op_add", for a dtype; for a tensor that lies in memory
- *   like the given one; for a device. 0: it is reported as not supported, and not tried.
+ *   like the given one, which it takes or makes; for a device. 0: it is reported as not
+ *   supported, and not tried.
  * - Whether it has op_dot_bwd2, op_pad or op_unstack as Appendix A prints them. Declared so
  *   if T_AI_131_1_AS_PRINTED is defined. */
 const char *op_library_version(void);

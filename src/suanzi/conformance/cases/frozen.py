@@ -29,7 +29,7 @@ from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected,
 from suanzi.conformance.model.numbers import Real
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects import wire
-from suanzi.conformance.subjects.wire import Data, Ref, check_tensors
+from suanzi.conformance.subjects.wire import Bytes, Data, Ref, Shaped, check_tensors
 from suanzi.promote.library import DEFAULT, rule_set
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, Status
@@ -68,7 +68,7 @@ def to_data(x: Any) -> Any:
         return [to_data(v) for v in x]
     if isinstance(x, Mapping):
         return {"dict": [[to_data(k), to_data(v)] for k, v in x.items()]}
-    if isinstance(x, int | float | complex | str | Data | Ref) or x is None:
+    if isinstance(x, int | float | complex | str | Data | Ref | Bytes | Shaped) or x is None:
         return wire.to_json(x)
     raise TypeError(f"{x!r} cannot be written to a file of cases.")
 

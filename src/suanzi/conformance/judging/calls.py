@@ -10,7 +10,7 @@ from suanzi.conformance.judging.judge import show
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, encode, real
-from suanzi.conformance.subjects.wire import ITEMSIZE, Data
+from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Shaped
 from suanzi.standard import Interface
 
 _FIRST = 5
@@ -99,6 +99,10 @@ def written(x: Value, dtype: str) -> str:
 def _written(x: Any) -> str:
     if isinstance(x, Data):
         return _tensor(x)
+    if isinstance(x, Bytes):
+        return f"{x.size} bytes"
+    if isinstance(x, Shaped):
+        return f"{list(x.dims)} min2maj {list(x.min2maj)}"
     if isinstance(x, list | tuple):
         return f"[{', '.join(map(_written, x))}]"
     return repr(x)

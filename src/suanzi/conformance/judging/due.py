@@ -39,6 +39,7 @@ class Range:
     shape: tuple[int, ...]
     least: tuple[Number, ...]
     most: tuple[Number, ...]
+    min2maj: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def range_of(wanted: Output) -> Range | None:
     """Return between what the elements must lie; None if that does not say all.
 
     >>> range_of(Output("float32", (2,), (real(0.5), real(float("nan")))))
-    Range(dtype='float32', shape=(2,), least=(0.5, nan), most=(0.5, nan))
+    Range(dtype='float32', shape=(2,), least=(0.5, nan), most=(0.5, nan), min2maj=None)
     """
     if wanted.scale is not None or wanted.sparse is not None or len(wanted.truth) > _MOST_ELEMENTS:
         return None
@@ -100,7 +101,7 @@ def range_of(wanted: Output) -> Range | None:
         off = _allowed(form, wanted, i, parts)
         found += [_floats(form, x, off, part in NARROW, wanted.zero_sign) for x in parts]
     least, most = zip(*found, strict=True) if found else ((), ())
-    return Range(wanted.dtype, wanted.shape, least, most)
+    return Range(wanted.dtype, wanted.shape, least, most, wanted.min2maj)
 
 
 def _allowed(form: Format, wanted: Output, i: int, parts: Sequence[Real]) -> Fraction | None:

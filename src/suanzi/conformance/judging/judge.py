@@ -18,7 +18,7 @@ from typing import Any
 from suanzi.conformance.judging.answers import answers_of, is_right
 from suanzi.conformance.judging.checks import slack
 from suanzi.conformance.model.case import Output
-from suanzi.conformance.model.data import values
+from suanzi.conformance.model.data import out_of_order, values
 from suanzi.conformance.model.numbers import (
     FORMATS,
     NARROW,
@@ -96,6 +96,8 @@ def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judge
             return Judgement(f"{name} {came}, not {right}")
     if (found.sparse is None) != (wanted.sparse is None):  # which kind, 6.4 leaves open
         return Judgement(f"sparse {found.sparse}, not {wanted.sparse}")
+    if wanted.min2maj is not None and (problem := out_of_order(found, wanted.min2maj)) is not None:
+        return Judgement(problem)
     if isinstance(wanted.truth, Picked):
         return _judge_picked(found, wanted, wanted.truth, operands)
     got = values(found)

@@ -9,6 +9,7 @@ from typing import Any
 from suanzi.conformance.judging.calls import operands_of
 from suanzi.conformance.judging.checks import find, is_lenient, leniently
 from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
+from suanzi.conformance.model.basis import moves
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import values
 from suanzi.conformance.subjects.wire import Data
@@ -48,10 +49,11 @@ def verdict(
     """Hold an answer against a case; `statuses` says whether the subject has status codes.
 
     What is wrong is looked at again leniently: if half of the digits are right, it is inaccurate.
+    What is only moved has no accuracy: it is what it was, or it is wrong.
     """
     wanted = case.expect() if expected is None else expected
     strictly = _verdict(case, answer, statuses, wanted)
-    if strictly.passed:
+    if strictly.passed or moves(case):
         return strictly
     with leniently():
         again = _verdict(case, answer, statuses, wanted)

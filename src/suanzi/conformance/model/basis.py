@@ -103,7 +103,7 @@ def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
     for dtype in _dtypes_of(expected):
         if dtype not in STANDARD_DTYPES | _ALSO.get(case.op, frozenset()):
             return Why("extension", "6.2", f"its result is {dtype}, no dtype of the standard")
-    if found.basis == "letter" and not _moves(case) and _has_no_number(expected):
+    if found.basis == "letter" and not moves(case) and _has_no_number(expected):
         return replace(
             found, basis="quality", sentence="the clause has no result that is no number"
         )
@@ -201,7 +201,7 @@ def _of_quality(case: Case, clause: str) -> Why | None:
             return Why("quality", clause, "the clause does not say which of equal ones comes first")
     if case.op == "cast" and not all(fits(x, str(case.arguments.get("type"))) for _, x in given):
         return Why("quality", clause, "the clause does not say what becomes of other numbers")
-    if _moves(case) or case.op in _ASKING:
+    if moves(case) or case.op in _ASKING:
         return None
     for _, x in given:
         if (words := not_ordinary(x)) is not None:
@@ -213,7 +213,7 @@ def _of_quality(case: Case, clause: str) -> Why | None:
     return None
 
 
-def _moves(case: Case) -> bool:
+def moves(case: Case) -> bool:
     """Tell whether an interface gives the elements it takes, whatever they are."""
     if case.op in _MOVING or (case.op == "scatter" and not case.arguments.get("override", True)):
         return case.op != "scatter"

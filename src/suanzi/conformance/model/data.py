@@ -182,3 +182,14 @@ def anything(dtype: str, count: int, seed: object = 0) -> list[Value]:
 def _real(x: Value) -> Real:
     assert isinstance(x, Real)
     return x
+
+
+def out_of_order(found: Data, wanted: Sequence[int]) -> str | None:
+    """Say so if a tensor lies in memory in another order than the one wanted.
+
+    >>> out_of_order(Data("int8", (2, 1), b"ab"), (0, 1))
+    'min2maj [1, 0], not [0, 1]'
+    """
+    default = range(len(found.shape))[::-1]
+    order = list(default if found.min2maj is None else found.min2maj)
+    return None if order == list(wanted) else f"min2maj {order}, not {list(wanted)}"

@@ -37,6 +37,8 @@ class Output:
     zero_point: int | None = None
     sparse: str | None = None
     """The kind of layout of a sparse tensor, whose truth are all of its elements."""
+    min2maj: tuple[int, ...] | None = None
+    """The axes as they must lie in memory, the fastest first; None if nobody asks."""
 
 
 @dataclass(frozen=True)

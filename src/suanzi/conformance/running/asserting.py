@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import fill, indent
 from typing import Any
 
@@ -26,17 +27,26 @@ def flat(x):
 """
 
 
-def outputs_asserted(ways: Sequence[Way], dtype: str, numbers: str) -> str:
-    """Return lines that assert that `outputs` is what one of the ways has.
+@dataclass(frozen=True)
+class Form:
+    """How a script asks an output `x`: expressions."""
 
-    `dtype` and `numbers` are expressions of an output `x`: the name of its dtype, and its elements.
-    """
+    dtype: str
+    """The name of its dtype."""
+    numbers: str
+    """Its elements."""
+    order: str = "x.min2maj"
+    """Its axes as they lie in memory."""
+
+
+def outputs_asserted(ways: Sequence[Way], form: Form) -> str:
+    """Return lines that assert that `outputs` is what one of the ways has."""
     some = [way for way in ways if not way.statuses]
     if len(some) == 1:
-        return _one_way(some[0], dtype, numbers)
+        return _one_way(some[0], form)
     lines = []
     for i, way in enumerate(some):
-        body = indent(_one_way(way, dtype, numbers), "    ")
+        body = indent(_one_way(way, form), "    ")
         lines.append(f"def reading_{i}():\n{body}\n")
     names = ", ".join(f"reading_{i}" for i in range(len(some)))
     lines += [
@@ -51,20 +61,20 @@ def outputs_asserted(ways: Sequence[Way], dtype: str, numbers: str) -> str:
     return "\n".join(lines)
 
 
-def _one_way(way: Way, dtype: str, numbers: str) -> str:
+def _one_way(way: Way, form: Form) -> str:
     lines = [f"assert len(outputs) == {len(way.outputs)}, outputs"]
     for i, right in enumerate(way.outputs):
-        lines += _output(f"outputs[{i}]", right, dtype, numbers)
+        lines += _output(f"outputs[{i}]", right, form)
     return "\n".join(lines)
 
 
-def _output(name: str, right: Any, dtype: str, numbers: str) -> list[str]:
+def _output(name: str, right: Any, form: Form) -> list[str]:
     if right is None:
         return [f"print({name})  # `suanzi check` knows what must hold of it"]
     if isinstance(right, list) and any(isinstance(one, Range) for one in right):
         lines = [f"assert len({name}) == {len(right)}, {name}"]
         for i, one in enumerate(right):
-            lines += _output(f"{name}[{i}]", one, dtype, numbers)
+            lines += _output(f"{name}[{i}]", one, form)
         return lines
     if isinstance(right, list):
         return [f"assert list({name}) == {right!r}, {name}"]
@@ -72,15 +82,17 @@ def _output(name: str, right: Any, dtype: str, numbers: str) -> list[str]:
         return [f"assert {name} == {right!r}, {name}"]
     lines = [
         f"x = {name}",
-        f"assert {dtype} == {right.dtype!r}, {dtype}",
+        f"assert {form.dtype} == {right.dtype!r}, {form.dtype}",
         f"assert list(x.shape) == {list(right.shape)}, list(x.shape)",
     ]
+    if right.min2maj is not None:
+        lines.append(f"assert {form.order} == {right.min2maj}, {form.order}")
     if not right.least:
         return lines
     if list(map(repr, right.least)) == list(map(repr, right.most)):
-        return [*lines, _list("due", right.least), f"between({numbers}, due, due)"]
+        return [*lines, _list("due", right.least), f"between({form.numbers}, due, due)"]
     lines += [_list("least", right.least), _list("most", right.most)]
-    return [*lines, f"between({numbers}, least, most)"]
+    return [*lines, f"between({form.numbers}, least, most)"]
 
 
 def _list(name: str, some: Sequence[Number]) -> str:

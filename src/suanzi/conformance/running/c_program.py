@@ -209,6 +209,11 @@ class _Call:
         lines = [
             f'    is_tensor("{name}", {name}, {kind[0]}, {kind[1]}, {len(right.shape)}, {dims});'
         ]
+        if right.min2maj is not None:
+            lines += [
+                f'    assert({name}->shape.layout.min2maj[{i}] == {axis} && "the layout");'
+                for i, axis in enumerate(right.min2maj)
+            ]
         if not right.least:
             return lines
         integer = right.dtype in _INTEGERS or right.dtype not in (*_FLOATS, *_NARROW_FORMS)

@@ -20,11 +20,12 @@ from suanzi.conformance.judging.due import ways
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import Real, Value
-from suanzi.conformance.running.asserting import BETWEEN, FLAT, outputs_asserted
+from suanzi.conformance.running.asserting import BETWEEN, FLAT, Form, outputs_asserted
 from suanzi.conformance.running.excerpts import Excerpts
 from suanzi.conformance.running.process import Backend, Facts
-from suanzi.conformance.subjects.wire import Data, Unsupported
+from suanzi.conformance.subjects.wire import Bytes, Data, Shaped, Unsupported
 
+Given = Data | Bytes | Shaped
 _FRAMEWORKS = Path(__file__).parents[1] / "subjects" / "frameworks"
 _MOST_ELEMENTS = 2000
 _LONGEST = 100_000
@@ -57,6 +58,7 @@ def reproduction(case: Case, backend: Backend, facts: Facts) -> str:
     if (
         not case.steps
         and sum(data.size for data in _tensors(list(case.arguments.values()))) <= _MOST_ELEMENTS
+        and not any(isinstance(x, Bytes) and x.size > _LONGEST for x in case.arguments.values())
     ):
         script = _program(case, backend, facts)
     return command(case, backend) if script is None or len(script) > _LONGEST else script
@@ -106,11 +108,12 @@ def _of_suanzi(case: Case, facts: Facts) -> str:
     if case.rules is not None and case.rules != facts.rules:
         lines.append(f"sz.set_promotion({case.rules!r})")
     for name, value in case.arguments.items():
-        text = _written(value, lambda data: _suanzi_tensor(data, needed))
+        text = _written(value, lambda given: _in_suanzi(given, needed))
         lines.append(f"{_variable(name)} = {text}")
     given = ", ".join(f"{name}={_variable(name)}" for name in case.arguments)
     lines.append(f"status, *outputs = interface.{case.interface.c_name}({given})")
-    lines += _due(case, "interface.last_error()", "status.name", "str(x.dtype)", "numbers(read(x))")
+    form = Form("str(x.dtype)", "numbers(read(x))", "x.layout.min2maj")
+    lines += _due(case, "interface.last_error()", "status.name", form)
     text = "\n".join(lines)
     head = ["import suanzi as sz", "from suanzi import interface"]
     if "numbers(" in text:
@@ -128,7 +131,7 @@ def _of_adapter(case: Case, backend: Backend, facts: Facts) -> str:
     options = ", ".join(f"{name}={value!r}" for name, value in backend.options.items())
     lines = [f"adapter = {made}({options})"]
     for name, value in case.arguments.items():
-        text = _written(value, lambda data: f"adapter.create({_data(data)})")
+        text = _written(value, _by_adapter)
         lines.append(f"{name}_ = {text}")
     given = ", ".join(f"{name!r}: {name}_" for name in case.arguments)
     call = f"found = adapter.call({case.op!r}, {{{given}}})"
@@ -147,8 +150,8 @@ def _of_adapter(case: Case, backend: Backend, facts: Facts) -> str:
         "    status, *outputs = outputs",
         "outputs = [read(x) for x in outputs] if status == 'SUCCESS' else []",
     ]
-    lines += _due(case, "error or (status, *outputs)", "status", "x.dtype", "numbers(x)",
-                  facts.statuses)  # fmt: skip
+    form = Form("x.dtype", "numbers(x)")
+    lines += _due(case, "error or (status, *outputs)", "status", form, facts.statuses)
     text = "\n".join(lines)
     head = [f"from {module} import {made}", "from suanzi.conformance import Data",
             "from suanzi.conformance.model.data import numbers"]  # fmt: skip
@@ -164,9 +167,7 @@ def read(x):
 """
 
 
-def _due(
-    case: Case, words: str, status: str, dtype: str, numbers: str, statuses: bool = True
-) -> list[str]:
+def _due(case: Case, words: str, status: str, form: Form, statuses: bool = True) -> list[str]:
     """Return lines that assert what is due of a `status` and `outputs`."""
     found = ways(case.expect(), len(case.interface.outputs), statuses)
     refusals = list(dict.fromkeys(name for way in found for name in way.statuses))
@@ -179,7 +180,7 @@ def _due(
         lines = [f"assert {status} {test}, {words}"]
     if not gives:
         return lines
-    body = outputs_asserted(found, dtype, numbers)
+    body = outputs_asserted(found, form)
     if refusals:
         body = f"if {status} == 'SUCCESS':\n" + indent(body, "    ")
     return [*lines, *body.split("\n")]
@@ -197,6 +198,25 @@ def _script(case: Case, head: list[str], text: str, more: str = "") -> str:
 def _variable(name: str) -> str:
     """Return the name of a variable that hides no function that the script needs."""
     return f"{name}_" if name in ("len", "list", "str") else name
+
+
+def _by_adapter(given: Given) -> str:
+    """Return how an adapter makes what is no number."""
+    if isinstance(given, Bytes):
+        return f'adapter.memory(bytes.fromhex("{given.content.hex()}"))'
+    if isinstance(given, Shaped):
+        return f"adapter.shape({given.dims}, {given.min2maj})"
+    return f"adapter.create({_data(given)})"
+
+
+def _in_suanzi(given: Given, needed: set[str]) -> str:
+    """Return how suanzi's users write it."""
+    if isinstance(given, Bytes):
+        return f'bytes.fromhex("{given.content.hex()}")'
+    if isinstance(given, Shaped):
+        layout = f"sz.Layout(sz.LayoutType.DENSE, {given.min2maj})"
+        return f"interface.Shape({given.dims}, {layout})"
+    return _suanzi_tensor(given, needed)
 
 
 def _suanzi_tensor(data: Data, needed: set[str]) -> str:
@@ -250,7 +270,7 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
         lines.append(call)
     if any(not way.statuses for way in found):
         lines.append("outputs = outputs if isinstance(outputs, tuple) else (outputs,)")
-        lines += outputs_asserted(found, _DTYPE, "flat(x)").split("\n")
+        lines += outputs_asserted(found, Form(_DTYPE, "flat(x)")).split("\n")
     body = "\n".join(lines)
     helpers = [
         one for one, used in ((BETWEEN, "between(" in body), (FLAT, "flat(" in body)) if used
@@ -291,7 +311,7 @@ def _math(text: str) -> list[str]:
 
 
 def _written(value: Any, tensor: Any, indent: int = 0) -> str:
-    if isinstance(value, Data):
+    if isinstance(value, Data | Bytes | Shaped):
         text = fill(
             tensor(value), 96, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
             break_long_words=False, break_on_hyphens=False,

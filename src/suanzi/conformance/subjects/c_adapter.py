@@ -20,7 +20,7 @@ from suanzi.conformance.subjects.c_memory import (
     check_layout,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import Broken, Data, Unsaid, Unsupported
+from suanzi.conformance.subjects.wire import Broken, Bytes, Data, Shaped, Unsaid, Unsupported
 from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
 from suanzi.status import Status, StatusError
 
@@ -92,6 +92,14 @@ class Adapter:
         """Return the data; they become a tensor in the memory of the call."""
         check_layout(data)
         return data
+
+    def memory(self, content: bytes) -> Bytes:
+        """Return values that are bytes, as all are in C."""
+        return Bytes(content, len(content))
+
+    def shape(self, dims: tuple[int, ...], min2maj: tuple[int, ...]) -> Shaped:
+        """Return a shape with the order of its axes."""
+        return Shaped(dims, min2maj)
 
     def read(self, x: Any) -> Any:
         """Return an output; a call has read it already."""

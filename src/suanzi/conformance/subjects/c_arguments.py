@@ -29,7 +29,7 @@ from suanzi.conformance.subjects.c_memory import (
     check_layout,
     scales,
 )
-from suanzi.conformance.subjects.wire import ITEMSIZE, Data, Unsaid
+from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Shaped, Unsaid
 from suanzi.device import Device as KnownDevice
 from suanzi.standard.prototypes import Item, Prototype, enumerations
 from suanzi.status import StatusError
@@ -64,7 +64,8 @@ class Arguments:
     """The arguments of one call, and the memory they lie in."""
 
     def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
-        self.function, self.given, self.memory = function, given, Memory()
+        self.function, self.memory = function, Memory()
+        self.given, self._order = _apart(given)
         self._counts: dict[str, int] = {}
         self.tensors: list[tuple[str, int]] = []
         """The tensors that are lent, by their names."""
@@ -213,12 +214,14 @@ class Arguments:
             count = self._nnzs()
         # How many bytes there are is what C can say: of a shape that is none, or beside one.
         any_count = min(dims, default=0) < 0 or self.given.get("n_bytes") is not None
-        if isinstance(value, Data):
+        if isinstance(value, Bytes):
+            raw = value.content
+        elif isinstance(value, Data):
             stored = kind.rsplit("_", 1)[-1].lower() if kind.startswith("QT") else kind
             same = value.dtype in (kind, stored) and (any_count or value.size == count)
             if not same or value.layout == "destroyed":
                 raise Unsaid("in C, values are bytes: they have neither dtype nor shape")
-            raw = by_columns(value) if self._columns() else value.raw
+            raw = by_columns(value) if value.layout == "columns" else value.raw
         else:
             found = _flat(_plain(value))
             if len(found) != count and found and not any_count:
@@ -227,11 +230,13 @@ class Arguments:
         self._counts["values"] = len(raw)
         return self.memory.place("values", raw)
 
-    def _columns(self) -> bool:
-        """Tell whether values are to lie by columns, which C says of the shape they are for."""
+    def _min2maj(self, count: int) -> tuple[int, ...] | None:
+        """Return the order of axes of the shape: as given, or as the values for it are to lie."""
         found = self.given.get("values")
         dense = self.function.interface.name != "create_sparse_tensor"
-        return dense and isinstance(found, Data) and found.layout == "columns"
+        if dense and isinstance(found, Data) and found.layout == "columns":
+            return tuple(range(count))
+        return self._order
 
     def _generic(self, item: Item, value: Any) -> int:
         """Return the address of one element of the dtype of the tensor."""
@@ -258,7 +263,10 @@ class Arguments:
         if item.base == "Shape":
             dims = (value,) if isinstance(value, int) else tuple(_flat(_plain(value)))
             self._check_integers(item, dims, ctypes.c_int64)
-            return self.memory.shape(item.name, dims, self._columns())
+            order = self._min2maj(len(dims))
+            if order is not None and min(dims, default=0) >= 0:
+                self._ask_for(item.name, dims, order)
+            return self.memory.shape(item.name, dims, order)
         if item.base in enumerations():
             members = enumerations()[item.base]
             return members.index(value) if value in members else _NO_MEMBER
@@ -270,6 +278,12 @@ class Arguments:
             return self._float(item, value)
         self._check_integers(item, (value,), _SCALARS[item.base])
         return value
+
+    def _ask_for(self, name: str, dims: tuple[int, ...], order: tuple[int, ...]) -> None:
+        """Lend a tensor like the one to be made, so that a library can say that it has no such."""
+        kind = self._dtype()
+        like = Data(kind, dims, bytes(math.prod(dims) * ITEMSIZE[kind]), min2maj=order)
+        self.tensors.append((name, self.memory.tensor(f"one like {name}", like)))
 
     def _float(self, item: Item, value: Any) -> float:
         if value is None:  # the precision of lstsq
@@ -345,6 +359,14 @@ class Arguments:
         if not self._tensors:
             raise Unsaid("in C, a scalar has the dtype of a tensor, and there is none")
         return self._tensors[0].dtype
+
+
+def _apart(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
+    """Return arguments whose shape is lengths alone, and the order of axes that it came with."""
+    shape = given.get("shape")
+    if not isinstance(shape, Shaped):
+        return dict(given), None
+    return {**given, "shape": list(shape.dims)}, shape.min2maj
 
 
 def _kind(x: Any) -> tuple[str, tuple[int, ...]]:

@@ -124,18 +124,21 @@ class Memory:
         """Return the address of an array of int64_t."""
         return self.place(label, np.array(values, np.int64).tobytes())
 
-    def shape(self, label: str, dims: tuple[int, ...], columns: bool = False) -> Shape:
-        """Return a shape, row-major or with the first axis the fastest."""
-        axes = range(len(dims))
-        order = tuple(axes if columns else reversed(axes))
+    def shape(
+        self, label: str, dims: tuple[int, ...], min2maj: tuple[int, ...] | None = None
+    ) -> Shape:
+        """Return a shape with the order of its axes, which is row-major unless it is given."""
+        order = tuple(range(len(dims)))[::-1] if min2maj is None else min2maj
         layout = Layout(LayoutType.DENSE, self.integers(f"the layout of {label}", order))
         return Shape(len(dims), self.integers(f"the dims of {label}", dims), layout)
 
     def tensor(self, label: str, data: Data) -> int:
-        """Return the address of a tensor."""
-        raw, offset = data.raw, 0
+        """Return the address of a tensor, which lies in the order it has, or as its layout says."""
+        raw, offset, order = data.raw, 0, data.min2maj
         if data.layout == "columns":
-            raw = by_columns(data)
+            order = tuple(range(len(data.shape)))
+        if order is not None:
+            raw = _reordered(data, order[::-1])
         elif data.layout == "offset":
             offset, before = _BEFORE, b"\1" * ITEMSIZE[data.dtype] * _BEFORE
             raw = before + raw
@@ -148,9 +151,8 @@ class Memory:
             self.place(f"the input {label}", raw),
         )  # fmt: skip
         at = self.place(f"the storage of {label}", bytes(storage))
-        columns = data.layout == "columns"
         made = TensorImpl(
-            data.size, offset, self.shape(label, data.shape, columns), scale,
+            data.size, offset, self.shape(label, data.shape, order), scale,
             data.zero_point or 0, at,
         )  # fmt: skip
         return self.place(f"the tensor {label}", bytes(made))
@@ -246,7 +248,10 @@ def read_tensor(label: str, address: int | None) -> Data:
         at = _pointer(f"the scale of {label}", impl.scale)
         scale = tuple((ctypes.c_float * channels(name, dims)).from_address(at))
         scale = scale if len(set(scale)) > 1 else scale[:1]
-    return Data(name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point)
+    return Data(
+        name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point,
+        min2maj=None if order == tuple(range(ndim))[::-1] else order,
+    )  # fmt: skip
 
 
 def dtype_name(label: str, dtype: DataType) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import suanzi as sz
 from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
+from suanzi.layout import Layout, LayoutType
 from suanzi.promote.context import promotion
 from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
@@ -41,6 +42,14 @@ class Adapter:
     def read(self, x: Any) -> Data:
         """Return a tensor as data."""
         return read(x)
+
+    def memory(self, content: bytes) -> bytes:
+        """Return values that are bytes."""
+        return content
+
+    def shape(self, dims: tuple[int, ...], min2maj: tuple[int, ...]) -> interface.Shape:
+        """Return a shape with the order of its axes in memory."""
+        return interface.Shape(dims, Layout(LayoutType.DENSE, min2maj))
 
     def write(self, x: Any, data: Data) -> None:
         """Write elements into the memory of a tensor."""
@@ -138,7 +147,7 @@ def read(x: Any) -> Data:
     if isinstance(x, SparseTensor):
         dense = read(x.to_dense())
         return Data(dense.dtype, dense.shape, dense.raw, sparse=x.layout.type.name)
-    dtype, shape = x.dtype, tuple(x.shape)
+    dtype, shape, order = x.dtype, tuple(x.shape), x.layout.min2maj
     plain = sz.duplicate(x)
     strides = tuple(s * dtype.itemsize for s in plain.strides)
     whole = np.ndarray(
@@ -148,4 +157,5 @@ def read(x: Any) -> Data:
     return Data(
         str(dtype), shape, np.ascontiguousarray(whole).tobytes(),
         scale=None if x.scale is None else tuple(x.scale), zero_point=x.zero_point,
+        min2maj=None if order == tuple(range(len(shape)))[::-1] else order,
     )  # fmt: skip

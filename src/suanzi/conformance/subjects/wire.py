@@ -80,11 +80,35 @@ class Data:
     """The kind of a sparse layout, as in COO; the elements are all of them."""
     repeats: int | None = field(default=None, compare=False)
     """After how many bytes the raw ones begin again, where that makes them short to send."""
+    min2maj: tuple[int, ...] | None = field(default=None, compare=False)
+    """Of what was read: the axes as they lie in memory, the fastest first; None if row-major."""
 
     @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Values as they lie in memory, which have neither a dtype nor a shape."""
+
+    first: bytes = field(repr=False)
+    """With which they begin, and begin again."""
+    size: int
+
+    @property
+    def content(self) -> bytes:
+        """All of them."""
+        return _repeated(self.first, self.size)[0]
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """A shape with the order of its axes in memory, the fastest first, as A.1 has both in one."""
+
+    dims: tuple[int, ...]
+    min2maj: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -106,6 +130,10 @@ def to_json(x: Any) -> Any:
         return [to_json(v) for v in x]
     if isinstance(x, Ref):
         return {"ref": x.name}
+    if isinstance(x, Bytes):
+        return {"bytes": [base64.b64encode(x.first).decode(), x.size]}
+    if isinstance(x, Shaped):
+        return {"shaped": [list(x.dims), list(x.min2maj)]}
     if isinstance(x, dict):
         return {"dict": {k: to_json(v) for k, v in x.items()}}
     made = {
@@ -117,6 +145,7 @@ def to_json(x: Any) -> Any:
         "zero_point": x.zero_point,
         "sparse": x.sparse,
         "repeats": x.repeats and len(x.raw),
+        "min2maj": None if x.min2maj is None else list(x.min2maj),
     }
     return {"tensor": {k: v for k, v in made.items() if v is not None}}
 
@@ -136,11 +165,16 @@ def from_json(x: Any) -> Any:
         return {k: from_json(v) for k, v in value.items()}
     if kind == "ref":
         return Ref(value)
+    if kind == "bytes":
+        return Bytes(base64.b64decode(value[0]), value[1])
+    if kind == "shaped":
+        return Shaped(tuple(value[0]), tuple(value[1]))
     facts = dict(value)
     facts["shape"] = tuple(facts["shape"])
     facts["raw"] = base64.b64decode(facts["raw"])
-    if "scale" in facts:
-        facts["scale"] = tuple(facts["scale"])
+    for name in ("scale", "min2maj"):
+        if name in facts:
+            facts[name] = tuple(facts[name])
     if "repeats" in facts:
         facts["raw"], facts["repeats"] = _repeated(facts["raw"], facts["repeats"])
     return Data(**facts)

@@ -256,6 +256,14 @@ def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, An
 def _made(adapter: Any, value: Any) -> Any:
     if hasattr(value, "raw"):
         return adapter.create(value)
+    if isinstance(value, wire.Bytes):
+        if not _has(adapter, "memory"):
+            raise wire.Unsaid("the adapter has no `memory`, for values that are bytes")
+        return adapter.memory(value.content)
+    if isinstance(value, wire.Shaped):
+        if not _has(adapter, "shape"):
+            raise wire.Unsaid("the adapter has no `shape`, for a shape with the order of its axes")
+        return adapter.shape(value.dims, value.min2maj)
     return [_made(adapter, v) for v in value] if isinstance(value, list) else value
 
 
@@ -278,7 +286,8 @@ def _checked(data: Any) -> Any:
         raise TypeError(f"the dtype {data.dtype!r} of the Data is no name")
     shape = tuple(map(operator.index, data.shape))
     facts = (data.layout, data.scale, data.zero_point, data.sparse)
-    return wire.Data(data.dtype, shape, bytes(data.raw), *facts)
+    order = getattr(data, "min2maj", None)
+    return wire.Data(data.dtype, shape, bytes(data.raw), *facts, min2maj=order)
 
 
 def _status(adapter: Any, error: Exception) -> Any:

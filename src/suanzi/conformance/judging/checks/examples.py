@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suanzi.conformance.judging.checks import check
-from suanzi.conformance.model.data import values
+from suanzi.conformance.model.data import out_of_order, values
 from suanzi.conformance.model.numbers import PARTS, Real, Value
 from suanzi.conformance.subjects.wire import Data
 
@@ -16,14 +16,14 @@ Matrix = list[list[complex]]
 
 
 def form(found: Any, facts: Facts) -> str | None:
-    """Return what is wrong with the dtype and the shape of an output."""
+    """Return what is wrong with the dtype, the shape and the order of axes of an output."""
     if not isinstance(found, Data):
         return f"{found!r} is no tensor"
     if found.dtype != facts["dtype"]:
         return f"dtype {found.dtype}, not {facts['dtype']}"
     if found.shape != tuple(facts["shape"]):
         return f"shape {list(found.shape)}, not {list(facts['shape'])}"
-    return None
+    return out_of_order(found, facts["min2maj"]) if "min2maj" in facts else None
 
 
 @check
