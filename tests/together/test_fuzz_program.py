@@ -13,9 +13,14 @@ from typing import Any
 import pytest
 
 import suanzi as sz
+from fuzzing.batch import Batch
 from fuzzing.judging import Finding, verdict
 from fuzzing.making import NAMES, Call, Code, call_of
+from fuzzing.processes import Place
 from fuzzing.shrinking import as_python, in_child, shrunk
+from fuzzing.soundness import unsound
+from fuzzing.storm import Storm
+from suanzi import _core
 from suanzi.conformance.model.data import tensor
 
 PROGRAM = Path(__file__).parents[2] / "tools" / "fuzz.py"
@@ -36,6 +41,14 @@ def test_a_short_run_finds_nothing() -> None:
     done = run("--calls", str(ENOUGH), "--seconds", "300", "--seed", "19")
     assert done.returncode == 0, done.stdout + done.stderr
     assert " gives" in done.stdout
+    assert "finding" not in done.stdout
+
+
+def test_a_short_storm_finds_nothing() -> None:
+    """Of 81,920 calls, which take as long as the careful ones above."""
+    done = run("--storm", "--calls", "40", "--seconds", "300", "--seed", "19")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "81920 calls in" in done.stdout
     assert "finding" not in done.stdout
 
 
@@ -119,6 +132,60 @@ def test_what_must_not_be_is_found(
     found = in_child(call, 2 if kind == "hang" else 60)
     assert isinstance(found, Finding)
     assert found.kind == kind
+
+
+def found_in_a_storm(index: int = 0) -> tuple[Storm, Place, Finding]:
+    storm = Storm(5, ("abs",))
+    place, found = storm.everything(index)[0]
+    return storm, place, found
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(changing, "changed"), (raising, "foreign"), (broken, "internal"), (crashing, "crash")],
+)
+def test_a_storm_finds_it_too(function: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made simple, and names the call even where the batch as a whole is at fault."""
+
+    def now_and_then(x: Any, *rest: Any) -> Any:
+        return function(x) if isinstance(x, sz.Tensor) and x.shape == (2, 3) else RIGHT(x, *rest)
+
+    monkeypatch.setattr(sz, "abs", now_and_then)
+    storm, place, found = found_in_a_storm()
+    assert found.kind == kind
+    written = storm.explained(place, found)
+    assert "sz.abs(x=x)" in written
+    assert "(2, 3)" in written
+
+
+def test_a_storm_finds_what_two_calls_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    dtypes: list[Any] = []
+
+    def crashing_after_another(x: Any, *rest: Any) -> Any:
+        if isinstance(x, sz.Tensor):
+            dtypes.append(x.dtype)
+            if x.dtype == sz.int8 and sz.complex64 in dtypes:
+                os.abort()
+        return RIGHT(x, *rest)
+
+    monkeypatch.setattr(sz, "abs", crashing_after_another)
+    storm, place, found = found_in_a_storm()
+    assert found.kind == "crash"
+    written = storm.explained(place, found)
+    assert written.startswith("# 2 calls")
+    assert written.index("complex64") < written.index("int8")
+
+
+def test_answers_of_a_storm_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = Batch(5, 0, ("add",))
+    family = next(f for f in batch.families if f.form == "python")
+    x = sz.zeros((2, 3), sz.int8)
+    y = sz.zeros((3,), sz.int16)
+    assert not unsound(family, ("x", "y"), [x, y], x + y)
+    assert "shape" in unsound(family, ("x", "y"), [x, y], y)
+    assert "dtype" in unsound(family, ("x", "y"), [x, y], x)
+    outside = _core.view(sz.zeros((6,)), 0, (2, 3), (3, 1))
+    assert not unsound(family, ("x",), [outside], outside)
 
 
 def test_a_finding_is_made_simple(monkeypatch: pytest.MonkeyPatch) -> None:

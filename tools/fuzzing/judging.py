@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
@@ -120,9 +120,9 @@ def outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
     chosen = sz.domain_errors(True) if call.domain_errors else nullcontext()
     with sz.promotion(call.rules), chosen:
         if call.form == "interface":
-            known = _standard_names(call.op)
+            known = standard_names(call.op)
             given = {name: value for name, value in arguments.items() if name in known}
-            status, *outputs = _interface(call.op)(**given)
+            status, *outputs = interface_of(call.op)(**given)
             if status is not sz.Status.SUCCESS:
                 outputs = [interface.last_error()]
             return _told(status, outputs, call)
@@ -131,12 +131,18 @@ def outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
             return "gives", function(*args, **kwargs)
         except sz.StatusError as error:
             return _told(error.status, error, call)
-        except (TypeError, AttributeError) as error:
-            if call.form == "symbol":
+        except Exception as error:
+            if is_pythons(error, call.form, args):
                 return "TypeError", str(error)
             raise Found("foreign", f"{type(error).__name__}: {error}") from error
-        except Exception as error:
-            raise Found("foreign", f"{type(error).__name__}: {error}") from error
+
+
+def is_pythons(error: Exception, form: str, args: Iterable[Any]) -> bool:
+    """Say whether Python or another library answers: no symbol for these, or no operand of ours."""
+    if form != "symbol":
+        return False
+    ours = any(isinstance(x, sz.Tensor | sz.SparseTensor) for x in args)
+    return not ours or isinstance(error, TypeError | AttributeError)
 
 
 def _told(status: sz.Status, said: Any, call: Call) -> tuple[str, Any]:
@@ -150,26 +156,37 @@ def _told(status: sz.Status, said: Any, call: Call) -> tuple[str, Any]:
     return status.name, said
 
 
-def _interface(op: str) -> Callable[..., Any]:
+def interface_of(op: str) -> Callable[..., Any]:
+    """Return an operator in the standard's form."""
     found: Callable[..., Any] = getattr(interface, interfaces()[op].c_name)
     return found
 
 
 @cache
-def _standard_names(op: str) -> frozenset[str]:
-    return frozenset(inspect.signature(_interface(op)).parameters)
+def standard_names(op: str) -> frozenset[str]:
+    """Return the parameters of the standard's form."""
+    return frozenset(inspect.signature(interface_of(op)).parameters)
+
+
+def bound(op: str, form: str) -> tuple[Callable[..., Any], list[str]]:
+    """Return what is called, and which parameters by place: fast paths take no names."""
+    if form == "interface":
+        return interface_of(op), []
+    placed = [n for n, p in parameters_of(op).items() if p.kind is not p.KEYWORD_ONLY]
+    if form == "symbol":
+        return getattr(operator, SYMBOLS[op]), placed[:2]
+    return getattr(sz, op), placed
 
 
 def _bound(call: Call, arguments: Mapping[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
-    """Return the function, and arguments by place as far as they go: fast paths take no names."""
+    """Return the function, and arguments by place as far as they go."""
+    function, placed = bound(call.op, call.form)
     rest, args = dict(arguments), []
-    for name, parameter in parameters_of(call.op).items():
-        if name not in rest or parameter.kind is parameter.KEYWORD_ONLY:
+    for name in placed:
+        if name not in rest:
             break
         args.append(rest.pop(name))
-    if call.form == "symbol":
-        return getattr(operator, SYMBOLS[call.op]), args[:2], {}
-    return getattr(sz, call.op), args, rest
+    return function, args, {} if call.form == "symbol" else rest
 
 
 # ---- comparisons -------------------------------------------------------------------------------
@@ -284,7 +301,7 @@ def _form(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> Non
         return
     other = replace(call, form="interface" if call.form == "python" else "python")
     chosen = sz.domain_errors(call.domain_errors)
-    if not _standard_names(call.op).issuperset(arguments):
+    if not standard_names(call.op).issuperset(arguments):
         return
     with chosen:
         mine, theirs = outcome(call, arguments), outcome(other, arguments)
