@@ -87,6 +87,8 @@ bool has_kernel(const Operator& op, Dtype promoted) {
   }
 }
 
+}  // namespace
+
 unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype) {
   switch (op.form) {
     case Form::unary: return run_unary(loop, op.kernel, promoted, out, out_dtype, op.cost);
@@ -97,8 +99,6 @@ unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byt
   }
   return none;
 }
-
-}  // namespace
 
 PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble) {
   if (!has_kernel(op, promoted) || (op.form == Form::where && operands[0].dtype != Dtype::boolean)) return nullptr;
@@ -143,29 +143,34 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
 
 void check_domains() { domains_matter = true; }
 
-PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  if (!op.dtypes || keywords || count != operand_count(op.form)) return nullptr;
-  if (op.has_domain && domains_matter) return nullptr;
-  Operand operands[3];
+bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Operand* operands, Dtype& promoted) {
+  if (!op.dtypes || count != operand_count(op.form)) return false;
+  if (op.has_domain && domains_matter) return false;
   bool any_tensor = false;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!read_operand(args[i], operands[i])) return nullptr;
+    if (!read_operand(args[i], operands[i])) return false;
     any_tensor |= operands[i].tensor != nullptr;
     // What is stored is not what it stands for.
-    if (facts(operands[i].dtype).is_quantized()) return nullptr;
+    if (facts(operands[i].dtype).is_quantized()) return false;
   }
-  if (!any_tensor || (!op.takes_bool && operands[0].dtype == Dtype::boolean)) return nullptr;
+  if (!any_tensor || (!op.takes_bool && operands[0].dtype == Dtype::boolean)) return false;
   std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
   bool asks = op.form == Form::unary && op.result == Result::boolean;  // which promotes nothing
   nb::object keep;
   const RuleTable* table = asks ? nullptr : rules_argument(Py_None, keep);
   if (!asks) {
-    if (!table || table->gates(op.name)) return nullptr;
+    if (!table || table->gates(op.name)) return false;
     cell = recall(op, args, operands, *table);
-    if (cell >= dtype_count) return nullptr;
+    if (cell >= dtype_count) return false;
   }
-  Dtype promoted = static_cast<Dtype>(cell);
-  if (!op.takes(promoted)) return nullptr;
+  promoted = static_cast<Dtype>(cell);
+  return op.takes(promoted);
+}
+
+PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Operand operands[3];
+  Dtype promoted;
+  if (keywords || !read_call(op, args, count, operands, promoted)) return nullptr;
   unsigned trouble = none;
   PyObject* output = compute(op, operands, promoted, trouble);
   if (!output) PyErr_Clear();  // Python meets it again, and says it in the operator's name

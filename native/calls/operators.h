@@ -47,6 +47,13 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count);
 // not go together, or the kernel met `trouble`.
 PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, unsigned& trouble);
 
+// Runs the kernel of an operator over a loop; returns what it met.
+unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype);
+
+// Reads tensors and plain numbers, and what the rule table makes of them; false where Python must
+// say more.
+bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Operand* operands, Dtype& promoted);
+
 // The fast path: for tensors and plain numbers that the rule table has an answer for. Null
 // without an exception leaves it to the Python function.
 PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);

@@ -3,10 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/in_place.h"
 #include "calls/operators.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -130,24 +130,6 @@ PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   std::byte* out = tensor_of(output)->data();
   run_loop(loop.size, &operand, 1, [&] { run_cast(loop, out, target, false); });
   return output;
-}
-
-// The bytes from the first to behind the last that the elements of a tensor are in.
-std::pair<std::uintptr_t, std::uintptr_t> memory_of(const Tensor& t) {
-  auto item = static_cast<std::int64_t>(t.itemsize());
-  std::int64_t low = 0, high = t.size > 0 ? item : 0;
-  for (int d = 0; d < t.ndim() && t.size > 0; ++d) {
-    std::int64_t span = (t.dims()[d] - 1) * t.strides()[d] * item;
-    (span < 0 ? low : high) += span;
-  }
-  auto start = reinterpret_cast<std::uintptr_t>(t.data());
-  return {start + static_cast<std::uintptr_t>(low), start + static_cast<std::uintptr_t>(high)};
-}
-
-bool overlap(const Tensor& a, const Tensor& b) {
-  auto [a_begin, a_end] = memory_of(a);
-  auto [b_begin, b_end] = memory_of(b);
-  return a_begin < b_end && b_begin < a_end;
 }
 
 nb::object row_major_copy(nb::handle object);

@@ -67,6 +67,10 @@ void init_operators(nb::module_& m) {
         "Puts the fast path for a kernel in front of the Python function of an operator.");
   m.def("check_domains", &check_domains,
         "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
+  m.def(
+      "declare_in_place", [](nb::handle function) { set_refusal_in_place(function.ptr()); }, "refuse"_a,
+      nb::sig("def declare_in_place(refuse: object) -> None"),
+      "Sets what is called with x, a result and the operator where x += y cannot write it.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
         nb::sig("def declare_symbol(name: str, function: Any) -> None"),
         "Says which Python function is behind the symbol of an operator that has no fast path.");

@@ -13,3 +13,6 @@ suanzi._core.VERSION:
 
 # Python has it from 3.12 on, for every type with a buffer.
 suanzi._core.Storage.__buffer__:
+
+# Those of every object, but for what they take.
+suanzi._core.DType.__(lt|le|eq|ne|gt|ge|hash)__:

@@ -1,6 +1,10 @@
 // native/python/symbols.cpp: Python's symbols, +, ==, ~ and the others, on tensors.
 #include "python/slots.h"
 
+#include <algorithm>
+
+#include "calls/in_place.h"
+
 namespace suanzi {
 
 namespace {
@@ -54,6 +58,8 @@ constexpr const char* symbol_names[symbol_count] = {"add",
                                                     "abs",
                                                     "matmul"};
 const Operator* symbols[symbol_count];
+// Python's function that says why a result is not written into a tensor.
+PyObject* refuse_in_place = nullptr;
 
 // Whether the Python function may know what to do with an object; else another type may.
 bool is_ours(PyObject* object) {
@@ -85,7 +91,41 @@ PyObject* power_symbol(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return apply_symbol(symbols[power], a, b);
 }
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+// Whether several elements are one place in memory.
+bool repeats(const Tensor& t) {
+  for (int d = 0; d < t.ndim(); ++d)
+    if (t.strides()[d] == 0 && t.dims()[d] > 1) return true;
+  return false;
+}
+
+template <Symbol symbol>
+PyObject* in_place_symbol(PyObject* a, PyObject* b) {
+  // What computes in place meets nothing that would leave half of x written, as a zero divisor would.
+  constexpr bool plain = symbol == plus || symbol == minus || symbol == times || symbol == bit_and ||
+                         symbol == bit_or || symbol == bit_xor;
+  if (plain && symbols[symbol] && tensor_of(a) && compute_in_place(*symbols[symbol], {a, b})) return Py_NewRef(a);
+  PyObject* made = apply_symbol(symbols[symbol], a, b);
+  if (!made || made == Py_NotImplemented) return made;
+  const Tensor *target = tensor_of(a), *result = tensor_of(made);
+  if (target && result && target->storage && !target->storage->read_only && target->dtype == result->dtype &&
+      !facts(target->dtype).is_quantized() && target->ndim() == result->ndim() &&
+      std::equal(target->dims(), target->dims() + target->ndim(), result->dims()) && !repeats(*target)) {
+    write_back(*target, *result);
+    Py_DECREF(made);
+    return Py_NewRef(a);
+  }
+  PyObject* args[3] = {a, made, PyUnicode_FromString(symbol_names[symbol])};
+  PyObject* answer = args[2] ? PyObject_Vectorcall(refuse_in_place, args, 3, nullptr) : nullptr;
+  Py_XDECREF(args[2]);
+  Py_DECREF(made);
+  return answer;
+}
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return in_place_symbol<power>(a, b);
+}
+// A tensor of its own, as that of every other symbol.
+PyObject* positive(PyObject* a) { return PyObject_CallMethod(a, "__copy__", nullptr); }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   static constexpr Symbol by_how[] = {is_less, is_less_equal, is_equal, is_not_equal, is_greater, is_greater_equal};
@@ -97,6 +137,8 @@ Py_hash_t hash(PyObject* self) { return _Py_HashPointer(self); }
 
 }  // namespace
 
+void set_refusal_in_place(PyObject* function) { Py_XSETREF(refuse_in_place, Py_NewRef(function)); }
+
 void set_symbol(const std::string& name, const Operator& op) {
   for (int i = 0; i < symbol_count; ++i)
     if (name == symbol_names[i]) symbols[i] = &op;
@@ -105,18 +147,31 @@ void set_symbol(const std::string& name, const Operator& op) {
 void add_symbol_slots(std::vector<PyType_Slot>& slots) {
   auto add = [&](int slot, auto* function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
   add(Py_nb_add, binary_symbol<plus>);
+  add(Py_nb_inplace_add, in_place_symbol<plus>);
   add(Py_nb_subtract, binary_symbol<minus>);
+  add(Py_nb_inplace_subtract, in_place_symbol<minus>);
   add(Py_nb_multiply, binary_symbol<times>);
+  add(Py_nb_inplace_multiply, in_place_symbol<times>);
   add(Py_nb_matrix_multiply, binary_symbol<product>);
+  add(Py_nb_inplace_matrix_multiply, in_place_symbol<product>);
   add(Py_nb_true_divide, binary_symbol<divide>);
+  add(Py_nb_inplace_true_divide, in_place_symbol<divide>);
   add(Py_nb_floor_divide, binary_symbol<floor_divide>);
+  add(Py_nb_inplace_floor_divide, in_place_symbol<floor_divide>);
   add(Py_nb_remainder, binary_symbol<modulo>);
+  add(Py_nb_inplace_remainder, in_place_symbol<modulo>);
   add(Py_nb_power, power_symbol);
+  add(Py_nb_inplace_power, in_place_power);
   add(Py_nb_and, binary_symbol<bit_and>);
+  add(Py_nb_inplace_and, in_place_symbol<bit_and>);
   add(Py_nb_or, binary_symbol<bit_or>);
+  add(Py_nb_inplace_or, in_place_symbol<bit_or>);
   add(Py_nb_xor, binary_symbol<bit_xor>);
+  add(Py_nb_inplace_xor, in_place_symbol<bit_xor>);
   add(Py_nb_lshift, binary_symbol<shift_left>);
+  add(Py_nb_inplace_lshift, in_place_symbol<shift_left>);
   add(Py_nb_rshift, binary_symbol<shift_right>);
+  add(Py_nb_inplace_rshift, in_place_symbol<shift_right>);
   add(Py_nb_invert, unary_symbol<complement>);
   add(Py_nb_negative, unary_symbol<negate>);
   add(Py_nb_positive, positive);

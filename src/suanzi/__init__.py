@@ -257,6 +257,7 @@ from suanzi.status import (
     UninitializedObject,
     WrongObject,
 )
+from suanzi.tensors import in_place as _in_place  # noqa: F401 - what x += y refuses
 from suanzi.tensors.exchange import from_dlpack
 from suanzi.tensors.make import tensor
 from suanzi.tensors.print_options import get_printoptions, printoptions, set_printoptions

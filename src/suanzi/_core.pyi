@@ -15,7 +15,7 @@ F = TypeVar("F")
 
 class DType:
     """
-    The type of a tensor's elements. Every dtype is one object: compare with ``is`` or ``==``.
+    The type of a tensor's elements. Every dtype is one object: compare with ``is``, or with ``==``, which takes names and the dtypes of others, too.
     """
 
     def __init__(self) -> None: ...
@@ -61,6 +61,26 @@ class DType:
     @property
     def index(self) -> int:
         """Position in the dtype list."""
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether it is a real floating-point dtype."""
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex dtype."""
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it has numbers below 0."""
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype for it, as np.dtype asks."""
+
+    @property
+    def __numpy_dtype__(self) -> Any:
+        """NumPy's dtype for it, as np.dtype asks."""
 
     def __repr__(self) -> str: ...
 
@@ -189,6 +209,11 @@ def declare_operator(name: str, kernel: str, count: int, operator_class: int, dt
 def check_domains() -> None:
     """
     Leaves operators that have a domain to Python from here on, which asks whether it matters there.
+    """
+
+def declare_in_place(refuse: object) -> None:
+    """
+    Sets what is called with x, a result and the operator where x += y cannot write it.
     """
 
 def declare_symbol(name: str, function: Any) -> None:

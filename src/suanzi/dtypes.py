@@ -263,6 +263,23 @@ def _framework_name(x: object, root: str) -> str:
     return str(name if isinstance(name, str) else x).rpartition(".")[2].lower()
 
 
+def is_named(dt: DType, other: object) -> Any:
+    """Return whether `other`, a name or a dtype of another library, means `dt`: what == asks.
+
+    What names no dtype, or (``"float"``) a different one to different people, is not equal.
+
+    >>> bfloat16 == "bf16", float32 == "float64", float64 == float, float32 == "float"
+    (True, False, True, False)
+    """
+    foreign = type(other).__module__.partition(".")[0] in _FRAMEWORKS
+    if not foreign and not isinstance(other, str | type):
+        return NotImplemented
+    try:
+        return dtype(other) is dt
+    except (InvalidArgument, TypeMismatch):
+        return NotImplemented
+
+
 def document_name(dtype: DType, document: str) -> str:
     """Return what a document calls a dtype; where it has no name for it, suanzi's own.
 
@@ -404,12 +421,11 @@ class iinfo:
         dt = dtype(dt)
         if dt.exponent_bits:
             raise TypeMismatch(f"iinfo: {dt} is not an integer dtype; use finfo({dt}).")
-        signed = dt.kind == "int" or (dt.kind == "quantized" and "UINT" not in dt.name)
         bits = 1 if dt is bool else dt.bits
         object.__setattr__(self, "dtype", dt)
         object.__setattr__(self, "bits", dt.bits)
-        object.__setattr__(self, "min", -(2 ** (bits - 1)) if signed else 0)
-        object.__setattr__(self, "max", 2 ** (bits - signed) - 1)
+        object.__setattr__(self, "min", -(2 ** (bits - 1)) if dt.is_signed else 0)
+        object.__setattr__(self, "max", 2 ** (bits - dt.is_signed) - 1)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

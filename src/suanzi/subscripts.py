@@ -13,12 +13,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import way_to_the_host
+from suanzi.dtypes import DType, float32, float64, iinfo, int8, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import float32, float64, int64
 from suanzi.layout import strides_of
 from suanzi.ops.transformation import cast
 from suanzi.ops.transformation_selecting import flat_item, with_quick_rows
 from suanzi.quantized import dequantize, quantize_like
+from suanzi.registry import call
 from suanzi.resolve.arguments import without_scale
 from suanzi.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.status import (
@@ -336,7 +337,26 @@ def _value(x: Tensor, value: Any) -> Tensor:
             raise without_scale("x[key] = value", name, one)
     if source.dtype.kind == "quantized" and not quantized:
         return cast(source, x.dtype)
+    _check_integers(x.dtype, source)
     return source
+
+
+def _check_integers(target: DType, source: Tensor) -> None:
+    """Raise InvalidArgument for an integer that the dtype does not hold, as for a plain number."""
+    whole = ("int", "uint")
+    if target.kind not in whole or source.dtype.kind not in whole or source.size == 0:
+        return
+    has, came = iinfo(target), iinfo(source.dtype)
+    if has.min <= came.min and came.max <= has.max:
+        return
+    if source.dtype.bits < 8:  # which are not reduced
+        source = cast(source, int8)
+    for extreme in (call("reduce", source, "MIN").item(), call("reduce", source, "MAX").item()):
+        if not has.min <= extreme <= has.max:
+            raise InvalidArgument(
+                f"x[key] = value: the value holds {extreme}, which does not fit {target}, from "
+                f"{has.min} to {has.max}; to wrap it, write sz.cast(value, sz.{target})."
+            )
 
 
 def _stays_apart(x: Tensor, value: Any) -> bool:

@@ -59,6 +59,19 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
     return np.dtype("S1") if dt is char else np.dtype(dt.name)
 
 
+def as_numpy_asks(dt: DType) -> np.dtype[Any]:
+    """Return NumPy's dtype for a dtype, for ``np.dtype(dt)``, which asks for an attribute.
+
+    >>> import numpy as np, suanzi as sz
+    >>> np.dtype(sz.bfloat16), np.zeros(2, sz.float32).dtype == sz.float32
+    (dtype(bfloat16), True)
+    """
+    try:
+        return numpy_dtype(dt)
+    except BufferError as error:
+        raise AttributeError(str(error)) from None
+
+
 def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
     """Return a NumPy array on the memory of a tensor, which it keeps alive."""
     import numpy as np

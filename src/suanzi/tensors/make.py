@@ -51,7 +51,7 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     if hasattr(data, "__array_interface__") or _is_buffer(data):
         return _converted(_native(data), target)
     if hasattr(data, "__dlpack__"):
-        taken = from_dlpack(data)
+        taken = from_dlpack(_settled(data))
         return _core.cast(taken, target or taken.dtype, False)
     return _from_python(data, target)
 
@@ -64,9 +64,18 @@ def _is_buffer(x: Any) -> bool:
         return False  # the common case, without an exception
     try:
         memoryview(x)
-    except TypeError:
+    except Exception:  # whatever a library raises where it has a buffer, but not for this dtype
         return False
     return True
+
+
+def _settled(x: Any) -> Any:
+    """Return what PyTorch lends without asking: no gradient, nothing still to be conjugated."""
+    if getattr(x, "requires_grad", False) is True:
+        x = x.detach()
+    if hasattr(x, "resolve_conj") and hasattr(x, "resolve_neg"):
+        x = x.resolve_conj().resolve_neg()
+    return x
 
 
 def _native(data: Any) -> np.ndarray[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from suanzi.tensors.tensor import Tensor
 
-Parts = tuple[str, tuple[int, ...], tuple[int, ...], bytes, Any]
+Parts = tuple[str, tuple[int, ...], tuple[int, ...], Any, Any]
 """dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
 
 
@@ -126,11 +127,16 @@ def scales_at(x: Tensor, indices: Sequence[Tensor]) -> list[float] | None:
     return [x.scale[i] for i in indices[0].tolist()]
 
 
-def to_parts(x: Tensor) -> Parts:
-    """Take a tensor apart; a view with gaps becomes row-major."""
+def to_parts(x: Tensor, protocol: int = 0) -> Parts:
+    """Take a tensor apart; a view with gaps becomes row-major.
+
+    From pickle's protocol 5 on, the bytes are the tensor's own memory, which a pickler with a
+    ``buffer_callback`` hands over without a copy.
+    """
     order = min2maj_of(x.shape, x.strides) or tuple(range(x.ndim - 1, -1, -1))
     dense = x if min2maj_of(x.shape, x.strides) else _core.row_major_copy(x)
-    raw = _bytes(dense)
+    raw = _little_endian(_memory_of(dense), dense.dtype.itemsize)
+    raw = PickleBuffer(raw) if protocol >= 5 else bytes(raw)
     quantization = None
     if x.scale is not None:
         quantization = [list(x.scale), x.zero_point, x.channel_axis]
@@ -138,18 +144,21 @@ def to_parts(x: Tensor) -> Parts:
 
 
 def from_parts(
-    kind: str, shape: tuple[int, ...], min2maj: tuple[int, ...], raw: bytes, quantization: Any
+    kind: str, shape: tuple[int, ...], min2maj: tuple[int, ...], raw: Any, quantization: Any
 ) -> Tensor:
-    """Put a tensor together from its parts."""
+    """Put a tensor together from its parts; bytes that can be written to become its memory."""
     dt = dtype(kind)
     count = count_of(shape)
+    raw = memoryview(raw).cast("B")
     if len(raw) != count * dt.itemsize or sorted(min2maj) != list(range(len(shape))):
         raise InvalidArgument(
             f"{len(raw)} bytes are not the elements of {dt} in shape {shape}, with the axes "
             f"{min2maj}."
         )
-    flat = _core.empty((count,), dt)
-    flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
+    flat = _on_memory(raw, count, dt)
+    if flat is None:
+        flat = _core.empty((count,), dt)
+        flat.storage.memory[:] = _little_endian(raw, dt.itemsize)
     made = _core.view(flat, 0, shape, strides_of(shape, min2maj))
     if quantization is not None:
         scale, zero_point, axis = quantization
@@ -179,10 +188,22 @@ def count_of(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def _bytes(dense: Tensor) -> bytes:
+def _memory_of(dense: Tensor) -> memoryview:
     size = dense.dtype.itemsize
     start = dense.offset * size
-    return bytes(_little_endian(dense.storage.memory[start : start + dense.size * size], size))
+    return dense.storage.memory[start : start + dense.size * size]
+
+
+def _on_memory(raw: memoryview, count: int, dt: DType) -> Tensor | None:
+    """Return a tensor on bytes that nobody else will change; None where it needs its own."""
+    if raw.readonly or not count or sys.byteorder != "little":
+        return None
+    import numpy as np
+
+    address = np.frombuffer(raw, np.uint8).__array_interface__["data"][0]
+    if address % min(dt.itemsize, 16):
+        return None
+    return _core.wrap_memory(address, count, dt, (count,), (1,), 0, False, raw)
 
 
 def _little_endian(raw: Any, itemsize: int) -> Any:

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from operator import mul
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import index, mul
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
 from suanzi.device import Device, DeviceLike
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, DTypeLike
+from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.registry import call
 from suanzi.shapes import sizes_of
@@ -182,6 +183,30 @@ class Tensor:
         """
         return call("reduce", self, mode, axis, keep_dims=keep_dims)  # type: ignore[no-any-return]
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements, without those that a view passes over.
+
+        >>> import suanzi as sz
+        >>> sz.zeros((3, 4), sz.bfloat16).nbytes
+        24
+        """
+        return self.size * self.dtype.itemsize
+
+    def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> Tensor:
+        """Return the elements in another dtype, as :func:`suanzi.cast`.
+
+        Without `copy`, a tensor that has the dtype is returned as it is.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([1.5, -1.5]).astype(sz.int8)
+        Tensor([ 1, -1], dtype=int8)
+        """
+        target = dtype_of(dtype)
+        if not copy and target is self.dtype:
+            return self
+        return call("cast", self, target)  # type: ignore[no-any-return]
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """Return a NumPy array on the same memory.
 
@@ -267,8 +292,7 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise TypeMismatch("a 0-d tensor cannot be iterated over.")
-        for i in range(self.shape[0]):
-            yield self[i]
+        return (self[i] for i in range(self.shape[0]))
 
     def __reversed__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
@@ -344,8 +368,10 @@ class Tensor:
     def __deepcopy__(self, memo: object) -> Tensor:
         return copy(self)
 
-    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-        return from_parts, to_parts(self)
+    def __reduce_ex__(
+        self, protocol: SupportsIndex, /
+    ) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+        return from_parts, to_parts(self, index(protocol))
 
 
 TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
