@@ -442,19 +442,27 @@ def dlpack_capsule(tensor: Any, versioned: bool) -> object:
 def take_capsule(capsule: object) -> Tensor:
     """A tensor over the memory of another library."""
 
-SMALL_MATRIX: int = 16
-
-def solve_small(gesv: object, mat: Any, rhs: Any, epsilon: float, transposed: bool, adjoint: bool) -> bool:
+def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor | None:
     """
-    Solves systems of small matrices [count, columns, rows] in place; False if a matrix is singular.
+    Solves equations of one dtype; None where a matrix is near singular, or there is something to complain about.
     """
 
-def invert_small(gesv: object, mat: Any, epsilon: float) -> bool:
+def inverse(mat: Any) -> Tensor | None:
     """
-    Inverts small matrices [count, columns, rows] in place; False if one is singular.
+    Inverts matrices; None where one is near singular, or there is something to complain about.
     """
 
-def cholesky_small(potrf: object, mat: Any, upper: bool) -> bool:
+def lu(mat: Any) -> tuple[Tensor, Tensor] | None:
     """
-    Puts factors of small matrices in their place; False if one is not positive definite.
+    Factorises matrices; None where there is something to scale or to complain about.
+    """
+
+def cholesky(mat: Any, upper: bool) -> Tensor | None:
+    """
+    Triangular factors of matrices; None where one is not positive definite.
+    """
+
+def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor] | None:
+    """
+    Orthogonal and triangular factors of matrices; None where there is something to complain about.
     """

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 _LETTERS = {float32: "s", float64: "d", complex64: "c", complex128: "z"}
 _COMPLEX_NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
+_NATIVE = (
+    *("getrf", "getrs", "getri", "potrf", "geqrf", "orgqr"),
+    *("ormqr", "trtrs", "trcon", "gesdd", "geev", "syevd"),
+)
+"""The routines that loops of the core call, in their order."""
 MANY_AXES = 32
 """Of matrices: more, and NumPy's generalised functions may have no room for axes of their own."""
 BLOCK = 64
@@ -222,11 +227,17 @@ def _routine(name: str, dt: DType) -> Callable[..., Any]:
     return found
 
 
-def pointer(name: str, dt: DType) -> object:
-    """Return a routine of LAPACK as SciPy hands it to compiled code."""
-    room.check()
-    cython_lapack = room.load("scipy.linalg.cython_lapack")
-    return cython_lapack.__pyx_capi__[_LETTERS[dt] + name]
+def load() -> tuple[tuple[object, ...], ...]:
+    """Return routines of LAPACK, each for four dtypes, as SciPy hands them to compiled code."""
+    functions = room.load("scipy.linalg.cython_lapack").__pyx_capi__
+
+    def named(name: str, dt: DType) -> str:
+        return _COMPLEX_NAMES.get(name, name) if dt.kind == "complex" else name
+
+    return tuple(
+        tuple(functions[letter + named(name, dt)] for dt, letter in _LETTERS.items())
+        for name in _NATIVE
+    )
 
 
 def call(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -323,7 +334,7 @@ def epsilon(dt: DType) -> float:
 
 def many_small(x: Tensor) -> bool:
     """Tell whether a call for each matrix would cost more than what it computes."""
-    return max(x.shape[-2:]) <= _core.SMALL_MATRIX and math.prod(x.shape[:-2]) > 1
+    return max(x.shape[-2:]) <= 16 and math.prod(x.shape[:-2]) > 1
 
 
 # ---- powers of two ------------------------------------------------------------------------------

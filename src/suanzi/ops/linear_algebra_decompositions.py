@@ -32,7 +32,6 @@ from suanzi.libraries.lapack import (
     matrix_at,
     not_finite,
     on_diagonal,
-    pointer,
     promoted_dtype,
     put,
     rounded,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 _MODES = ("reduced", "complete", "r")
 
 
-@operator("7.2.17.3", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.3", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     """Return mat = P L U: L and U in one matrix, and the row swaps that P stands for.
 
@@ -77,7 +76,14 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     *batch, m, n = x.shape
     if not x.size:  # however many matrices there are
         return _core.empty(x.shape, dt), _core.empty((*batch, min(m, n)), int64)
-    work = columns(converted(x, dt), computing_dtype(dt))
+    x = converted(x, dt)
+    found: tuple[Tensor, Tensor] | None = _core.lu(x)
+    return _lu_one_by_one(op, x, dt) if found is None else found
+
+
+def _lu_one_by_one(op: Operator, x: Tensor, dt: DType) -> tuple[Tensor, Tensor]:
+    *batch, m, n = x.shape
+    work = columns(x, computing_dtype(dt))
     swaps, ipiv = zeros((math.prod(batch), min(m, n)), int64)
     for a, swapped in zip(work.arrays, ipiv, strict=True):
         packed, swapped[:], _ = call(op, "getrf", work.tensor.dtype, a, overwrite_a=1)
@@ -108,7 +114,7 @@ def _mend_tiny_pivots(op: Operator, x: Tensor, lu: Array, ipiv: Array, compute: 
         scale(lu[i], upper)
 
 
-@operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def cholesky(upper: str, mat: TensorLike) -> Tensor:
     """Return the triangular factor of a positive definite matrix.
 
@@ -130,23 +136,13 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
     check_square(op, "mat", x)
     if not x.size:
         return _core.empty(x.shape, dt)
-    # Column by column, the transpose of a matrix has its rows in memory, and the other triangle;
-    # its factor is the transpose of the one that is asked for.
-    x = converted(transposed(x) if upper == "U" else x, dt)
-    found = _cholesky_of_many(x, dt) if many_small(x) else None
+    x = converted(x, dt)
+    found: Tensor | None = _core.cholesky(x, upper == "U")
     if found is None:
-        found = _cholesky_one_by_one(op, x, dt)
-    return transposed(found) if upper == "U" else found
-
-
-def _cholesky_of_many(x: Tensor, dt: DType) -> Tensor | None:
-    """Return the lower factors; None where there is something to complain about."""
-    # Of the transpose, it is the transpose of the upper factor; whichever is the plainer copy.
-    lying = x.strides[-1] < x.strides[-2]
-    work = columns(transposed(x) if lying else x, computing_dtype(dt))
-    if _core.cholesky_small(pointer("potrf", work.tensor.dtype), work.stacked, lying):
-        return rounded(work.base if lying else work.tensor, dt)
-    return None
+        # Of the transpose, the lower factor is the transpose of the upper one.
+        found = _cholesky_one_by_one(op, transposed(x) if upper == "U" else x, dt)
+        return transposed(found) if upper == "U" else found
+    return found
 
 
 def _cholesky_one_by_one(op: Operator, x: Tensor, dt: DType) -> Tensor:
@@ -178,7 +174,7 @@ def _not_positive_definite(op: Operator, x: Tensor, i: int, minor: int) -> Inval
     )
 
 
-@operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
     """Return mat = Q R, the columns of Q orthonormal and R upper triangular.
 
@@ -199,13 +195,18 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
         raise InvalidArgument(f"{op.title}: mode is {shown(mode)}; it must be one of {known}.")
     x = converted(x, dt)
     *batch, m, n = x.shape
-    k, compute = min(m, n), computing_dtype(dt)
-    height = m if mode == "complete" else k
+    height = m if mode == "complete" else min(m, n)
     if not x.size:  # nothing to be orthogonal to, however many matrices there are
         q = None if mode == "r" else identities((*batch, m, height), dt)
         return q, _core.full((*batch, height, n), dt, 0)
-    if many_small(x):
-        return _qr_of_many(op, x, dt, mode)
+    found: tuple[Tensor | None, Tensor] | None = _core.qr(x, mode)
+    return _qr_one_by_one(op, x, dt, mode) if found is None else found
+
+
+def _qr_one_by_one(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor | None, Tensor]:
+    *batch, m, n = x.shape
+    k, compute = min(m, n), computing_dtype(dt)
+    height = m if mode == "complete" else k
     work = columns(x, compute)
     _check_copies_finite(op, work.arrays, tuple(batch))
     r, rows = zeros((math.prod(batch), height, n), compute)
@@ -229,23 +230,6 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
         return None, triangles
     q = _core.view(wide.tensor, 0, (*batch, m, height), wide.tensor.strides)
     return rounded(q, dt), triangles
-
-
-def _qr_of_many(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tensor | None, Tensor]:
-    import numpy as np
-
-    values = as_array(x, computing_dtype(dt))
-    check_finite(op, "mat", values, x.shape[:-2])
-    decompose: Any = np.linalg.qr  # whose type says nothing of a mode that is not a literal
-    values = few_axes(values)
-    room.check(of_numpy=True)
-    q, r = (None, decompose(values, mode)) if mode == "r" else decompose(values, mode)
-    check_result(op, r, dt)
-
-    def shaped(y: Array) -> Tensor:
-        return rounded(y.reshape(*x.shape[:-2], *y.shape[-2:]), dt)
-
-    return None if q is None else shaped(q), shaped(r)
 
 
 @operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)

@@ -19,14 +19,11 @@ from suanzi.libraries.lapack import (
     epsilon,
     exponents,
     inverse_norm,
-    many_small,
     matrix_at,
     norm_of,
     not_finite,
-    pointer,
     promoted_dtype,
     put,
-    repeated_to,
     rounded,
     scale,
     transposed,
@@ -46,11 +43,8 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 if TYPE_CHECKING:
     from suanzi.libraries.lapack import Array
 
-_MANY_SIDES = 1 << 16
-"""So many right-hand sides are worth a call for each matrix."""
 
-
-@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
     """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`.
 
@@ -70,28 +64,14 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
     turned = flag_argument(op, "adjoint", adjoint, numpys=True)
     b = as_column(b) if one else b
     shape = (*batch, *b.shape[-2:])
+    made: Tensor | None
     if 0 in (*batch, a.shape[-1]):
-        made: Tensor | None = zeros(shape, dt)[0]
+        made = zeros(shape, dt)[0]
     else:
         a, b = converted(a, dt), converted(b, dt)
-        small = many_small(a) and 0 < b.shape[-1] <= _MANY_SIDES
-        made = _solve_many(a, b, batch, dt, turned) if small else None
+        made = _core.solve(a, b, turned)
     x = _solve_one_by_one(op, a, b, batch, dt, turned) if made is None else made
     return without_column(x) if one else x
-
-
-def _solve_many(
-    a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, adjoint: bool
-) -> Tensor | None:
-    """Return the solutions; None where there is something to complain about, or to scale."""
-    compute = computing_dtype(dt)
-    # Rows, which are the columns of the transpose, are turned in the cache.
-    work = columns(repeated_to(transposed(a), batch), compute)
-    x = columns(repeated_to(b, batch), compute)
-    gesv = pointer("gesv", compute)
-    if _core.solve_small(gesv, work.stacked, x.stacked, epsilon(compute), True, adjoint):
-        return rounded(x.tensor, dt)
-    return None
 
 
 def _solve_one_by_one(
@@ -128,7 +108,7 @@ def _solve_one_by_one(
     return rounded(x.tensor, dt)
 
 
-@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def inverse(mat: TensorLike) -> Tensor:
     """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
 
@@ -144,18 +124,8 @@ def inverse(mat: TensorLike) -> Tensor:
     if not a.size:
         return zeros(a.shape, dt)[0]
     a = converted(a, dt)
-    found = _invert_many(a, dt) if many_small(a) else None
+    found = _core.inverse(a)
     return _invert_one_by_one(op, a, dt) if found is None else found
-
-
-def _invert_many(a: Tensor, dt: DType) -> Tensor | None:
-    """Return the inverses; None where there is something to complain about, or to scale."""
-    compute = computing_dtype(dt)
-    # The rows are the columns of the transpose, whose inverse is the transpose of what is wanted.
-    work = columns(transposed(a), compute)
-    if _core.invert_small(pointer("gesv", compute), work.stacked, epsilon(compute)):
-        return rounded(work.base, dt)
-    return None
 
 
 def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:

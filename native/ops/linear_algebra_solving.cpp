@@ -1,0 +1,348 @@
+// native/ops/linear_algebra_solving.cpp: 7.2.17.7, 7.2.17.9: equations and inverses of matrices that are far from
+// singular.
+//
+// Rows one behind the other are the columns of the transpose, of which the factors are made: they serve as well.
+#include <algorithm>
+#include <limits>
+
+#include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "core/without_gil.h"
+#include "ops/linear_algebra_lapack.h"
+
+namespace suanzi {
+
+namespace {
+
+// An upper bound of the magnitude, far cheaper than itself.
+template <class T>
+Part<T> size_of(T x) {
+  if constexpr (is_complex<T>) return std::abs(x.real()) + std::abs(x.imag());
+  else return std::abs(x);
+}
+
+// At least the largest sum of magnitudes in a row; not finite if an element is not.
+template <class T>
+Part<T> row_sums(const T* a, int n, Part<T>* sums) {
+  std::fill_n(sums, n, Part<T>{0});
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) sums[i] += size_of(a[static_cast<std::int64_t>(j) * n + i]);
+  Part<T> largest = 0;
+  for (int i = 0; i < n; ++i) {
+    if (!std::isfinite(sums[i])) return sums[i];
+    largest = std::max(largest, sums[i]);
+  }
+  return largest;
+}
+
+// At least the largest row sum of the inverse of L U, by the triangles that have the sizes of theirs, all of one sign;
+// of large matrices it is far too much.
+template <class T>
+Part<T> bound_of_inverse(const T* lu, int n, Part<T>* x) {
+  using R = Part<T>;
+  std::fill_n(x, n, R{1});
+  for (int j = 0; j < n; ++j)
+    for (int i = j + 1; i < n; ++i) x[i] += size_of(lu[j * n + i]) * x[j];
+  R largest = 0;
+  for (int j = n - 1; j >= 0; --j) {
+    x[j] /= std::abs(lu[j * n + j]);
+    for (int i = 0; i < j; ++i) x[i] += size_of(lu[j * n + i]) * x[j];
+    largest = std::max(largest, x[j]);
+  }
+  return std::isfinite(x[0]) ? largest : x[0];
+}
+
+// An estimate of the largest row sum of an inverse: the largest of what the adjoint makes of four vectors that have
+// nothing to do with the matrix. It falls short of it by a hundred times with a probability of about 10^-8.
+template <class T>
+Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
+  using R = Part<T>;
+  int sides = 4, info = 0;
+  std::uint32_t state = 12345;
+  for (int i = 0; i < sides * n; ++i) {
+    state = state * 1664525u + 1013904223u;
+    x[i] = T(static_cast<R>(static_cast<std::int32_t>(state)) * static_cast<R>(1.0 / (1 << 30)));  // of variance 4/3
+  }
+  char adjoint = 'C';
+  call_lapack<T>(Lapack::getrs, &adjoint, &n, &sides, lu, &n, swaps, x, &n, &info);
+  R largest = 0;
+  for (int side = 0; side < sides; ++side) {
+    R sum = 0;
+    for (int i = 0; i < n; ++i) sum += size_of(x[side * n + i]);
+    if (!std::isfinite(sum)) return sum;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+// What LAPACK's gecon does: Hager's and Higham's search for the vector that the adjoint enlarges most. From below, and
+// seldom off by 3 times.
+template <class T>
+Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x) {
+  using R = Part<T>;
+  int one = 1, info = 0, last = -1;
+  auto solve = [&](char trans) { call_lapack<T>(Lapack::getrs, &trans, &n, &one, lu, &n, swaps, x, &n, &info); };
+  auto sum = [&] {
+    R found = 0;
+    for (int i = 0; i < n; ++i) found += std::abs(x[i]);
+    return found;
+  };
+  std::fill_n(x, n, T(R{1} / static_cast<R>(n)));
+  R largest = 0;
+  for (int round = 0; round < 5; ++round) {
+    solve('C');
+    R size = sum();
+    if (!std::isfinite(size)) return size;
+    if (size <= largest) break;
+    largest = size;
+    for (int i = 0; i < n; ++i) x[i] = std::abs(x[i]) > 0 ? x[i] / std::abs(x[i]) : T(1);
+    solve('N');
+    int steepest = 0;
+    for (int i = 1; i < n; ++i)
+      if (std::abs(x[i]) > std::abs(x[steepest])) steepest = i;
+    if (steepest == last) break;
+    last = steepest;
+    std::fill_n(x, n, T(0));
+    x[steepest] = T(1);
+  }
+  for (int i = 0; i < n; ++i)
+    x[i] = T((i % 2 ? R{-1} : R{1}) * (R{1} + static_cast<R>(i) / static_cast<R>(std::max(n - 1, 1))));
+  solve('C');
+  R again = sum() * 2 / static_cast<R>(3 * n);
+  return std::isfinite(again) ? std::max(largest, again) : again;
+}
+
+// Whether the pivots of a matrix of a size can be divided by, and what they make of it can be trusted.
+template <class T>
+bool has_good_pivots(const T* lu, int n, Part<T> size) {
+  using Limits = std::numeric_limits<Part<T>>;
+  bool good = size >= Limits::min() / Limits::epsilon() && size <= Limits::max() * Limits::epsilon();
+  for (int j = 0; j < n; ++j) {
+    Part<T> pivot = std::abs(lu[static_cast<std::int64_t>(j) * n + j]);
+    good = good && pivot >= Limits::min() && pivot <= Limits::max();
+  }
+  return good;
+}
+
+// Whether a factorised matrix of a size is not singular to its precision. The cheapest answer first.
+template <class T>
+bool is_regular(T* lu, int n, int* swaps, Part<T> size, T* work) {
+  using R = Part<T>;
+  R limit = 1 / (std::numeric_limits<R>::epsilon() * size);
+  if (n <= 48 && bound_of_inverse(lu, n, reinterpret_cast<R*>(work)) * 2 <= limit) return true;
+  if (probed_inverse(lu, n, swaps, work) * 100 <= limit) return true;
+  return estimated_inverse(lu, n, swaps, work) * R(1.01) <= limit;
+}
+
+// Factorises, in place; false if a matrix is singular, or may be.
+template <class T>
+bool factorise(T* a, int n, int* swaps, T* work) {
+  Part<T> size = row_sums(a, n, reinterpret_cast<Part<T>*>(work));
+  if (!std::isfinite(size)) return false;
+  int info = 0;
+  call_lapack<T>(Lapack::getrf, &n, &n, a, &n, swaps, &info);
+  return info == 0 && has_good_pivots(a, n, size) && is_regular(a, n, swaps, size, work);
+}
+
+// ---- solve --------------------------------------------------------------------------------------
+
+// Which matrix of a batch each one of a larger batch is.
+struct Repeated {
+  int ndim = 0;
+  std::int64_t count = 1, dims[max_ndim], a[max_ndim], b[max_ndim];
+
+  // False if the batches do not go together.
+  bool read(const Matrices& x, const std::int64_t* other, int other_ndim) {
+    ndim = std::max(x.batch_ndim, other_ndim);
+    std::int64_t step_a = 1, step_b = 1;
+    for (int d = ndim - 1; d >= 0; --d) {
+      int da = d - (ndim - x.batch_ndim), db = d - (ndim - other_ndim);
+      std::int64_t na = da >= 0 ? x.batch()[da] : 1, nb = db >= 0 ? other[db] : 1;
+      if (na != nb && na != 1 && nb != 1) return false;
+      dims[d] = na == 1 ? nb : na;
+      a[d] = na == 1 ? 0 : step_a;
+      b[d] = nb == 1 ? 0 : step_b;
+      step_a *= na, step_b *= nb;
+      count *= dims[d];
+    }
+    return true;
+  }
+  void at(std::int64_t i, std::int64_t& of_a, std::int64_t& of_b) const {
+    of_a = of_b = 0;
+    for (int d = ndim - 1; d >= 0; --d) {
+      of_a += i % dims[d] * a[d];
+      of_b += i % dims[d] * b[d];
+      i /= dims[d];
+    }
+  }
+};
+
+template <class T>
+bool run_solve(const Matrices& a, const Matrices& b, const Repeated& batch, bool adjoint, T* factors, T* sides, T* x) {
+  int n = static_cast<int>(a.rows), width = static_cast<int>(b.columns);
+  std::int64_t square = a.rows * a.columns, each = b.rows * b.columns;
+  std::int64_t whole = a.count * a.rows;
+  Scratch swap_memory(Dtype::int32, whole);
+  auto* swaps = reinterpret_cast<int*>(swap_memory.data());
+  if (!swaps) return false;
+  double cubed = static_cast<double>(square) * n;
+  bool once = a.count == batch.count;
+  auto factor = [&](std::int64_t i, std::byte* work) {
+    return factorise(factors + i * square, n, swaps + i * n, reinterpret_cast<T*>(work));
+  };
+  std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
+  if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor)) return false;
+  double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
+  return for_each_matrix(batch.count, std::max(a.rows, b.columns), operations, bytes,
+                         [&](std::int64_t i, std::byte* work) {
+                           if (once && !factor(i, work)) return false;
+                           std::int64_t matrix, side;
+                           batch.at(i, matrix, side);
+                           T* y = x + i * each;
+                           if (sides != x) std::copy_n(sides + side * each, each, y);
+                           // The adjoint is the conjugate of the transpose, which is what was factorised.
+                           if (adjoint) conjugate(y, each);
+                           char trans = adjoint ? 'N' : 'T';
+                           int order = n, count = width, info = 0;
+                           call_lapack<T>(Lapack::getrs, &trans, &order, &count, factors + matrix * square, &order,
+                                          swaps + matrix * n, y, &order, &info);
+                           if (adjoint) conjugate(y, each);
+                           return all_finite(y, each);
+                         });
+}
+
+// Null where it is left to Python. `rhs` may be one right-hand side, of rank 1.
+PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
+  Matrices a(mat);
+  if (a.rows != a.columns || !a.are_plain() || rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size) return nullptr;
+  bool one = rhs.ndim() == 1;
+  // A right-hand side of rank 1 is a column.
+  Tensor column;
+  if (one) {
+    if (!column.extents.resize(2)) return nullptr;
+    column.dtype = rhs.dtype, column.size = rhs.size, column.offset = rhs.offset, column.storage = rhs.storage;
+    column.row_major = rhs.row_major;
+    column.extents.dims()[0] = rhs.dims()[0], column.extents.dims()[1] = 1;
+    column.extents.strides()[0] = rhs.strides()[0], column.extents.strides()[1] = 1;
+  }
+  Matrices b(one ? column : rhs);
+  Repeated batch;
+  if (b.rows != a.rows || b.columns > 1 << 16 || !batch.read(a, b.batch(), b.batch_ndim) || !prepare_lapack())
+    return nullptr;
+  if (!mat.storage || !rhs.storage) return nullptr;
+  std::int64_t dims[max_ndim], strides[max_ndim], size;
+  if (batch.ndim + 2 > max_ndim) return nullptr;
+  std::copy_n(batch.dims, batch.ndim, dims);
+  dims[batch.ndim] = b.rows;
+  if (!one) dims[batch.ndim + 1] = b.columns;
+  int ndim = batch.ndim + (one ? 1 : 2);
+  if (!element_count(ndim, dims, size)) return nullptr;
+  // Column by column.
+  row_major_strides(ndim, dims, strides);
+  if (!one) strides[batch.ndim] = 1, strides[batch.ndim + 1] = b.rows;
+  Storage* storage = allocate_storage(a.computed, size);
+  PyObject* made = storage ? new_tensor(storage, 0, ndim, dims, strides) : nullptr;
+  if (!made) return nullptr;
+  Kept keep_sides(rhs);  // which column knows without a reference of its own
+  Scratch factors(a.computed, a.size()), sides;
+  bool in_place = b.count == batch.count;
+  std::byte* y = in_place ? storage->data : sides.take(a.computed, b.size());
+  bool good = factors.data() && y && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
+              with_lapack_type(a.computed, [&](auto zero) {
+                using T = decltype(zero);
+                return all_finite(reinterpret_cast<T*>(y), b.size()) &&
+                       run_solve(a, b, batch, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
+                                 reinterpret_cast<T*>(storage->data));
+              });
+  column.storage = nullptr;
+  if (!good) {
+    Py_DECREF(made);
+    return nullptr;
+  }
+  return rounded_to(made, mat.dtype);
+}
+
+// ---- inverse ------------------------------------------------------------------------------------
+
+// The columns of the transpose, whose inverse is the transpose of what is wanted.
+template <class T>
+bool run_inverse(const Matrices& a, T* data) {
+  int n = static_cast<int>(a.rows);
+  std::int64_t square = a.rows * a.columns;
+  int length = n * (n <= 64 ? 1 : 64);
+  std::size_t bytes = sizeof(T) * static_cast<std::size_t>(length) + sizeof(int) * static_cast<std::size_t>(n);
+  return for_each_matrix(a.count, a.rows, 3.0 * static_cast<double>(square) * n, bytes,
+                         [&](std::int64_t i, std::byte* memory) {
+                           auto* work = reinterpret_cast<T*>(memory);
+                           auto* sums = reinterpret_cast<Part<T>*>(memory);
+                           auto* swaps = reinterpret_cast<int*>(work + length);
+                           T* own = data + i * square;
+                           Part<T> size = row_sums(own, n, sums);
+                           if (!std::isfinite(size)) return false;
+                           int order = n, lwork = length, info = 0;
+                           call_lapack<T>(Lapack::getrf, &order, &order, own, &order, swaps, &info);
+                           if (info || !has_good_pivots(own, n, size)) return false;
+                           call_lapack<T>(Lapack::getri, &order, own, &order, swaps, work, &lwork, &info);
+                           Part<T> inverse = row_sums(own, n, sums);
+                           return info == 0 && size * inverse * std::numeric_limits<Part<T>>::epsilon() <= 1;
+                         });
+}
+
+PyObject* inverse(const Tensor& mat) {
+  Matrices a(mat);
+  if (a.rows != a.columns || !a.are_plain() || !prepare_lapack()) return nullptr;
+  PyObject* made = new_matrices(a, a.computed, 2, a.rows, a.columns, false);
+  if (!made) return nullptr;
+  if (!copy_by_rows(a, tensor_of(made)->data()) ||
+      !with_lapack_type(a.computed, [&](auto zero) { return run_inverse(a, elements<decltype(zero)>(made)); })) {
+    Py_DECREF(made);
+    return nullptr;
+  }
+  return rounded_to(made, mat.dtype);
+}
+
+// ---- the fast paths -----------------------------------------------------------------------------
+
+PyObject* fast_solve(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"solve"};
+  static constexpr const char* names[] = {"mat", "rhs", "adjoint"};
+  PyObject* given[3];
+  bool adjoint = false;
+  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1] || !given[2]) return nullptr;
+  const Tensor *mat = read_tensor(given[0]), *rhs = read_tensor(given[1]);
+  if (!mat || !rhs || mat->ndim() < 2 || !read_flag(given[2], adjoint) || !promoted.keeps_dtype(given[0], given[1]))
+    return nullptr;
+  return or_python(solve(*mat, *rhs, adjoint));
+}
+
+PyObject* fast_inverse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"inverse"};
+  if (keywords || count != 1) return nullptr;
+  const Tensor* mat = read_tensor(args[0]);
+  if (!mat || mat->ndim() < 2 || !promoted.keeps_dtype(args[0], args[0])) return nullptr;
+  return or_python(inverse(*mat));
+}
+
+}  // namespace
+
+void init_solving(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "solve",
+      [](nb::handle mat, nb::handle rhs, bool adjoint) {
+        const Tensor& a = matrices_argument(mat);
+        const Tensor* b = read_tensor(rhs.ptr());
+        if (!b) throw nb::value_error("no right-hand sides");
+        return or_none(solve(a, *b, adjoint));
+      },
+      "mat"_a, "rhs"_a, "adjoint"_a, nb::sig("def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor | None"),
+      "Solves equations of one dtype; None where a matrix is near singular, or there is something to complain about.");
+  m.def(
+      "inverse", [](nb::handle mat) { return or_none(inverse(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def inverse(mat: Any) -> Tensor | None"),
+      "Inverts matrices; None where one is near singular, or there is something to complain about.");
+  add_fast_path<fast_solve>("solve");
+  add_fast_path<fast_inverse>("inverse");
+}
+
+}  // namespace suanzi
