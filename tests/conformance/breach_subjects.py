@@ -8,6 +8,7 @@ from typing import Any
 import suanzi as sz
 from suanzi import interface
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
+from suanzi.conformance.subjects.wire import Data, Unsupported
 
 
 class WrapsByCopying(Adapter):
@@ -123,6 +124,27 @@ class ReadsInOrder(Adapter):
             outputs = [sz.create_tensor(shape.dims, outputs[0], outputs[0].dtype,
                                         layout=shape.layout)]  # fmt: skip
         return status, *outputs
+
+
+class ForgetsZeros(Adapter):
+    """5.6: an interface takes sparse tensors, and counts only what they store."""
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        x = arguments.get("input")
+        if op == "reduce" and arguments.get("mode") == "MEAN" and isinstance(x, sz.SparseTensor):
+            status, sums = super().call(op, {**arguments, "mode": "SUM"})
+            stored = super().call(op, {"input": x != 0, "mode": "SUM", "axis": arguments["axis"]})
+            return status, sums / sz.cast(stored[1], sums.dtype)
+        return super().call(op, arguments)
+
+
+class HasNoSparse(Adapter):
+    """No breach: there are no sparse tensors."""
+
+    def create(self, data: Data) -> Any:
+        if data.sparse is not None:
+            raise Unsupported("no sparse tensors")
+        return super().create(data)
 
 
 class Speechless(Adapter):

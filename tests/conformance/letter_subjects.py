@@ -48,6 +48,8 @@ class Other(Right):
     def _call(self, plain: Call, op: str, arguments: dict[str, Any]) -> Any:
         if self._refuses(op, arguments):
             return refusal(op, "OUT_OF_RANGE", "AXIS_ARGUMENT", BAD)
+        if any(isinstance(x, sz.SparseTensor) for x in arguments.values()) and op != "destroy":
+            return "TYPE_MISMATCH", "sparse tensors have interfaces of their own"
         own = getattr(self, f"_{op}", None)
         if own is not None:
             made = own(plain, arguments)

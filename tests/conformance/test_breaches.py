@@ -21,15 +21,17 @@ BREACHES = {
     "RefusesTooMuch": ("create_tensor", "4-MiB-for-6-elements"),
     "IgnoresOrders": ("create_tensor", "min2maj"),
     "ReadsInOrder": ("create_tensor", "min2maj"),
+    "ForgetsZeros": ("reduce", "MEAN-of-rows,-sparse-COO"),
 }
 MAKERS = "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".split()
 
 
 def outcomes(adapter: str, op: str, dtype: str = "float32") -> dict[str, tuple[str, str | None]]:
+    groups = ["strided" if adapter in ("ForgetsZeros", "HasNoSparse") else "plain"]
     backend = Backend(adapter, f"tests.conformance.breach_subjects:{adapter}")
     if adapter == "suanzi":
         backend = Backend("suanzi", "suanzi_adapter:Adapter")
-    run = check(backend, ops=[op], dtypes=[dtype], groups=["plain"], jobs=1)
+    run = check(backend, ops=[op], dtypes=[dtype], groups=groups, jobs=1)
     assert [r.id for r in run.results if r.bad and not r.breaks] == [], "of quality"
     return {r.id: (r.outcome, r.problem) for r in run.results}
 
@@ -67,3 +69,10 @@ def test_who_has_no_words_for_bytes_and_orders_is_asked_nothing() -> None:
     unsaid = {name for name, (outcome, _) in found.items() if outcome == "skipped"}
     assert {outcome for outcome, _ in found.values()} == {"passed", "skipped"}
     assert all("elements" in name or "min2maj" in name for name in unsaid)
+
+
+def test_who_has_no_sparse_tensors_is_asked_nothing() -> None:
+    found = outcomes("HasNoSparse", "reduce")
+    skipped = {name for name, (outcome, _) in found.items() if outcome == "skipped"}
+    assert skipped == {name for name in found if "sparse" in name} != set()
+    assert {outcome for outcome, _ in found.values()} == {"passed", "skipped"}

@@ -56,6 +56,15 @@ def test_the_two_differ_in_every_reading() -> None:
         assert len(names[erratum]) > 1, erratum
 
 
+def test_who_has_other_interfaces_for_sparse_tensors_is_right() -> None:
+    laid = Wanted(frozenset({"strided"}), frozenset({"float32"}), quick=True)
+    for op in ("add", "abs", "matmul", "reduce", "transpose", "shape"):
+        for subject, name in ((Other(), "refused"), (Adapter(), "one interface")):
+            found = [r for r in answers(subject, op, laid) if "sparse" in r.id]
+            assert found
+            assert all(f"E135: {name}" in str(r.reading) for r in found), op
+
+
 def test_a_mix_of_readings_is_told() -> None:
     wanted = Wanted(frozenset({"special"}), frozenset({"float32", "float64"}))
     assert not any(r.bad for r in answers(Adapter(), "round", wanted))

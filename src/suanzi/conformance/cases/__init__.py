@@ -106,7 +106,7 @@ def _read(case: Case) -> Case:
                 expected = rule(case, expected)
         return expected
 
-    return replace(case, expect=expect)
+    return replace(case, expect=expect, disputed=True)
 
 
 def dtypes_of(op: str, quantised_too: bool = False) -> list[str]:

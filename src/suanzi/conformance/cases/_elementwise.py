@@ -19,6 +19,7 @@ from suanzi.conformance.cases._operands import (
     outcome,
     stretched,
 )
+from suanzi.conformance.cases._sparse import sparse_cases
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
@@ -85,6 +86,7 @@ def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         ):
             if wanted.wants(group, dtype):
                 yield from maker(facts, dtype, wanted)
+    yield from sparse_cases(facts, wanted)
     if "int32" not in facts.dtypes and integers_become_floats(facts.op, wanted.rules):
         for dtype in ("bool", *INTEGERS):
             if wanted.wants("promotion", dtype):

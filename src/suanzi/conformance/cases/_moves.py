@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, dtypes_of
+from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, ZERO, Real, Value, decode, wrap
@@ -253,6 +254,8 @@ def move_cases(
             continue
         if wanted.wants("strided", dtype):
             yield from _strided(op, dtype, plain[: 1 if wanted.quick else 2])
+            if dtype == "float32" and list(plain[0].tensors) == ["input"]:
+                yield _of_sparse(op, dtype, plain[0])
         if wanted.wants("special", dtype) and dtype not in ("bool", "uint1"):
             yield from _special(op, dtype, plain[0])
         if drawn is not None and wanted.wants("random", dtype):
@@ -274,6 +277,13 @@ def _strided(op: str, dtype: str, moves: Sequence[Move]) -> Iterator[Case]:
             at += prod(shape)
         title = f"repeated {move.title}"
         yield move_case(op, "strided", dtype, move, same, "repeated", title)
+
+
+def _of_sparse(op: str, dtype: str, move: Move) -> Case:
+    some = distinct(dtype, move.size)
+    few = [x if i % 3 == 0 else zero(dtype) for i, x in enumerate(some)]
+    title = f"sparse COO {move.title}"
+    return made_sparse(move_case(op, "strided", dtype, move, few, title=title), {"input": "COO"})
 
 
 def _special(op: str, dtype: str, move: Move) -> Iterator[Case]:

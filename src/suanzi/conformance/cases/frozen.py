@@ -225,6 +225,7 @@ def case_of(line: str, op: str | None = None) -> Case:
         facts["op"], facts["group"], facts["dtype"], facts["title"], arguments, expect,
         rules=facts["rules"], skip=facts["skip"], basis=facts.get("basis"),
         because=facts.get("because", ""), steps=steps,
+        disputed=isinstance(expected, dict) and "either" in expected,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._sparse import made_sparse, thinned
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import (
@@ -110,6 +111,8 @@ def products(op: str, wanted: Wanted) -> Iterator[Case]:
             yield long_sums(op, dtype, names, _LONG[op])
         if wanted.wants("strided", dtype):
             yield from strided(op, dtype, names, _STRIDED[op], wanted.quick)
+            if (op, dtype) == ("matmul", "float32"):
+                yield from _of_sparse(op, dtype)
         if wanted.wants("random", dtype):
             yield random_case(op, dtype, names, _STRIDED[op], wanted.seed)
         if wanted.wants("special", dtype):
@@ -144,6 +147,17 @@ def small(op: str, group: str, dtype: str, names: Sequence[str], shapes: Shapes)
         for name, shape in zip(names, shapes, strict=False)
     }
     return product_case(op, group, dtype, title_of(names, shapes), given)
+
+
+def _of_sparse(op: str, dtype: str) -> Iterator[Case]:
+    """Give matrices that are sparse, on either side and on both."""
+    whole = small(op, "strided", dtype, NAMES[op], ((3, 4), (4, 5)))
+    given = {name: thinned(x) for name, x in whole.arguments.items()}
+    first, second = NAMES[op]
+    for kinds in (("COO", "COO"), ("CSR", None), (None, "COO")):
+        title = f"sparse {' by '.join(kind or 'dense' for kind in kinds)}"
+        case = product_case(op, "strided", dtype, title, given)
+        yield made_sparse(case, {first: kinds[0], second: kinds[1]})
 
 
 def long_sums(op: str, dtype: str, names: Sequence[str], shapes: Shapes) -> Case:

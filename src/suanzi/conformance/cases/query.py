@@ -11,6 +11,7 @@ from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import Shape, by, distinct, repeated, strided
 from suanzi.conformance.cases._operands import Elementwise
+from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
 from suanzi.conformance.model.numbers import Real, Value
@@ -40,6 +41,11 @@ def facts(op: str, wanted: Wanted) -> Iterator[Case]:
         if wanted.wants("strided", dtype):
             for layout in LAYOUTS:
                 yield _fact(op, "strided", dtype, layout, (2, 3, 4), layout)
+        if dtype == "float32" and wanted.wants("strided", dtype):
+            for kind in ("COO", "CSR"):
+                yield made_sparse(
+                    _fact(op, "strided", dtype, f"sparse {kind}", (2, 3)), {"input": kind}
+                )
 
 
 def _fact(op: str, group: str, dtype: str, title: str, shape: Shape, layout: str = "dense") -> Case:

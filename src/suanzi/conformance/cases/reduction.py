@@ -9,6 +9,8 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._moves import zero
+from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real, Value, decode, real
@@ -83,6 +85,13 @@ def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
             values = _values(mode, dtype, (3, 2, 5))
             title = f"{layout}, axes 0 and 2"
             yield _case("strided", dtype, title, mode, values, (3, 2, 5), [0, 2], layout=layout)
+    if dtype in ("float32", "bool") and wanted.wants("strided", dtype):
+        few = [x if i % 3 == 0 else zero(dtype) for i, x in enumerate(_values(mode, dtype, (4, 5)))]
+        for kind in ("COO", "CSR"):
+            title = f"of rows, sparse {kind}"
+            yield made_sparse(
+                _case("strided", dtype, title, mode, few, (4, 5), [1]), {"input": kind}
+            )
     if wanted.wants("empty", dtype):
         yield _case("empty", dtype, "of no elements", mode, [], (0,))
         if chosen or mode in ("SUM", "MAX"):

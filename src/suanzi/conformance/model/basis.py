@@ -87,6 +87,8 @@ class Why:
 def why(case: Case, expected: Expected | None = None) -> Why:
     """Return where the demand of a case comes from; what is expected tells more, if it is known."""
     found = _derived(case)
+    if expected is None and case.disputed and found.basis != "extension":
+        expected = case.expect()
     if expected is not None and found.basis != "extension":
         found = _with_truth(case, expected, found)
     if case.basis is not None and case.basis != found.basis:
@@ -118,6 +120,8 @@ def _derived(case: Case) -> Why:
             return found
     table = f"Table {case.interface.table}"
     given = [x for _, x in tensors(case.arguments)]
+    if any(x.sparse is not None for x in given):
+        return Why("reading", "E135", "5.6 leaves it open which interfaces take sparse tensors")
     if any(x.layout == "columns" for x in given):
         return Why("letter", "6.4", "axes may lie in memory in any order, which min2maj tells")
     if any(x.layout == "offset" for x in given):

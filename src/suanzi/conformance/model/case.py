@@ -59,6 +59,9 @@ class Case:
     because: str = ""
     """A sentence of its own on that, in place of the one that follows."""
 
+    disputed: bool = False
+    """Whether only its truth says if there are several readings of it."""
+
     steps: Sequence[Sequence[Any]] = ()
     """In place of one call, several, with what is written and read between them: lists of a word
     and what belongs to it, as `subjects.steps` has them. What is read is the outputs."""
@@ -83,7 +86,7 @@ class Case:
 
     @property
     def why(self) -> Why:
-        """Where its demand comes from, as far as that can be said without its truth."""
+        """Where its demand comes from; the truth is worked out only where it is disputed."""
         return why(self)
 
     @property

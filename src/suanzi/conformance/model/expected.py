@@ -36,7 +36,8 @@ class Output:
     """Of a quantised tensor, whose truth are the integers it stores."""
     zero_point: int | None = None
     sparse: str | None = None
-    """The kind of layout of a sparse tensor, whose truth are all of its elements."""
+    """The kind of layout of a sparse tensor, whose truth are all of its elements; "any" if it may
+    be dense as well."""
     min2maj: tuple[int, ...] | None = None
     """The axes as they must lie in memory, the fastest first; None if nobody asks."""
 

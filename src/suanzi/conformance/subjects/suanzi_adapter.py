@@ -73,7 +73,7 @@ def create(data: Data) -> Any:
     dtype = sz.dtype(data.dtype)
     if data.sparse is not None:
         dense = create(Data(data.dtype, data.shape, data.raw))
-        return from_dense(dense)
+        return from_dense(dense, LayoutType[data.sparse])
     if data.layout == "dense":
         return _filled(dtype, data.shape, data)
     if data.layout == "destroyed":

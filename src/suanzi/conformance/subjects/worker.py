@@ -255,7 +255,7 @@ def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, An
 
 def _made(adapter: Any, value: Any) -> Any:
     if hasattr(value, "raw"):
-        return adapter.create(value)
+        return _tensor(adapter, value)
     if isinstance(value, wire.Bytes):
         if not _has(adapter, "memory"):
             raise wire.Unsaid("the adapter has no `memory`, for values that are bytes")
@@ -265,6 +265,16 @@ def _made(adapter: Any, value: Any) -> Any:
             raise wire.Unsaid("the adapter has no `shape`, for a shape with the order of its axes")
         return adapter.shape(value.dims, value.min2maj)
     return [_made(adapter, v) for v in value] if isinstance(value, list) else value
+
+
+def _tensor(adapter: Any, data: wire.Data) -> Any:
+    """Return a tensor; who has no sparse ones has no words for what they are asked of."""
+    try:
+        return adapter.create(data)
+    except wire.Unsupported as error:
+        if data.sparse is None:
+            raise
+        raise wire.Unsaid(str(error)) from None
 
 
 def _read(adapter: Any, value: Any) -> Any:

@@ -147,6 +147,8 @@ class Framework:
         if data.layout == "destroyed":
             raise Unsupported(f"{self.title} has no destroyed tensors: it frees them by itself")
         if data.sparse is not None:
+            if data.sparse != "COO":
+                raise Unsupported(f"{self.title} is tried with no {data.sparse}")
             return self.sparse(data)
         if data.scale is not None:
             return self.quantized(data)
