@@ -276,6 +276,40 @@ def memory_of(buffer: Any) -> tuple[int, int, bool]:
 def is_row_major(tensor: Any) -> bool:
     """Whether a tensor is dense, in row-major order."""
 
+def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex) -> None:
+    """
+    Fills a new tensor with uniform floats from `low` to `last`, which is below `high`.
+    """
+
+def random_integers(tensor: Any, seed: int, low: int, count: int) -> None:
+    """
+    Fills a new tensor with uniform integers, `count` of them from `low` on.
+    """
+
+def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float) -> None:
+    """
+    Fills a new tensor with normal numbers; what is beyond `end` becomes it.
+    """
+
+def random_bernoulli(tensor: Any, chances: Any, seed: int) -> bool:
+    """
+    Fills a new tensor with 1 by each chance, else 0; False if one is no chance.
+    """
+
+def random_choices(tensor: Any, row: int, ends: Any, last: int, seed: int) -> None:
+    """
+    Fills a row of int64 with indices by weights, of which `ends` are the sums.
+    """
+
+def random_rings(tensor: Any, rates: Any, first: int, seed: int) -> None:
+    """Fills float64 with the logarithms of when clocks of these rates ring."""
+
+def random_permutation(tensor: Any, seed: int) -> None:
+    """Shuffles the elements of a new tensor."""
+
+def random_words(key: int, first: int, purpose: int, nonce: int, blocks: int) -> list[int]:
+    """The words of blocks of Philox4x32-10."""
+
 def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None:
     """
     A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.

@@ -1,8 +1,8 @@
 """7.2.1.7 to .11: random numbers.
 
-They are drawn by NumPy's PCG64 in row-major order, so that a seed gives the same numbers on every
-machine, for every layout and number of threads. The seed 0 is the system's entropy, and never the
-same.
+They are drawn by Philox4x32-10, whose numbers follow from a seed and an index, that in row-major
+order, so that a seed gives the same numbers on every machine, for any layout and number of threads.
+The seed 0 is the system's entropy, and never the same.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, float32, iinfo, int64
+from suanzi.dtypes import DType, DTypeLike, float32, float64, iinfo, int64
 from suanzi.ops.creation import VALUES, WHOLE_AND_FLOATING
 from suanzi.ops.creation_wanted import (
     LayoutLike,
     Scalar,
-    blocks,
     count_argument,
     finite_argument,
     limits,
@@ -35,7 +34,7 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import InvalidArgument
-from suanzi.tensors.exchange import check_room
+from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -54,13 +53,7 @@ def _seed_argument(op: Operator, seed: Any) -> int:
     return found
 
 
-def _generator(seed: int) -> np.random.Generator:
-    from numpy.random import PCG64, Generator
-
-    return Generator(PCG64(seed % 2**64 if seed else None))
-
-
-@operator("7.2.1.7", dtypes=VALUES)
+@operator("7.2.1.7", dtypes=VALUES, fast=True)
 def rand_uniform(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -79,8 +72,8 @@ def rand_uniform(
 
     >>> import suanzi as sz
     >>> sz.rand_uniform((2, 3), sz.int8, min=1, max=6, seed=7)
-    Tensor([[4, 2, 6],
-            [6, 4, 2]], dtype=int8)
+    Tensor([[3, 6, 6],
+            [5, 5, 1]], dtype=int8)
     """
     op = REGISTRY["rand_uniform"]
     want = wanted(op, shape, dtype, device, layout)
@@ -94,9 +87,12 @@ def rand_uniform(
 
     def compute() -> Tensor:
         made = _core.empty(want.shape, dt)
-        generator = _generator(number)
-        for at, length in blocks(made):
-            put(made, at, _uniform(generator, length, dt, low, high))
+        if dt.exponent_bits:
+            last = complex(_last(low.real, high.real, dt), _last(low.imag, high.imag, dt))
+            _core.random_uniform(made, number, low, high, last)
+        else:  # the ends are Python integers
+            first = int(low.real)
+            _core.random_integers(made, number, first, int(high.real) - first + 1)
         return want.copied(made)
 
     return want.make(compute, min=low, max=high, seed=number)
@@ -123,33 +119,9 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
     return found
 
 
-def _uniform(
-    generator: np.random.Generator, count: int, dt: DType, low: complex, high: complex
-) -> Array:
-    import numpy as np
-
-    if dt.exponent_bits:
-        if dt.kind == "complex":
-            parts = generator.random((count, 2))
-            parts[:, 0] = _between(parts[:, 0], low.real, high.real, dt)
-            parts[:, 1] = _between(parts[:, 1], low.imag, high.imag, dt)
-            return parts.view(np.complex128).reshape(count)
-        return _between(generator.random(count), low.real, high.real, dt)
-    bits = builtins.max(dt.bits, 8)
-    kind = f"int{bits}" if dt.kind == "int" else f"uint{bits}"
-    # NumPy takes the ends as Python integers, and draws both.
-    return generator.integers(
-        int(low.real), int(high.real), size=count, dtype=np.dtype(kind), endpoint=True
-    )
-
-
-def _between(u: Array, low: float, high: float, dt: DType) -> Array:
-    """Return numbers from `low` up to below `high` for numbers from 0 up to below 1."""
-    import numpy as np
-
-    last = low if low == high else _below(high, dt)  # what rounding must not go beyond
-    found = u * high if low == 0 else (1 - u) * low + u * high
-    return np.clip(found, low, last, out=found)
+def _last(low: float, high: float, dt: DType) -> float:
+    """Return the largest number that is drawn: below `high`, which rounding must not reach."""
+    return low if low == high else _below(high, dt)
 
 
 def _below(x: float, dt: DType) -> float:
@@ -169,7 +141,7 @@ def _below(x: float, dt: DType) -> float:
     return x - math.ldexp(1.0, gap - dt.mantissa_bits)
 
 
-@operator("7.2.1.8", dtypes=(*FLOATS, *COMPLEX))
+@operator("7.2.1.8", dtypes=(*FLOATS, *COMPLEX), fast=True)
 def rand_normal(
     shape: Any,
     dtype: DTypeLike = float32,
@@ -187,7 +159,7 @@ def rand_normal(
 
     >>> import suanzi as sz
     >>> sz.rand_normal((3,), mean=10, seed=7)
-    Tensor([ 10.00123, 10.298745, 9.7258625], dtype=float32)
+    Tensor([9.754791, 9.493678, 9.450413], dtype=float32)
     """
     op = REGISTRY["rand_normal"]
     want = wanted(op, shape, dtype, device, layout)
@@ -200,27 +172,11 @@ def rand_normal(
 
     def compute() -> Tensor:
         made = _core.empty(want.shape, dt)
-        generator = _generator(number)
-        for at, length in blocks(made):
-            put(made, at, _normal(generator, length, dt, middle, deviation))
+        each = deviation / math.sqrt(2) if dt.kind == "complex" else deviation
+        _core.random_normal(made, number, middle, each, limits(dt).max)
         return want.copied(made)
 
     return want.make(compute, mean=middle, std=deviation, seed=number)
-
-
-def _normal(
-    generator: np.random.Generator, count: int, dt: DType, middle: complex, deviation: float
-) -> Array:
-    import numpy as np
-
-    end = limits(dt).max
-    with np.errstate(over="ignore"):
-        if dt.kind != "complex":
-            drawn = generator.standard_normal(count) * deviation + middle.real
-            return np.clip(drawn, -end, end)
-        parts = generator.standard_normal((count, 2)) * (deviation / math.sqrt(2))
-        parts += (middle.real, middle.imag)
-        return np.clip(parts, -end, end).view(np.complex128).reshape(count)
 
 
 @operator("7.2.1.9", dtypes=FLOATS)
@@ -235,17 +191,15 @@ def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"input": x}, x.dtype)
     number = _seed_argument(op, seed)
-    check_room(x.size * (4 + x.dtype.bits // 8), f"{x.size} numbers, and what is compared to them")
-    chances = readable(x).reshape(-1)
-    if not ((chances >= 0) & (chances <= 1)).all():
+    chances = x
+    if not _core.is_row_major(x):
+        chances = _core.empty(x.shape, x.dtype)
+        _core.copy_into(chances, x)
+    made = _core.empty(x.shape, x.dtype)
+    if not _core.random_bernoulli(made, chances, number):
         raise InvalidArgument(
             f"{op.title}: input holds what is not a probability; each element must be from 0 to 1."
         )
-    made = _core.empty(x.shape, x.dtype)
-    generator = _generator(number)
-    for at, length in blocks(made):
-        drawn = generator.random(length) < chances[at : at + length]
-        put(made, at, drawn)
     return made
 
 
@@ -260,7 +214,7 @@ def multinomial(
 
     >>> import suanzi as sz
     >>> sz.multinomial(sz.tensor([0, 0.5, 1.5]), 5, seed=7)
-    Tensor([2, 2, 2, 1, 2], dtype=int64)
+    Tensor([1, 2, 2, 2, 2], dtype=int64)
     """
     import numpy as np
 
@@ -279,25 +233,18 @@ def multinomial(
     rows = x.shape[0] if x.ndim == 2 else 1
     weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])
     _check_weights(op, weights, None if replacement else count)
-    made = line(count * len(weights) if count < 2**63 else count, int64)  # also of no rows
-    generator = _generator(number)
-    at = 0
-    for row in weights:
-        if replacement:
-            for length in _lengths(count):
-                put(made, at, _drawn(generator, row, length))
-                at += length
-        else:
-            put(made, at, _drawn_once(generator, row)[:count])
-            at += count
+    flat = line(count * len(weights) if count < 2**63 else count, int64)  # also of no rows
     shape = (*x.shape[:-1], count)
-    return _core.view(made, 0, shape, (count, 1)[-len(shape) :])
-
-
-def _lengths(count: int) -> list[int]:
-    from suanzi.ops.creation_wanted import BLOCK
-
-    return [BLOCK] * (count // BLOCK) + [count % BLOCK] * (count % BLOCK > 0)
+    made = _core.view(flat, 0, shape, (count, 1)[-len(shape) :])
+    for at, row in enumerate(weights):
+        if replacement:
+            ends = np.cumsum(row / row.max())
+            # Rounding may reach the very end, which belongs to the last weight above 0.
+            last = int(np.flatnonzero(row)[-1])
+            _core.random_choices(made, at, from_numpy(ends), last, number)
+        else:
+            put(flat, at * count, _drawn_once(row, at, number)[:count])
+    return made
 
 
 def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
@@ -321,17 +268,7 @@ def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
         )
 
 
-def _drawn(generator: np.random.Generator, weights: Array, count: int) -> Array:
-    import numpy as np
-
-    ends = np.cumsum(weights / weights.max())
-    found = np.searchsorted(ends, generator.random(count) * ends[-1], side="right")
-    # Rounding may reach the very end, which belongs to the last weight above 0.
-    indices: Array = np.minimum(found, np.flatnonzero(weights)[-1])
-    return indices
-
-
-def _drawn_once(generator: np.random.Generator, weights: Array) -> Array:
+def _drawn_once(weights: Array, row: int, seed: int) -> Array:
     """Return the indices of all weights above 0 in the order in which they are drawn.
 
     Clocks that ring at random, at a rate of their weight, ring in this order; their logarithms
@@ -339,9 +276,9 @@ def _drawn_once(generator: np.random.Generator, weights: Array) -> Array:
     """
     import numpy as np
 
-    with np.errstate(divide="ignore"):
-        rings = np.log(generator.standard_exponential(weights.shape)) - np.log(weights)
-    order: Array = np.argsort(rings, kind="stable")
+    rings = _core.empty(weights.shape, float64)
+    _core.random_rings(rings, from_numpy(weights), row * weights.size, seed)
+    order: Array = np.argsort(rings.numpy(), kind="stable")
     return order
 
 
@@ -353,7 +290,7 @@ def randperm(
 
     >>> import suanzi as sz
     >>> sz.randperm(5, seed=7)
-    Tensor([2, 0, 4, 1, 3], dtype=float32)
+    Tensor([2, 1, 0, 3, 4], dtype=float32)
     """
     op = REGISTRY["randperm"]
     want = wanted(op, (), dtype, device)
@@ -369,10 +306,8 @@ def randperm(
 
     def compute() -> Tensor:
         made = line(count, dt)
-        check_room(8 * count, f"{count} numbers to be put in order")
-        order = _generator(number).permutation(count)
-        for at, length in blocks(made):
-            put(made, at, order[at : at + length])
+        _core.fill_sequence(made, 0, count, 0, 1, 0, False)
+        _core.random_permutation(made, number)
         return made
 
     want = want._replace(shape=(count,))

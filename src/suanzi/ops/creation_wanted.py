@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -32,9 +31,6 @@ LayoutLike: TypeAlias = "Layout | Sequence[int] | None"
 
 Scalar: TypeAlias = Any
 """A generic scalar of clause 5.7: a Python or NumPy number, or a 0-d tensor."""
-
-BLOCK = 1 << 14
-"""How many elements are computed at a time: what NumPy needs beside the tensor stays small."""
 
 
 class Wanted(NamedTuple):
@@ -243,12 +239,6 @@ def line(count: int, dt: DType) -> Tensor:
 
         raise AllocFailed(f"there is no memory for 2**63 or more elements of {dt}; use fewer.")
     return _core.empty((count,), dt)
-
-
-def blocks(made: Tensor) -> Iterator[tuple[int, int]]:
-    """Yield the first index and the length of each block of a row-major tensor."""
-    for start in builtins.range(0, made.size, BLOCK):
-        yield start, min(BLOCK, made.size - start)
 
 
 def put(made: Tensor, start: int, values: np.ndarray[Any, Any]) -> None:
