@@ -166,15 +166,10 @@ PyObject* qr(const Tensor& mat, Mode mode) {
 
 // ---- the fast paths -----------------------------------------------------------------------------
 
-const Tensor* plain_matrices(Promoted& promoted, PyObject* object) {
-  const Tensor* t = object ? read_tensor(object) : nullptr;
-  return t && t->ndim() >= 2 && promoted.keeps_dtype(object, object) ? t : nullptr;
-}
-
 PyObject* fast_lu(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"lu"};
   if (keywords || count != 1) return nullptr;
-  const Tensor* t = plain_matrices(promoted, args[0]);
+  const Tensor* t = promoted.matrices(args[0]);
   return t ? or_python(lu(*t)) : nullptr;
 }
 
@@ -183,7 +178,7 @@ PyObject* fast_cholesky(PyObject* const* args, Py_ssize_t count, PyObject* keywo
   if (keywords || count != 2 || !PyUnicode_CheckExact(args[0])) return nullptr;
   bool upper = PyUnicode_CompareWithASCIIString(args[0], "U") == 0;
   if (!upper && PyUnicode_CompareWithASCIIString(args[0], "L") != 0) return nullptr;
-  const Tensor* t = plain_matrices(promoted, args[1]);
+  const Tensor* t = promoted.matrices(args[1]);
   return t ? or_python(cholesky(*t, upper)) : nullptr;
 }
 
@@ -193,7 +188,7 @@ PyObject* fast_qr(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   PyObject* given[2];
   Mode mode = Mode::reduced;
   if (!read_named(names, args, count, keywords, given) || !read_qr_mode(given[1], mode)) return nullptr;
-  const Tensor* t = plain_matrices(promoted, given[0]);
+  const Tensor* t = promoted.matrices(given[0]);
   return t ? or_python(qr(*t, mode)) : nullptr;
 }
 

@@ -176,6 +176,11 @@ bool Promoted::keeps_dtype(PyObject* first, PyObject* second) {
   return table->get(its_class, a, b) == static_cast<std::uint8_t>(x.dtype);
 }
 
+const Tensor* Promoted::matrices(PyObject* object) {
+  const Tensor* t = object ? tensor_of(object) : nullptr;
+  return t && t->storage && t->ndim() >= 2 && keeps_dtype(object, object) ? t : nullptr;
+}
+
 const Tensor& matrices_argument(nb::handle object) {
   const Tensor* t = tensor_of(object.ptr());
   if (!t || !t->storage || t->ndim() < 2 || !facts(t->dtype).is_inexact()) throw nb::value_error("no matrices");

@@ -152,6 +152,8 @@ struct Promoted {
 
   // Whether the rule set in force lets operands of one floating-point dtype be computed in it.
   bool keeps_dtype(PyObject* first, PyObject* second);
+  // Matrices that are computed in their own dtype, else null.
+  const Tensor* matrices(PyObject* object);
 };
 
 // Throws unless an object of Python's is a tensor of matrices in a floating-point dtype.

@@ -318,9 +318,8 @@ PyObject* fast_solve(PyObject* const* args, Py_ssize_t count, PyObject* keywords
 PyObject* fast_inverse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"inverse"};
   if (keywords || count != 1) return nullptr;
-  const Tensor* mat = read_tensor(args[0]);
-  if (!mat || mat->ndim() < 2 || !promoted.keeps_dtype(args[0], args[0])) return nullptr;
-  return or_python(inverse(*mat));
+  const Tensor* mat = promoted.matrices(args[0]);
+  return mat ? or_python(inverse(*mat)) : nullptr;
 }
 
 }  // namespace

@@ -500,3 +500,13 @@ def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor] | None:
     """
     Orthogonal and triangular factors of matrices; None where there is something to complain about.
     """
+
+def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor] | None:
+    """
+    U, S and V of matrices; None where there is something to complain about.
+    """
+
+def eig(mat: Any) -> tuple[Tensor, Tensor] | None:
+    """
+    Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.
+    """

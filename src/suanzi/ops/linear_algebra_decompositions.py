@@ -9,7 +9,6 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, bfloat16, complex32, complex64, complex128, int64, part
 from suanzi.layout import strides_of
-from suanzi.libraries import room
 from suanzi.libraries.lapack import (
     BLOCK,
     as_array,
@@ -24,11 +23,9 @@ from suanzi.libraries.lapack import (
     computing_dtype,
     did_not_converge,
     exponents,
-    few_axes,
     first_not_finite,
     identities,
     make_diagonal_real,
-    many_small,
     matrix_at,
     not_finite,
     on_diagonal,
@@ -232,7 +229,7 @@ def _qr_one_by_one(op: Operator, x: Tensor, dt: DType, mode: str) -> tuple[Tenso
     return rounded(q, dt), triangles
 
 
-@operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """Return mat = U S V^H: the columns of U and V orthonormal, S diagonal, not negative, falling.
 
@@ -252,31 +249,20 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     *outer, n, m = x.shape
     batch, k = tuple(outer), min(n, m)
     width, height = (k, k) if reduced else (n, m)
-    s, diagonal = zeros((*batch, width, height), part(computing_dtype(dt)))
     if not x.size:
+        s = zeros((*batch, width, height), part(dt))[0]
         u, v = (identities((*batch, size, k if reduced else size), dt) for size in (n, m))
-        return u, rounded(s, part(dt)), v
-    arrays = _svd_of_many if many_small(x) else _svd_one_by_one
-    left, values, right = arrays(op, converted(x, dt), computing_dtype(dt), reduced)
+        return u, s, v
+    x = converted(x, dt)
+    found: tuple[Tensor, Tensor, Tensor] | None = _core.svd(x, reduced)
+    if found is not None:
+        return found
+    s, diagonal = zeros((*batch, width, height), part(computing_dtype(dt)))
+    left, values, right = _svd_one_by_one(op, x, computing_dtype(dt), reduced)
     check_result(op, values, dt)
     on_diagonal(diagonal)[...] = values.reshape(*batch, k)
     u = rounded(left.reshape(*batch, n, -1), dt)
     return u, rounded(s, part(dt)), rounded(right.reshape(*batch, m, -1), dt)
-
-
-def _svd_of_many(
-    op: Operator, x: Tensor, compute: DType, reduced: bool
-) -> tuple[Array, Array, Array]:
-    import numpy as np
-
-    values = as_array(x, compute)
-    check_finite(op, "mat", values, x.shape[:-2])
-    room.check(of_numpy=True)
-    try:
-        u, s, vh = np.linalg.svd(few_axes(values), full_matrices=not reduced)
-    except np.linalg.LinAlgError:  # it does not say of which
-        return _svd_one_by_one(op, x, compute, reduced)
-    return u, s, vh.swapaxes(-1, -2).conj()
 
 
 def _svd_one_by_one(
@@ -302,7 +288,7 @@ def _svd_one_by_one(
     return us, ss, vs
 
 
-@operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues and the eigenvectors, the columns of v: mat v = v w.
 
@@ -322,8 +308,10 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     if not x.size:
         return _core.full((*batch, n), result, 0), _core.full((*batch, n, n), result, 0)
     x = converted(x, dt)
-    found = _eig_of_many(op, x, compute) if many_small(x) else None
-    w, v = _eig_one_by_one(op, x, compute) if found is None else found
+    found: tuple[Tensor, Tensor] | None = _core.eig(x)
+    if found is not None:
+        return found
+    w, v = _eig_one_by_one(op, x, compute)
     check_result(op, w, dt)
     return rounded(w.reshape(*batch, n), result), rounded(v.reshape(*batch, n, n), result)
 
@@ -335,20 +323,6 @@ def _complex_of(dt: DType) -> DType:
     if dt.bits > 16:
         return next(c for c in COMPLEX if part(c) is dt)
     return complex64 if dt is bfloat16 else complex32
-
-
-def _eig_of_many(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Array] | None:
-    import numpy as np
-
-    values = as_array(x, compute)
-    check_finite(op, "mat", values, x.shape[:-2])
-    wide = np.result_type(values.dtype, np.complex64)
-    room.check(of_numpy=True)
-    try:
-        w, v = np.linalg.eig(few_axes(values))
-    except np.linalg.LinAlgError:  # it does not say of which
-        return None
-    return w.astype(wide, copy=False), v.astype(wide, copy=False)
 
 
 def _eig_one_by_one(op: Operator, x: Tensor, compute: DType) -> tuple[Array, Array]:

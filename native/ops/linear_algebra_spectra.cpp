@@ -1,0 +1,298 @@
+// native/ops/linear_algebra_spectra.cpp: 7.2.17.6, 7.2.17.10: singular values and eigenvalues of finite matrices.
+#include <algorithm>
+#include <limits>
+
+#include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "loops/conversions.h"
+#include "ops/linear_algebra_lapack.h"
+
+namespace suanzi {
+
+namespace {
+
+// The size of a workspace that LAPACK has asked for, the last time of each type; read and written with the GIL.
+struct Asked {
+  int rows = -1, columns = -1;
+  char job = 0;
+  int length = 0;
+};
+
+template <class T>
+int length_of(T asked) {
+  return static_cast<int>(std::ceil(std::real(asked) * (1 + 0x1p-20)));  // a float32 holds no large size exactly
+}
+
+// ---- svd ----------------------------------------------------------------------------------------
+
+// Calls gesdd; `parts` is only for complex numbers.
+template <class T>
+int call_gesdd(char job, int m, int n, T* a, Part<T>* s, T* u, T* vt, T* work, int length, Part<T>* parts,
+               int* indices) {
+  int info = 0, height = job == 'A' ? n : std::min(m, n);
+  if constexpr (is_complex<T>)
+    call_lapack<T>(Lapack::gesdd, &job, &m, &n, a, &m, s, u, &m, vt, &height, work, &length, parts, indices, &info);
+  else call_lapack<T>(Lapack::gesdd, &job, &m, &n, a, &m, s, u, &m, vt, &height, work, &length, indices, &info);
+  return info;
+}
+
+template <class T>
+int svd_workspace(char job, int m, int n) {
+  static Asked last;
+  if (last.rows != m || last.columns != n || last.job != job) {
+    T wanted{}, none{};
+    Part<T> part{};
+    int index = 0;
+    if (call_gesdd<T>(job, m, n, &none, &part, &none, &none, &wanted, -1, &part, &index) != 0) return 0;
+    last = {m, n, job, length_of(wanted)};
+  }
+  return last.length;
+}
+
+// Rows one behind the other are the columns of the transpose. Its V^H, by columns, is U by rows, and its U the
+// conjugate of V.
+template <class T>
+bool run_svd(const Matrices& x, bool reduced, T* data, T* u, Part<T>* s, T* v) {
+  using R = Part<T>;
+  int m = static_cast<int>(x.columns), n = static_cast<int>(x.rows), k = std::min(m, n);
+  char job = reduced ? 'S' : 'A';
+  std::int64_t each = x.rows * x.columns, width = reduced ? k : n, height = reduced ? k : m;
+  int length = svd_workspace<T>(job, m, n);
+  if (length <= 0) return false;
+  auto small = static_cast<std::size_t>(k), large = static_cast<std::size_t>(std::max(m, n));
+  std::size_t parts =
+      is_complex<T> ? std::max(5 * small * small + 5 * small, 2 * large * small + 2 * small * small + small) : 0;
+  std::size_t bytes =
+      sizeof(T) * static_cast<std::size_t>(length) + sizeof(R) * (parts + small) + sizeof(int) * 8 * small;
+  double operations = 20.0 * static_cast<double>(each) * k;
+  return for_each_matrix(x.count, std::max(m, n), operations, bytes, [&](std::int64_t i, std::byte* memory) {
+    auto* work = reinterpret_cast<T*>(memory);
+    auto* part = reinterpret_cast<R*>(work + length);
+    R* values = part + parts;
+    auto* indices = reinterpret_cast<int*>(values + small);
+    T *a = data + i * each, *right = v + i * m * height;
+    if (!all_finite(a, each)) return false;
+    if (call_gesdd(job, m, n, a, values, right, u + i * n * width, work, length, part, indices) != 0) return false;
+    conjugate(right, m * height);
+    R* diagonal = s + i * width * height;
+    std::fill_n(diagonal, width * height, R{0});
+    for (int j = 0; j < k; ++j) diagonal[j * height + j] = values[j];
+    return all_finite(values, k);
+  });
+}
+
+// U, S and V as a tuple; null where it is left to Python.
+PyObject* svd(const Tensor& mat, bool reduced) {
+  Matrices x(mat);
+  if (!x.are_plain() || std::max(x.rows, x.columns) > 1 << 12 || !prepare_lapack()) return nullptr;
+  std::int64_t k = std::min(x.rows, x.columns), width = reduced ? k : x.rows, height = reduced ? k : x.columns;
+  Scratch copy(x.computed, x.size());
+  PyObject* u = new_matrices(x, x.computed, 2, x.rows, width, false);
+  PyObject* s = new_matrices(x, part_of(x.computed), 2, width, height, false);
+  PyObject* v = new_matrices(x, x.computed, 2, x.columns, height, true);
+  bool good =
+      u && s && v && copy.data() && copy_by_rows(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
+        using T = decltype(zero);
+        return run_svd(x, reduced, reinterpret_cast<T*>(copy.data()), elements<T>(u), elements<Part<T>>(s),
+                       elements<T>(v));
+      });
+  if (good) {
+    u = rounded_to(u, mat.dtype);
+    s = rounded_to(s, part_of(mat.dtype));
+    v = rounded_to(v, mat.dtype);
+  }
+  PyObject* all = good && u && s && v ? PyTuple_Pack(3, u, s, v) : nullptr;
+  Py_XDECREF(u);
+  Py_XDECREF(s);
+  Py_XDECREF(v);
+  return all;
+}
+
+// ---- eig ----------------------------------------------------------------------------------------
+
+template <class T>
+struct Eigen {
+  using R = Part<T>;
+  using C = std::complex<R>;
+
+  int n, length = 0;
+  std::size_t bytes;  // of workspace for each thread
+
+  explicit Eigen(int order) : n(order) {
+    auto size = static_cast<std::size_t>(n);
+    // What syevd takes at least, with room for blocks, and geev with the vectors of a real matrix.
+    length = std::max(geev_workspace(n), 2 * n * n + 38 * n + 1);
+    bytes = sizeof(T) * (static_cast<std::size_t>(length) + size * size) +
+            sizeof(R) * (1 + 7 * size + 2 * size * size) + sizeof(int) * (3 + 5 * size);
+  }
+
+  static int call_geev(int n, T* a, T* w, R* imaginary, T* vectors, T* work, int length, R* parts) {
+    char no = 'N', yes = 'V';
+    int info = 0, one = 1;
+    T none{};
+    if constexpr (is_complex<T>)
+      call_lapack<T>(Lapack::geev, &no, &yes, &n, a, &n, w, &none, &one, vectors, &n, work, &length, parts, &info);
+    else
+      call_lapack<T>(Lapack::geev, &no, &yes, &n, a, &n, w, imaginary, &none, &one, vectors, &n, work, &length, &info);
+    return info;
+  }
+
+  static int geev_workspace(int n) {
+    static Asked last;
+    if (last.rows != n) {
+      T wanted{}, none{};
+      R part{};
+      if (call_geev(n, &none, &none, &part, &none, &wanted, -1, &part) != 0) return 0;
+      last = {n, n, 'V', length_of(wanted)};
+    }
+    return last.length;
+  }
+
+  // To the bit: eigenvectors are orthogonal then.
+  bool is_hermitian(const T* a) const {
+    auto entry = [&](std::int64_t i, std::int64_t j) { return a[j * n + i]; };
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i <= j; ++i) {
+        if constexpr (is_complex<T>) {
+          if (entry(i, j) != std::conj(entry(j, i))) return false;
+        } else if (entry(i, j) != entry(j, i)) {
+          return false;
+        }
+      }
+    return true;
+  }
+
+  // Whether LAPACK would scale the matrix: some builds do not scale the eigenvalues back.
+  bool is_near_one(const T* a) const {
+    R largest = 0;
+    for (std::int64_t i = 0; i < std::int64_t{n} * n; ++i)
+      largest = std::max({largest, std::abs(std::real(a[i])), std::abs(std::imag(a[i]))});
+    R limit = std::ldexp(R{1}, std::numeric_limits<R>::max_exponent / 4 - 1);
+    return largest == 0 || (largest < limit && largest > 1 / limit);
+  }
+
+  bool run(T* a, C* w, C* v, std::byte* memory) const {
+    auto* work = reinterpret_cast<T*>(memory);
+    T* vectors = work + length;
+    auto* parts = reinterpret_cast<R*>(vectors + std::size_t(n) * std::size_t(n));
+    auto* indices = reinterpret_cast<int*>(parts + 1 + 7 * std::size_t(n) + 2 * std::size_t(n) * std::size_t(n));
+    if (!all_finite(a, std::int64_t{n} * n)) return false;
+    bool good = is_hermitian(a) ? run_hermitian(a, w, v, work, parts, indices)
+                                : is_near_one(a) && run_general(a, w, v, work, vectors, parts);
+    return good && all_finite(w, n);
+  }
+
+ private:
+  bool run_hermitian(T* a, C* w, C* v, T* work, R* parts, int* indices) const {
+    char job = 'V', lower = 'L';
+    int order = n, size = length, part_size = 1 + 5 * n + 2 * n * n, index_size = 3 + 5 * n, info = 0;
+    R* values = parts + part_size;
+    if constexpr (is_complex<T>)
+      call_lapack<T>(Lapack::syevd, &job, &lower, &order, a, &order, values, work, &size, parts, &part_size, indices,
+                     &index_size, &info);
+    else
+      call_lapack<T>(Lapack::syevd, &job, &lower, &order, a, &order, values, work, &size, indices, &index_size, &info);
+    std::copy_n(values, n, w);
+    std::copy_n(a, std::int64_t{n} * n, v);
+    return info == 0;
+  }
+
+  bool run_general(T* a, C* w, C* v, T* work, T* vectors, R* parts) const {
+    if constexpr (is_complex<T>) {
+      return call_geev(n, a, w, nullptr, v, work, length, parts) == 0;
+    } else {
+      R *real = parts, *imaginary = parts + n;
+      if (call_geev(n, a, real, imaginary, vectors, work, length, nullptr) != 0) return false;
+      for (std::int64_t j = 0; j < n; ++j) {
+        w[j] = C(real[j], imaginary[j]);
+        const T *column = vectors + j * n, *next = column + n;
+        C* made = v + j * n;
+        if (!(imaginary[j] > 0) || j + 1 == n) {
+          std::copy_n(column, n, made);
+          continue;
+        }
+        // Two columns are those of a conjugate pair.
+        for (std::int64_t i = 0; i < n; ++i) {
+          made[i] = C(column[i], next[i]);
+          made[n + i] = C(column[i], -next[i]);
+        }
+        ++j;
+        w[j] = C(real[j], imaginary[j]);
+      }
+      return true;
+    }
+  }
+};
+
+// The dtype of eigenvalues; the parts of complex32 lack bfloat16's range.
+Dtype complex_of(Dtype dtype) {
+  if (facts(dtype).is_complex()) return dtype;
+  if (dtype == Dtype::float64) return Dtype::complex128;
+  return dtype == Dtype::float32 || dtype == Dtype::bfloat16 ? Dtype::complex64 : Dtype::complex32;
+}
+
+// Eigenvalues and eigenvectors as a tuple; null where it is left to Python.
+PyObject* eig(const Tensor& mat) {
+  Matrices x(mat);
+  if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
+  Scratch copy(x.computed, x.size());
+  PyObject* w = new_matrices(x, complex_of(x.computed), 1, x.rows, 1, false);
+  PyObject* v = new_matrices(x, complex_of(x.computed), 2, x.rows, x.rows, true);
+  bool good = w && v && copy.data() && copy_by_columns(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
+                using T = decltype(zero);
+                using C = std::complex<Part<T>>;
+                Eigen<T> eigen(static_cast<int>(x.rows));
+                std::int64_t n = x.rows, square = n * n;
+                auto* data = reinterpret_cast<T*>(copy.data());
+                auto *values = elements<C>(w), *vectors = elements<C>(v);
+                double operations = 25.0 * static_cast<double>(square) * static_cast<double>(n);
+                return for_each_matrix(x.count, n, operations, eigen.bytes, [&](std::int64_t i, std::byte* memory) {
+                  return eigen.run(data + i * square, values + i * n, vectors + i * square, memory);
+                });
+              });
+  if (good) {
+    w = rounded_to(w, complex_of(mat.dtype));
+    v = rounded_to(v, complex_of(mat.dtype));
+  }
+  PyObject* both = good && w && v ? PyTuple_Pack(2, w, v) : nullptr;
+  Py_XDECREF(w);
+  Py_XDECREF(v);
+  return both;
+}
+
+// ---- the fast paths -----------------------------------------------------------------------------
+
+PyObject* fast_svd(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"svd"};
+  static constexpr const char* names[] = {"mat", "format"};
+  PyObject* given[2];
+  bool reduced = true;
+  if (!read_named(names, args, count, keywords, given) || !read_flag(given[1], reduced)) return nullptr;
+  const Tensor* t = promoted.matrices(given[0]);
+  return t ? or_python(svd(*t, reduced)) : nullptr;
+}
+
+PyObject* fast_eig(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"eig"};
+  if (keywords || count != 1) return nullptr;
+  const Tensor* t = promoted.matrices(args[0]);
+  return t ? or_python(eig(*t)) : nullptr;
+}
+
+}  // namespace
+
+void init_spectra(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "svd", [](nb::handle mat, bool reduced) { return or_none(svd(matrices_argument(mat), reduced)); }, "mat"_a,
+      "reduced"_a, nb::sig("def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor] | None"),
+      "U, S and V of matrices; None where there is something to complain about.");
+  m.def(
+      "eig", [](nb::handle mat) { return or_none(eig(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def eig(mat: Any) -> tuple[Tensor, Tensor] | None"),
+      "Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.");
+  add_fast_path<fast_svd>("svd");
+  add_fast_path<fast_eig>("eig");
+}
+
+}  // namespace suanzi
