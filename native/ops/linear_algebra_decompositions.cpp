@@ -15,14 +15,6 @@ double cube(const Matrices& a) {
          static_cast<double>(std::min(a.rows, a.columns));
 }
 
-// Two tensors, the first of which may be None, as a tuple; takes the references over.
-PyObject* pair_of(PyObject* first, PyObject* second) {
-  PyObject* both = first && second ? PyTuple_Pack(2, first, second) : nullptr;
-  Py_XDECREF(first);
-  Py_XDECREF(second);
-  return both;
-}
-
 // ---- lu -----------------------------------------------------------------------------------------
 
 template <class T>
@@ -54,8 +46,7 @@ PyObject* lu(const Tensor& mat) {
   bool good = ipiv && copy_by_columns(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
                 return run_lu(x, elements<decltype(zero)>(made), elements<std::int64_t>(ipiv));
               });
-  if (!good) Py_CLEAR(made);
-  return pair_of(rounded_to(made, mat.dtype), ipiv);
+  return rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}});
 }
 
 // ---- cholesky -----------------------------------------------------------------------------------
@@ -159,9 +150,7 @@ PyObject* qr(const Tensor& mat, Mode mode) {
                 return run_qr(x, reinterpret_cast<T*>(data), mode == Mode::r ? nullptr : elements<T>(q), elements<T>(r),
                               width, width);
               });
-  if (!good) Py_CLEAR(r);
-  if (r && mode != Mode::r) q = rounded_to(q, mat.dtype);
-  return pair_of(q, rounded_to(r, mat.dtype));
+  return rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}});
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------

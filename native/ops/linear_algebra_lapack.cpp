@@ -134,6 +134,21 @@ PyObject* rounded_to(PyObject* made, Dtype dtype) {
   return narrow;
 }
 
+PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
+  PyObject* tuple = good ? PyTuple_New(static_cast<Py_ssize_t>(all.size())) : nullptr;
+  Py_ssize_t i = 0;
+  for (Made one : all) {
+    if (!tuple) {
+      Py_XDECREF(one.tensor);
+      continue;
+    }
+    PyObject* item = one.tensor == Py_None ? one.tensor : rounded_to(one.tensor, one.dtype);
+    if (item) PyTuple_SET_ITEM(tuple, i++, item);
+    else Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
 // ---- batches ------------------------------------------------------------------------------------
 
 bool run_batch(std::int64_t count, std::int64_t order, double operations,

@@ -91,6 +91,13 @@ PyObject* new_matrices(const Matrices& like, Dtype dtype, int ndim, std::int64_t
 // The same in another dtype, rounded once; takes the reference over.
 PyObject* rounded_to(PyObject* made, Dtype dtype);
 
+// Several of them, or None, each in its dtype, as a tuple; null unless `good`. Takes the references over.
+struct Made {
+  PyObject* tensor;
+  Dtype dtype;
+};
+PyObject* rounded_tuple(bool good, std::initializer_list<Made> all);
+
 template <class T>
 T* elements(PyObject* tensor) {
   return reinterpret_cast<T*>(tensor_of(tensor)->data());

@@ -88,24 +88,15 @@ PyObject* svd(const Tensor& mat, bool reduced) {
   std::int64_t k = std::min(x.rows, x.columns), width = reduced ? k : x.rows, height = reduced ? k : x.columns;
   Scratch copy(x.computed, x.size());
   PyObject* u = new_matrices(x, x.computed, 2, x.rows, width, false);
-  PyObject* s = new_matrices(x, part_of(x.computed), 2, width, height, false);
-  PyObject* v = new_matrices(x, x.computed, 2, x.columns, height, true);
+  PyObject* s = !u ? nullptr : new_matrices(x, part_of(x.computed), 2, width, height, false);
+  PyObject* v = !s ? nullptr : new_matrices(x, x.computed, 2, x.columns, height, true);
   bool good =
       u && s && v && copy.data() && copy_by_rows(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
         using T = decltype(zero);
         return run_svd(x, reduced, reinterpret_cast<T*>(copy.data()), elements<T>(u), elements<Part<T>>(s),
                        elements<T>(v));
       });
-  if (good) {
-    u = rounded_to(u, mat.dtype);
-    s = rounded_to(s, part_of(mat.dtype));
-    v = rounded_to(v, mat.dtype);
-  }
-  PyObject* all = good && u && s && v ? PyTuple_Pack(3, u, s, v) : nullptr;
-  Py_XDECREF(u);
-  Py_XDECREF(s);
-  Py_XDECREF(v);
-  return all;
+  return rounded_tuple(good, {{u, mat.dtype}, {s, part_of(mat.dtype)}, {v, mat.dtype}});
 }
 
 // ---- eig ----------------------------------------------------------------------------------------
@@ -237,8 +228,8 @@ PyObject* eig(const Tensor& mat) {
   if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
   Scratch copy(x.computed, x.size());
   PyObject* w = new_matrices(x, complex_of(x.computed), 1, x.rows, 1, false);
-  PyObject* v = new_matrices(x, complex_of(x.computed), 2, x.rows, x.rows, true);
-  bool good = w && v && copy.data() && copy_by_columns(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
+  PyObject* v = !w ? nullptr : new_matrices(x, complex_of(x.computed), 2, x.rows, x.rows, true);
+  bool good = v && copy.data() && copy_by_columns(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
                 using T = decltype(zero);
                 using C = std::complex<Part<T>>;
                 Eigen<T> eigen(static_cast<int>(x.rows));
@@ -250,14 +241,7 @@ PyObject* eig(const Tensor& mat) {
                   return eigen.run(data + i * square, values + i * n, vectors + i * square, memory);
                 });
               });
-  if (good) {
-    w = rounded_to(w, complex_of(mat.dtype));
-    v = rounded_to(v, complex_of(mat.dtype));
-  }
-  PyObject* both = good && w && v ? PyTuple_Pack(2, w, v) : nullptr;
-  Py_XDECREF(w);
-  Py_XDECREF(v);
-  return both;
+  return rounded_tuple(good, {{w, complex_of(mat.dtype)}, {v, complex_of(mat.dtype)}});
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------

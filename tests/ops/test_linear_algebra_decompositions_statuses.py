@@ -192,11 +192,9 @@ def test_no_convergence_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         return lambda *args, **kwargs: (*real(routine, dt)(*args, **kwargs)[:-1], 1)
 
     monkeypatch.setattr(lapack, "_routine", failing)
-    if name != "lstsq":  # what the core cannot compute is computed again; integers go there by Python
+    if name != "lstsq":  # what the core leaves is computed again; integers get there by Python
         monkeypatch.setattr(sz._core, name, lambda *args: None)
-    singular = (
-        sz.zeros((3, 3)) if name == "lstsq" else sz.tensor([[1, 2, 0], [3, 4, 0], [0, 0, 1]])
-    )
+    singular = sz.zeros((3, 3)) if name == "lstsq" else sz.tensor([[1, 2, 0], [3, 4, 0], [0, 0, 1]])
     more = {"rhs": sz.zeros((3,))} if name == "lstsq" else {}
     refuse(sz.InvalidArgument, name, "did not converge", mat=singular, **more)
 
