@@ -50,6 +50,7 @@ struct Job {
   std::int64_t n, part, parts;
   std::atomic<std::int64_t> next{0};
 
+  std::int64_t left() const noexcept { return parts - next.load(std::memory_order_relaxed); }
   void work() noexcept {
     for (;;) {
       std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
@@ -60,20 +61,26 @@ struct Job {
   }
 };
 
-// Waits a moment for something that mostly comes at once: being woken costs more than many loops do.
+// Waits a moment for something that mostly comes at once, as being woken costs more than many loops do; a few
+// microseconds and no more, so that nothing is taken from who else has work.
 template <class F>
-void await_briefly(F&& happened) noexcept {
-  auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+bool happens_soon(F&& happened) noexcept {
+  auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
   for (int i = 1; !happened(); ++i) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("yield");
 #endif
-    if (i % 64 == 0 && std::chrono::steady_clock::now() >= end) return;
+    if (i % 16 == 0 && std::chrono::steady_clock::now() >= end) return false;
   }
+  return true;
 }
 
+// Threads take a job, and leave it, without a lock: one says that it is inside before it looks for the job, and who
+// has set the job takes it away before looking whether any is inside; so, as all these are in one order
+// (memory_order_seq_cst, the default), either the thread finds no job or the other sees it. Only who sleeps, and who
+// wakes a sleeper, takes the mutex.
 class Pool {
  public:
   // Runs a job with the help of `helpers` threads; false if another job is running.
@@ -81,21 +88,18 @@ class Pool {
     std::unique_lock turn(turn_, std::try_to_lock);
     if (!turn) return false;
     grow(helpers);
-    {
-      std::lock_guard lock(mutex_);
-      job_ = &job;
-      inside_ = 0;
-      generation_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_all();
+    job_ = &job;
+    ++generation_;
+    wake_some(job);
     job.work();
-    {
-      std::lock_guard lock(mutex_);
-      job_ = nullptr;  // a thread that wakes only now finds nothing to do
+    job_ = nullptr;  // a thread that wakes only now finds nothing to do
+    auto all_left = [&] { return inside_ == 0; };
+    if (!happens_soon(all_left)) {
+      std::unique_lock lock(mutex_);
+      awaited_ = true;
+      finished_.wait(lock, all_left);
+      awaited_ = false;
     }
-    await_briefly([&] { return inside_.load(std::memory_order_acquire) == 0; });
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [&] { return inside_ == 0; });
     return true;
   }
 
@@ -111,29 +115,48 @@ class Pool {
     }
   }
 
+  // Each thread that wakes wakes two more, if there is work: one alone would need as long for all as all of them
+  // for the loop.
+  void wake_some(const Job& job) noexcept {
+    int sleepers = sleeping_;
+    if (sleepers == 0 || job.left() <= 0) return;
+    { std::lock_guard lock(mutex_); }  // who is about to sleep does
+    wake_.notify_one();
+    if (sleepers > 1 && job.left() > 1) wake_.notify_one();
+  }
+
+  void sleep(std::uint64_t seen) noexcept {
+    std::unique_lock lock(mutex_);
+    ++sleeping_;
+    wake_.wait(lock, [&] { return generation_ != seen; });
+    --sleeping_;
+  }
+
   void serve() noexcept {
     std::uint64_t seen = 0;
     for (;;) {
-      await_briefly([&] { return generation_.load(std::memory_order_acquire) != seen; });
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return generation_ != seen; });
+      if (!happens_soon([&] { return generation_.load(std::memory_order_acquire) != seen; })) sleep(seen);
       seen = generation_;
-      Job* job = job_;
-      if (!job) continue;
       ++inside_;
-      lock.unlock();
-      job->work();
-      lock.lock();
-      if (--inside_ == 0) finished_.notify_one();
+      if (Job* job = job_) {
+        wake_some(*job);
+        job->work();
+      }
+      if (--inside_ == 0 && awaited_) {
+        std::lock_guard lock(mutex_);
+        finished_.notify_one();
+      }
     }
   }
 
   std::mutex turn_, mutex_;
   std::condition_variable wake_, finished_;
-  Job* job_ = nullptr;
-  // Written under the mutex; read without it while waiting briefly.
-  std::atomic<int> inside_{0};
-  std::atomic<std::uint64_t> generation_{0};
+  // Each on a line of its own: all threads look at the first while they wait.
+  alignas(64) std::atomic<std::uint64_t> generation_{0};
+  alignas(64) std::atomic<Job*> job_{nullptr};
+  alignas(64) std::atomic<int> inside_{0};
+  alignas(64) std::atomic<int> sleeping_{0};
+  std::atomic<bool> awaited_{false};
   int count_ = 0;
 };
 
