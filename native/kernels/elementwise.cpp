@@ -2,6 +2,7 @@
 #include "kernels/common.inc"
 
 #include "kernels/formats.inc"
+#include "kernels/magnitude.inc"
 
 #include "kernels/convert.inc"
 

@@ -4,6 +4,7 @@
 #include "kernels/reduction.h"
 
 #include "kernels/formats.inc"
+#include "kernels/magnitude.inc"
 
 #include "kernels/reduction_rows.inc"
 
@@ -26,7 +27,6 @@ struct Larger {
 // What is done to an element before it is added to others. Squares scaled by a power of two before
 // are of numbers whose own squares overflow or vanish.
 enum class Map { magnitude, square, square_of_large, square_of_small };
-constexpr f64 large_scale = 0x1p-600, small_scale = 0x1p600;
 
 template <Map map, class V>
 inline V mapped(V x) noexcept {
@@ -103,13 +103,7 @@ inline f64 magnitude(Pair<f32> z) noexcept {
   f64 re = z.re, im = z.im;
   return std::sqrt(re * re + im * im);
 }
-inline f64 magnitude(Pair<f64> z) noexcept {
-  f64 re = std::fabs(z.re), im = std::fabs(z.im), larger = re > im ? re : im;
-  f64 down = larger > 0x1p500 ? large_scale : 1, up = larger < 0x1p-400 ? small_scale : 1;
-  f64 scale = down * up;
-  re *= scale, im *= scale;
-  return std::sqrt(re * re + im * im) * (larger > 0x1p500 ? small_scale : larger < 0x1p-400 ? large_scale : 1);
-}
+inline f64 magnitude(Pair<f64> z) noexcept { return magnitude(z.re, z.im); }
 
 template <class S>
 struct MagnitudesOfComplex : Adding {
