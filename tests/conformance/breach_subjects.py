@@ -22,7 +22,9 @@ class CreatesBySharing(Adapter):
     """7.2.1.1: create_tensor lies on the memory of the values."""
 
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
-        return super().call("wrap_tensor" if op == "create_tensor" else op, arguments)
+        if op == "create_tensor":
+            op, arguments = "wrap_tensor", {k: v for k, v in arguments.items() if k != "n_bytes"}
+        return super().call(op, arguments)
 
 
 class DuplicatesBySharing(Adapter):
@@ -108,8 +110,11 @@ class RefusesTooMuch(Adapter):
 class IgnoresOrders(Adapter):
     """6.4: a new tensor is row-major, whatever order its shape has."""
 
-    def shape(self, dims: tuple[int, ...], min2maj: tuple[int, ...]) -> Any:
-        return dims
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        shape = arguments.get("shape")
+        if isinstance(shape, interface.Shape):
+            arguments = {**arguments, "shape": shape.dims}
+        return super().call(op, arguments)
 
 
 class ReadsInOrder(Adapter):

@@ -14,6 +14,8 @@ from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 
+import numpy as np
+
 import suanzi as sz
 from helpers.c_compiler import build
 from suanzi import interface
@@ -23,6 +25,7 @@ from suanzi.conformance.subjects.c_memory import (
     DataType,
     Memory,
     Shape,
+    StorageImpl,
     TensorImpl,
     read_tensor,
 )
@@ -35,7 +38,7 @@ from suanzi.standard.prototypes import enumerations, prototype, prototypes
 SUBJECT = "SUANZI_IN_C_SUBJECT"
 """The variable of the environment that names another adapter, as one of other readings."""
 _ALIVE = {}
-"""The memory of each tensor that was given, by its handle, until it is destroyed."""
+"""Each tensor that was given and its structures, by its handle, until it is destroyed."""
 _C = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "float": ctypes.c_float}
 _COUNTS = {
     "ndim": itemgetter("ndim"),
@@ -207,14 +210,31 @@ def _values(item, raw, address):
     if "nnzs" in raw:
         size = raw["nnzs"] * ITEMSIZE[dtype]
         return create(Data(dtype, (raw["nnzs"],), ctypes.string_at(address, size)))
-    return ctypes.string_at(address, max(raw["n_bytes"], 0))
+    return _buffer(address, raw["n_bytes"]) if raw["n_bytes"] > 0 else b""
 
 
 def _tensor(handle):
-    """Return a tensor that lies in memory as that of C does."""
+    """Return a tensor of ours, or one on the memory of C, or one like what cannot be wrapped."""
+    if handle in _ALIVE:
+        return _ALIVE[handle][1]
     found = read_tensor("an input", handle)
+    if found.size and found.scale is None:
+        impl = TensorImpl.from_address(handle)
+        at = StorageImpl.from_address(impl.storage).data + impl.offset * ITEMSIZE[found.dtype]
+        buffer = _buffer(at, len(found.raw))
+        return sz.wrap_tensor(
+            found.shape, found.dtype, values=buffer, layout=found.min2maj or _rows(found.shape)
+        )
     columns = found.min2maj == tuple(range(len(found.shape)))
     return create(replace(found, layout="columns") if columns else found)
+
+
+def _buffer(address, size):
+    return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+
+
+def _rows(shape):
+    return tuple(range(len(shape)))[::-1]
 
 
 def _shape(shape):
@@ -241,9 +261,14 @@ def _give(item, output, cell):
         made = output if isinstance(output, list | tuple) else [output]
         for i, x in enumerate(made):
             if x is not None:
+                x = x if x.layout.min2maj is not None else sz.duplicate(x)
                 memory, data = Memory(), read(x)
                 handle = memory.tensor(item.name, data)
-                _ALIVE[handle] = memory
+                _ALIVE[handle] = memory, x
+                if data.size and data.sparse is None:  # the memory is that of the tensor itself
+                    storage = StorageImpl.from_address(TensorImpl.from_address(handle).storage)
+                    whole = np.frombuffer(x.storage.memory, np.uint8).ctypes.data
+                    storage.data = whole + x.offset * ITEMSIZE[data.dtype]
                 if data.sparse is not None:
                     TensorImpl.from_address(handle).shape.layout.type = LayoutType.COO
                 ctypes.c_void_p.from_address(cell + 8 * i).value = handle

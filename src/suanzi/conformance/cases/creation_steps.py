@@ -12,16 +12,20 @@ from typing import Any
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._moves import distinct
 from suanzi.conformance.cases._steps import contiguous_cases
-from suanzi.conformance.model.case import Case, Check, Expected, Output
+from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value
 from suanzi.conformance.subjects.wire import Data, Ref
+from suanzi.status import Status
 
 _SHAPE = (3, 5)
 _SHARED = "the output lies on the memory of the values: what is written there is seen in it"
 _COPIED = "the output has memory of its own: what is written to the input is not seen in it"
 _SAME = "a tensor that is contiguous is returned as it is: what is written to it is seen"
 _OWN = "a tensor that is not contiguous is copied: what is written to it is not seen"
+_OTHERS = "the tensor that is given is destroyed, and no other"
+_VIEWS = "memory that another tensor lies on stays: the clause does not speak of it"
+_GONE = "the clause has a status for no tensor, and does not say that a destroyed one is none"
 _SEED = "numbers follow from the seed, and those of another one are others"
 _SYSTEM = "a seed of 0 is one of the system's: two calls give different numbers"
 _SEEDED = ("rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm")
@@ -76,6 +80,49 @@ def _data(dtype: str, values: list[Value], layout: str = "dense") -> Data:
 def default_order(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give a tensor in another order, and ask whether what is made of it is contiguous."""
     return contiguous_cases(op, wanted, _SHAPE, {})
+
+
+@cases_of("destroy")
+def destroyed(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Destroy a tensor, and look at another one, at memory that is used again, and at itself."""
+    for dtype in ("float32", "int32"):
+        if not wanted.wants("plain", dtype):
+            continue
+        old, new = _two(dtype)
+        made = [_created(dtype, old, "x")]
+        over, again = ["call", op, {"input": Ref("x")}, []], _created(dtype, new, "z")
+        both: Expected = tuple(Output(dtype, _SHAPE, tuple(v)) for v in (old, new))
+        for other, more, basis, because in (
+            ("duplicate", {}, "letter", _OTHERS),
+            ("reshape", {"dims": list(_SHAPE)}, "quality", _VIEWS),
+        ):
+            call = ["call", other, {"input": Ref("x"), **more}, ["y"]]
+            steps = [*made, call, over, again, ["read", "y"], ["read", "z"]]
+            title = f"leaves what {other} made of it"
+            yield _stepped(op, dtype, title, steps, both, basis, because)
+        gone = Refused(Status.UNINITIALIZED_OBJECT)
+        yield _stepped(op, dtype, "twice", [*made, over, over], gone, "quality", _GONE)
+        use = ["call", "duplicate", {"input": Ref("x")}, ["y"]]
+        yield _stepped(op, dtype, "and use", [*made, over, use], gone, "quality", _GONE)
+
+
+def _created(dtype: str, values: list[Value], name: str) -> list[Any]:
+    given = {"dtype": dtype, "shape": list(_SHAPE), "values": _data(dtype, values)}
+    return ["call", "create_tensor", given, [name]]
+
+
+def _stepped(
+    op: str,
+    dtype: str,
+    title: str,
+    steps: list[list[Any]],
+    expected: Expected,
+    basis: Any,
+    because: str,
+) -> Case:
+    return Case(
+        op, "plain", dtype, title, {}, lambda: expected, basis=basis, because=because, steps=steps
+    )
 
 
 @cases_of(*_SEEDED)

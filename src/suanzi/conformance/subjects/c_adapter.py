@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from suanzi.conformance.subjects.c_arguments import Arguments, c_type
+from suanzi.conformance.subjects.c_keeping import Keeping
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Device,
+    Held,
     TensorImpl,
     c_dtype,
     check_layout,
@@ -107,21 +109,33 @@ class Adapter:
 
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function, and return its status and what it gave."""
+        if op == "destroy":
+            return self._destroyed(arguments)
+        made, status = self.called(op, arguments)
+        return (status, *self._outputs(made)) if status == "SUCCESS" else (status,)
+
+    def called(self, op: str, arguments: dict[str, Any]) -> tuple[Arguments, str]:
+        """Call a function, and return what it was given and its status."""
         if op not in self._functions:
             raise Unsupported(self.missing[op])
         self._check_dtypes(op, arguments)
-        if op == "destroy":
-            return self._destroyed(arguments)
         made = Arguments(self._forms[op], arguments)
         self._check_taken(made)
         code = self._functions[op](*made.c)
         if op == "dot_bwd2" and self._took_vec2_for_an_output(made):
-            return self.call(op, arguments)
+            return self.called(op, arguments)
         made.memory.check()
-        status = _status(code)
-        if status != "SUCCESS":
-            return (status,)
-        return status, *self._outputs(made)
+        return made, _status(code)
+
+    def destroyed(self, cell: int) -> str:
+        """Destroy the tensor of the library whose handle lies in a cell."""
+        if self._destroy is None:
+            raise Unsupported(self.missing["destroy"])
+        return _status(self._destroy(cell))
+
+    def keeping(self) -> Keeping:
+        """Return what makes the steps of a case: its tensors live through several calls."""
+        return Keeping(self)
 
     def _took_vec2_for_an_output(self, made: Arguments) -> bool:
         """Tell whether a library wrote its output where vec2 lies, as it does when printed so.
@@ -201,15 +215,17 @@ class Adapter:
 
     def _destroyed(self, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Destroy a tensor of the library's own: ours it could not free."""
+        if self._destroy is None:
+            raise Unsupported(self.missing["destroy"])
+        self._check_dtypes("destroy", arguments)
         given = arguments.get("input")
         handle: int | None = None
         if isinstance(given, Data) and given.layout != "destroyed":
             handle = self._own(given)
         elif given is not None and not isinstance(given, Data):
             raise Unsaid("in C, input is a tensor")
-        assert self._destroy is not None
         cell = ctypes.c_void_p(handle)
-        return (_status(self._destroy(ctypes.addressof(cell))),)
+        return (self.destroyed(ctypes.addressof(cell)),)
 
     def _own(self, like: Data) -> int | None:
         """Return a tensor that the library made itself."""
@@ -269,7 +285,7 @@ def _dtypes(arguments: dict[str, Any]) -> Iterator[str]:
     """Give the dtypes of the arguments, and those they name."""
     for name, value in arguments.items():
         for x in value if isinstance(value, list) else [value]:
-            if isinstance(x, Data):
+            if isinstance(x, Data | Held):
                 yield x.dtype
         if name in ("dtype", "type") and isinstance(value, str):
             try:

@@ -22,8 +22,11 @@ from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, limits, real
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Device,
+    Held,
     Memory,
     Shape,
+    StorageImpl,
+    TensorImpl,
     by_columns,
     c_dtype,
     check_layout,
@@ -71,7 +74,7 @@ class Arguments:
         """The tensors that are lent, by their names."""
         self._check_forgotten()
         handles = [given.get(i.name) for i in function.parameters if i.base == "Tensor"]
-        self._tensors = [x for x in _flat(handles) if isinstance(x, Data)]
+        self._tensors = [x for x in _flat(handles) if isinstance(x, Data | Held)]
         made: dict[str, Any] = {}
         lengths = function.lengths
         derived = {p.name for p in function.interface.parameters if p.derived} - set(lengths)
@@ -127,6 +130,9 @@ class Arguments:
             kind = self._dtype_of_first()
             kind = "int8" if kind == "bool" else kind
             value = tensor(kind, [_exact(value, kind)], ())
+        if isinstance(value, Held):
+            self.tensors += [(name, value.handle)] if value.handle is not None else []
+            return value.handle
         if not isinstance(value, Data):
             raise Unsaid(f"in C, {name} is a tensor")
         check_layout(value)
@@ -207,6 +213,8 @@ class Arguments:
 
     def _values(self, value: Any) -> int:
         """Return the address of elements in the dtype of the tensor to be made."""
+        if isinstance(value, Held) and value.handle is not None:
+            return self._values_of(value.handle)
         kind = self._dtype()
         dims = _plain(self.given["shape"])
         count = math.prod(dims)
@@ -229,6 +237,15 @@ class Arguments:
             raw = tensor(kind, [_exact(x, kind) for x in found]).raw
         self._counts["values"] = len(raw)
         return self.memory.place("values", raw)
+
+    def _values_of(self, handle: int) -> int:
+        """Return where the elements of a tensor of a step before lie."""
+        impl = TensorImpl.from_address(handle)
+        storage = StorageImpl.from_address(impl.storage)
+        item = ITEMSIZE[self._dtype()]
+        self._counts["values"] = impl.size * item
+        address: int = storage.data + impl.offset * item
+        return address
 
     def _min2maj(self, count: int) -> tuple[int, ...] | None:
         """Return the order of axes of the shape: as given, or as the values for it are to lie."""

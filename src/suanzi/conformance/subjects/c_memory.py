@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,20 @@ def c_dtype(name: str) -> DataType:
     return DataType(int(found.code), found.size)
 
 
+@dataclass
+class Held:
+    """A tensor of a step before, by its handle: memory of the kit, or of the library."""
+
+    handle: int | None
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = "dense"
+    gone: bool = False
+    """Whether it was destroyed; its handle is what the library left."""
+
+
 class Memory:
-    """Memory lent for one call."""
+    """Memory lent for one call, or for the steps of a case."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[str, Any, int, bytes, bool]] = []
@@ -102,6 +115,14 @@ class Memory:
         return next(
             c for _, b, start, c, _ in self._pieces if ctypes.addressof(b) + start == address
         )
+
+    def write(self, address: int, content: bytes) -> None:
+        """Change the first bytes of a piece, which is then to stay so."""
+        for i, (label, buffer, start, old, writable) in enumerate(self._pieces):
+            if ctypes.addressof(buffer) + start == address:
+                ctypes.memmove(address, content, len(content))
+                whole = content + old[len(content) :]
+                self._pieces[i] = (label, buffer, start, whole, writable)
 
     def changed(self, address: int) -> bool:
         """Tell whether the piece that begins at an address is not what it was."""
@@ -138,7 +159,7 @@ class Memory:
         if data.layout == "columns":
             order = tuple(range(len(data.shape)))
         if order is not None:
-            raw = _reordered(data, order[::-1])
+            raw = in_order(data, order)
         elif data.layout == "offset":
             offset, before = _BEFORE, b"\1" * ITEMSIZE[data.dtype] * _BEFORE
             raw = before + raw
@@ -196,6 +217,11 @@ def check_layout(data: Data) -> None:
 def by_columns(data: Data) -> bytes:
     """Return the elements with the first axis the fastest."""
     return _reordered(data, tuple(range(len(data.shape)))[::-1])
+
+
+def in_order(data: Data, min2maj: tuple[int, ...] | None) -> bytes:
+    """Return the elements as they lie with the axes in an order, the fastest first."""
+    return data.raw if min2maj is None else _reordered(data, min2maj[::-1])
 
 
 def _reordered(data: Data, axes: tuple[int, ...]) -> bytes:

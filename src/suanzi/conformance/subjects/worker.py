@@ -194,11 +194,21 @@ def _changed(adapter: Any, given: dict[str, Any], made: dict[str, Any]) -> str |
 
 def _stepped(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     """Go through the steps of a case, and return what was read; a call that fails ends them."""
+    if question.get("rules") and hasattr(adapter, "use_rules"):
+        adapter.use_rules(question["rules"])
+    if not _has(adapter, "keeping"):
+        return _steps(adapter, question)
+    live = adapter.keeping()
+    try:
+        return _steps(live, question)
+    finally:
+        live.close()
+
+
+def _steps(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     tensors: dict[str, Any] = {}
     given: list[Any] = []
     try:
-        if question.get("rules") and hasattr(adapter, "use_rules"):
-            adapter.use_rules(question["rules"])
         for word, name, *more in wire.from_json(question["steps"]):
             if word == "make":
                 tensors[name] = adapter.create(more[0])
@@ -210,7 +220,7 @@ def _stepped(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
                 given.append(wire.to_json(_read(adapter, tensors[name])))
             else:
                 arguments, results = more
-                status, outputs = _called(adapter, name, _referred(tensors, arguments))
+                status, outputs = _called(adapter, name, _referred(adapter, tensors, arguments))
                 if status != "SUCCESS":
                     return {"status": status, "error": f"{name}: {outputs}"[:LONGEST]}
                 for result, output in zip(results, outputs):  # noqa: B905
@@ -224,13 +234,15 @@ def _stepped(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     return {"status": "SUCCESS", "outputs": given}
 
 
-def _referred(tensors: dict[str, Any], value: Any) -> Any:
-    """Return arguments with the tensors that they name."""
+def _referred(adapter: Any, tensors: dict[str, Any], value: Any) -> Any:
+    """Return arguments with the tensors that they name, and all others made."""
     if isinstance(value, wire.Ref):
         return tensors[value.name]
     if isinstance(value, dict):
-        return {name: _referred(tensors, v) for name, v in value.items()}
-    return [_referred(tensors, v) for v in value] if isinstance(value, list) else value
+        return {name: _referred(adapter, tensors, v) for name, v in value.items()}
+    if isinstance(value, list):
+        return [_referred(adapter, tensors, v) for v in value]
+    return _made(adapter, value)
 
 
 def _unsupported(error: wire.Unsupported) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""Tensors of a C library that live through several calls: made, written to, read and destroyed.
+
+Whose memory a tensor has is only seen so. What is made here lies in memory of the kit, as for one
+call; what the library gives is kept by its handle, and given back at the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from suanzi.conformance.subjects.c_arguments import Arguments
+from suanzi.conformance.subjects.c_memory import (
+    Held,
+    Memory,
+    StorageImpl,
+    TensorImpl,
+    check_layout,
+    in_order,
+    read_tensor,
+)
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+
+if TYPE_CHECKING:
+    from suanzi.conformance.subjects.c_adapter import Adapter
+
+
+class Keeping:
+    """A C library for the steps of one case."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+        self._memory = Memory()
+        self._calls: list[Arguments] = []
+        self._held: list[Held] = []
+
+    def create(self, data: Data) -> Held:
+        """Return a tensor in memory of the kit."""
+        check_layout(data)
+        return Held(self._memory.tensor("a tensor of a step before", data), data.dtype, data.shape)
+
+    def read(self, x: Any) -> Any:
+        """Return a tensor as data."""
+        return read_tensor("a tensor of a step before", _handle(x)) if isinstance(x, Held) else x
+
+    def write(self, x: Held, data: Data) -> None:
+        """Write elements into the memory of a tensor."""
+        impl = TensorImpl.from_address(_handle(x))
+        storage = StorageImpl.from_address(impl.storage)
+        raw = in_order(data, read_tensor("a tensor of a step before", x.handle).min2maj)
+        if self._memory.owns(storage.data):
+            self._memory.write(storage.data, raw)
+        else:
+            ctypes.memmove(storage.data + impl.offset * ITEMSIZE[data.dtype], raw, len(raw))
+
+    def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """Call a function, and return its status and what it gave, as handles."""
+        if op == "destroy":
+            return (self._destroyed(arguments["input"]),)
+        given = {name: _alive(x) for name, x in arguments.items()}
+        made, status = self._adapter.called(op, given)
+        self._calls.append(made)
+        self._memory.check()
+        return (status, *self._outputs(made)) if status == "SUCCESS" else (status,)
+
+    def status(self, error: Exception) -> str:
+        """Return the status of an error, which is none of the library's."""
+        return self._adapter.status(error)
+
+    def _outputs(self, made: Arguments) -> list[Any]:
+        found: list[Any] = []
+        for item in made.function.outputs:
+            at, count = made.cells[item.name]
+            if item.base in ("bool", "int"):
+                kind = ctypes.c_bool if item.base == "bool" else ctypes.c_int
+                found.append(kind.from_address(at).value)
+            elif count is not None:
+                raise Unsupported("the steps of a case take no arrays of tensors")
+            else:
+                handle = ctypes.c_void_p.from_address(at).value
+                data = read_tensor(item.name, handle)
+                found.append(Held(handle, data.dtype, data.shape))
+                self._held.append(found[-1])
+        return found
+
+    def _destroyed(self, x: Held) -> str:
+        cell = ctypes.c_void_p(_alive(x).handle)
+        status = self._adapter.destroyed(ctypes.addressof(cell))
+        if status == "SUCCESS":
+            x.gone, x.handle = True, cell.value
+        return status
+
+    def close(self) -> None:
+        """Give the tensors of the library back."""
+        memories = [self._memory, *(made.memory for made in self._calls)]
+        left = [x.handle for x in self._held if not x.gone and x.handle is not None]
+        for handle in dict.fromkeys(left):
+            storage = TensorImpl.from_address(handle).storage
+            if any(one.owns(handle) or one.owns(storage) for one in memories):
+                continue
+            self._adapter.destroyed(ctypes.addressof(ctypes.c_void_p(handle)))
+
+
+def _alive(x: Any) -> Any:
+    """Return an argument; raise Broken for a handle that op_destroy left behind."""
+    if isinstance(x, Held) and x.gone and x.handle is not None:
+        raise Broken("op_destroy left the handle of a tensor that is gone: it must be NULL")
+    return x
+
+
+def _handle(x: Held) -> int:
+    handle: int | None = _alive(x).handle
+    if handle is None:
+        raise Broken("a tensor that was destroyed is read")
+    return handle
