@@ -7,8 +7,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "core/without_gil.h"
-#include "ops/linear_algebra_lapack.h"
+#include "ops/linear_algebra_equations.h"
 
 namespace suanzi {
 
@@ -146,39 +145,9 @@ bool factorise(T* a, int n, int* swaps, T* work) {
 
 // ---- solve --------------------------------------------------------------------------------------
 
-// Which matrix of a batch each one of a larger batch is.
-struct Repeated {
-  int ndim = 0;
-  std::int64_t count = 1, dims[max_ndim], a[max_ndim], b[max_ndim];
-
-  // False if the batches do not go together.
-  bool read(const Matrices& x, const std::int64_t* other, int other_ndim) {
-    ndim = std::max(x.batch_ndim, other_ndim);
-    std::int64_t step_a = 1, step_b = 1;
-    for (int d = ndim - 1; d >= 0; --d) {
-      int da = d - (ndim - x.batch_ndim), db = d - (ndim - other_ndim);
-      std::int64_t na = da >= 0 ? x.batch()[da] : 1, nb = db >= 0 ? other[db] : 1;
-      if (na != nb && na != 1 && nb != 1) return false;
-      dims[d] = na == 1 ? nb : na;
-      a[d] = na == 1 ? 0 : step_a;
-      b[d] = nb == 1 ? 0 : step_b;
-      step_a *= na, step_b *= nb;
-      count *= dims[d];
-    }
-    return true;
-  }
-  void at(std::int64_t i, std::int64_t& of_a, std::int64_t& of_b) const {
-    of_a = of_b = 0;
-    for (int d = ndim - 1; d >= 0; --d) {
-      of_a += i % dims[d] * a[d];
-      of_b += i % dims[d] * b[d];
-      i /= dims[d];
-    }
-  }
-};
-
 template <class T>
-bool run_solve(const Matrices& a, const Matrices& b, const Repeated& batch, bool adjoint, T* factors, T* sides, T* x) {
+bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations, bool adjoint, T* factors, T* sides,
+               T* x) {
   int n = static_cast<int>(a.rows), width = static_cast<int>(b.columns);
   std::int64_t square = a.rows * a.columns, each = b.rows * b.columns;
   std::int64_t whole = a.count * a.rows;
@@ -186,18 +155,18 @@ bool run_solve(const Matrices& a, const Matrices& b, const Repeated& batch, bool
   auto* swaps = reinterpret_cast<int*>(swap_memory.data());
   if (!swaps) return false;
   double cubed = static_cast<double>(square) * n;
-  bool once = a.count == batch.count;
+  bool once = a.count == equations.count();
   auto factor = [&](std::int64_t i, std::byte* work) {
     return factorise(factors + i * square, n, swaps + i * n, reinterpret_cast<T*>(work));
   };
   std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
   if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor)) return false;
   double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
-  return for_each_matrix(batch.count, std::max(a.rows, b.columns), operations, bytes,
+  return for_each_matrix(equations.count(), std::max(a.rows, b.columns), operations, bytes,
                          [&](std::int64_t i, std::byte* work) {
                            if (once && !factor(i, work)) return false;
                            std::int64_t matrix, side;
-                           batch.at(i, matrix, side);
+                           equations.at(i, matrix, side);
                            T* y = x + i * each;
                            if (sides != x) std::copy_n(sides + side * each, each, y);
                            // The adjoint is the conjugate of the transpose, which is what was factorised.
@@ -211,54 +180,31 @@ bool run_solve(const Matrices& a, const Matrices& b, const Repeated& batch, bool
                          });
 }
 
-// Null where it is left to Python. `rhs` may be one right-hand side, of rank 1.
+// Null where it is left to Python.
 PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
-  Matrices a(mat);
-  if (a.rows != a.columns || !a.are_plain() || rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size) return nullptr;
-  bool one = rhs.ndim() == 1;
-  // A right-hand side of rank 1 is a column.
-  Tensor column;
-  if (one) {
-    if (!column.extents.resize(2)) return nullptr;
-    column.dtype = rhs.dtype, column.size = rhs.size, column.offset = rhs.offset, column.storage = rhs.storage;
-    column.row_major = rhs.row_major;
-    column.extents.dims()[0] = rhs.dims()[0], column.extents.dims()[1] = 1;
-    column.extents.strides()[0] = rhs.strides()[0], column.extents.strides()[1] = 1;
-  }
-  Matrices b(one ? column : rhs);
-  Repeated batch;
-  if (b.rows != a.rows || b.columns > 1 << 16 || !batch.read(a, b.batch(), b.batch_ndim) || !prepare_lapack())
+  if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !prepare_lapack() || !mat.storage || !rhs.storage)
     return nullptr;
-  if (!mat.storage || !rhs.storage) return nullptr;
-  std::int64_t dims[max_ndim], strides[max_ndim], size;
-  if (batch.ndim + 2 > max_ndim) return nullptr;
-  std::copy_n(batch.dims, batch.ndim, dims);
-  dims[batch.ndim] = b.rows;
-  if (!one) dims[batch.ndim + 1] = b.columns;
-  int ndim = batch.ndim + (one ? 1 : 2);
-  if (!element_count(ndim, dims, size)) return nullptr;
-  // Column by column.
-  row_major_strides(ndim, dims, strides);
-  if (!one) strides[batch.ndim] = 1, strides[batch.ndim + 1] = b.rows;
-  Storage* storage = allocate_storage(a.computed, size);
-  PyObject* made = storage ? new_tensor(storage, 0, ndim, dims, strides) : nullptr;
-  if (!made) return nullptr;
-  Kept keep_sides(rhs);  // which column knows without a reference of its own
+  Kept keep(rhs);
+  Equations equations(mat, rhs);
+  Matrices a = equations.a(), b = equations.b(rhs);
+  if (a.rows != a.columns || b.rows != a.rows || !a.are_plain() || b.columns > 1 << 16 || !equations.broadcast(a, b))
+    return nullptr;
+  PyObject* made = equations.new_solutions(a.computed, b.rows, b.columns);
   Scratch factors(a.computed, a.size()), sides;
-  bool in_place = b.count == batch.count;
-  std::byte* y = in_place ? storage->data : sides.take(a.computed, b.size());
-  bool good = factors.data() && y && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
-              with_lapack_type(a.computed, [&](auto zero) {
-                using T = decltype(zero);
-                return all_finite(reinterpret_cast<T*>(y), b.size()) &&
-                       run_solve(a, b, batch, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
-                                 reinterpret_cast<T*>(storage->data));
-              });
-  column.storage = nullptr;
-  if (!good) {
-    Py_DECREF(made);
+  if (!made || !factors.data()) {
+    Py_XDECREF(made);
     return nullptr;
   }
+  std::byte* x = tensor_of(made)->data();
+  std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
+  bool good =
+      y && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) && with_lapack_type(a.computed, [&](auto zero) {
+        using T = decltype(zero);
+        return all_finite(reinterpret_cast<T*>(y), b.size()) &&
+               run_solve(a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
+                         reinterpret_cast<T*>(x));
+      });
+  if (!good) Py_CLEAR(made);
   return rounded_to(made, mat.dtype);
 }
 

@@ -510,3 +510,8 @@ def eig(mat: Any) -> tuple[Tensor, Tensor] | None:
     """
     Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.
     """
+
+def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor | None:
+    """
+    Least-squares solutions; None where singular values must be known, or there is something to complain about.
+    """

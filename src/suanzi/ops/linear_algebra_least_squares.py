@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from suanzi.libraries.lapack import Array
 
 
-@operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor:
     """Return the x that makes the 2-norm of rhs - mat x least, and of those the shortest.
 
@@ -79,14 +79,24 @@ def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor
     shape = (*batch, a.shape[-1], b.shape[-1])
     if 0 in (*batch, *a.shape, *b.shape):
         x = zeros(shape, dt)[0]
-    elif many_small(a) or not 0 < cut < 1:
-        a, b = converted(a, dt), converted(b, dt)
+    else:
+        x = _lstsq(op, converted(a, dt), converted(b, dt), batch, dt, cut)
+    return without_column(x) if one else x
+
+
+def _lstsq(
+    op: Operator, a: Tensor, b: Tensor, batch: tuple[int, ...], dt: DType, cut: float
+) -> Tensor:
+    found: Tensor | None = _core.lstsq(a, b, cut)
+    if found is not None:
+        return found
+    shape = (*batch, a.shape[-1], b.shape[-1])
+    if many_small(a) or not 0 < cut < 1:
         if len(shape) > MANY_AXES:
             a, b = (_stacked(repeated_to(x, batch)) for x in (a, b))
-        x = _lstsq_by_singular_values(op, a, b, dt, cut).reshape(*shape)
-    else:
-        x = _lstsq_one_by_one(op, converted(a, dt), converted(b, dt), batch, dt, cut)
-    return without_column(x) if one else x
+        made: Tensor = _lstsq_by_singular_values(op, a, b, dt, cut).reshape(*shape)
+        return made
+    return _lstsq_one_by_one(op, a, b, batch, dt, cut)
 
 
 def _cut(op: Operator, prec: Any, dt: DType) -> float:
