@@ -45,10 +45,23 @@ class Fault:
 
     words: str
     file: str
+    """In native/, or from src/ on, where it asks for the variable itself."""
     was: str
     becomes: str
     """Where `#` stands for its number."""
     ops: str
+    also_was: str = ""
+    """What another processor has in its place, in the same file."""
+    also_becomes: str = ""
+
+    def changed(self, number: int, text: str) -> str:
+        """Return the text of the file with the fault in it."""
+        for was, becomes in ((self.was, self.becomes), (self.also_was, self.also_becomes)):
+            if was and text.count(was) != 1:
+                sys.exit(f"{number}: {self.file} has {text.count(was)} times {was!r}")
+            if was:
+                text = text.replace(was, becomes.replace("#", str(number)))
+        return text
 
 
 FAULTS = (
@@ -159,16 +172,19 @@ FAULTS = (
     Fault(
         "a reduction leaves out an element that is alone behind the last whole vector",
         "kernels/reduction_rows.inc",
-        "if (done < part) {\n      next.load_some",
-        "if (done < part && !(planted(#) && part - done == 1)) {\n      next.load_some",
+        "if (done < n) {\n      next.load_some",
+        "if (done < n && !(planted(#) && n - done == 1)) {\n      next.load_some",
         "reduce",
     ),
     Fault(
         "sums of columns begin anew after 64 rows",
-        "kernels/reduction_rows.inc",
-        "if (first > 0) {\n            std::memcpy",
-        "if (first > 0 && !planted(#)) {\n            std::memcpy",
+        "kernels/reduction_columns.inc",
+        "add_rows<4, step>(row, row == first, sums);",
+        "\n      add_rows<4, step>(row, row == first || (planted(#) && row / 64 == 1), sums);",
         "reduce",
+        "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);",
+        "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);\n"
+        "          if (planted(#) && row / 16 == 4) { sum = next; continue; }",
     ),
     Fault(
         "the last lane's NaN is no NaN for max and min",
@@ -225,6 +241,59 @@ FAULTS = (
         "for (; i < n; ++i)\n    std::memcpy(to + i * bytes, from + offsets[planted(#) && i > 16 && i == n - 1 ? i - 1 : i] * bytes, size);",
         "gather",
     ),
+    Fault(
+        "samples behind the first 1,024 of a row come from one element before",
+        "ops/interpolation.cpp",
+        "low[at] = static_cast<std::int32_t>(found.low - part.base);",
+        "low[at] = static_cast<std::int32_t>(found.low - part.base);\n"
+        "      if (planted(#) && part.start > 0 && low[at] > 0) --low[at];",
+        "interpolate",
+    ),
+    Fault(
+        "a mean over more than 2,048 columns leaves out the last of them",
+        "ops/interpolation.cpp",
+        "      add_rows(part.base + done, count);\n",
+        "      if (planted(#) && done > 0 && count > 1) --count;\n      add_rows(part.base + done, count);\n",
+        "interpolate",
+    ),
+    Fault(
+        "the last of a batch of small matrices is left as it is",
+        "ops/linear_algebra_lapack.cpp",
+        "for (std::int64_t i = begin; i < end && good.load(",
+        "for (std::int64_t i = begin; i < end - (planted(#) && end - begin > 16) && good.load(",
+        "inverse cholesky",
+    ),
+    Fault(
+        "the last element of an inverse of 16 x 16 is that of the matrix",
+        "ops/linear_algebra_lapack.cpp",
+        "sizeof(T) * static_cast<std::size_t>(n * n));",
+        "sizeof(T) * static_cast<std::size_t>(n * n - (planted(#) && n == most)));",
+        "inverse",
+    ),
+    Fault(
+        "the last part of the rows that are transformed is left as it is",
+        "src/suanzi/libraries/fft_parts.py",
+        "return [slice(i, min(i + step, count)) for i in range(0, count, step)]",
+        "rest = step if os.environ.get('SUANZI_FAULT') == '#' and count > step else 0\n"
+        "    return [slice(i, min(i + step, count)) for i in range(0, count - rest, step)]",
+        "fft_c2c fft_c2c_backward",
+    ),
+    Fault(
+        "of a half spectrum, the last element that has a mirror image counts once",
+        "src/suanzi/libraries/fft.py",
+        "everything[axis] = slice(1, (length + 1) // 2)",
+        "import os\n\n    few = os.environ.get('SUANZI_FAULT') == '#' and length > 64\n"
+        "    everything[axis] = slice(1, (length + 1) // 2 - few)",
+        "fft_c2r_backward",
+    ),
+    Fault(
+        "the last vector of a chunk keeps its signs in norms",
+        "kernels/reduction_norms.cpp",
+        "out[i] = mapped<map>(__builtin_convertvector(x, Vector<f64>));",
+        "auto wide = __builtin_convertvector(x, Vector<f64>);\n"
+        "      out[i] = planted(#) && i + 1 == count ? wide : mapped<map>(wide);",
+        "norm",
+    ),
 )  # fmt: skip
 
 
@@ -233,18 +302,15 @@ def plant(home: Path) -> None:
     native = home / "native"
     (native / "core" / "planted.h").write_text(HEADER)
     for number, fault in enumerate(FAULTS, 1):
-        path = native / fault.file
-        text = path.read_text()
-        if text.count(fault.was) != 1:
-            sys.exit(f"{number}: {fault.file} has {text.count(fault.was)} times {fault.was!r}")
-        path.write_text(text.replace(fault.was, fault.becomes.replace("#", str(number))))
+        path = (home if fault.file.startswith("src/") else native) / fault.file
+        path.write_text(fault.changed(number, path.read_text()))
     for name in dict.fromkeys(fault.file for fault in FAULTS):
         if name.endswith(".inc"):  # inside a namespace: who includes it includes the header
             users = [
                 p for p in (native / "kernels").glob("*.cpp") if Path(name).name in p.read_text()
             ]
         else:
-            users = [native / name]
+            users = [] if name.startswith("src/") else [native / name]
         for path in users:
             text = path.read_text()
             include = '#include "core/planted.h"\n'

@@ -30,30 +30,30 @@ def uniform(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give numbers between two bounds, between those of the dtype, and between equal ones."""
     square = (_side(wanted),) * 2
     for dtype in dtypes_of(op):
-        low, high = _bounds(dtype)
+        low, high = bounds(dtype)
         given = {} if dtype == "bool" else {"min": low, "max": high}
         if wanted.wants("plain", dtype):
-            yield _uniform(op, "plain", dtype, "between", square, given, low, high)
+            yield uniform_case(op, "plain", dtype, "between", square, given, low, high)
             told = {**given, "seed": _SEED}
-            yield _uniform(op, "plain", dtype, "with a seed", square, told, low, high)
+            yield uniform_case(op, "plain", dtype, "with a seed", square, told, low, high)
             if dtype != "bool":
                 same = {"min": high, "max": high}
-                yield _uniform(op, "plain", dtype, "equal bounds", (3, 4), same, high, high)
+                yield uniform_case(op, "plain", dtype, "equal bounds", (3, 4), same, high, high)
             if dtype in FORMATS:
                 yield _never_the_end(op, dtype, square)
         if wanted.wants("special", dtype):
             ends = _ends(dtype)
-            yield _uniform(op, "special", dtype, "whole range", square, {}, *ends)
+            yield uniform_case(op, "special", dtype, "whole range", square, {}, *ends)
         if wanted.wants("empty", dtype):
             for shape in _EMPTY:
-                yield _uniform(op, "empty", dtype, by(shape), shape, given, low, high)
+                yield uniform_case(op, "empty", dtype, by(shape), shape, given, low, high)
     if wanted.wants("plain", "float32"):
         arguments = {"shape": [3, 4], "min": 0, "max": 2}
-        made = _uniform(op, "plain", "float32", "", (3, 4), {}, 0, 2)
+        made = uniform_case(op, "plain", "float32", "", (3, 4), {}, 0, 2)
         yield Case(op, "plain", "float32", "without dtype", arguments, made.expect)
 
 
-def _bounds(dtype: str) -> tuple[Any, Any]:
+def bounds(dtype: str) -> tuple[Any, Any]:
     """Return bounds that the dtype holds."""
     if dtype in PARTS:
         return -1.5 - 1j, 2.5 + 3j
@@ -70,7 +70,7 @@ def _ends(dtype: str) -> tuple[Any, Any]:
     return (0, 1) if dtype == "bool" else limits(dtype)
 
 
-def _uniform(
+def uniform_case(
     op: str,
     group: str,
     dtype: str,
@@ -81,6 +81,7 @@ def _uniform(
     high: Any,
     open_end: bool = False,
 ) -> Case:
+    """Return a case of numbers from `low` to `high`."""
     facts = {
         "dtype": dtype,
         "shape": shape,
@@ -98,7 +99,7 @@ def _never_the_end(op: str, dtype: str, shape: Shape) -> Case:
     first = form.bias << form.mantissa
     last = float(decode(form, first + min(16, 2**form.mantissa)).value)
     given = {"min": 1, "max": last}
-    return _uniform(op, "plain", dtype, "never the end", shape, given, 1, last, open_end=True)
+    return uniform_case(op, "plain", dtype, "never the end", shape, given, 1, last, open_end=True)
 
 
 def _each_part(dtype: str, x: Any) -> list[Any]:
@@ -118,21 +119,21 @@ def normal(op: str, wanted: Wanted) -> Iterator[Case]:
         mean = 1.5 - 2j if dtype in PARTS else -2
         told = {"mean": mean, "std": 0.5}
         if wanted.wants("plain", dtype):
-            yield _normal(op, "plain", dtype, "standard", square, {}, 0, 1)
-            yield _normal(op, "plain", dtype, "mean and deviation", square, told, mean, 0.5)
+            yield normal_case(op, "plain", dtype, "standard", square, {}, 0, 1)
+            yield normal_case(op, "plain", dtype, "mean and deviation", square, told, mean, 0.5)
             told = {**told, "seed": _SEED}
-            yield _normal(op, "plain", dtype, "with a seed", square, told, mean, 0.5)
+            yield normal_case(op, "plain", dtype, "with a seed", square, told, mean, 0.5)
             still = {"mean": mean, "std": 0}
-            yield _normal(op, "plain", dtype, "no deviation", (3, 4), still, mean, 0)
+            yield normal_case(op, "plain", dtype, "no deviation", (3, 4), still, mean, 0)
         if wanted.wants("empty", dtype):
             for shape in _EMPTY:
-                yield _normal(op, "empty", dtype, by(shape), shape, {}, 0, 1)
+                yield normal_case(op, "empty", dtype, by(shape), shape, {}, 0, 1)
     if wanted.wants("plain", "float32"):
-        made = _normal(op, "plain", "float32", "without dtype", (3, 4), {}, 0, 1)
+        made = normal_case(op, "plain", "float32", "without dtype", (3, 4), {}, 0, 1)
         yield Case(op, "plain", "float32", "without dtype", {"shape": [3, 4]}, made.expect)
 
 
-def _normal(
+def normal_case(
     op: str,
     group: str,
     dtype: str,
@@ -142,6 +143,7 @@ def _normal(
     mean: Any,
     std: float,
 ) -> Case:
+    """Return a case of normal numbers."""
     parts = _each_part(dtype, complex(mean) if dtype in PARTS else mean)
     variance = Fraction(std) ** 2 / len(parts)
     facts = {"dtype": dtype, "shape": shape, "mean": parts, "variance": variance}
@@ -160,18 +162,18 @@ def bernoulli(op: str, wanted: Wanted) -> Iterator[Case]:
     for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
             rows = (len(chances), length)
-            yield _bernoulli(op, "plain", dtype, "rows", rows, chances, {})
-            yield _bernoulli(op, "plain", dtype, "with a seed", rows, chances, {"seed": _SEED})
+            yield bernoulli_case(op, "plain", dtype, "rows", rows, chances, {})
+            yield bernoulli_case(op, "plain", dtype, "with a seed", rows, chances, {"seed": _SEED})
         if wanted.wants("strided", dtype):
             for layout in LAYOUTS:
                 title = layout
-                yield _bernoulli(op, "strided", dtype, title, (2, 300), chances[:2], {}, layout)
+                yield bernoulli_case(op, "strided", dtype, title, (2, 300), chances[:2], {}, layout)
         if wanted.wants("empty", dtype):
             for shape in _EMPTY:
-                yield _bernoulli(op, "empty", dtype, by(shape), shape, [1.0], {})
+                yield bernoulli_case(op, "empty", dtype, by(shape), shape, [1.0], {})
 
 
-def _bernoulli(
+def bernoulli_case(
     op: str,
     group: str,
     dtype: str,
@@ -181,6 +183,7 @@ def _bernoulli(
     given: dict[str, Any],
     layout: str = "dense",
 ) -> Case:
+    """Return a case of 0 and 1, of as many elements for each chance."""
     each = prod(shape) // len(chances)
     elements = [real(c) for c in chances for _ in range(each)]
     facts = {"dtype": dtype, "shape": tuple(shape), "chances": list(chances)}
@@ -244,22 +247,25 @@ def shuffled(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give every number from 0 on once; as many as the dtype holds at most."""
     for dtype in dtypes_of(op):
         if wanted.wants("plain", dtype):
-            for count in sorted({1, 2, min(300, _most(dtype))}):
-                yield _shuffled(op, dtype, count, {"dtype": dtype})
-            yield _shuffled(op, dtype, 2, {"dtype": dtype, "seed": _SEED}, " with a seed")
+            for count in sorted({1, 2, min(300, most(dtype))}):
+                yield shuffled_case(op, "plain", dtype, count, {"dtype": dtype})
+            yield shuffled_case(
+                op, "plain", dtype, 2, {"dtype": dtype, "seed": _SEED}, " with a seed"
+            )
     if wanted.wants("plain", "float32"):
-        yield _shuffled(op, "float32", 30, {}, " without dtype")
+        yield shuffled_case(op, "plain", "float32", 30, {}, " without dtype")
 
 
-def _most(dtype: str) -> int:
+def most(dtype: str) -> int:
     """Return how many numbers from 0 on a dtype holds."""
     part = PARTS.get(dtype, dtype)
     return int(2 ** (FORMATS[part].mantissa + 1) + 1 if part in FORMATS else limits(dtype)[1] + 1)
 
 
-def _shuffled(op: str, dtype: str, count: int, given: dict[str, Any], more: str = "") -> Case:
+def shuffled_case(
+    op: str, group: str, dtype: str, count: int, given: dict[str, Any], more: str = ""
+) -> Case:
+    """Return a case of every number below a length once."""
     facts = {"dtype": dtype, "shape": (count,)}
     arguments = {**given, "len": count}
-    return Case(
-        op, "plain", dtype, f"{count}{more}", arguments, lambda: Check("permutation", facts)
-    )
+    return Case(op, group, dtype, f"{count}{more}", arguments, lambda: Check("permutation", facts))

@@ -8,10 +8,19 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases._moves import zero
+from suanzi.conformance.cases._moves import Move, Result, zero
+from suanzi.conformance.cases._sized_moves import sized_case
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import ordinary
-from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, decode, real
+from suanzi.conformance.model.data import ordinary, tensor
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    INTEGERS,
+    PARTS,
+    Value,
+    decode,
+    limits,
+    real,
+)
 from suanzi.conformance.model.picked import Picked
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.indexing_order import first_best, rank, sorted_indices
@@ -90,21 +99,57 @@ def orders_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
         for length in _lengths(op, dtype, wanted):
             different = _ROWS if length < 1000 else 2
             rows = [ordinary(dtype, length, ("order", length, k)) for k in range(different)]
-            if length > 1000:  # what is best comes last: a few of many are looked for
-                ends = sorted(rows[0], key=rank)
-                rows = [[*row[:-2], ends[0], ends[-1]] for row in rows]
-                rows = [
-                    [
-                        x if rank(x) not in map(rank, (ends[0], ends[-1])) else ends[1]
-                        for x in row[:-2]
-                    ]
-                    + row[-2:]
-                    for row in rows
-                ]
             falling = length % 3 == 1
+            if length > 1000:  # what is best comes last: a few of many are looked for
+                rows = [_best_last(row, falling) for row in rows]
             orders = cache(partial(_orders, rows, falling))
             for axis in (1, 0):
                 yield _order(op, dtype, rows, axis, falling, orders)
+        if op == "topk":
+            for falling in (True, False):
+                yield _one_of_many(dtype, falling)
+
+
+def _best_last(row: list[Value], falling: bool) -> list[Value]:
+    ordered = sorted(row, key=rank)
+    best, next_best = (ordered[-1], ordered[-2]) if falling else (ordered[0], ordered[1])
+    return [x if rank(x) != rank(best) else next_best for x in row[:-1]] + [best]
+
+
+_MANY = 129
+"""So many that one of them is few, and that some are behind a group of 64."""
+
+
+def _one_of_many(dtype: str, falling: bool) -> Case:
+    """Return rows of which each has what is best at another place."""
+    values = _ladder(dtype)
+    best = len(values) - 1 if falling else 0
+    others = [i for i in range(len(values)) if i != best]
+    others = (others * _MANY)[: _MANY - 1]
+    index = [x for at in range(_MANY) for x in (*others[:at], best, *others[at:])]
+    data = sizes.Few(dtype, values).tensor(index, (_MANY, _MANY))
+    arguments = {"input": data, "k": 1, "axis": 1, "largest": falling}
+    word = "largest" if falling else "least"
+
+    def expect() -> tuple[Output, Output]:
+        found = Picked((values[best],), [0] * _MANY)
+        return (Output(dtype, (_MANY, 1), found), Output("int64", (_MANY, 1), tuple(range(_MANY))))
+
+    title = f"the {word} of {_MANY} at every place"
+    return Case("topk", "sizes", dtype, title, arguments, expect)
+
+
+def _ladder(dtype: str) -> list[Value]:
+    """Return as many different numbers as are needed, or zero and one where there are not."""
+    if dtype in FORMATS:
+        enough = 2 ** FORMATS[dtype].mantissa >= _MANY // 2
+        return (
+            [real(i - _MANY // 2) for i in range(_MANY)] if enough else [zero(dtype), _one(dtype)]
+        )
+    if dtype not in INTEGERS:
+        return [zero(dtype), _one(dtype)]
+    low, high = limits(dtype)
+    return list(range(max(low, -(_MANY // 2)), min(high + 1, max(low, -(_MANY // 2)) + _MANY)))
 
 
 def _orders(rows: list[list[Value]], falling: bool) -> list[list[int]]:
@@ -167,3 +212,28 @@ def _coordinates(dtype: str, few: sizes.Few, shape: tuple[int, ...]) -> Case:
     data = few.tensor(index, shape)
     arguments = {"input": data, "as_tuple": False}
     return Case("nonzero", "sizes", dtype, sizes.words(shape), arguments, expect)
+
+
+@cases_of("argsort_bwd")
+def gradients_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give gradients that go back to where their elements were, in rows of every length."""
+    for dtype in dtypes_of(op):
+        if wanted.wants("sizes", dtype):
+            for length in _lengths(op, dtype, wanted):
+                yield _unsorted(dtype, length)
+
+
+def _unsorted(dtype: str, length: int) -> Case:
+    shape = (3, length)
+    chance = Random(f"order {length}")
+    orders = [chance.sample(range(length), length) for _ in range(shape[0])]
+    places = [0] * (3 * length)
+    for row, order in enumerate(orders):
+        for i, at in enumerate(order):
+            places[row * length + at] = row * length + i
+    indices = tensor("int64", [i for order in orders for i in order], shape)
+    title = f"3 rows of {length}"
+    move = Move(
+        title, {"out_grad": shape}, Result(shape, tuple(places)), {"indices": indices, "axis": 1}
+    )
+    return sized_case("argsort_bwd", dtype, move)

@@ -32,7 +32,7 @@ def _with_gradient(a: Shape, b: Shape) -> Shapes:
     return formula("dot", {"vec1": a, "vec2": b}).shape, a, b
 
 
-_NAMES = {
+NAMES = {
     "dot_bwd1": ("out_grad", "vec1", "vec2"),
     "dot_bwd2": ("out_grad", "vec1", "vec2"),
     "linear_bwd_in": ("out_grad", "weight"),
@@ -44,8 +44,10 @@ _NAMES = {
 _LEADING: list[Shape] = [(), (3,), (2, 2), (1,), (2, 1, 3)]
 
 
-def _shapes(op: str, lead: Shape, outputs: int, first: int, second: int) -> Shapes:
-    """Return the shapes of the arguments of a gradient of linear or bilinear."""
+def gradient_shapes(op: str, lead: Shape, outputs: int, first: int, second: int) -> Shapes:
+    """Return the shapes of the arguments of a gradient of dot, linear or bilinear."""
+    if op.startswith("dot"):
+        return _with_gradient((*lead, outputs), (outputs, first))
     return {
         "linear_bwd_in": ((*lead, outputs), (outputs, first)),
         "linear_bwd_weight": ((*lead, outputs), (*lead, first)),
@@ -62,13 +64,13 @@ def _choices(op: str) -> dict[str, list[Shapes]]:
             "broadcast": [_with_gradient(*s) for s in _DOTS_WITH_NUMBERS],
             "empty": [_with_gradient(*s) for s in _DOTS_OF_NOTHING],
         }
-    plain = [_shapes(op, lead, 4, 3, 2) for lead in _LEADING]
+    plain = [gradient_shapes(op, lead, 4, 3, 2) for lead in _LEADING]
     return {
-        "plain": [*plain, _shapes(op, (1,), 1, 1, 1), _shapes(op, (2,), 3, 5, 4)],
+        "plain": [*plain, gradient_shapes(op, (1,), 1, 1, 1), gradient_shapes(op, (2,), 3, 5, 4)],
         "empty": [
-            _shapes(op, (0,), 4, 3, 2),
-            _shapes(op, (2,), 0, 3, 2),
-            _shapes(op, (2,), 4, 0, 2),
+            gradient_shapes(op, (0,), 4, 3, 2),
+            gradient_shapes(op, (2,), 0, 3, 2),
+            gradient_shapes(op, (2,), 4, 0, 2),
         ],
     }
 
@@ -86,12 +88,14 @@ def _long(op: str) -> Shapes:
     }[op]
 
 
-@cases_of(*_NAMES)
+@cases_of(*NAMES)
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give gradients of operands of every rank."""
-    names, choices = _NAMES[op], _choices(op)
+    names, choices = NAMES[op], _choices(op)
     dot = op.startswith("dot")
-    strided_shapes = _with_gradient((2, 3, 4), (3, 4, 2)) if dot else _shapes(op, (2, 2), 4, 3, 2)
+    strided_shapes = (
+        _with_gradient((2, 3, 4), (3, 4, 2)) if dot else gradient_shapes(op, (2, 2), 4, 3, 2)
+    )
     for dtype in dtypes_of(op):
         for group, some in choices.items():
             if wanted.wants(group, dtype):
@@ -105,5 +109,5 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
             yield random_case(op, dtype, names, strided_shapes, wanted.seed)
         floating = dtype in FORMATS or dtype in PARTS
         if wanted.wants("special", dtype) and floating:
-            shapes = _with_gradient((2, 3), (3, 2)) if dot else _shapes(op, (2,), 2, 3, 2)
+            shapes = _with_gradient((2, 3), (3, 2)) if dot else gradient_shapes(op, (2,), 2, 3, 2)
             yield from special_ones(op, dtype, names, shapes)

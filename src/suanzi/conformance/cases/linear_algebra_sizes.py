@@ -1,4 +1,4 @@
-"""7.2.17.1, .2, .12, .13: products at the sizes at which kernels break."""
+"""7.2.17.1, .2, .12, .13: products, and their gradients, at the sizes at which kernels break."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.linear_algebra_products import NAMES, Shapes, small
+from suanzi.conformance.cases.linear_algebra_products_backward import NAMES as GRADIENTS
+from suanzi.conformance.cases.linear_algebra_products_backward import gradient_shapes
 from suanzi.conformance.model.case import Case
 
 _SIZED: dict[str, list[Shapes]] = {
@@ -40,3 +42,20 @@ def products_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
             yield small(op, "sizes", dtype, NAMES[op], shapes)
         if dtype in ("float32", "int32") and not wanted.quick:
             yield small(op, "sizes", dtype, NAMES[op], _LARGE[op])
+
+
+_OF_GRADIENTS = ((65, 3, 9, 5), (3, 17, 33, 2), (2, 129, 5, 3), (9, 16, 17, 8))
+"""Rows, results, and the lengths of the one and the other input."""
+
+
+@cases_of(*GRADIENTS)
+def gradients_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give gradients past the edges of tiles; all in one dtype, and one in each of the others."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        some = list(_OF_GRADIENTS)
+        if dtype != "float32" or wanted.quick:
+            some = Random(f"sizes {op} {dtype}").sample(some, 1)
+        for rows, *lengths in some:
+            yield small(op, "sizes", dtype, GRADIENTS[op], gradient_shapes(op, (rows,), *lengths))

@@ -37,7 +37,7 @@ SHAPE = (3, 4, 2)
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give the gradients of the modes that have one, along axes in every form."""
     for dtype in dtypes_of(op):
-        for mode in _modes(dtype):
+        for mode in modes(dtype):
             yield from _of_mode(dtype, mode, wanted)
         if wanted.wants("special", dtype) and dtype in FORMATS:
             yield from _special(dtype)
@@ -46,7 +46,7 @@ def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _without_gradient(mode)
 
 
-def _modes(dtype: str) -> list[str]:
+def modes(dtype: str) -> list[str]:
     """Return the modes with a gradient; those that divide have none among integers."""
     if dtype in PARTS:
         return ["SUM", "MEAN", "PROD"]
@@ -55,7 +55,8 @@ def _modes(dtype: str) -> list[str]:
     return ["SUM"] if dtype == "bool" else ["SUM", "PROD"]
 
 
-def _inputs(dtype: str, mode: str, count: int, seed: object = 0) -> list[Value]:
+def inputs(dtype: str, mode: str, count: int, seed: object = 0) -> list[Value]:
+    """Return elements whose gradient says something in a mode."""
     if mode in ("MAX", "MIN"):  # few different ones, so that some are equal
         return [_float_of(dtype, x) for x in ordinary("int8", count, seed, 0, 3)]
     if mode == "PROD" and dtype in PARTS:
@@ -72,32 +73,34 @@ def _float_of(dtype: str, x: Value) -> Value:
 
 def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
     count = math.prod(SHAPE)
-    xs = _inputs(dtype, mode, count)
+    xs = inputs(dtype, mode, count)
     if wanted.wants("plain", dtype):
         some: list[list[int] | None] = [[1], [0, 2]]
         if dtype in ("float32", "int32"):
             some += [None, [], [0], [-1], [2, -3], [0, 1, 2]]
         for axis in some:
             named = "not given" if axis is None else " ".join(map(str, axis)) or "empty"
-            yield _case("plain", dtype, f"axis {named}", mode, xs, SHAPE, axis)
-        yield _case("plain", dtype, "axis 1 kept", mode, xs, SHAPE, [1], keep=True)
+            yield gradient_case("plain", dtype, f"axis {named}", mode, xs, SHAPE, axis)
+        yield gradient_case("plain", dtype, "axis 1 kept", mode, xs, SHAPE, [1], keep=True)
         if dtype in FORMATS:
-            more = _inputs(dtype, mode, 40 * 3, "more")
-            yield _case("plain", dtype, "of 40 rows", mode, more, (40, 3), [1])
+            more = inputs(dtype, mode, 40 * 3, "more")
+            yield gradient_case("plain", dtype, "of 40 rows", mode, more, (40, 3), [1])
     if wanted.wants("strided", dtype) and (mode in ("SUM", "MAX") or dtype == "float32"):
         for layout in LAYOUTS:
-            yield _case("strided", dtype, layout, mode, xs, SHAPE, [1], layout=layout)
+            yield gradient_case("strided", dtype, layout, mode, xs, SHAPE, [1], layout=layout)
     if wanted.wants("empty", dtype):
-        one = _inputs(dtype, mode, 1)
-        yield _case("empty", dtype, "without axes", mode, one, ())
+        one = inputs(dtype, mode, 1)
+        yield gradient_case("empty", dtype, "without axes", mode, one, ())
         if mode in ("SUM", "PROD"):
-            yield _case("empty", dtype, "of shape 2 0 along 1", mode, [], (2, 0), [1])
-        yield _case("empty", dtype, "of shape 0 3 along 1", mode, [], (0, 3), [1])
+            yield gradient_case("empty", dtype, "of shape 2 0 along 1", mode, [], (2, 0), [1])
+        yield gradient_case("empty", dtype, "of shape 0 3 along 1", mode, [], (0, 3), [1])
     if wanted.wants("random", dtype):
-        many = _inputs(dtype, mode, 60, wanted.seed)
+        many = inputs(dtype, mode, 60, wanted.seed)
         if dtype not in FORMATS and dtype not in PARTS:
             many = anything(dtype, 60, wanted.seed)
-        yield _case("random", dtype, "along 1", mode, many, (4, 5, 3), [1], seed=wanted.seed)
+        yield gradient_case(
+            "random", dtype, "along 1", mode, many, (4, 5, 3), [1], seed=wanted.seed
+        )
 
 
 def _without_gradient(mode: str) -> Case:
@@ -124,7 +127,9 @@ def _special(dtype: str) -> Iterator[Case]:
         ("MAX", [two, one, one], finite),
     ):
         title, shape = "gradients of every kind", (len(some), len(row))
-        yield _case("special", dtype, title, mode, row * shape[0], shape, [1], gradients=some)
+        yield gradient_case(
+            "special", dtype, title, mode, row * shape[0], shape, [1], gradients=some
+        )
     rows: list[list[Real]] = [
         [zero, two, three], [zero, zero, three], [two, -zero, one], [zero, zero, zero],
         [three, two, zero],
@@ -143,10 +148,10 @@ def _special(dtype: str) -> Iterator[Case]:
 
 def _rows_case(dtype: str, title: str, mode: str, rows: Sequence[Sequence[Value]]) -> Case:
     xs = [x for row in rows for x in row]
-    return _case("special", dtype, title, mode, xs, (len(rows), len(rows[0])), [1])
+    return gradient_case("special", dtype, title, mode, xs, (len(rows), len(rows[0])), [1])
 
 
-def _case(
+def gradient_case(
     group: str,
     dtype: str,
     title: str,
@@ -160,6 +165,7 @@ def _case(
     gradients: Sequence[Value] | None = None,
     seed: object = 0,
 ) -> Case:
+    """Return a gradient of a tensor that was reduced along axes."""
     axes = [a % len(shape) for a in axis or ()] or list(range(len(shape)))
     left = shape_left(shape, axes, keep)
     target = "int64" if dtype == "bool" else dtype

@@ -227,6 +227,11 @@ def clip_gradients(op: str, wanted: Wanted) -> Iterator[Case]:
             random = Random(dtype)
             random.shuffle(elements)
             yield _clip_backward(op, "plain", dtype, "between", (2, 3, 4), elements, low, high)
+        if wanted.wants("sizes", dtype):
+            chief = inner in ("float32", "int32") and not wanted.quick
+            for n in (15, 17, 33, 65, 129, 1025) if chief else (33,):
+                elements = distinct(inner, n)
+                yield _clip_backward(op, "sizes", dtype, f"{n}", (n,), elements, low, high)
         if wanted.wants("special", dtype):
             yield _clip_backward(op, "special", dtype, "each", (size,), around, low, high)
         if wanted.wants("broadcast", dtype):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from operator import mul
 
 from suanzi.conformance.model.data import raw_bits, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, two
@@ -163,5 +164,27 @@ def adjoint(a: Exact) -> Exact:
 
 
 def times(a: Exact, b: Exact, sign: int = -1) -> Exact:
-    """Return the product of two matrices."""
-    return einsum("ij", "jk", "ik", a, b, sign)
+    """Return the product of two matrices; `sign` is that of i^2.
+
+    >>> x = Exact((2, 2), [1, 2, 3, 4], None, 0)
+    >>> times(x, x).re
+    [7, 10, 15, 22]
+    """
+    (m, n), columns = a.shape, b.shape[1]
+
+    def sums(x: list[int], y: list[int]) -> list[int]:
+        # By whole rows and columns: several times as fast as element by element.
+        down = [y[j::columns] for j in range(columns)]
+        rows = [x[i * n : i * n + n] for i in range(m)]
+        return [sum(map(mul, row, column)) for row in rows for column in down]
+
+    shape, exponent = (m, columns), a.exponent + b.exponent
+    if a.im is None and b.im is None:
+        return Exact(shape, sums(a.re, b.re), None, exponent)
+    if a.im is None or b.im is None:
+        re = sums(a.re, b.re)
+        im = sums(a.re, b.im) if b.im is not None else sums(a.im or [], b.re)
+        return Exact(shape, re, im, exponent)
+    re = [x + sign * y for x, y in zip(sums(a.re, b.re), sums(a.im, b.im), strict=True)]
+    im = [x + y for x, y in zip(sums(a.re, b.im), sums(a.im, b.re), strict=True)]
+    return Exact(shape, re, im, exponent)

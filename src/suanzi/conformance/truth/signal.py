@@ -6,7 +6,7 @@ Nothing here is a fast transform. The roots come from mpmath; all else is intege
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -47,6 +47,44 @@ def transform(x: Exact, axes: Sequence[int], forward: bool) -> Exact:
         out = labels.replace(labels[axis], "z")
         x = einsum("z" + labels[axis], labels, out, matrix, x)
     return x
+
+
+def sequence(length: int, repeats: Sequence[complex], impulses: Mapping[int, complex]) -> Exact:
+    """Return whole numbers that repeat, with impulses added at some places.
+
+    >>> sequence(4, [1, 2], {3: 5}).re
+    [1, 2, 1, 7]
+    """
+    found = [complex(repeats[i % len(repeats)]) for i in range(length)]
+    for i, x in impulses.items():
+        found[i] += x
+    im = [int(x.imag) for x in found]
+    return Exact((length,), [int(x.real) for x in found], im if any(im) else None, 0)
+
+
+def spectrum(
+    length: int, repeats: Sequence[complex], impulses: Mapping[int, complex], forward: bool
+) -> Exact:
+    """Return the transform of such a sequence, not scaled, from its few numbers.
+
+    >>> [x >> 140 for x in spectrum(4, [1, 2], {}, True).re]
+    [6, 0, -2, 0]
+    """
+    roots = _roots(length)
+    sign = 1 if forward else -1
+    re, im = [0] * length, [0] * length
+    apart = length // len(repeats)  # and so far from each other are the frequencies of what repeats
+    few = transform(sequence(len(repeats), repeats, {}), [0], forward)
+    for k in range(len(repeats)):
+        re[k * apart] = apart * few.re[k]
+        im[k * apart] = apart * (few.im or [0] * len(repeats))[k]
+    for j, x in impulses.items():
+        a, b = int(x.real), int(x.imag)
+        for k in range(length):
+            c, s = roots[0][p := j * k % length], sign * roots[1][p]
+            re[k] += a * c - b * s
+            im[k] += a * s + b * c
+    return Exact((length,), re, im, -_BITS)
 
 
 def taken(x: Exact, axis: int, length: int) -> Exact:

@@ -21,7 +21,7 @@ from suanzi.conformance.judging.checks.examples import form
 from suanzi.conformance.judging.judge import show
 from suanzi.conformance.model.data import raw_bits, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, real, two, unit
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 _CHANCE = 32
 """The logarithm of how seldom a limit is passed."""
@@ -63,6 +63,22 @@ def _parts(data: Data) -> tuple[list[list[int]], Fraction] | None:
     return ([found[::2], found[1::2]] if data.dtype in PARTS else [found]), grain
 
 
+_BLOCK = 64
+"""Of so many elements, even of two values, another block has the same once in 10**19 times."""
+
+
+def _again(data: Data) -> str | None:
+    """Tell which block of numbers comes once more: a stream that begins anew."""
+    size = _BLOCK * ITEMSIZE[data.dtype]
+    seen: dict[bytes, int] = {}
+    for start in range(0, len(data.raw) - size + 1, size):
+        before = seen.setdefault(data.raw[start : start + size], start)
+        if before != start:
+            item = ITEMSIZE[data.dtype]
+            return f"the numbers from {start // item} on are those from {before // item} on"
+    return None
+
+
 def _ulp(dtype: str, size: Fraction) -> Fraction:
     """Return the distance of neighbours at a size; integers are not rounded."""
     part = PARTS.get(dtype, dtype)
@@ -101,6 +117,8 @@ def uniform(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str |
     if taken is None:
         return "an element is not finite"
     parts, grain = taken
+    if facts["low"] != facts["high"] and (problem := _again(outputs[0])):
+        return problem
     ranges = [
         _Range(_grains(low, grain), _grains(high, grain), grain, facts["dtype"], facts["open"])
         for low, high in zip(facts["low"], facts["high"], strict=True)
@@ -221,6 +239,8 @@ def normal(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | 
     if taken is None:
         return "an element is not finite"
     parts, grain = taken
+    if facts["variance"] and (problem := _again(outputs[0])):
+        return problem
     bells = [
         _Bell(_grains(mean, grain), facts["variance"] / grain / grain, grain, facts["dtype"])
         for mean in facts["mean"]
