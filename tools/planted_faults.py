@@ -258,17 +258,17 @@ FAULTS = (
     ),
     Fault(
         "the last of a batch of small matrices is left as it is",
-        "ops/linear_algebra_lapack.cpp",
+        "ops/linear_algebra_lapack.h",
         "for (std::int64_t i = begin; i < end && good.load(",
         "for (std::int64_t i = begin; i < end - (planted(#) && end - begin > 16) && good.load(",
         "inverse cholesky",
     ),
     Fault(
-        "the last element of an inverse of 16 x 16 is that of the matrix",
-        "ops/linear_algebra_lapack.cpp",
-        "sizeof(T) * static_cast<std::size_t>(n * n));",
-        "sizeof(T) * static_cast<std::size_t>(n * n - (planted(#) && n == most)));",
-        "inverse",
+        "random words begin anew after 256 of them",
+        "kernels/creation_random.cpp",
+        "mix_at_once(stream, first + i, out + 4 * i, AtOnce{});",
+        "mix_at_once(stream, first + (planted(#) ? i % 64 : i), out + 4 * i, AtOnce{});",
+        "rand_uniform rand_normal",
     ),
     Fault(
         "the last part of the rows that are transformed is left as it is",
