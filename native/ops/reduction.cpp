@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
@@ -15,6 +17,7 @@
 #include "kernels/lanes.h"
 #include "loops/axes.h"
 #include "loops/copies.h"
+#include "ops/linear_algebra_lapack.h"
 
 namespace suanzi {
 
@@ -336,6 +339,55 @@ PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   return r.rows ? reduce(*t, mask, r, keep_dims) : nullptr;
 }
 
+// What a normtype is made of; "fro" is squares of matrices, and other numbers than 1, 2 and infinity are Python's.
+bool read_norm(PyObject* object, NormPart& part, bool& is_frobenius) {
+  is_frobenius = false;
+  part = NormPart::largest;
+  if (!object) return true;
+  if (PyUnicode_CheckExact(object)) {
+    static constexpr std::pair<const char*, NormPart> known[] = {
+        {"inf", NormPart::largest}, {"1", NormPart::magnitudes}, {"2", NormPart::squares}, {"fro", NormPart::squares}};
+    for (auto [name, what] : known)
+      if (PyUnicode_CompareWithASCIIString(object, name) == 0) {
+        part = what;
+        is_frobenius = name[0] == 'f';
+        return true;
+      }
+    return false;
+  }
+  std::int64_t integer = 0;
+  double p = PyFloat_CheckExact(object)      ? PyFloat_AS_DOUBLE(object)
+             : read_integer(object, integer) ? static_cast<double>(integer)
+                                             : 0;
+  part = p == 1 ? NormPart::magnitudes : p == 2 ? NormPart::squares : NormPart::largest;
+  return p == 1 || p == 2 || p == std::numeric_limits<double>::infinity();
+}
+
+PyObject* fast_norm(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"norm"};
+  static constexpr const char* names[] = {"input", "normtype", "axis", "keep_dims"};
+  PyObject* given[4];
+  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  const Tensor* t = read_tensor(given[0]);
+  NormPart part;
+  bool keep_dims = false, is_frobenius;
+  std::uint64_t mask;
+  Integers axes;
+  if (!t || t->size == 0 || !read_norm(given[1], part, is_frobenius) || !read_flag(given[3], keep_dims) ||
+      !read_axes(given[2] ? given[2] : Py_None, t->ndim(), mask) || !promoted.keeps_dtype(given[0], given[0]) ||
+      !kernels().reductions->norms[0][static_cast<std::size_t>(t->dtype)].rows)
+    return nullptr;
+  if (given[2] && given[2] != Py_None && !axes.read_one_or_more(given[2])) return nullptr;
+  if (axes.count > 2 || is_frobenius != (axes.count == 2 && part == NormPart::squares)) return nullptr;
+  if (axes.count < 2 || is_frobenius) return norm(*t, mask, part, keep_dims);
+  // Of a matrix it is the largest sum along the first axis, or along the second.
+  std::int64_t along = axes.values[part == NormPart::magnitudes ? 0 : 1];
+  PyObject* sums = norm(*t, std::uint64_t{1} << (along < 0 ? along + t->ndim() : along), NormPart::magnitudes, true);
+  PyObject* made = sums ? norm(*tensor_of(sums), mask, NormPart::largest, keep_dims) : nullptr;
+  Py_XDECREF(sums);
+  return made;
+}
+
 std::uint64_t mask_of(const Tensor& t, const std::vector<int>& axes) {
   std::uint64_t mask = 0;
   for (int axis : axes) {
@@ -367,6 +419,7 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
 void init_reduction(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_reduce>("reduce");
+  add_fast_path<fast_norm>("norm");
   m.def(
       "declare_reduce_modes",
       [](const std::vector<nb::object>& members) {

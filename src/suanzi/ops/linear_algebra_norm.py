@@ -38,7 +38,7 @@ _PARTS: dict[str | float, int] = {
 _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASCII)
 
 
-@operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX), promotes=REAL_FUNCTION)
+@operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def norm(
     input: TensorLike,
     normtype: str | float = "inf",
