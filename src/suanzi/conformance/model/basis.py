@@ -98,8 +98,7 @@ def why(case: Case, expected: Expected | None = None) -> Why:
 
 def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
     if isinstance(expected, Either):
-        names = " or ".join(expected.readings)
-        return Why("reading", expected.erratum, f"it can be read as {names}")
+        return _of_readings(expected)
     if isinstance(expected, Refused) and found.basis == "letter":
         return _of_refusal(case, expected)
     for dtype in _dtypes_of(expected):
@@ -174,9 +173,16 @@ def _of_status(case: Case, clause: str) -> Why | None:
     if case.skip is not None:
         return Why("letter", clause, "the clause lists a status that cannot be brought about here")
     expected = case.expect()
+    if isinstance(expected, Either):
+        return _of_readings(expected)
     if not isinstance(expected, Refused):
         return Why("letter", clause, "the clause lists SUCCESS, and the arguments are as it says")
     return _of_refusal(case, expected)
+
+
+def _of_readings(expected: Either) -> Why:
+    names = " or ".join(expected.readings)
+    return Why("reading", expected.erratum, f"it can be read as {names}")
 
 
 def _of_refusal(case: Case, expected: Refused) -> Why:
