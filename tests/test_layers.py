@@ -27,7 +27,7 @@ sparse
 resolve quantized libraries
 ops
 sparse.forms subscripts saving
-suanzi _former_names
+suanzi _former_names _attributes
 interface
 conformance.subjects.wire conformance
 conformance.model

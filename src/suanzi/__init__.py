@@ -302,3 +302,15 @@ __all__ = [
 ]  # fmt: skip
 
 keep_former_names()
+
+
+def __getattr__(name: str) -> object:
+    from suanzi._attributes import find
+
+    return find(name, __all__)
+
+
+def __dir__() -> list[str]:
+    from suanzi._attributes import shown
+
+    return shown(__all__)

@@ -21,6 +21,8 @@ from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
+from suanzi.standard.other_names import LIBRARIES
+from suanzi.standard.other_names import table as names_table
 
 GUIDES = Path(__file__).parent.parent.parent / "docs" / "operators"
 
@@ -224,6 +226,18 @@ def declaration(name: str) -> str:
     return fenced(re.sub(r'\n\n +>>>.*?\n +"""', '"""', source, flags=re.S), "python")
 
 
+def other_names() -> str:
+    """Return the table of other libraries' names; what has no operator is said in italics."""
+    rows = [
+        [
+            f"`{one.here}`" if one.exists else f"*no operator*{one.here and f'; `{one.here}`'}",
+            *(code(one.names.get(library, ())) for library in LIBRARIES),
+        ]
+        for one in names_table()
+    ]
+    return table(["here", *LIBRARIES.values()], rows)
+
+
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
     "errata": all_errata,
@@ -236,5 +250,6 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "findings": findings,
     "c-functions": c_functions,
     "source": declaration,
+    "other-names": other_names,
 }
 """What a page can ask for, by name."""

@@ -114,9 +114,11 @@ def interface(key: str) -> Interface:
     """
     found = interfaces().get(key) or _by_any_name().get(key.strip().lower().removeprefix("sz."))
     if found is None:
-        raise InvalidArgument(
-            f"{key!r} is not an interface of the standard.{nearest(key, _by_any_name())}"
-        )
+        from suanzi.standard.other_names import explained
+
+        elsewhere = explained(key)
+        hint = f" {elsewhere}" if elsewhere else nearest(key, _by_any_name())
+        raise InvalidArgument(f"{key!r} is not an interface of the standard.{hint}")
     return found
 
 

@@ -1,0 +1,176 @@
+"""The table of other libraries' names: what it writes runs, and gives what NumPy gives."""
+
+import ast
+import re
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.standard import interface, interfaces
+from suanzi.standard.other_names import LIBRARIES, Meaning, explained, meanings, table
+
+SQUARE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
+OPERANDS = {
+    "x": SQUARE,
+    "y": np.array([[2.0, 1.0, 3.0], [1.0, 2.0, 1.0], [3.0, 1.0, 2.0]]),
+    "z": SQUARE + 1,
+}
+NUMBERS = {
+    "n": 3,
+    "k": 2,
+    "axis": 1,
+    "axes": [1],
+    "shape": (3, 3),
+    "dtype": sz.float64,
+    "start": 1,
+    "stop": 4,
+    "limit": 4,
+    "step": 1,
+    "num": 4,
+    "perm": (1, 0),
+    "repeats": (1, 2),
+    "low": 1,
+    "high": 2,
+    "split_sizes": (1, 2),
+    "pad_width": ((1, 1), (0, 0)),
+    "begin": (0, 0),
+    "sizes": (6, 6),
+    "last_dim_size": 4,
+    "mask": np.array([[True, False, True]] * 3),
+    "condition": np.array([[True, False, True]] * 3),
+    "index": np.array([[0, 1], [2, 2]]),
+    "updates": np.array([7.0, 8.0]),
+    "weight": SQUARE,
+    "bias": np.zeros(3),
+    "p": 0.5,
+    "row": np.arange(3).reshape(3, 1),
+    "column": np.arange(3),
+    "end": 2,
+}
+# What takes other operands than a square matrix of ordinary numbers.
+OTHERS = {
+    "atanh": {"x": SQUARE / 8},
+    "asin": {"x": SQUARE / 8},
+    "acos": {"x": SQUARE / 8},
+    "acosh": {"x": SQUARE + 1},
+    "bitwise_not": {"x": np.arange(3)},
+    "bitwise_left_shift": {"x": np.arange(3)},
+    "bitwise_right_shift": {"x": np.arange(3)},
+    "logical_and": {"x": SQUARE > 1, "y": SQUARE > 2},
+    "logical_or": {"x": SQUARE > 1, "y": SQUARE > 2},
+    "logical_xor": {"x": SQUARE > 1, "y": SQUARE > 2},
+    "dot": {"x": SQUARE[0], "y": SQUARE[1]},
+    "diag": {"x": SQUARE[0]},
+    "rand_bernoulli": {"x": SQUARE / 8},
+    "interpolate": {"x": SQUARE.reshape(1, 1, 3, 3)},
+    "fft_c2c": {"x": SQUARE + 0j},
+    "fft_c2r": {"x": SQUARE + 0j},
+    "slice": {"sizes": (2, 2), "step": (1, 1)},
+    "mul(x.reshape": {"x": SQUARE[0], "y": SQUARE[1]},
+}
+
+
+def call_in(meaning: Meaning) -> str | None:
+    """Return the call in front of words, or None where there is none."""
+    text = meaning.here
+    while text:
+        try:
+            ast.parse(text, mode="eval")
+        except SyntaxError:
+            text = text.rpartition(",")[0]
+        else:
+            return text
+    return None
+
+
+def values(call: str) -> dict[str, object]:
+    found = NUMBERS | OPERANDS
+    for start, others in OTHERS.items():
+        if re.match(rf"{re.escape(start)}\b", call):
+            found = found | others
+    return found
+
+
+def ours(call: str) -> object:
+    given = {k: sz.tensor(v) if isinstance(v, np.ndarray) else v for k, v in values(call).items()}
+    functions = {name: getattr(sz, name) for name in sz.__all__ if name not in given}
+    with sz.promotion("numpy"):
+        return eval(call, functions | given)
+
+
+@pytest.mark.parametrize("meaning", [m for m in table() if m.exists], ids=lambda m: m.here)
+def test_what_is_written_runs(meaning):
+    call = call_in(meaning)
+    assert call, f"{meaning.here} begins with no call"
+    ours(call)
+
+
+def test_numpys_function_gives_the_same():
+    compared = []
+    for meaning in table():
+        call = call_in(meaning)
+        name = meaning.names.get("numpy", ("",))[0]
+        function = getattr(np, name, None)
+        if call is None or not callable(function) or "rand" in call or "empty" in call:
+            continue
+        used = {n.id for n in ast.walk(ast.parse(call)) if isinstance(n, ast.Name)}
+        given = values(call)
+        operands = [given[n] for n in ("condition", "x", "y") if n in used]
+        if not operands or used & (NUMBERS.keys() | {"z", "e", "m", "d"}) - {"axis", "condition"}:
+            continue
+        keywords = {"axis": given["axis"]} if "axis" in used else {}
+        arrays = [operands] if name in ("concatenate", "stack") else operands
+        try:
+            due = function(*arrays, **keywords)
+        except TypeError:
+            continue  # another signature
+        found = ours(call)
+        if isinstance(found, tuple | list):
+            found, due = found[0], due[0]
+        np.testing.assert_allclose(np.asarray(found), due, rtol=1e-12, err_msg=meaning.here)
+        compared.append(name)
+    assert len(compared) >= 40, compared
+
+
+def test_every_operator_that_is_written_exists():
+    for meaning in table():
+        called = re.findall(r"(?<![\w.])([a-z]\w*)\(", meaning.here)
+        assert all(hasattr(sz, name) for name in called), meaning.here
+
+
+def test_names_are_said_once_and_shadow_no_other_meaning():
+    for library in LIBRARIES:
+        names = [name for meaning in table() for name in meaning.names.get(library, ())]
+        assert {n for n in names if names.count(n) > 1} <= {
+            # One name, two things: of a tensor's elements, and of two tensors.
+            "aclnnGather",
+        }, library
+
+
+def test_sentences():
+    assert explained("np.sum") == (
+        'What NumPy, PyTorch, Paddle and MindSpore call sum is sz.reduce(x, "SUM", axis) here.'
+    )
+    assert explained("aclnnSoftmax").startswith("Part 1 of the standard has no operator for")
+    assert explained("nothing at all") is None
+    assert [m.here for m in meanings("torch.nn.functional.relu")] == ["max(x, 0)"]
+
+
+def test_a_missing_name_of_the_package_says_what_it_is_here():
+    for name in ("sum", "cat", "arange", "softmax", "ones", "maximum"):
+        with pytest.raises(AttributeError, match="is sz|has no operator"):
+            getattr(sz, name)
+    with pytest.raises(AttributeError, match="Did you mean 'tensor'"):
+        sz.tensr  # noqa: B018
+    assert not hasattr(sz, "__wrapped__")
+    with pytest.raises(sz.InvalidArgument, match=r'sz.reduce\(x, "MEAN", axis\)'):
+        interface("mean")
+
+
+def test_dir_shows_what_is_public():
+    shown = set(dir(sz))
+    assert {"add", "tensor", "interface", "conformance"} <= shown
+    assert not shown & {"loglp", "expml", "resolve", "registry", "keep_former_names"}
+    assert sz.loglp is sz.log1p
+    assert {one.name for one in interfaces().values()} <= shown
