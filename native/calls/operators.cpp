@@ -1,8 +1,8 @@
 // native/calls/operators.cpp: element-wise operators, and the fast path that runs them without Python.
 //
 // The fast path takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
-// broadcasts, allocates and computes. Whatever it does not know or like, a refusal or a zero divisor
-// among it, it leaves to the Python function, which explains.
+// broadcasts, allocates and computes. Whatever it does not know or like, a zero divisor among it, it
+// leaves to the Python function, which explains; a refusal that is known to another, which only raises.
 #include "calls/operators.h"
 
 #include <atomic>
@@ -126,6 +126,7 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
 namespace {
 
 std::atomic<bool> domains_matter{false};
+PyObject* refuse = nullptr;
 
 // What the rule table says, if it does; a condition is not promoted.
 std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
@@ -142,6 +143,7 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
 }  // namespace
 
 void check_domains() { domains_matter = true; }
+void use_operator_refusal(PyObject* function) { refuse = function; }
 
 bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Operand* operands, Dtype& promoted) {
   if (!op.dtypes || count != operand_count(op.form)) return false;
@@ -161,6 +163,13 @@ bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Oper
   if (!asks) {
     if (!table || table->gates(op.name)) return false;
     cell = recall(op, args, operands, *table);
+    if (cell == RuleTable::refused && (op.form == Form::unary || op.form == Form::binary)) {
+      const std::size_t codes[] = {operand_code(args[0], operands[0], *table),
+                                   operand_code(args[count - 1], operands[count - 1], *table)};
+      nb::object name = nb::steal(PyUnicode_FromString(op.name.c_str()));
+      if (name.is_valid()) raise_refusal(refuse, keep.ptr(), name.ptr(), codes, static_cast<int>(count));
+      return false;
+    }
     if (cell >= dtype_count) return false;
   }
   promoted = static_cast<Dtype>(cell);

@@ -51,12 +51,15 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
 unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype);
 
 // Reads tensors and plain numbers, and what the rule table makes of them; false where Python must
-// say more.
+// say more, or with an exception where the table is known to refuse them.
 bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Operand* operands, Dtype& promoted);
 
 // The fast path: for tensors and plain numbers that the rule table has an answer for. Null
 // without an exception leaves it to the Python function.
 PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+
+// Says what raises for operands that the rule table refuses.
+void use_operator_refusal(PyObject* function);
 
 // Leaves operators that have a domain to Python from here on, which asks whether it matters there.
 void check_domains();

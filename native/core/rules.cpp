@@ -48,6 +48,18 @@ const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
   return table_of(keep.ptr());
 }
 
+PyObject* raise_refusal(PyObject* function, PyObject* rules, PyObject* op, const std::size_t* codes, int count) {
+  if (!function) return nullptr;
+  nb::list numbers;
+  for (int i = 0; i < count; ++i) {
+    if (codes[i] >= RuleTable::number_base) return nullptr;
+    numbers.append(codes[i]);
+  }
+  PyObject* args[] = {rules, op, numbers.ptr()};
+  Py_XDECREF(PyObject_Vectorcall(function, args, 3, nullptr));  // it raises
+  return nullptr;
+}
+
 std::size_t operator_class(PyObject* name) {
   if (!PyUnicode_CheckExact(name) || !operator_classes) return RuleTable::class_count;
   PyObject* found = PyDict_GetItem(operator_classes, name);
@@ -65,7 +77,14 @@ void init_rules(nb::module_& m) {
             t.set(operator_class, a, b, answer.index);
           },
           nb::arg("operator_class"), nb::arg("a"), nb::arg("b"), nb::arg("answer"),
-          "Remembers the engine's answer to a cell.");
+          "Remembers the engine's answer to a cell.")
+      .def(
+          "_remember_refusal",
+          [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b) {
+            check(operator_class, a, b);
+            t.set(operator_class, a, b, RuleTable::refused);
+          },
+          nb::arg("operator_class"), nb::arg("a"), nb::arg("b"), "Remembers that the engine refuses a cell.");
   table_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
 
   m.attr("ZERO_DIM_BASE") = RuleTable::zero_dim_base;

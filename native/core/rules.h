@@ -24,8 +24,9 @@ class RuleTable {
   // "No operator" and the seven operator classes.
   static constexpr std::size_t class_count = 8;
 
-  // A cell that has no answer yet, or never will, being refused: Python says which, and why.
+  // A cell that has no answer yet, and one that never will: Python says why.
   static constexpr std::uint8_t unknown = 0xFF;
+  static constexpr std::uint8_t refused = 0xFE;
 
   RuleTable(std::vector<std::string> own_rules, bool checks_integers)
       : own_rules_(std::move(own_rules)), checks_integers_(checks_integers),
@@ -61,6 +62,11 @@ class RuleTable {
 // set or the name of a loaded one. Null where Python must look closer. The table lives at least as
 // long as `keep`.
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
+
+// Raises what a Python function makes of a refusal: it gets the rule set, the operator and the codes of
+// its operands. Null without an exception, so that Python meets it by itself, while there is no function
+// or where an operand is a number, whose value the message shows.
+PyObject* raise_refusal(PyObject* function, PyObject* rules, PyObject* op, const std::size_t* codes, int count);
 
 // The class of the operator of a name; class_count if it is not a known one.
 std::size_t operator_class(PyObject* name);

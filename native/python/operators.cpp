@@ -71,6 +71,10 @@ void init_operators(nb::module_& m) {
       "declare_in_place", [](nb::handle function) { set_refusal_in_place(function.ptr()); }, "refuse"_a,
       nb::sig("def declare_in_place(refuse: object) -> None"),
       "Sets what is called with x, a result and the operator where x += y cannot write it.");
+  m.def(
+      "use_operator_refusal", [](nb::object function) { use_operator_refusal(function.release().ptr()); }, "function"_a,
+      nb::sig("def use_operator_refusal(function: Any) -> None"),
+      "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
         nb::sig("def declare_symbol(name: str, function: Any) -> None"),
         "Says which Python function is behind the symbol of an operator that has no fast path.");

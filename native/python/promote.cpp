@@ -1,6 +1,7 @@
 // native/python/promote.cpp: the fast paths of promote_types and result_type: one load from the rule table.
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/operands.h"
 #include "core/rules.h"
 
 namespace suanzi {
@@ -9,13 +10,18 @@ namespace {
 
 PyTypeObject* zero_dim_type = nullptr;  // ZeroDim
 PyObject* dtype_attribute = nullptr;    // "dtype"
+PyObject* refuse = nullptr;             // raises for what the table refuses
 
 constexpr std::size_t no_code = RuleTable::operand_count;
 
-// The row of an operand in the rule table: a dtype, a ZeroDim, or a Python number of exactly that
-// type; an int only if its value has no say.
+// The row of an operand in the rule table: a dtype, a tensor, a ZeroDim, or a Python number of exactly
+// that type; an int only if its value has no say.
 std::size_t operand_code(PyObject* x, const RuleTable& table) {
   if (is_dtype(x)) return dtype_index(x);
+  if (tensor_of(x)) {
+    Operand operand;
+    return read_operand(x, operand) ? suanzi::operand_code(x, operand, table) : no_code;
+  }
   PyTypeObject* type = Py_TYPE(x);
   if (type == &PyBool_Type) return RuleTable::number_base;
   if (type == &PyLong_Type) {
@@ -36,10 +42,12 @@ std::size_t operand_code(PyObject* x, const RuleTable& table) {
   return no_code;
 }
 
-PyObject* recall(const RuleTable& table, std::size_t key, std::size_t a, std::size_t b) {
+PyObject* recall(const RuleTable& table, PyObject* rules, PyObject* op, std::size_t key, std::size_t a, std::size_t b) {
   if (key && table.gates_operators()) return nullptr;
   std::uint8_t cell = table.get(key, a, b);
-  return cell < dtype_count ? Py_NewRef(dtype_object(cell)) : nullptr;
+  if (cell < dtype_count) return Py_NewRef(dtype_object(cell));
+  const std::size_t codes[] = {a, b};
+  return cell == RuleTable::refused ? raise_refusal(refuse, rules, op, codes, 2) : nullptr;
 }
 
 PyObject* promote_types(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -49,7 +57,8 @@ PyObject* promote_types(PyObject* const* args, Py_ssize_t count, PyObject* keywo
   if (!read_named(names, args + count, 0, keywords, given)) return nullptr;
   nb::object keep;
   const RuleTable* table = rules_argument(given[0] ? given[0] : Py_None, keep);
-  return table ? recall(*table, 0, dtype_index(args[0]), dtype_index(args[1])) : nullptr;
+  if (!table) return nullptr;
+  return recall(*table, keep.ptr(), Py_None, 0, dtype_index(args[0]), dtype_index(args[1]));
 }
 
 PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -58,10 +67,11 @@ PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   if (count != 2 || !read_named(names, args + count, 0, keywords, given)) return nullptr;
   nb::object keep;
   const RuleTable* table = rules_argument(given[0] ? given[0] : Py_None, keep);
-  std::size_t key = given[1] && given[1] != Py_None ? operator_class(given[1]) : 0;
+  PyObject* op = given[1] ? given[1] : Py_None;
+  std::size_t key = op != Py_None ? operator_class(op) : 0;
   if (!table || key >= RuleTable::class_count) return nullptr;
   std::size_t a = operand_code(args[0], *table), b = operand_code(args[1], *table);
-  return a == no_code || b == no_code ? nullptr : recall(*table, key, a, b);
+  return a == no_code || b == no_code ? nullptr : recall(*table, keep.ptr(), op, key, a, b);
 }
 
 }  // namespace
@@ -74,6 +84,10 @@ void init_promote(nb::module_& m) {
       "use_zero_dim",
       [](nb::type_object type) { zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()); },
       nb::arg("type"), nb::sig("def use_zero_dim(type: type) -> None"), "Says which type stands for a 0-d tensor.");
+  m.def(
+      "use_refusal", [](nb::object function) { refuse = function.release().ptr(); }, nb::arg("function"),
+      nb::sig("def use_refusal(function: Any) -> None"),
+      "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
 }
 
 }  // namespace suanzi

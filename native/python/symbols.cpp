@@ -104,6 +104,7 @@ PyObject* in_place_symbol(PyObject* a, PyObject* b) {
   constexpr bool plain = symbol == plus || symbol == minus || symbol == times || symbol == bit_and ||
                          symbol == bit_or || symbol == bit_xor;
   if (plain && symbols[symbol] && tensor_of(a) && compute_in_place(*symbols[symbol], {a, b})) return Py_NewRef(a);
+  if (PyErr_Occurred()) return nullptr;  // a known refusal
   PyObject* made = apply_symbol(symbols[symbol], a, b);
   if (!made || made == Py_NotImplemented) return made;
   const Tensor *target = tensor_of(a), *result = tensor_of(made);

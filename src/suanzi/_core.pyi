@@ -98,6 +98,9 @@ class RuleTable:
     def _remember(self, operator_class: int, a: int, b: int, answer: DType) -> None:
         """Remembers the engine's answer to a cell."""
 
+    def _remember_refusal(self, operator_class: int, a: int, b: int) -> None:
+        """Remembers that the engine refuses a cell."""
+
 ZERO_DIM_BASE: int = 30
 
 NUMBER_BASE: int = 60
@@ -118,6 +121,11 @@ def use_operators(classes: dict[str, Any]) -> None:
 
 def use_zero_dim(type: type) -> None:
     """Says which type stands for a 0-d tensor."""
+
+def use_refusal(function: Any) -> None:
+    """
+    Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
+    """
 
 def accelerate(function: F, /) -> F:
     """Puts the fast path of its name in front of a Python function."""
@@ -214,6 +222,11 @@ def check_domains() -> None:
 def declare_in_place(refuse: object) -> None:
     """
     Sets what is called with x, a result and the operator where x += y cannot write it.
+    """
+
+def use_operator_refusal(function: Any) -> None:
+    """
+    Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
     """
 
 def declare_symbol(name: str, function: Any) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias
 from suanzi import _core
 from suanzi._core import DType as DType
 from suanzi._hints import nearest, shown
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
 DTypeLike: TypeAlias = Any
 """What :func:`dtype` accepts: a DType, a name, a NumPy or framework dtype, a Python type."""
@@ -223,9 +223,9 @@ def _from_name(name: str, document: str | None) -> DType:
         return _ALIASES[key]
     if key in _AMBIGUOUS:
         raise InvalidArgument(f"dtype: {name!r} is {_AMBIGUOUS[key]}.")
-    raise InvalidArgument(
-        f"dtype: {name!r} is not a dtype.{nearest(key, _ALIASES)} `suanzi dtypes` lists them all."
-    )
+    words = f"dtype: {name!r} is not a dtype."
+    ask = "`suanzi dtypes` lists them all."
+    raise InvalidArgument(OnDemand(lambda: f"{words}{nearest(key, _ALIASES)} {ask}"))
 
 
 def _from_framework(x: object) -> DType:

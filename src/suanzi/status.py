@@ -30,12 +30,6 @@ class Status(IntEnum):
     AXIS_ARGUMENT = 8
 
 
-class StatusError(Exception):
-    """The base of every error suanzi raises on purpose."""
-
-    status: ClassVar[Status]
-
-
 class OnDemand:
     """A message that is written when it is read: who catches an error seldom reads it.
 
@@ -62,15 +56,21 @@ class OnDemand:
 _plain_args: Any = BaseException.__dict__["args"]
 
 
-class TypeMismatch(StatusError, TypeError):
-    """Dtypes that do not go together, or that an operator does not take."""
+class StatusError(Exception):
+    """The base of every error suanzi raises on purpose."""
 
-    status = Status.TYPE_MISMATCH
+    status: ClassVar[Status]
 
     def _written(self) -> tuple[Any, ...]:
         return tuple(str(x) if type(x) is OnDemand else x for x in _plain_args.__get__(self))
 
     args = property(_written, _plain_args.__set__)
+
+
+class TypeMismatch(StatusError, TypeError):
+    """Dtypes that do not go together, or that an operator does not take."""
+
+    status = Status.TYPE_MISMATCH
 
 
 class DimensionsMismatch(StatusError, ValueError):

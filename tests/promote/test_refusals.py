@@ -11,6 +11,7 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.dtypes import DTYPES
 from suanzi.promote import fixes, questions
 
 FLOATS, INTEGERS = sz.tensor([1.0]), sz.tensor([1], sz.uint16)
@@ -90,3 +91,73 @@ def test_an_error_that_is_kept_keeps_no_tensor() -> None:
         kept = error.with_traceback(None)
     assert _core.pool_info()["storages"] == before
     assert FIX in str(kept)
+
+
+OPERATORS = ("add", "true_divide", "exp", "bitwise_or", "less", "reciprocal", "bitwise_not", "max")
+UNARY = ("exp", "reciprocal", "bitwise_not")
+
+
+def said(call: Callable[[], Any]) -> tuple[type, str] | None:
+    try:
+        call()
+    except sz.StatusError as error:
+        return type(error), str(error)
+    return None
+
+
+@pytest.mark.parametrize("rules", sz.rule_sets())
+def test_the_core_refuses_what_python_refuses(rules: str) -> None:
+    """Arguments by name are Python's affair; by place, what was refused before is the core's."""
+    dtypes = [d for d in DTYPES if d.kind not in ("quantized", "char")]
+    refused = 0
+    with sz.promotion(rules):
+        for a in dtypes:
+            for b in dtypes[::3]:
+                x, y = sz.zeros((2,), a), sz.zeros((), b)
+                for name in OPERATORS:
+                    named = {"x": x, "y": y} if name not in UNARY else {"x": x}
+                    function = getattr(sz, name)
+                    by_name = said(lambda f=function, n=named: f(**n))  # type: ignore[misc]
+                    by_place = said(lambda f=function, n=named: f(*n.values()))  # type: ignore[misc]
+                    assert by_name == by_place, (name, a, b)
+                    refused += by_name is not None
+                first = said(lambda q=(x, y): sz.result_type(*q, op="sub"))  # type: ignore[misc]
+                again = said(lambda q=(x, y): q[0] - q[1])  # type: ignore[misc]
+                if first is not None:
+                    assert again is not None
+                    assert again[1].endswith(first[1].removeprefix("sub: "))
+    assert refused > 50
+
+
+def test_what_one_operator_refuses_is_not_its_class() -> None:
+    """Table 66 has no bool for reciprocal; quotients of two have one."""
+    flag = sz.tensor([True])
+    for _ in range(2):
+        assert said(lambda: sz.reciprocal(flag)) is not None
+        assert sz.true_divide(flag, flag).dtype == sz.float32
+
+
+def test_a_refusal_says_which_operator_was_called() -> None:
+    x, y = sz.tensor([1.0]), sz.tensor([2.0])
+    for _ in range(2):
+        for name in ("bitwise_and", "bitwise_or"):
+            assert str(caught(lambda n=name: getattr(sz, n)(x, y))).startswith(name)  # type: ignore[misc]
+
+
+def test_names_that_are_no_dtype_are_looked_for_when_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from suanzi import dtypes
+
+    asked: list[Any] = []
+    monkeypatch.setattr(dtypes, "nearest", lambda *words: asked.append(words) or " Near.")
+    calls: list[Callable[[], Any]] = [
+        lambda: sz.dtype("flot32"),
+        lambda: sz.cast(FLOATS, "flot32"),
+        lambda: sz.zeros((2,), "flot32"),
+        lambda: sz.argmax(FLOATS, dtype="flot32"),
+    ]
+    for call in calls:
+        with pytest.raises(sz.InvalidArgument) as found:
+            call()
+        assert not asked
+        assert "'flot32' is not a dtype. Near. `suanzi dtypes`" in str(found.value)
+        asked.clear()

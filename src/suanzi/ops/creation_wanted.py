@@ -13,7 +13,7 @@ from suanzi.device import Device, DeviceProvider, create, provider_of, upload
 from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
 from suanzi.layout import Layout, LayoutType, strides_of
 from suanzi.registry import Operator
-from suanzi.resolve.arguments import Number, dtype_error, real_values
+from suanzi.resolve.arguments import Number, dtype_error, in_name_of, real_values
 from suanzi.resolve.elementwise import plain_operand
 from suanzi.resolve.scalars import check_alive, integer_argument, shape_argument
 from suanzi.shapes import bounded
@@ -114,7 +114,7 @@ def dtype_argument(op: Operator, x: DTypeLike) -> DType:
         found = dtype(x)
     except StatusError as error:
         kind = dtype_error(op) if isinstance(error, TypeMismatch) else error.__class__
-        raise kind(f"{op.title}: {error}{hint}") from None
+        raise in_name_of(op, error, kind, hint) from None
     if found not in op.dtypes:
         if found.kind == "quantized":
             hint = " sz.create_quant_tensor makes quantised tensors."

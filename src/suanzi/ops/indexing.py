@@ -8,7 +8,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, dtype, int8, int32, int64, uint8, uint64
 from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import real_values, tensor_argument
+from suanzi.resolve.arguments import in_name_of, real_values, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
@@ -232,7 +232,7 @@ def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Ten
     try:
         made_of = _dtype(wanted)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
+        raise in_name_of(op, error) from None
     if made_of not in (int32, int64):
         raise TypeMismatch(f"{op.title}: dtype is {made_of}; it must be int32 or int64.")
     size = x.shape[where]

@@ -27,7 +27,7 @@ from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
 from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
-from suanzi.resolve.arguments import dtype_error, real_argument
+from suanzi.resolve.arguments import dtype_error, in_name_of, real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import flag_argument, integer_argument, shape_argument
@@ -242,7 +242,7 @@ def _converted(op: Operator, x: Tensor, target: Any) -> Tensor:
     try:
         wanted = dtype(target)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
+        raise in_name_of(op, error) from None
     known = wanted in op.dtypes and x.dtype.kind in NUMERIC_KINDS
     if not known or kind_rank(x.dtype.kind) > kind_rank(wanted.kind):
         raise TypeMismatch(

@@ -25,6 +25,7 @@ from suanzi.registry import (
 )
 from suanzi.resolve.arguments import (
     as_operand,
+    in_name_of,
     is_gradient,
     real_argument,
     real_values,
@@ -76,7 +77,7 @@ def cast(
     try:
         target = dtype(type)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
+        raise in_name_of(op, error) from None
     if target is not input.dtype and char in (input.dtype, target):
         raise TypeMismatch(
             f"{op.title}: input is {input.dtype}, which does not convert to {target}; only numbers "

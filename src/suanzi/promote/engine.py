@@ -116,7 +116,7 @@ def _remember(result: Answer) -> None:
     """
     rules, op = result.rules, result.operator
     alike = len({o.code for o in result.operands}) == 1
-    if (len(result.operands) > 2 and not alike) or result.dtype is None:
+    if len(result.operands) > 2 and not alike:
         return
     if result.layer is Layer.EXACT:
         return
@@ -128,9 +128,14 @@ def _remember(result: Answer) -> None:
         known_int = o.kind == "int" and o.value is not None
         if known_int and rules.overflow == "refuse" and o.value not in _FITS_EVERYWHERE:
             return
+    if result.dtype is None and op.name == "reciprocal":  # which refuses more than its class
+        return
     a, b = result.operands[0].code, result.operands[-1].code
     for x, y in ((a, b), (b, a)):
-        rules._remember(op.operator_class, x, y, result.dtype)
+        if result.dtype is None:
+            rules._remember_refusal(op.operator_class, x, y)
+        else:
+            rules._remember(op.operator_class, x, y, result.dtype)
 
 
 class _Refused(Exception):

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, dtype
+from suanzi.dtypes import DTYPES, DType, DTypeLike, dtype
 from suanzi.status import InvalidArgument, TypeMismatch
 
 NumberKind: TypeAlias = Literal["bool", "int", "float", "complex"]
@@ -90,6 +90,16 @@ class Operand:
         from suanzi.promote.values import show
 
         return show(self.value)
+
+
+def operand_of_code(code: int) -> Operand:
+    """Return the tensor or 0-d tensor of a row in the native rule table.
+
+    >>> operand_of_code(Operand(Role.ZERO_DIM, dtype("i8")).code)
+    Operand(role=<Role.ZERO_DIM: '0-d tensor'>, dtype=suanzi.int8, kind=None, value=None)
+    """
+    role = Role.TENSOR if code < _core.ZERO_DIM_BASE else Role.ZERO_DIM
+    return Operand(role, DTYPES[code % _core.ZERO_DIM_BASE])
 
 
 def _tensor(x: Any) -> Operand | None:

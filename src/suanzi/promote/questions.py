@@ -7,13 +7,13 @@ little, and two dtypes, or a dtype and a number, are answered by the native tabl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, dtype
 from suanzi.promote.context import rules_in_force
 from suanzi.promote.library import rule_set, rule_sets
-from suanzi.promote.operands import ZeroDim
+from suanzi.promote.operands import ZeroDim, operand_of_code
 from suanzi.promote.operators import AS_TYPED, OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
@@ -176,7 +176,7 @@ def _answer(
     if not operands:
         raise InvalidArgument(f"{who}: there is no operand; give at least one.")
     asked = rules_in_force(rules)
-    # The native table keeps answers, but no refusals.
+    # The native table keeps no refusals of operators that have rules of their own.
     key = op, operands
     known = len(operands) <= 2 and (op is None or isinstance(op, str | OperatorClass))
     known = known and all(type(x) is DType or type(x) is ZeroDim for x in operands)
@@ -197,6 +197,20 @@ def _dtype_of(found: Answer) -> DType:
 def refused(found: Answer, who: str = "") -> TypeMismatch:
     """Return the error for a refusal; its message is written when it is read."""
     return TypeMismatch(OnDemand(lambda: refusal(found, who)))
+
+
+def _refuse(rules: RuleSet, op: Any, codes: list[int]) -> NoReturn:
+    """Raise for dtypes that the native table knows to be refused; its message is found anew."""
+
+    def write() -> str:
+        from suanzi.promote.engine import answer
+
+        return refusal(answer([operand_of_code(code) for code in codes], rules, op))
+
+    raise TypeMismatch(OnDemand(write))
+
+
+_core.use_refusal(_refuse)
 
 
 # The sentence is expensive, because the fix is searched for; a refusal that comes back is not, nor

@@ -18,6 +18,7 @@ from suanzi.standard import interface, interfaces
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
+    OnDemand,
     Status,
     StatusError,
     TypeMismatch,
@@ -130,6 +131,13 @@ def dtype_error(op: Operator) -> type[StatusError]:
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
     return TypeMismatch
+
+
+def in_name_of(
+    op: Operator, error: StatusError, kind: type[StatusError] | None = None, hint: str = ""
+) -> StatusError:
+    """Return an error as an operator's; what it says is put together when it is read."""
+    return (kind or error.__class__)(OnDemand(lambda: f"{op.title}: {error}{hint}"))
 
 
 def is_gradient(gradient: DType, of: DType) -> bool:

@@ -17,10 +17,10 @@ from suanzi._hints import shown
 from suanzi.dtypes import DType, float32, iinfo, part
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
-from suanzi.promote.operands import operand
-from suanzi.promote.questions import refusal, refused
+from suanzi.promote.operands import operand, operand_of_code
+from suanzi.promote.questions import refusal
 from suanzi.promote.rules import RuleSet
-from suanzi.registry import Operator
+from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.arguments import (
     Number,
     dtype_error,
@@ -29,7 +29,7 @@ from suanzi.resolve.arguments import (
     shape_error,
 )
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DivisionByZero, InvalidArgument, StatusError, TypeMismatch
+from suanzi.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT = 1, 2
@@ -87,8 +87,25 @@ def refusal_error(op: Operator, found: Answer) -> StatusError:
 
     It is TypeMismatch, or under `strict` what the clause lists: concat has no status for dtypes.
     """
-    error = object_error(op) if found.rules.clause_statuses else TypeMismatch
-    return refused(found, op.title) if error is TypeMismatch else error(refusal(found, op.title))
+    return _refusal_class(op, found.rules)(OnDemand(lambda: refusal(found, op.title)))
+
+
+def _refusal_class(op: Operator, rules: RuleSet) -> type[StatusError]:
+    return object_error(op) if rules.clause_statuses else TypeMismatch
+
+
+def _refuse(rules: RuleSet, name: str, codes: list[int]) -> NoReturn:
+    """Raise for tensors that the native table knows to be refused; its message is found anew."""
+    op = REGISTRY[name]
+
+    def write() -> str:
+        operands = [operand_of_code(code) for code in codes]
+        return refusal(answer(operands, rules, name), op.title)
+
+    raise _refusal_class(op, rules)(OnDemand(write))
+
+
+_core.use_operator_refusal(_refuse)
 
 
 def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:
