@@ -257,16 +257,14 @@ def test_integers_must_fit(dtype: sz.DType) -> None:
 def test_tensors_and_arrays_convert_as_a_cast_does() -> None:
     numbers = [d for d in ALL if d.kind not in ("char", "quantized")]
     for a, b in itertools.product(numbers, repeat=2):
-        source = _core.cast(sz.tensor([0.3, 1.7, -2.0, 300.0], sz.float64), a, False)
-        x = sz.tensor([1, 1, 1, 1], b)
+        whole = {a.kind, b.kind} <= {"int", "uint"}  # what does not fit is refused: test_in_place
+        source = _core.cast(sz.tensor([0.3, 1.7, -2.0, 300.0][: 2 if whole else 4]), a, False)
+        x = sz.tensor([1] * source.size, b)
         if a.kind == "complex" and b.kind != "complex":
-            for key in (..., [0, 1, 2, 3]):
-                with pytest.raises(sz.TypeMismatch, match=f"the value is {a} and the tensor {b}"):
-                    x[key] = source
+            with pytest.raises(sz.TypeMismatch, match=f"the value is {a} and the tensor {b}"):
+                x[:] = source
             continue
-        if {a.kind, b.kind} <= {"int", "uint"}:  # what does not fit is refused: test_in_place.py
-            source = sz.zeros((4,), a)
-        for key in (np.s_[:], np.s_[::-1], [0, 1, 2, 3]):
+        for key in (np.s_[:], np.s_[::-1], [0, 1, 2, 3][: source.size]):
             x[key] = source
             same(x[key], raw(_core.cast(source, b, False)))
     x = sz.tensor([0, 0])
