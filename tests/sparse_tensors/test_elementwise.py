@@ -398,3 +398,11 @@ class TestDispatch:
 
     def test_shapes_of_the_cases_are_all_there(self) -> None:
         assert {len(s) for s in SHAPES} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("op", ["floordiv", "mul", "mod", "true_divide"])
+def test_nothing_repeated_to_a_huge_shape_costs_nothing(op: str) -> None:
+    for stored in ([0], [1]):
+        x = sz.to_sparse(sz.tensor(stored))
+        made = getattr(sz, op)(x, sz.empty((0, 2**62), sz.int64))
+        assert made.shape == (0, 2**62)

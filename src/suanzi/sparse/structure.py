@@ -134,6 +134,8 @@ def repeated(
     times = math.prod(n for n, m in zip(target, [1] * added + [*shape], strict=True) if n != m)
     entries = coordinates.shape[1] * times
     check_room(entries * 8 * (len(target) + 2), f"{entries} entries; repeat fewer")
+    if not entries:  # whatever the sizes: one of them may be more than NumPy counts to
+        return np.empty((len(target), 0), np.int64), np.empty(0, np.int64)
     origin = np.arange(coordinates.shape[1], dtype=np.int64)
     made = np.concatenate([np.zeros((added, len(origin)), np.int64), coordinates])
     for axis, size in enumerate(target):
