@@ -57,7 +57,7 @@ def test_calls_are_made_of_their_number_alone() -> None:
     assert some == [call_of(3, i) for i in range(300)]
     assert some != [call_of(4, i) for i in range(300)]
     assert {call.form for call in some} == {
-        "python", "interface", "symbol", "sparse", "quantised",
+        "python", "interface", "symbol", "in place", "sparse", "quantised",
     }  # fmt: skip
     assert {call_of(0, i).op for i in range(5000)} == set(NAMES)
 

@@ -21,16 +21,15 @@ import numpy as np
 import suanzi as sz
 from fuzzing.judging import LAPACK, bound, made, standard_names
 from fuzzing.making import (
-    FORMS,
     LAYOUTS,
     NAMES,
     ODD,
     RULES,
-    SYMBOLS,
     Call,
     Code,
     arguments_of,
     filled,
+    form_of,
     long_over,
     parameters_of,
 )  # fmt: skip
@@ -126,11 +125,10 @@ class Batch:
 
     @staticmethod
     def _family(random: Random, names: tuple[str, ...]) -> Family:
-        op, form = random.choice(names), random.choice(FORMS)
+        op = random.choice(names)
         if op in _LIBRARIES and random.random() < 0.75:
             op = random.choice(names)
-        if form == "symbol" and op not in SYMBOLS:
-            form = "python"
+        form = form_of(random, op)
         variants = []
         for _ in range(_VARIANTS):
             written = arguments_of(random, op, form)
@@ -140,7 +138,7 @@ class Batch:
             else:
                 known = list(parameters_of(op))
                 written = dict(sorted(written.items(), key=lambda item: known.index(item[0])))
-            if form == "symbol":
+            if form in ("symbol", "in place"):
                 written = dict(list(written.items())[:2])
             pairs = [_pair(op, x) for x in written.values()]
             variants.append(Variant(tuple(written), pairs))

@@ -12,13 +12,13 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 import suanzi as sz
-from fuzzing.making import SYMBOLS, Call, Code, parameters_of
+from fuzzing.making import IN_PLACE, SYMBOLS, Call, Code, parameters_of
 from fuzzing.oracle import disagreement
 from suanzi import _core, interface
 from suanzi.conformance.subjects.suanzi_adapter import create
@@ -71,7 +71,7 @@ def _verdict(call: Call) -> str:
     for name, raw in before.items():
         if _raw(arguments[name]) != raw:
             raise Found("changed", f"{name} has other elements after the call")
-    if call.form == "symbol":
+    if call.form in ("symbol", "in place"):
         return how  # Python may have an answer of its own, to another question
     whole = all(_is_plain(value) for value in call.arguments.values())
     if not whole:  # an iterator, say, is used up
@@ -139,7 +139,7 @@ def outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
 
 def is_pythons(error: Exception, form: str, args: Iterable[Any]) -> bool:
     """Say whether Python or another library answers: no symbol for these, or no operand of ours."""
-    if form != "symbol":
+    if form not in ("symbol", "in place"):
         return False
     ours = any(isinstance(x, sz.Tensor | sz.SparseTensor) for x in args)
     return not ours or isinstance(error, TypeError | AttributeError)
@@ -175,6 +175,8 @@ def bound(op: str, form: str) -> tuple[Callable[..., Any], list[str]]:
     placed = [n for n, p in parameters_of(op).items() if p.kind is not p.KEYWORD_ONLY]
     if form == "symbol":
         return getattr(operator, SYMBOLS[op]), placed[:2]
+    if form == "in place":
+        return partial(_in_place, getattr(operator, IN_PLACE[op])), placed[:2]
     return getattr(sz, op), placed
 
 
@@ -186,7 +188,17 @@ def _bound(call: Call, arguments: Mapping[str, Any]) -> tuple[Any, list[Any], di
         if name not in rest:
             break
         args.append(rest.pop(name))
-    return function, args, {} if call.form == "symbol" else rest
+    return function, args, {} if call.form in ("symbol", "in place") else rest
+
+
+def _in_place(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Compute into a copy that lies as x does; where y is x, from the same memory, backwards."""
+    if not isinstance(x, sz.Tensor) or len(x.storage.memory) > _COMPARED:
+        return function(x, y)
+    base = _core.empty((len(x.storage.memory) // x.dtype.itemsize,), x.dtype)
+    base.storage.memory[:] = x.storage.memory[: len(base.storage.memory)]
+    copy = _core.view(base, x.offset, x.shape, x.strides)
+    return function(copy, copy[::-1] if y is x and x.ndim else y)
 
 
 # ---- comparisons -------------------------------------------------------------------------------

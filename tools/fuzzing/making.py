@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,7 +22,9 @@ from suanzi.conformance.model.data import special, tensor
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.registry import REGISTRY
 
-FORMS = ("python", "python", "python", "interface", "symbol", "sparse", "quantised")
+FORMS = (
+    "python", "python", "python", "interface", "symbol", "in place", "sparse", "quantised",
+)  # fmt: skip
 NAMES = tuple(sorted(REGISTRY.keys() - {"destroy"}))  # which leaves nothing to call twice
 RULES = tuple(sorted(sz.rule_sets()))
 LAYOUTS = ("dense", "dense", "columns", "gaps", "reversed", "offset", "repeated")
@@ -32,6 +35,11 @@ SYMBOLS = {
     "greater_equal": "ge", "matmul": "matmul", "abs": "abs", "bitwise_not": "invert",
     "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
 }  # fmt: skip
+IN_PLACE = {
+    op: f"i{name.rstrip('_')}"
+    for op, name in SYMBOLS.items()
+    if hasattr(operator, f"i{name.rstrip('_')}")
+}
 _MOST = 1 << 18
 """Elements of a tensor."""
 _SHAPES = frozenset("shape dims size input_shape split_sizes".split())
@@ -87,15 +95,20 @@ def call_of(seed: int, index: int, names: tuple[str, ...] = NAMES) -> Call:
     """
     random = Random(f"{seed}/{index}")
     op = random.choice(names)
-    form = random.choice(FORMS)
-    if form == "symbol" and op not in SYMBOLS:
-        form = "python"
+    form = form_of(random, op)
     arguments = arguments_of(random, op, form)
     return Call(
         op, form, random.choice(RULES), arguments, random.random() < 0.2,
         random.choice(("threads", "level", "blocks", "numpy", "numpy", "interface")),
         random.getrandbits(32),
     )  # fmt: skip
+
+
+def form_of(random: Random, op: str) -> str:
+    """Return a form that an operator has."""
+    form = random.choice(FORMS)
+    known = {"symbol": SYMBOLS, "in place": IN_PLACE}.get(form)
+    return form if known is None or op in known else "python"
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from fuzzing.judging import Finding, verdict
-from fuzzing.making import SYMBOLS, Call, Code, parameters_of
+from fuzzing.making import IN_PLACE, SYMBOLS, Call, Code, parameters_of
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.running.process import Backend
 from suanzi.conformance.running.reproduction import reproduction
@@ -70,7 +70,7 @@ def shrunk(call: Call, kind: str, seconds: float = 60) -> Call:
 
 
 def _simpler(call: Call) -> Iterator[Call]:
-    if call.form != "python" and call.form != "symbol":
+    if call.form not in ("python", "symbol", "in place"):
         yield replace(call, form="python")
     if call.rules != "cann":
         yield replace(call, rules="cann")
@@ -184,9 +184,10 @@ def _written(call: Call) -> str:
 
     lines += [f"{name} = {text(value)}" for name, value in call.arguments.items()]
     names = ", ".join(f"{name}={name}" for name in call.arguments)
-    if call.form == "symbol":
+    if call.form in ("symbol", "in place"):
         lines.insert(0, "import operator")
-        made = f"operator.{SYMBOLS[call.op]}({', '.join(list(call.arguments)[:2])})"
+        symbol = (SYMBOLS if call.form == "symbol" else IN_PLACE)[call.op]
+        made = f"operator.{symbol}({', '.join(list(call.arguments)[:2])})"
     elif call.form == "interface":
         lines.insert(2, "from suanzi import interface")
         made = f"interface.op_{call.op}({names})"
