@@ -124,3 +124,11 @@ def test_the_library_itself_breaks_none(op: str, tmp_path: Path) -> None:
     found = outcomes(tmp_path, op)
     assert set(found.values()) <= {"passed", "skipped"}, found
     assert sum(outcome == "passed" for outcome in found.values()) >= 5
+
+
+def test_a_sparse_operand_is_made_by_the_library(whole: str) -> None:
+    run = check(whole, ops=["size", "less"], dtypes=["float32"], groups=["strided"], jobs=1)
+    found = {r.id.rpartition("/")[2]: r for r in run.results if "sparse" in r.id}
+    assert found["sparse-COO"].reading == "E135: one interface for dense and sparse tensors"
+    assert found["sparse-COO-and-dense"].outcome == "passed"
+    assert {r.outcome for r in found.values()} == {"passed", "skipped"}

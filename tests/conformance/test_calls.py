@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from suanzi.conformance.cases import cases
 from suanzi.conformance.judging.calls import call_of, operands_of, written
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.case import Case, Output
@@ -14,6 +15,11 @@ from suanzi.conformance.subjects.wire import Data
 
 def case(op: str, **given: object) -> Case:
     return Case(op, "plain", "float32", "made", given, lambda: ())
+
+
+def test_several_calls_are_told_step_by_step() -> None:
+    case = next(c for c in cases("wrap_tensor") if c.steps and c.dtype == "int32")
+    assert "; y = wrap_tensor(dtype='int32', shape=[3, 5], values=x); y is read; " in call_of(case)
 
 
 def test_the_operands_of_each_wrong_element() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suanzi.conformance.judging.judge import show
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, encode, real
-from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Shaped
+from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Ref, Shaped
 from suanzi.standard import Interface
 
 _FIRST = 5
@@ -44,9 +44,33 @@ def call_of(case: Case) -> str:
     >>> call_of(Case("zeros", "status", "any", "negative", given, lambda: ()))
     "zeros(shape=[-1], dtype='int8')"
     """
-    given = ", ".join(f"{name}={_written(value)}" for name, value in case.arguments.items())
-    text = f"{case.op}({given})"
+    if case.steps:
+        text = "; ".join(map(_step, case.steps))
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    text = _call(case.op, case.arguments)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
+
+
+def _call(op: str, arguments: Mapping[str, Any]) -> str:
+    return f"{op}({', '.join(f'{name}={_written(x)}' for name, x in arguments.items())})"
+
+
+def _step(step: Sequence[Any]) -> str:
+    """Return a step of several in a few words.
+
+    >>> _step(["call", "duplicate", {"input": Ref("x")}, ["y"]])
+    'y = duplicate(input=x)'
+    """
+    word, name, *more = step
+    if word == "make":
+        return f"{name} = {_written(more[0])}"
+    if word == "write":
+        return f"{_written(more[0])} is written to {name}"
+    if word == "read":
+        return f"{name} is read"
+    given, results = more
+    call = _call(name, given)
+    return f"{', '.join(results)} = {call}" if results else call
 
 
 def operands_of(case: Case, shape: Sequence[int]) -> Callable[[int], str] | None:
@@ -101,6 +125,8 @@ def _written(x: Any) -> str:
         return _tensor(x)
     if isinstance(x, Bytes):
         return f"{x.size} bytes"
+    if isinstance(x, Ref):
+        return x.name
     if isinstance(x, Shaped):
         return f"{list(x.dims)} min2maj {list(x.min2maj)}"
     if isinstance(x, list | tuple):

@@ -9,6 +9,9 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from suanzi.conformance.model.data import tensor
 from suanzi.conformance.subjects.c_arguments import Arguments
 from suanzi.conformance.subjects.c_memory import (
     Held,
@@ -35,9 +38,20 @@ class Keeping:
         self._held: list[Held] = []
 
     def create(self, data: Data) -> Held:
-        """Return a tensor in memory of the kit."""
+        """Return a tensor in memory of the kit, or a sparse one that the library makes itself."""
+        if data.sparse == "COO" and "create_sparse_tensor" in self._adapter.mapping:
+            return self._sparse(data)
         check_layout(data)
         return Held(self._memory.tensor("a tensor of a step before", data), data.dtype, data.shape)
+
+    def _sparse(self, data: Data) -> Held:
+        made, status = self._adapter.called("create_sparse_tensor", coordinates(data))
+        self._calls.append(made)
+        if status != "SUCCESS":
+            raise Broken(f"op_create_sparse_tensor, for a sparse operand: {status}")
+        handle = ctypes.c_void_p.from_address(made.cells["output"][0]).value
+        self._held.append(Held(handle, data.dtype, data.shape))
+        return self._held[-1]
 
     def read(self, x: Any) -> Any:
         """Return a tensor as data."""
@@ -99,6 +113,20 @@ class Keeping:
             if any(one.owns(handle) or one.owns(storage) for one in memories):
                 continue
             self._adapter.destroyed(ctypes.addressof(ctypes.c_void_p(handle)))
+
+
+def coordinates(data: Data) -> dict[str, Any]:
+    """Return the arguments of create_sparse_tensor for what is not zero in a tensor."""
+    size = ITEMSIZE[data.dtype]
+    elements = [data.raw[i : i + size] for i in range(0, len(data.raw), size)]
+    kept = [(i, x) for i, x in enumerate(elements) if any(x)]
+    flat = [i for at, _ in kept for i in np.unravel_index(at, data.shape)]
+    return {
+        "dtype": data.dtype,
+        "shape": list(data.shape),
+        "indices": tensor("int64", [int(i) for i in flat], (len(kept), len(data.shape))),
+        "values": Data(data.dtype, (len(kept),), b"".join(x for _, x in kept)),
+    }
 
 
 def _alive(x: Any) -> Any:

@@ -16,6 +16,7 @@ import operator
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TextIO
 
@@ -153,9 +154,29 @@ def _words(adapter: Any, name: str) -> dict[str, str]:
 def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     """Make one call, or several steps, and return the answer as JSON has it."""
     if "steps" in question:
-        return _stepped(adapter, question)
+        return _kept(adapter, lambda live: _steps(live, question))
     try:
         given = wire.from_json(question["arguments"])
+    except Exception as error:
+        return {"broken": f"create: {_said(error)}", "trace": _trace()}
+    if any(getattr(x, "sparse", None) for x in given.values()):
+        return _kept(adapter, lambda live: _one_call(live, question, given))
+    return _one_call(adapter, question, given)
+
+
+def _kept(adapter: Any, calls: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Make calls whose tensors live through several, if an adapter tells these apart."""
+    if not _has(adapter, "keeping"):
+        return calls(adapter)
+    live = adapter.keeping()
+    try:
+        return calls(live)
+    finally:
+        live.close()
+
+
+def _one_call(adapter: Any, question: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    try:
         made = {name: _made(adapter, value) for name, value in given.items()}
     except wire.Unsupported as error:
         return _unsupported(error)
@@ -187,28 +208,24 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
 def _changed(adapter: Any, given: dict[str, Any], made: dict[str, Any]) -> str | None:
     """Return the name of a tensor that is no longer what it was made of."""
     for name, data in given.items():
-        if isinstance(data, wire.Data) and _read(adapter, made[name]).raw != data.raw:
+        if not isinstance(data, wire.Data):
+            continue
+        try:
+            now = _read(adapter, made[name]).raw
+        except wire.Unsaid:  # as C of a sparse tensor
+            continue
+        if now != data.raw:
             return name
     return None
 
 
-def _stepped(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """Go through the steps of a case, and return what was read; a call that fails ends them."""
-    if question.get("rules") and hasattr(adapter, "use_rules"):
-        adapter.use_rules(question["rules"])
-    if not _has(adapter, "keeping"):
-        return _steps(adapter, question)
-    live = adapter.keeping()
-    try:
-        return _steps(live, question)
-    finally:
-        live.close()
-
-
 def _steps(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
+    """Go through the steps of a case, and return what was read; a call that fails ends them."""
     tensors: dict[str, Any] = {}
     given: list[Any] = []
     try:
+        if question.get("rules") and hasattr(adapter, "use_rules"):
+            adapter.use_rules(question["rules"])
         for word, name, *more in wire.from_json(question["steps"]):
             if word == "make":
                 tensors[name] = adapter.create(more[0])
