@@ -396,7 +396,8 @@ def _case(op: str, status: Status) -> Case:
         return Case(op, "status", "any", status.name, given, lambda: Check("succeeds", {}))
     skip = None if changed else NEVER.get((op, status)) or _UNTRIED[status]
     instead: Outputs | None = None
-    if status is _TM and given.get("x") in (signal(), real(), truth()):
+    more = given.get("x") in (signal(), real()) or truth() in given.values()
+    if status is _TM and more:
         # Who has no status codes may take more dtypes than the clause: it answers in good faith.
         instead = tuple(Check("succeeds", {}) for _ in interfaces()[op].outputs)
     if status is Status.INVALID_ARGUMENT and REGISTRY[op].domain is not None:
