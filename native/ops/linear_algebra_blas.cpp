@@ -82,10 +82,11 @@ bool prepare_blas() {
   return the_blas.available;
 }
 
-bool begin_blas() {
+bool begin_blas(bool keeps_single) {
   bool limited = memory_is_limited();
   if (limited && !has_call_room(Library::scipy, running == 0)) return false;
   take_turns = limited && !has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count()));
+  if (!keeps_single) return true;
   if (!set_threads) {
     call_limit(Py_True);
     return true;
@@ -96,7 +97,8 @@ bool begin_blas() {
   return true;
 }
 
-void end_blas() {
+void end_blas(bool keeps_single) {
+  if (!keeps_single) return;
   if (!set_threads) return call_limit(Py_False);
   if (--running == 0 && threads_before != 1) set_threads(threads_before);
 }

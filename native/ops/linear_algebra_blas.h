@@ -25,8 +25,12 @@ const Blas& blas() noexcept;
 bool prepare_blas();
 // While products run, BLAS must not use threads of its own: they would be too many, and would have a
 // say in the order of summation.
-// False where there is no memory for it: then nothing has begun.
-bool begin_blas();
-void end_blas();
+// False where there is no memory for it: then nothing has begun. Without `keeps_single`, BLAS is left as it is, for
+// what it computes on one thread anyway: to set the number takes as long as a small product.
+bool begin_blas(bool keeps_single = true);
+void end_blas(bool keeps_single = true);
+
+// OpenBLAS multiplies with threads from 2^18 multiplications on.
+inline constexpr double single_work = 1 << 17;
 
 }  // namespace suanzi

@@ -120,14 +120,15 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   if (size == 0) return made;
   Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
   bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
-  p.by_blas = p.by_blas && begin_blas();  // without it our own kernels are slower, but there
+  bool keeps_single = p.work() > single_work;
+  p.by_blas = p.by_blas && begin_blas(keeps_single);  // without it our own kernels are slower, but there
   bool good;
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
     good = run_product(p);
     if (state) PyEval_RestoreThread(state);
   }
-  if (p.by_blas) end_blas();
+  if (p.by_blas) end_blas(keeps_single);
   if (!good) {
     Py_DECREF(made);
     return PyErr_NoMemory();

@@ -61,9 +61,9 @@ struct Product {
   bool is_of_matrices() const { return m > 1 && n > 1; }
   // Below, a call of BLAS costs more than it saves.
   bool wants_blas() const {
-    bool floating = way.kernel >= Sum::f32, wider = way.kernel > Sum::f32;
-    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX &&
-           work() > (wider ? 1 << 13 : 1 << 15);
+    bool floating = way.kernel >= Sum::f32;
+    double least = way.kernel == Sum::f32 ? 1 << 15 : way.kernel == Sum::f64 ? 1 << 13 : 1 << 9;
+    return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > least;
   }
 };
 
