@@ -26,7 +26,7 @@ tensors
 sparse
 resolve quantized libraries
 ops
-sparse.forms subscripts saving
+sparse.forms subscripts saving safetensors
 suanzi _former_names _attributes
 interface
 conformance.subjects.wire conformance

@@ -56,7 +56,7 @@ def save(
     if any(is_destroyed(t) for t in named.values()):
         raise UninitializedObject("save: a tensor was destroyed.")
     if isinstance(file, str | bytes | PathLike):
-        _replace(os.fsdecode(file), lambda whole: save(whole, tensors))
+        replace(os.fsdecode(file), lambda whole: save(whole, tensors))
         return
     if not hasattr(file, "write"):
         raise TypeMismatch(f"save: {file!r} is neither a path nor a file open for writing.")
@@ -90,7 +90,7 @@ def _write_sparse(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any
     return {"layout": layout, "shape": shape, "parts": described}
 
 
-def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
+def replace(path: str, write: Callable[[BinaryIO], None]) -> None:
     """Write a file that stays as it was until the new one is whole."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
