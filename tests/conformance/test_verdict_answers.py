@@ -84,7 +84,8 @@ TWO = ([ONE[0], ONE[0]],)
         (TWO, x(), "y: float32 [1] of 1 is not a sequence of 2"),
         (TWO, tensor("int8", [1, 2, 3, 4, 5, 6]),
          "y: int8 [6] of 1, 2, 3, 4, 5, ... is not a sequence of 2"),
-        (TWO, tensor("int8", [1, 2, 3, 4, 5]), "y: int8 [5] of 1, 2, 3, 4, 5 is not a sequence of 2"),
+        (TWO, tensor("int8", [1, 2, 3, 4, 5]),
+         "y: int8 [5] of 1, 2, 3, 4, 5 is not a sequence of 2"),
         (TWO, tensor("int8", []), "y: int8 [0] is not a sequence of 2"),
     ],
 )  # fmt: skip
