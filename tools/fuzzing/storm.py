@@ -161,7 +161,7 @@ class Storm:
         lines = [
             f"{n:12} {name}" for name, n in total.most_common() if n and not name.startswith("sz.")
         ]
-        words = [f"{name[3:]} {n}" for name, n in sorted(total.items()) if name.startswith("sz.")]
+        words = [f"{name} {total[f'sz.{name}']}" for name in self.names]
         lines += ["", "calls of each operator:"]
         lines += [", ".join(words[i : i + 6]) for i in range(0, len(words), 6)]
         return "\n".join(lines)
