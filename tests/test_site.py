@@ -27,6 +27,7 @@ WRITTEN = {
     str(page.relative_to(ROOT / "docs")): page.read_text("utf-8")
     for page in (ROOT / "docs").rglob("*.md")
 }
+READMES = {page.name: page.read_text("utf-8") for page in ROOT.glob("README*.md")}
 # The pages of the site that are files of the root, as tools/docs_site/hook.py has them.
 COPIED = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
 MADE = pages()
@@ -116,9 +117,10 @@ def test_a_porting_guide_lists_every_difference(target: str) -> None:
     assert rows == len(found.differences)
 
 
-@pytest.mark.parametrize("path", WRITTEN)
+@pytest.mark.parametrize("path", [*WRITTEN, *READMES])
 def test_what_is_made_is_current(path: str) -> None:
-    assert WRITTEN[path] == fill(WRITTEN[path]), "run python tools/write_docs.py"
+    text = (WRITTEN | READMES)[path]
+    assert text == fill(text), "run python tools/write_docs.py"
 
 
 def test_every_mark_has_an_end_and_every_part_is_used() -> None:

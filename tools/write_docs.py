@@ -1,4 +1,4 @@
-"""Write what is made into the pages of docs/: ``python tools/write_docs.py``."""
+"""Write what is made into the READMEs and the pages of docs/: ``python tools/write_docs.py``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from docs_site.fragments import fill
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 if __name__ == "__main__":
-    for page in DOCS.rglob("*.md"):
+    for page in (*ROOT.glob("README*.md"), *(ROOT / "docs").rglob("*.md")):
         page.write_text(fill(page.read_text("utf-8")), "utf-8")

@@ -1,4 +1,4 @@
-"""What stands in the pages of docs/ between ``<!-- made: NAME ARGUMENTS -->`` and its end.
+"""What stands in READMEs and docs/ between ``<!-- made: NAME ARGUMENTS -->`` and its end.
 
 Interfaces are named, not linked: the reference is made with the site, which links them itself.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
+from docs_site.speed import slower, summary
 from suanzi._text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
@@ -251,5 +252,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "c-functions": c_functions,
     "source": declaration,
     "other-names": other_names,
+    "speed": summary,
+    "slower": slower,
 }
 """What a page can ask for, by name."""

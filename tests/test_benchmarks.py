@@ -1,0 +1,99 @@
+"""What benchmarks/all.py writes, and the tables that are made of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs_site import speed
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def runner() -> Any:
+    spec = importlib.util.spec_from_file_location("runner", ROOT / "benchmarks" / "all.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def row(case: str, ours: float, threads: int = 1, group: str = "large", **peers: float) -> Any:
+    times = {"suanzi": ours, **peers}
+    return {"file": "reduction", "group": group, "threads": threads, "case": case, "ns": times}
+
+
+def test_every_benchmark_is_run(runner: Any) -> None:
+    helpers = {"all", "measuring"}
+    files = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - helpers
+    assert set(runner.FILES) == files
+
+
+def test_what_is_measured_again_replaces_what_was(runner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    runner.write(path, [row("a", 1, NumPy=2), row("b", 1, NumPy=2)], "processor")
+    runner.write(path, [row("b", 4, NumPy=2), row("b", 4, threads=2, NumPy=2)], "wall")
+    found = json.loads(path.read_text("utf-8"))
+    assert [(r["case"], r["threads"], r["ns"]["suanzi"], r["run"]) for r in found["rows"]] == [
+        ("a", 1, 1, 0),
+        ("b", 1, 4, 1),
+        ("b", 2, 4, 1),
+    ]
+    assert [run["clock"] for run in found["runs"]] == ["processor", "wall"]
+    runner.write(path, [row("a", 3, NumPy=2)], "wall")
+    found = json.loads(path.read_text("utf-8"))
+    assert [run["clock"] for run in found["runs"]] == ["wall", "wall"], "the first has no row left"
+    assert [r["run"] for r in found["rows"]] == [1, 0, 0]
+
+
+def test_another_machine_keeps_nothing(runner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    runner.write(path, [row("a", 1, NumPy=2)], "wall")
+    text = path.read_text("utf-8").replace(f'"cores": {runner.machine()["cores"]}', '"cores": 9999')
+    path.write_text(text, "utf-8")
+    runner.write(path, [row("b", 1, NumPy=2)], "wall")
+    assert [r["case"] for r in json.loads(path.read_text("utf-8"))["rows"]] == ["b"]
+
+
+MACHINE = {"name": "Abacus", "architecture": "wood", "cores": 2, "level": "baseline"}
+RUN = {"date": "2026-01-02", "clock": "processor", "versions": {"suanzi": "1", "numpy": "2"}}
+
+
+def test_tables_are_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        row("fast", 10, NumPy=20, PyTorch=40),
+        row("slow", 10, NumPy=80, PyTorch=5),
+        row("fast", 10, threads=2, NumPy=30),
+        row("alone", 10, threads=2),
+    ]
+    found = {"machine": MACHINE, "runs": [RUN], "rows": rows}
+    monkeypatch.setattr(speed, "results", lambda: [found])
+    said = speed.summary()
+    assert "**Abacus**, 2 cores, wood, level `baseline`" in said
+    assert "2026-01-02, the processor's time: suanzi 1, NumPy 2" in said
+    line = next(line for line in said.splitlines() if line.startswith("| reductions"))
+    cells = ["2", "4 (2 to 8)", "1.4 (0.5 to 4)", "1", "3 (3 to 3)", "-", "0"]
+    assert line.split(" | ")[1:] == [*cells[:-1], f"{cells[-1]} |"]
+    assert "1.00 on 1 thread (2 rows), 3.00 on 2 threads (1 rows)" in said
+    listed = [line for line in speed.slower().splitlines() if "`reduction/large`" in line]
+    assert listed == ["| `reduction/large` | slow | 1 | 10 ns | 5 ns, PyTorch | 0.50 |"]
+    assert "规约" in speed.summary("zh")
+
+
+def test_reasons_are_by_machine() -> None:
+    here = row("sum float32, all", 1)
+    assert "float64" in speed.why(here, "aarch64")
+    assert speed.why(here, "x86_64") == "Not looked into"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "results").glob("*.json")))
+def test_every_measured_row_has_a_category(path: Path) -> None:
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    sorted_in = sum(len(speed.of(rows, pattern)) for pattern in speed.CATEGORIES)
+    assert sorted_in == len(rows)

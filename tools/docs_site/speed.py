@@ -1,0 +1,181 @@
+"""The tables of speed, made from the files that benchmarks/all.py writes: one for each machine."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from docs_site.markdown import table
+from suanzi._toml import tomllib
+
+BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+
+Row = dict[str, Any]
+
+CATEGORIES: dict[str, tuple[str, str]] = {
+    "elementwise/(small|mixed|same|half)": ("element-wise arithmetic", "逐元素算术"),
+    "elementwise/functions": ("functions", "函数"),
+    "elementwise/casts": ("casts", "类型转换"),
+    "reduction/": ("reductions, cumulative sums", "规约、累加和"),
+    "indexing/": ("indices, sorting, complex numbers", "索引、排序、复数"),
+    "transformation/": ("views, copies, movement", "视图、拷贝、搬移"),
+    "creation/(small|large|queries|ranges)": ("creation, queries", "创建、查询"),
+    "creation/random": ("random numbers", "随机数"),
+    "quantized/": ("quantised tensors", "量化张量"),
+    "sparse/": ("sparse tensors", "稀疏张量"),
+    "signal_interpolation/fourier": ("Fourier transforms", "傅里叶变换"),
+    "signal_interpolation/interpolation": ("interpolation", "插值"),
+    "linear_algebra_products/": ("products", "矩阵乘积"),
+    "linear_algebra_decompositions/": ("decompositions, norms", "矩阵分解、范数"),
+    "promotion/": ("promotion", "类型提升"),
+}
+"""What the rows of a table are called, in English and Chinese, by file and group."""
+
+OWN_LOOPS = (
+    "elementwise/(small|mixed|same|half|casts)",
+    "reduction/",
+    "indexing/",
+    "transformation/",
+)
+"""What suanzi computes in loops of its own."""
+
+WORDS = {
+    "en": ("rows", "threads", "1 thread", "the fastest peer", "below 1.0"),
+    "zh": ("项数", "线程", "1 线程", "最快的同类", "低于 1.0"),
+}
+
+
+def results() -> list[dict[str, Any]]:
+    """Return what was measured, machine by machine."""
+    files = sorted((BENCHMARKS / "results").glob("*.json"))
+    return [json.loads(path.read_text("utf-8")) for path in files]
+
+
+def ratio(row: Row, peer: str | None = None) -> float | None:
+    """Return how many times as fast as a peer suanzi is, or as the fastest of them."""
+    times = {name: t for name, t in row["ns"].items() if name != "suanzi"}
+    found = times.get(peer) if peer else min(times.values(), default=None)
+    return None if found is None else float(found / row["ns"]["suanzi"])
+
+
+def of(rows: Iterable[Row], pattern: str) -> list[Row]:
+    """Return the rows of files and groups that a pattern finds."""
+    return [row for row in rows if re.match(pattern, f"{row['file']}/{row['group']}")]
+
+
+def mean(ratios: list[float]) -> float:
+    """Return the geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def cell(rows: list[Row], peer: str | None) -> str:
+    """Return the mean, and what it is the mean of, of the rows that a peer has."""
+    found = [r for r in (ratio(row, peer) for row in rows) if r is not None]
+    if not found:
+        return "-"
+    return f"{mean(found):.2g} ({min(found):.2g} to {max(found):.2g})"
+
+
+def machine(found: dict[str, Any]) -> str:
+    """Return a machine, its level and all versions in words."""
+    facts, said = found["machine"], []
+    for run in found["runs"]:
+        names = {"suanzi": "suanzi", "numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch"}
+        versions = ", ".join(f"{names[k]} {v}" for k, v in run["versions"].items() if k in names)
+        clock = "" if run["clock"] == "wall" else ", the processor's time"
+        said.append(f"{run['date']}{clock}: {versions}")
+    cores = f"{facts['cores']} core{'s' * (facts['cores'] > 1)}"
+    return (
+        f"**{facts['name']}**, {cores}, {facts['architecture']}, level `{facts['level']}` "
+        f"({'; '.join(said)})"
+    )
+
+
+def summary(language: str = "en") -> str:
+    """Return a table of categories for each machine: times as fast as each peer, and where not."""
+    return "\n\n".join(
+        f"{machine(found)}:\n\n{_categories(found['rows'], language)}\n\n{_total(found['rows'])}"
+        if language == "en"
+        else f"{machine(found)}：\n\n{_categories(found['rows'], language)}"
+        for found in results()
+    )
+
+
+def _categories(rows: list[Row], language: str) -> str:
+    words = WORDS[language]
+    counts = sorted({row["threads"] for row in rows})
+    head = ["", words[0]]
+    for count in counts:
+        threads = words[2] if count == 1 else f"{count} {words[1]}"
+        head += [f"NumPy, {threads}", f"PyTorch, {threads}", f"{words[4]}, {threads}"]
+    lines = []
+    for pattern, titles in CATEGORIES.items():
+        found = of(rows, pattern)
+        if not found:
+            continue
+        line = [titles[language == "zh"], str(max(_at(found, c) for c in counts))]
+        for count in counts:
+            here = [row for row in found if row["threads"] == count]
+            below = sum((ratio(row) or 1) < 1 for row in here)
+            line += [cell(here, "NumPy"), cell(here, "PyTorch"), str(below) if here else "-"]
+        lines.append(tuple(line))
+    return table(tuple(head), lines)
+
+
+def _at(rows: list[Row], count: int) -> int:
+    return sum(row["threads"] == count for row in rows)
+
+
+def _total(rows: list[Row]) -> str:
+    own = [row for pattern in OWN_LOOPS for row in of(rows, pattern)]
+    said = []
+    for count in sorted({row["threads"] for row in own}):
+        here = [r for r in (ratio(row) for row in own if row["threads"] == count) if r is not None]
+        said.append(f"{mean(here):.2f} on {count} thread{'s' * (count > 1)} ({len(here)} rows)")
+    return (
+        "Against the faster of the two, element-wise arithmetic, casts, reductions, indices and "
+        f"movement together: {', '.join(said)}."
+        if said
+        else ""
+    )
+
+
+def slower() -> str:
+    """Return the rows that are slower than the fastest peer, on each machine, under what is why."""
+    parts = []
+    for found in results():
+        reasons: dict[str, list[tuple[str, ...]]] = {}
+        for row in found["rows"]:
+            r = ratio(row)
+            if r is None or r >= 1:
+                continue
+            time, peer = min((t, name) for name, t in row["ns"].items() if name != "suanzi")
+            case = (f"`{row['file']}/{row['group']}`", row["case"], str(row["threads"]))
+            times = (_time(row["ns"]["suanzi"]), f"{_time(time)}, {peer}", f"{r:.2f}")
+            reason = why(row, found["machine"]["architecture"])
+            reasons.setdefault(reason, []).append((*case, *times))
+        head = ("benchmark", "case", "threads", "suanzi", "fastest peer", "speed")
+        parts.append(f"### {found['machine']['name']}\n\n{machine(found)}.")
+        parts += [f"{reason}:\n\n{table(head, lines)}" for reason, lines in reasons.items()]
+    return "\n\n".join(parts)
+
+
+def why(row: Row, architecture: str) -> str:
+    """Return the reason that reasons.toml has for a row."""
+    text = (BENCHMARKS / "reasons.toml").read_text("utf-8")
+    for reason in tomllib.loads(text)["reason"]:
+        where = f"{row['file']}/{row['group']}: {row['case']}"
+        if architecture in reason.get("on", architecture) and re.search(reason["rows"], where):
+            return str(reason["why"])
+    return "Not looked into"
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
