@@ -83,9 +83,9 @@ inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
 
 template <class U>
 void ranks_loop(void* memory, std::size_t n, u32* ranks) {
-  constexpr std::size_t lanes = 64 / sizeof(U);
+  constexpr std::size_t lanes = compared_bytes / sizeof(U);
   static_assert(lanes <= rank_padding);
-  typedef U Lanes __attribute__((vector_size(64)));
+  typedef U Lanes __attribute__((vector_size(compared_bytes)));
   auto* keys = static_cast<U*>(memory);
   Lanes numbers;
   for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<U>(lane);
@@ -135,6 +135,15 @@ std::size_t places_loop(const void* mask, std::size_t n, i64 base, i64* places) 
     u64 eight;
     std::memcpy(&eight, m + i, 8);
     if (!eight) continue;
+    if (!(eight & (eight - 1))) {  // one bit, and thus one of them
+      places[count++] = base + static_cast<i64>(i) + __builtin_ctzll(eight) / 8;
+      continue;
+    }
+    if (eight == 0x0101010101010101) {
+      for (std::size_t j = 0; j < 8; ++j) places[count + j] = base + static_cast<i64>(i + j);
+      count += 8;
+      continue;
+    }
     for (std::size_t j = 0; j < 8; ++j) {
       places[count] = base + static_cast<i64>(i + j);
       count += m[i + j] != 0;

@@ -31,7 +31,7 @@ inline constexpr std::int64_t segment_rows = 64 * block_rows;
 // The columns that are combined at a time, by the bytes of their sums, and whether threads share rows where they may.
 // ARM's processors read rows best as a whole; those of x86 were faster with few columns at a time.
 #if defined(__aarch64__)
-inline constexpr std::size_t column_bytes = 16384;
+inline constexpr std::size_t column_bytes = 32768;
 inline constexpr bool rows_are_shared = true;
 #else
 inline constexpr std::size_t column_bytes = 4096;

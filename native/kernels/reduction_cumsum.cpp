@@ -74,16 +74,29 @@ inline void store_brain(V x, u16* out) noexcept {
 
 #if defined(__aarch64__)
 // Two at a time; the instruction that narrows to float32 rounds to odd by itself.
-inline V widened(float32x4_t x) noexcept { return vcvt_f64_f32(vget_low_f32(x)); }
-inline float32x4_t odd(V x) noexcept { return vcombine_f32(vcvtx_f32_f64(x), vdup_n_f32(0)); }
 inline void load_half(const u16* in, V& out) noexcept {
   u16 some[4] = {in[0], in[1]};
-  out = widened(widen_half(some));
+  out = vcvt_f64_f32(vget_low_f32(widen_half(some)));
 }
 inline void store_half(V x, u16* out) noexcept {
   u16 some[4];
-  narrow_half(odd(x), some);
+  narrow_half(vcombine_f32(vcvtx_f32_f64(x), vdup_n_f32(0)), some);
   std::memcpy(out, some, 2 * sizeof *out);
+}
+
+// A group: four float32 at a time go to two vectors and come back.
+inline void widen(float32x4_t x, V* out) noexcept {
+  out[0] = vcvt_f64_f32(vget_low_f32(x));
+  out[1] = vcvt_high_f64_f32(x);
+}
+inline float32x4_t odd(const V* x) noexcept { return vcvtx_high_f32_f64(vcvtx_f32_f64(x[0]), x[1]); }
+
+inline void load_group(const f32* in, V (&out)[group_vectors], Single) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 2) widen(vld1q_f32(in + 2 * i), out + i);
+}
+inline void store_group(const V (&x)[group_vectors], f32* out, Single) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 2)
+    vst1q_f32(out + 2 * i, vcvt_high_f32_f64(vcvt_f32_f64(x[i]), x[i + 1]));
 }
 #endif
 
@@ -115,6 +128,42 @@ struct Small {
   }
 };
 
+#if defined(__aarch64__)
+using Half = Small<Narrow::float16>;
+using Brain = Small<Narrow::bfloat16>;
+
+inline void load_group(const u16* in, V (&out)[group_vectors], Half) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 2) widen(widen_half(in + 2 * i), out + i);
+}
+inline void store_group(const V (&x)[group_vectors], u16* out, Half) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 2) narrow_half(odd(x + i), out + 2 * i);
+}
+inline void load_group(const u16* in, V (&out)[group_vectors], Brain) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 4) {
+    uint16x8_t x = vld1q_u16(in + 2 * i);
+    widen(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x), 16)), out + i);
+    widen(vreinterpretq_f32_u32(vshll_high_n_u16(x, 16)), out + i + 2);
+  }
+}
+inline void store_group(const V (&x)[group_vectors], u16* out, Brain) noexcept {
+  for (std::size_t i = 0; i < group_vectors; i += 4) {
+    f32 some[8];
+    vst1q_f32(some, odd(x + i));
+    vst1q_f32(some + 4, odd(x + i + 2));
+    vst1q_u16(out + 2 * i, narrow_bfloat(some));
+  }
+}
+#endif
+
+template <class C>
+inline void load_group(const typename C::Stored* in, V (&out)[group_vectors], C) noexcept {
+  for (std::size_t i = 0; i < group_vectors; ++i) C::load(in + i * lanes, out[i]);
+}
+template <class C>
+inline void store_group(const V (&x)[group_vectors], typename C::Stored* out, C) noexcept {
+  for (std::size_t i = 0; i < group_vectors; ++i) C::store(x[i], out + i * lanes);
+}
+
 // One number in all lanes; what is not there is -0, which changes no sum.
 inline V spread(f64 x) noexcept { return x - V{}; }
 
@@ -126,16 +175,21 @@ inline V moved(V before, V x, std::index_sequence<i...>) noexcept {
   return shuffled<(lanes - by + i)...>(before, x);
 }
 
-// Adds to each number the one `by` before it.
-template <std::size_t by>
-inline void add_earlier(V (&x)[group_vectors]) noexcept {
-  for (std::size_t i = group_vectors; i-- > 0;) {
-    if constexpr (by >= lanes) {
-      if (i >= by / lanes) x[i] += x[i - by / lanes];
-    } else {
-      x[i] += moved<by>(i > 0 ? x[i - 1] : spread(-0.0), x[i], std::make_index_sequence<lanes>{});
-    }
-  }
+template <std::size_t by, std::size_t i>
+inline void add_earlier_to(V (&x)[group_vectors]) noexcept {
+  if constexpr (by < lanes) x[i] += moved<by>(i > 0 ? x[i - 1] : spread(-0.0), x[i], std::make_index_sequence<lanes>{});
+  else if constexpr (i >= by / lanes) x[i] += x[i - by / lanes];
+}
+
+// Adds to each number the one `by` before it, the last one first; without a loop, which would keep them in memory.
+template <std::size_t by, std::size_t... i>
+inline void add_earlier(V (&x)[group_vectors], std::index_sequence<i...>) noexcept {
+  (add_earlier_to<by, group_vectors - 1 - i>(x), ...);
+}
+
+inline void add_up(V (&x)[group_vectors]) noexcept {
+  constexpr auto all = std::make_index_sequence<group_vectors>{};
+  add_earlier<1>(x, all), add_earlier<2>(x, all), add_earlier<4>(x, all), add_earlier<8>(x, all);
 }
 
 // A level is complete with 16 of what is below it.
@@ -154,33 +208,40 @@ inline f64 above(const f64* sums) noexcept {
 
 template <class C>
 void float_line(const void* in, void* out, std::int64_t n, State& state) {
-  auto* x = static_cast<const typename C::Stored*>(in);
-  auto* y = static_cast<typename C::Stored*>(out);
-  f64 upper = above(state.sums);
-  for (; n > 0; n -= group, x += group) {
+  using S = typename C::Stored;
+  constexpr auto whole = static_cast<std::int64_t>(group);
+  auto* x = static_cast<const S*>(in);
+  auto* y = static_cast<S*>(out);
+  f64 upper = above(state.sums), sum = state.sums[0];
+  auto next = [&](const S* from, S* to) __attribute__((always_inline)) {
     V sums[group_vectors];
-    typename C::Stored some[group];
-    bool whole = n >= static_cast<std::int64_t>(group);
-    auto* from = x;
-    if (!whole) {
-      for (std::size_t i = 0; i < group; ++i) some[i] = i < static_cast<std::size_t>(n) ? x[i] : typename C::Stored{};
-      from = some;
+    load_group(from, sums, C{});
+    add_up(sums);
+    f64 last = sums[group_vectors - 1][lanes - 1];
+    if (to) {
+      V base = spread(upper + sum);
+      for (V& one : sums) one = base + one;
+      store_group(sums, to, C{});
     }
-    for (std::size_t i = 0; i < group_vectors; ++i) C::load(from + i * lanes, sums[i]);
-    add_earlier<1>(sums), add_earlier<2>(sums), add_earlier<4>(sums), add_earlier<8>(sums);
-    if (y) {
-      V base = spread(upper + state.sums[0]);
-      auto* to = whole ? y : some;
-      for (std::size_t i = 0; i < group_vectors; ++i) C::store(base + sums[i], to + i * lanes);
-      if (!whole) std::memcpy(y, some, static_cast<std::size_t>(n) * sizeof *y);
-      y += group;
-    }
-    state.sums[0] += sums[group_vectors - 1][lanes - 1];
+    sum += last;
     if (++state.groups % 16 == 0) {
+      state.sums[0] = sum;
       carry(state.sums, 1, state.groups);
+      sum = state.sums[0];
       upper = above(state.sums);
     }
+  };
+  for (; n >= whole; n -= whole, x += group) {
+    next(x, y);
+    if (y) y += group;
   }
+  if (n > 0) {
+    S some[group] = {};
+    std::memcpy(some, x, static_cast<std::size_t>(n) * sizeof *x);
+    next(some, y ? some : nullptr);
+    if (y) std::memcpy(y, some, static_cast<std::size_t>(n) * sizeof *y);
+  }
+  state.sums[0] = sum;
 }
 
 template <class C>
