@@ -3,6 +3,7 @@
     python benchmarks/all.py                          # everything, on one thread and on all
     python benchmarks/all.py elementwise reduction    # some files
     python benchmarks/all.py elementwise/casts        # a group of one
+    python benchmarks/all.py --without elementwise/functions-16M
     python benchmarks/all.py --threads 1 --cpu        # the processor's time: for a busy machine
     python benchmarks/all.py --seconds 0.05           # how long each call is tried, at most
 
@@ -122,6 +123,7 @@ def main() -> None:
     """Measure, write, and say what is slower than a peer."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", metavar="file", help=f"of {', '.join(FILES)}")
+    parser.add_argument("--without", action="append", default=[], metavar="file/group")
     parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
     parser.add_argument("--seconds", type=float, help="of a call, at most")
     parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
@@ -140,7 +142,12 @@ def main() -> None:
     for threads in {"1": [1], "all": [every], "both": sorted({1, every})}[chosen.threads]:
         for file, groups in wanted.items():
             print(f"\n#### {file}, {threads} threads, {time.perf_counter() - start:.0f} s")
-            rows += measure(file, groups, threads, options)
+            less = [
+                f"--without={name.partition('/')[2]}"
+                for name in chosen.without
+                if name.startswith(f"{file}/")
+            ]
+            rows += measure(file, groups, threads, options + less)
     facts = machine()
     name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
     path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"

@@ -129,9 +129,11 @@ def best(
     batch: dict[str, int] = {}
     for name, one in timers.items():
         one.timeit(1)
-        batch[name] = max(1, int((2e-3 if shared else 2e-4) / max(one.timeit(1), 1e-9)))
+        found[name] = max(one.timeit(1), 1e-9)
+        batch[name] = max(1, int((2e-3 if shared else 2e-4) / found[name]))
+    least = 3 if sum(found.values()) > 0.2 else 5
     end, rounds = time.perf_counter() + seconds * len(calls), 0
-    while rounds < 5 or time.perf_counter() < end:
+    while rounds < least or time.perf_counter() < end:
         rounds += 1
         for name, one in timers.items():
             if shared:
@@ -178,6 +180,7 @@ def command_line(doc: str | None, groups: Mapping[str, Any]) -> argparse.Argumen
     """Return what reads the command line that all benchmarks share."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("groups", nargs="*", metavar="group", help=f"of {', '.join(groups)}")
+    parser.add_argument("--without", action="append", default=[], metavar="group")
     parser.add_argument("--threads", default="both", help="1, all, both (the default) or a number")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="of a call, at most")
     parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
@@ -192,20 +195,24 @@ def main(
     once: tuple[str, ...] = ("small", *WITHOUT_ROWS),
     peers: tuple[str, ...] = ("NumPy", "PyTorch"),
 ) -> None:
-    """Measure the groups that are asked for; those of `once` on the first number of threads."""
+    """Measure the groups that are asked for.
+
+    Those of `once` use no threads: the first number of them will do, and for a file only one.
+    """
     parser = command_line(doc, groups)
     chosen = parser.parse_args()
-    unknown = set(chosen.groups) - set(groups)
+    unknown = {*chosen.groups, *chosen.without} - set(groups)
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(groups)}")
     table = Table(peers, chosen.seconds, time.process_time if chosen.cpu else time.perf_counter)
     print(header())
-    wanted = set(chosen.groups or groups) - set(WITHOUT_ROWS if chosen.json else ())
+    wanted = set(chosen.groups or groups) - {*chosen.without, *(WITHOUT_ROWS * bool(chosen.json))}
     first = True
     for count in settings(chosen.threads):
         print(f"\n==== {count} thread{'s' * (count > 1)} ====")
         for name, group in groups.items():
-            if name in wanted and (first or name not in once):
+            again = not first or (count > 1 and chosen.json)
+            if name in wanted and not (again and name in once):
                 table.group = name
                 group(table, count)
         first = False
