@@ -16,7 +16,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Run
-from suanzi.conformance.running import pool
+from suanzi.conformance.running import pool, process
 from suanzi.conformance.running.crashes import ENOUGH
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
@@ -125,6 +125,20 @@ def test_a_subject_that_cannot_be_started_says_why(
 ) -> None:
     with pytest.raises(error, match=words):
         Subject(backend(name, monkeypatch))
+
+
+def test_a_start_has_its_limit_or_the_timeout_if_that_is_longer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text(f'#!/bin/sh\nsleep 1\nexec "{sys.executable}" "$@"\n')
+    slow.chmod(0o755)
+    adapter = Backend("x", "suanzi.conformance.subjects.suanzi_adapter:Adapter", python=str(slow))
+    monkeypatch.setattr(process, "_START_SECONDS", 0.1)
+    with pytest.raises(sz.InvalidArgument, match="says nothing within 0.2 s; --timeout allows"):
+        Subject(adapter, 0.2)
+    with Subject(adapter, 300) as started:
+        assert started.facts.name == "suanzi"
 
 
 def test_an_interpreter_that_is_none() -> None:

@@ -114,7 +114,7 @@ def check(
     jobs
         How many processes; one for each core by default.
     timeout
-        The seconds after which a call counts as hung.
+        The seconds after which a call counts as hung; a start, too, if that is more than 120.
     cases
         Run the frozen cases of this folder, not those made now.
     export

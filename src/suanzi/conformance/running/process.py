@@ -24,6 +24,7 @@ from suanzi.status import InvalidArgument
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
 _START_SECONDS = 120.0
+"""How long a start may take, or as long as `timeout` if that is more: an emulated one is slow."""
 _LONGEST_SECONDS = 1e6
 """No system waits for longer at once; infinity is as good."""
 _LOOK_SECONDS = 0.5
@@ -139,10 +140,13 @@ class Subject:
         self.since.clear()
 
     def _greeting(self) -> Facts:
-        said = _read_json(self._line(_START_SECONDS) or b"")
+        limit = max(_START_SECONDS, self.timeout)
+        line = self._line(limit)
+        said = _read_json(line or b"")
         if "hello" not in said:
             why = said.get("failed") or said.get("broken") or self._last_words()
-            why = printable(str(why or "it says nothing"))
+            late = f" within {limit:g} s; --timeout allows more" if line is None else ""
+            why = printable(str(why or f"it says nothing{late}"))
             code = self._end()
             if code == 3:
                 raise NotInstalled(
