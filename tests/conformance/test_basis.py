@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -14,10 +14,12 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.basis import BASES, DEMANDED, MEANING, STANDARD_DTYPES, why
 from suanzi.conformance.model.case import Case, Either, Output
 from suanzi.conformance.model.data import tensor, values
-from suanzi.conformance.model.numbers import FORMATS, Real, decode, encode, real, two
+from suanzi.conformance.model.numbers import FORMATS, NAN, Real, decode, encode, real, two
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.readings import followed, settle
+from suanzi.conformance.running import run
 from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Unanswered
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
@@ -216,3 +218,21 @@ def test_one_reading_throughout() -> None:
     assert settle(free) == free
     assert settle(some[:2]) == some[:2]
     assert settle([some[0], some[3]]) == [some[0], some[3]]
+
+
+def test_a_run_of_the_letter_looks_at_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    # That its result is no number can be told of the second case only when its truth is known.
+    truths = {"a number": real(1), "none": NAN}
+    made = [
+        Case("exp", "plain", "float32", title, {"x": tensor("float32", [real(0)])},
+             partial(lambda truth: (Output("float32", (1,), (truth,)),), truth))
+        for title, truth in truths.items()
+    ]  # fmt: skip
+    monkeypatch.setattr(run, "cases", lambda op, wanted: list(made))
+    monkeypatch.setattr(run, "_ask", lambda subject, case: Unanswered("unsupported", "nobody"))
+    for letter, count in ((True, 1), (False, 2)):
+        job = run.Job("exp", Wanted(letter=letter))
+        first, *others = results = list(run.results_of(None, job))  # type: ignore[arg-type]
+        assert len(results) == count
+        # A process that starts anew goes on behind what there is.
+        assert [r.id for r in run.results_of(None, job, [first])] == [r.id for r in others]  # type: ignore[arg-type]

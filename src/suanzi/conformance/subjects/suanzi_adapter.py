@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 import suanzi as sz
 from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
@@ -108,6 +106,8 @@ def create(data: Data) -> Any:
 
 def _repeated(dtype: sz.DType, data: Data) -> Any:
     """Return a tensor that has one element for all along every axis where they are the same."""
+    import numpy as np
+
     whole = np.frombuffer(data.raw, np.uint8).reshape(*data.shape, dtype.itemsize)
     base = _filled(dtype, data.shape, data)
     strides = [
@@ -149,13 +149,20 @@ def read(x: Any) -> Data:
         return Data(dense.dtype, dense.shape, dense.raw, sparse=x.layout.type.name)
     dtype, shape, order = x.dtype, tuple(x.shape), x.layout.min2maj
     plain = sz.duplicate(x)
-    strides = tuple(s * dtype.itemsize for s in plain.strides)
-    whole = np.ndarray(
-        (*shape, dtype.itemsize), np.uint8, plain.storage.memory,
-        plain.offset * dtype.itemsize, (*strides, 1),
-    ) if plain.size else np.empty(0, np.uint8)  # fmt: skip
     return Data(
-        str(dtype), shape, np.ascontiguousarray(whole).tobytes(),
+        str(dtype), shape, _bytes(plain),
         scale=None if x.scale is None else tuple(x.scale), zero_point=x.zero_point,
         min2maj=None if order == tuple(range(len(shape)))[::-1] else order,
     )  # fmt: skip
+
+
+def _bytes(x: Any) -> bytes:
+    """Return the bytes of the elements of a tensor, in row-major order."""
+    item, memory = x.dtype.itemsize, x.storage.memory
+    first = x.offset * item
+    if not x.size or _core.is_row_major(x):
+        return bytes(memory[first : first + x.size * item])
+    import numpy as np
+
+    strides = (*(s * item for s in x.strides), 1)
+    return np.ndarray((*x.shape, item), np.uint8, memory, first, strides).tobytes()
