@@ -138,6 +138,32 @@ def test_singular_matrices_are_refused(dtype: sz.DType, mat: list[list[float]]) 
             call()
 
 
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+@pytest.mark.parametrize("n", [5, 40, 70])
+def test_singular_matrices_of_any_size_are_refused(dtype: sz.DType, n: int) -> None:
+    for seed in range(2):
+        sizes = np.geomspace(1, 0.1, n)
+        good = sz.cast(sz.tensor(with_singular_values(sizes, n, n, dtype, seed)), dtype)
+        check_solve(good, sz.cast(sz.tensor(random((n, 2), dtype, seed)), dtype), False)
+        numbers = np.random.default_rng(seed).integers(-4, 5, (n, n))
+        numbers[:, -1] = numbers[:, 0] - 3 * numbers[:, 1]
+        bad = sz.cast(sz.tensor(numbers), dtype)
+        for singular in (bad, sz.transpose(bad)):
+            with pytest.raises(sz.InvalidArgument, match="singular to the precision"):
+                sz.inverse(singular)
+            with pytest.raises(sz.InvalidArgument, match="singular to the precision"):
+                sz.solve(singular, sz.cast(sz.tensor(np.ones(n)), dtype), False)
+    # What is lost lies across the sums of neighbours: (1, 1, -1, -1) is mapped to nothing.
+    hidden = np.eye(n)
+    lost = np.array([1, 1, -1, -1]) / 2
+    hidden[:4, :4] -= np.outer(lost, lost)
+    for adjoined in (False, True):
+        with pytest.raises(sz.InvalidArgument, match="singular to the precision"):
+            sz.solve(
+                sz.cast(sz.tensor(hidden), dtype), sz.cast(sz.tensor(np.ones(n)), dtype), adjoined
+            )
+
+
 def test_near_singular_small_matrices_in_batches_are_found() -> None:
     """Every pattern of integers of rank 2, beside regular ones, is noticed whatever the rhs."""
     rng = np.random.default_rng(5)

@@ -1,9 +1,9 @@
 """7.2.17.3 to .11: to LAPACK and back, for the matrices in the last two axes of a tensor.
 
-LAPACK comes from SciPy, matrix by matrix. It wants columns that lie one behind the other and
-overwrites what it gets, so that every operand is copied once, to that order and to the dtype it
-computes in. Batches of small matrices go all at once, to loops of the core that call the same
-routines, or to NumPy's generalised functions.
+The core calls LAPACK itself, for matrices that have a plain answer. What it leaves is computed
+again here, matrix by matrix: what must be scaled, refused, or explained. LAPACK comes from SciPy.
+It wants columns that lie one behind the other and overwrites what it gets, so that every operand is
+copied once, to that order and to the dtype it computes in.
 
 Numbers must be finite, and so are the results, before they are rounded to a narrow dtype.
 """
@@ -105,13 +105,8 @@ class Copies:
     @cached_property
     def arrays(self) -> Array:
         """The same memory as [count, rows, columns], each matrix column by column."""
-        return to_numpy(self.stacked).swapaxes(1, 2)
-
-    @property
-    def stacked(self) -> Tensor:
-        """The memory as [count, columns, rows], for the loops of the core."""
         shape = (math.prod(self.batch), *self.base.shape[-2:])
-        return _core.view(self.base, 0, shape, strides_of(shape))
+        return to_numpy(_core.view(self.base, 0, shape, strides_of(shape))).swapaxes(1, 2)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -162,12 +157,6 @@ def as_array(x: Tensor, dt: DType) -> Array:
     """Return the elements in a dtype: on the memory of the tensor where it has that dtype."""
     check_room(x.size * dt.bits // 8, f"{x.size} numbers of {dt}")  # what follows makes copies
     return to_numpy(converted(x, dt))
-
-
-def few_axes(arrays: Array) -> Array:
-    """Return matrices with the axes of their batch made one, where there are many."""
-    many = arrays.ndim > MANY_AXES
-    return arrays.reshape(-1, *arrays.shape[-2:]) if many else arrays
 
 
 def rounded(x: Tensor | Array, dt: DType) -> Tensor:
