@@ -204,10 +204,13 @@ nb::object make_tensor_type(nb::type_object methods) {
   PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw nb::python_error();
   the_type = reinterpret_cast<PyTypeObject*>(type);
-  for (auto [name, value] :
-       nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(methods.attr("__dict__")))) {
-    std::string text = nb::cast<std::string>(name);
-    if (text != "__dict__" && text != "__weakref__" && text != "__slots__") nb::setattr(type, name, value);
+  nb::object dict = nb::module_::import_("builtins").attr("dict");
+  auto classes = nb::cast<nb::tuple>(methods.attr("__mro__"));
+  for (std::size_t i = classes.size() - 1; i-- > 0;) {  // from the last base on; the very last is object
+    for (auto [name, value] : nb::cast<nb::dict>(dict(classes[i].attr("__dict__")))) {
+      std::string text = nb::cast<std::string>(name);
+      if (text != "__dict__" && text != "__weakref__" && text != "__slots__") nb::setattr(type, name, value);
+    }
   }
   return nb::borrow(type);
 }
@@ -248,7 +251,7 @@ void init_tensor(nb::module_& m) {
           nb::sig("def memory(self) -> memoryview"), "The bytes.");
 
   m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: type) -> Any"),
-        "Makes the type Tensor, with the methods of a Python class.");
+        "Makes the type Tensor, with the methods of a Python class and its bases.");
   m.def(
       "empty",
       [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {

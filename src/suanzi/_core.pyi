@@ -166,7 +166,9 @@ class Storage:
         """The bytes."""
 
 def make_tensor_type(methods: type) -> Any:
-    """Makes the type Tensor, with the methods of a Python class."""
+    """
+    Makes the type Tensor, with the methods of a Python class and its bases.
+    """
 
 def empty(shape: Sequence[int], dtype: DType) -> Tensor:
     """A new tensor in row-major order, its elements not set."""

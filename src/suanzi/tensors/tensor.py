@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
 from suanzi.device import Device, DeviceLike
-from suanzi.dtypes import DType, DTypeLike
+from suanzi.dtypes import DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.registry import call
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
+from suanzi.tensors.methods import Methods
 from suanzi.tensors.parts import copy, from_parts, int_repr, is_destroyed, readable, to_parts
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @_core.make_tensor_type
-class Tensor:
+class Tensor(Methods):
     """Elements of one dtype in a shape. Make one with :func:`tensor`.
 
     >>> import suanzi as sz
@@ -49,16 +50,11 @@ class Tensor:
     __array_ufunc__ = None
 
     if TYPE_CHECKING:
-        dtype: DType
-        shape: tuple[int, ...]
         strides: tuple[int, ...]
-        ndim: int
-        size: int
         offset: int
         scale: tuple[float, ...] | None
         zero_point: int | None
         channel_axis: int | None
-        T: Tensor
 
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...

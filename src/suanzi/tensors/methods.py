@@ -1,0 +1,280 @@
+"""The methods that hands expect of a tensor, with NumPy's and the array API's meaning.
+
+The last axis is -1, several axes are a tuple, none are all of them. The functions of `suanzi` keep
+the standard's meaning, which now and then is another one.
+
+>>> import suanzi as sz
+>>> x = sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int8)
+>>> x.sum(), x.sum(axis=-1).dtype, x.mean(axis=0, keepdims=True).shape
+(Tensor(21, dtype=int64), suanzi.int64, (1, 3))
+>>> x.max(axis=1), x.argmax(), x.cumsum(-1)[0]
+(Tensor([3, 6], dtype=int8), Tensor(5, dtype=int64), Tensor([1, 3, 6], dtype=int64))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suanzi import _core
+from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, part, uint64
+from suanzi.dtypes import dtype as dtype_of
+from suanzi.registry import call
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted, copy
+
+if TYPE_CHECKING:
+    from suanzi.tensors.tensor import Tensor
+
+Axes = int | tuple[int, ...] | None
+
+
+class Methods:
+    """What of a tensor's methods is said by the functions of `suanzi`."""
+
+    if TYPE_CHECKING:
+        dtype: DType
+        shape: tuple[int, ...]
+        ndim: int
+        size: int
+        T: Tensor
+
+        def reshape(self, *dims: Any) -> Tensor: ...  # noqa: D102
+        def to_device(self, device: Any) -> Any: ...  # noqa: D102
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    # ---- along axes --------------------------------------------------------------------------
+
+    def sum(
+        self, axis: Axes = None, *, dtype: DTypeLike | None = None, keepdims: bool = False
+    ) -> Tensor:
+        """Return the sum; that of integers and bools is int64, or uint64, unless `dtype` is given.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([100, 100], sz.int8).sum()
+        Tensor(200, dtype=int64)
+        """
+        return _reduced(_summable(self, dtype), "SUM", axis, keepdims)
+
+    def prod(
+        self, axis: Axes = None, *, dtype: DTypeLike | None = None, keepdims: bool = False
+    ) -> Tensor:
+        """Return the product; that of integers and bools is int64, or uint64, or `dtype`."""
+        return _reduced(_summable(self, dtype), "PROD", axis, keepdims)
+
+    def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """Return the mean; that of integers and bools is float32."""
+        return _reduced(self, "MEAN", axis, keepdims)
+
+    def max(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """Return the largest element; NaN where there is one."""
+        return _reduced(self, "MAX", axis, keepdims)
+
+    def min(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """Return the smallest element; NaN where there is one."""
+        return _reduced(self, "MIN", axis, keepdims)
+
+    def any(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """Return whether an element is not zero."""
+        return _reduced(self, "LOR", axis, keepdims)
+
+    def all(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """Return whether no element is zero."""
+        return _reduced(self, "LAND", axis, keepdims)
+
+    def var(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+        """Return the variance: the sum of squared distances from the mean by n - `correction`.
+
+        It is computed in float32 at least, and rounded once.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
+        (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
+        """
+        return converted(_variance(self, axis, correction, keepdims), _deviating(self.dtype))
+
+    def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+        """Return the square root of the variance, rounded once."""
+        wide = _variance(self, axis, correction, keepdims)
+        root = _core.run_operator("sqrt", [wide], wide.dtype)[0]
+        return converted(root, _deviating(self.dtype))
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Return the index of the largest element; without an axis, counted through all."""
+        return _index(self, "argmax", axis, keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Return the index of the smallest element; without an axis, counted through all."""
+        return _index(self, "argmin", axis, keepdims)
+
+    def cumsum(self, axis: int | None = None, *, dtype: DTypeLike | None = None) -> Tensor:
+        """Return the sums so far along an axis; without one, through all elements.
+
+        Those of integers and bools are int64, or uint64, unless `dtype` is given.
+        """
+        wide = _summable(self, dtype)
+        if axis is None:
+            return call("cumsum", wide.reshape(-1), 0)  # type: ignore[no-any-return]
+        return call("cumsum", wide, _counted(axis, self.ndim))  # type: ignore[no-any-return]
+
+    # ---- elements ----------------------------------------------------------------------------
+
+    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+        """Return the elements, none below `min` or above `max`; as :func:`suanzi.clip`."""
+        return call("clip", self, min, max)  # type: ignore[no-any-return]
+
+    def abs(self) -> Tensor:
+        """Return the magnitudes, as :func:`suanzi.abs`."""
+        return call("abs", self)  # type: ignore[no-any-return]
+
+    def conj(self) -> Tensor:
+        """Return the conjugates, as :func:`suanzi.conj`; real numbers are their own."""
+        return call("conj", self) if self.dtype.is_complex else self  # type: ignore[return-value]
+
+    def round(self) -> Tensor:
+        """Return the nearest whole numbers, of two the even one, as :func:`suanzi.round`."""
+        return call("round", self)  # type: ignore[no-any-return]
+
+    def exp(self) -> Tensor:
+        """Return e to the power of each element, as :func:`suanzi.exp`."""
+        return call("exp", self)  # type: ignore[no-any-return]
+
+    def log(self) -> Tensor:
+        """Return the natural logarithms, as :func:`suanzi.log`."""
+        return call("log", self)  # type: ignore[no-any-return]
+
+    def sqrt(self) -> Tensor:
+        """Return the square roots, as :func:`suanzi.sqrt`."""
+        return call("sqrt", self)  # type: ignore[no-any-return]
+
+    def fill(self, value: Any) -> None:
+        """Set every element to a number, as ``x[...] = value``."""
+        self[...] = value
+
+    def copy(self) -> Tensor:
+        """Return a copy with memory of its own, in the same layout."""
+        return copy(self)  # type: ignore[arg-type]
+
+    def to(self, where: Any) -> Any:
+        """Return the tensor in a dtype or on a device; itself if it is there.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([1.5])
+        >>> x.to(sz.float16).dtype, x.to("cpu") is x
+        (suanzi.float16, True)
+        """
+        from suanzi.device import Device, DeviceType
+
+        named = isinstance(where, str) and where.partition(":")[0].upper() in DeviceType.__members__
+        if named or isinstance(where, Device | DeviceType):
+            return self.to_device(where)
+        return converted(self, dtype_of(where))  # type: ignore[arg-type]
+
+    # ---- shapes ------------------------------------------------------------------------------
+
+    def flatten(self) -> Tensor:
+        """Return a copy of the elements along one axis, row by row."""
+        return _core.row_major_copy(self).reshape(-1)
+
+    def ravel(self) -> Tensor:
+        """Return the elements along one axis, row by row; a view where there can be one."""
+        return self.reshape(-1)
+
+    def squeeze(self, axis: Axes = None) -> Tensor:
+        """Return a view without axes of size 1: all of them, or those that are given.
+
+        >>> import suanzi as sz
+        >>> sz.zeros((1, 3, 1)).squeeze().shape, sz.zeros((1, 3, 1)).squeeze(-1).shape
+        ((3,), (1, 3))
+        """
+        ones = tuple(i for i, n in enumerate(self.shape) if n == 1)
+        axes = ones if axis is None else _several(axis, self.ndim)
+        for one in axes:
+            if isinstance(one, int) and 0 <= one < self.ndim and self.shape[one] != 1:
+                raise InvalidArgument(
+                    f"squeeze: axis {one} has size {self.shape[one]}; only axes of size 1 go."
+                )
+        if not axes:
+            return self.reshape(self.shape)
+        return call("squeeze", self, axes)  # type: ignore[no-any-return]
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """Return a view with the axes in another order; without one, from the last to the first.
+
+        >>> import suanzi as sz
+        >>> sz.zeros((2, 3, 4)).transpose().shape, sz.zeros((2, 3, 4)).transpose(1, 0, -1).shape
+        ((4, 3, 2), (3, 2, 4))
+        """
+        if not axes or axes == (None,):
+            return self.T
+        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = _several(tuple(given), self.ndim)
+        if sorted(order) == list(range(self.ndim)):  # the standard says where each axis goes
+            order = tuple(order.index(i) for i in range(self.ndim))
+        return call("transpose", self, order)  # type: ignore[no-any-return]
+
+    def permute(self, *axes: Any) -> Tensor:
+        """Return a view with the axes in another order, which must be given."""
+        if not axes:
+            raise TypeMismatch("permute: it takes the order of the axes, such as permute(1, 0).")
+        return self.transpose(*axes)
+
+
+def _counted(axis: Any, ndim: int) -> Any:
+    """Return an axis counted from the first; what is wrong as it came: the operator says so."""
+    return axis + ndim if isinstance(axis, int) and -ndim <= axis < 0 else axis
+
+
+def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    return tuple(_counted(one, ndim) for one in axes)
+
+
+def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Tensor:
+    if axis == ():
+        # Nothing is combined: the elements, in the dtype of the result.
+        axes: Any = (x.ndim,)
+        x = x.reshape(*x.shape, 1)
+        keepdims = False
+    else:
+        axes = None if axis is None else _several(axis, x.ndim)
+    return call("reduce", x, mode, axes, keep_dims=keepdims)  # type: ignore[no-any-return]
+
+
+def _summable(x: Any, dtype: DTypeLike | None) -> Tensor:
+    """Return a tensor in the dtype its elements are added in, as the array API has it."""
+    if dtype is not None:
+        return converted(x, dtype_of(dtype))
+    if x.dtype.kind in ("bool", "int", "uint"):
+        return converted(x, uint64 if x.dtype.kind == "uint" else int64)
+    return x  # type: ignore[no-any-return]
+
+
+def _index(x: Any, operator: str, axis: int | None, keepdims: bool) -> Tensor:
+    if axis is None:
+        found: Tensor = call(operator, x.reshape(-1), 0)
+        return found.reshape((1,) * x.ndim) if keepdims else found
+    return call(operator, x, _counted(axis, x.ndim), keepdim=keepdims)  # type: ignore[no-any-return]
+
+
+def _deviating(dt: DType) -> DType:
+    """Return the dtype of a variance: real, and floating-point."""
+    return part(dt) if dt.exponent_bits else float32
+
+
+def _variance(x: Any, axis: Axes, correction: float, keepdims: bool) -> Tensor:
+    dt = _deviating(x.dtype)
+    wide = dt if dt.bits >= 32 and x.dtype.exponent_bits else float32
+    if x.dtype.kind in ("int", "uint") and x.dtype.bits > 16:
+        wide = float64  # float32 does not have these integers
+    parts = [x.real, x.imag] if x.dtype.is_complex else [x]
+    total = None
+    for one in parts:
+        values = converted(one, wide)
+        mean = _reduced(values, "MEAN", axis, axis != ())
+        apart = _core.run_operator("sub", [values, mean], wide)[0]
+        squares = _core.run_operator("square", [apart], wide)[0]
+        found = _reduced(squares, "SUM", axis, keepdims)
+        total = found if total is None else _core.run_operator("add", [total, found], wide)[0]
+    count = x.size // max(total.size, 1) if total is not None else 0
+    divisor = max(float(count) - correction, 0.0)
+    return _core.run_operator("div", [total, divisor], wide)[0]  # type: ignore[no-any-return]
