@@ -159,3 +159,16 @@ def test_bytes_that_are_no_bools_are_true() -> None:
     x = sz.safetensors.load(io.BytesIO(raw))[0]["x"]
     assert x.tolist() == [True, False]
     assert sz.reduce(x, "SUM").item() == 1
+
+
+@pytest.mark.parametrize("file", [None, 3, object(), io.StringIO("text")])
+def test_what_is_no_file_is_named(file) -> None:
+    with pytest.raises(sz.TypeMismatch, match="neither a path nor a file"):
+        sz.safetensors.load(file)
+
+
+def test_a_shape_of_thousands_of_digits_is_not_repeated() -> None:
+    head = json.dumps({"a": {"dtype": "F32", "shape": [10**4000], "data_offsets": [0, 8]}}).encode()
+    raw = len(head).to_bytes(8, "little") + head + bytes(8)
+    with pytest.raises(sz.InvalidArgument, match="a tuple is not a shape"):
+        sz.safetensors.load(io.BytesIO(raw))

@@ -20,6 +20,7 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DTYPES, DType, dtype
 from suanzi.saving import replace
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
@@ -84,6 +85,10 @@ def load(file: File, /) -> tuple[dict[str, Tensor], dict[str, str]]:
     if isinstance(file, str | bytes | PathLike):
         with open(file, "rb") as opened:
             return load(opened)
+    if not hasattr(file, "readinto") or not hasattr(file, "seek"):
+        raise TypeMismatch(
+            f"load: {shown(file)} is neither a path nor a file open for reading bytes."
+        )
     try:
         file.seek(0, os.SEEK_END)
         size = file.tell()

@@ -9,6 +9,7 @@ from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import (
     DType,
     complex64,
@@ -184,7 +185,7 @@ def _quantises(dt: DType, shape: tuple[int, ...], scale: Any, zero_point: Any, a
 def count_of(shape: tuple[int, ...]) -> int:
     """Return how many elements a shape has, or raise InvalidArgument if it is none."""
     if not is_shape(shape):
-        raise InvalidArgument(f"{shape} is not a shape.")
+        raise InvalidArgument(f"{shown(shape)} is not a shape.")
     return math.prod(shape)
 
 
