@@ -13,11 +13,16 @@ namespace suanzi {
 
 namespace {
 
-// An upper bound of the magnitude, far cheaper than itself.
+// An upper bound of the magnitude, by 8 percent at most, far cheaper than itself.
 template <class T>
 Part<T> size_of(T x) {
-  if constexpr (is_complex<T>) return std::abs(x.real()) + std::abs(x.imag());
-  else return std::abs(x);
+  if constexpr (is_complex<T>) {
+    Part<T> re = std::abs(x.real()), im = std::abs(x.imag());
+    Part<T> larger = re > im ? re : im;
+    return larger + Part<T>(0.41421367) * (re + im - larger);  // NaN if either is
+  } else {
+    return std::abs(x);
+  }
 }
 
 // At least the largest sum of magnitudes in a row; not finite if an element is not.
