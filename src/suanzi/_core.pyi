@@ -425,6 +425,19 @@ def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor:
     A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.
     """
 
+def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None:
+    """
+    Writes the transform along an axis of a dense complex tensor into another, or into itself, times a number.
+    """
+
+def fourier_real(source: Any, target: Any, forward: bool, scale: float) -> None:
+    """
+    The same along the last axis from an even number of real numbers, or from half of a spectrum to them.
+    """
+
+def has_fourier(length: int) -> bool:
+    """Whether `fourier` takes a length: one without a prime factor above 13."""
+
 def declare_reduce_modes(members: Sequence[object]) -> None:
     """Says which objects are the modes, in their order."""
 

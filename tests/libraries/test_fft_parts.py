@@ -59,7 +59,7 @@ def test_parts_are_scipys_transform(shape: tuple[int, ...], dtype: Any) -> None:
         assert back.shape[axis] == n
 
 
-@pytest.mark.parametrize("shape", [(40, 25), (300, 256)])
+@pytest.mark.parametrize("shape", [(34, 17), (300, 257)])
 def test_a_scipy_that_overwrites_nothing(
     monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...]
 ) -> None:
@@ -110,7 +110,7 @@ def test_there_are_no_more_threads_than_may_be(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_several_callers_at_a_time() -> None:
-    x = sz.tensor(np.random.default_rng(7).normal(size=(300, 256)) + 1j)
+    x = sz.tensor(np.random.default_rng(7).normal(size=(300, 257)) + 1j)
     with threads(1):
         expected = sz.fft_c2c(x, (0, 1)).numpy()
     with threads(2), ThreadPoolExecutor(4) as callers:
@@ -122,9 +122,9 @@ ALSO = """
 import atexit, os, numpy as np, suanzi as sz
 os.cpu_count = lambda: 4
 sz.set_num_threads(2)
-x = sz.tensor(np.ones((512, 512), np.complex64))
+x = sz.tensor(np.ones((512, 514), np.complex64))
 def total():
-    return abs(sz.fft_c2c(x, (0, 1)).numpy()).sum() == 512 * 512
+    return abs(sz.fft_c2c(x, (0, 1)).numpy()[0, 0]) == 512 * 514
 assert total()
 child = os.fork()
 if not child:

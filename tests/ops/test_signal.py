@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ import suanzi as sz
 from helpers.fourier_sums import assert_close, dft, extended, roots, scale
 from helpers.functions import same_bits, threads
 from helpers.moves import laid_out, nothing_made
-from suanzi.libraries import fft_long
 
 Array = np.ndarray[Any, Any]
 MODES = ["none", "by_sqrt_n", "by_n"]
@@ -115,25 +114,15 @@ def test_long_ones_at_some_places(n: int, dtype: str) -> None:
             assert abs(half[k] - (x.real * used).sum()) < 20 * eps * norm
 
 
-@pytest.fixture
-def _shorter_ones_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    fft_long.rectangle.cache_clear()
-    with monkeypatch.context() as changed:
-        changed.setattr(fft_long, "_SHORTEST", 1 << 12)
-        yield
-    fft_long.rectangle.cache_clear()
+# 128 x 256, 256 x 256, 200 x 225, 243 x 351, 169 x 2197, and two that SciPy has: a prime, and one
+# with a large factor
+LONG = [2**15, 2**16, 45000, 3**8 * 13, 13**5, 40009, 2**11 * 41]
 
 
-# 64 x 64, 64 x 128, 200 x 225, 369 x 729, and two that are not split: a prime, and one twice that
-LONG = [2**12, 2**13, 45000, 3**8 * 41, 10007, 20014]
-
-
-@pytest.mark.usefixtures("_shorter_ones_are_long")
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("n", LONG)
 def test_long_ones(n: int, dtype: str) -> None:
     """Long transforms are made of many short ones; NumPy's in 80 bits is not."""
-    assert (fft_long.rectangle(n) is None) == (n in LONG[-2:])
     x = numbers((n,), dtype)
     truth = np.fft.fft(x.astype(np.clongdouble))
     found = sz.fft_c2c(sz.tensor(x))

@@ -1,7 +1,11 @@
-"""7.2.16: Fourier transforms: in which dtype, into which memory, axis by axis."""
+"""7.2.16: Fourier transforms: in which dtype, into which memory, axis by axis, and who computes.
+
+The core has lengths without a prime factor above 13; SciPy has the others.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -16,7 +20,7 @@ from suanzi.dtypes import (
     float32,
     float64,
 )
-from suanzi.libraries import fft_long, fft_parts
+from suanzi.libraries import fft_parts
 from suanzi.tensors.exchange import to_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -49,11 +53,10 @@ _WIDE = {float16: float32, complex32: complex64}
 
 def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool) -> Tensor:
     """Return the transform of a complex tensor."""
-    if x.size == x.shape[axes[-1]] and fft_long.rectangle(x.size):
-        return converted(fft_long.transform(x, _wide(x.dtype), forward, mode), x.dtype)
-    made = _dense(x, new=True)
+    source = _dense(x)
+    made = _empty(x.shape, source.dtype)
     if x.size:
-        _transform_all(_array(made), axes, mode, forward)
+        _transform_all(source, made, axes, mode, forward)
     return converted(made, x.dtype)
 
 
@@ -73,11 +76,14 @@ def r2c(
     kept = length // 2 + 1 if onesided else length
     made = _empty((*x.shape[:last], kept, *x.shape[last + 1 :]), _wide(result))
     if x.size:
-        array = _array(made)
-        fft_parts.r2c(_array(_dense(x)), array, last, forward, mode)
-        _transform_all(array, axes[:-1], mode, forward)
+        source = _dense(x)
+        if _has_real(x, last, length):
+            _core.fourier_real(source, made, forward, _scale(mode, length))
+        else:
+            fft_parts.r2c(_array(source), _array(made), last, forward, mode)
+        _transform_all(made, made, axes[:-1], mode, forward)
         if factor != 1:
-            _multiply_mirrored(array, last, length, factor)
+            _multiply_mirrored(_array(made), last, length, factor)
     return converted(made, result)
 
 
@@ -93,17 +99,39 @@ def c2r(
     last, result = axes[-1], REAL_OF[x.dtype]
     made = _empty((*x.shape[:last], length, *x.shape[last + 1 :]), _wide(result))
     if x.size:
-        array = _array(_dense(x, new=len(axes) > 1 or factor != 1))
+        half = _dense(x, new=len(axes) > 1 or factor != 1)
         if factor != 1:
-            _multiply_mirrored(array, last, length, factor)
-        _transform_all(array, axes[:-1], mode, forward)
-        fft_parts.c2r(array, _array(made), last, forward, mode)
+            _multiply_mirrored(_array(half), last, length, factor)
+        _transform_all(half, half, axes[:-1], mode, forward)
+        if _has_real(x, last, length):
+            _core.fourier_real(half, made, forward, _scale(mode, length))
+        else:
+            fft_parts.c2r(_array(half), _array(made), last, forward, mode)
     return converted(made, result)
 
 
-def _transform_all(array: Array, axes: Sequence[int], mode: FFTNormMode, forward: bool) -> None:
+def _transform_all(
+    source: Tensor, made: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool
+) -> None:
+    """Write the transform of a dense tensor along axes into another, or into itself."""
     for axis in sorted(axes, reverse=True):
-        fft_parts.c2c(array, axis, forward, mode)
+        length = source.shape[axis]
+        if _core.has_fourier(length):
+            _core.fourier(source, made, axis, forward, _scale(mode, length))
+        else:
+            if source is not made:
+                _core.copy_into(made, source)
+            fft_parts.c2c(_array(made), axis, forward, mode)
+        source = made
+
+
+def _scale(mode: FFTNormMode, length: int) -> float:
+    return (1.0, 1 / math.sqrt(length), 1 / length)[mode]
+
+
+def _has_real(x: Tensor, axis: int, length: int) -> bool:
+    """Tell whether the core transforms real numbers along an axis: an even number, in a row."""
+    return axis == x.ndim - 1 and length % 2 == 0 and _core.has_fourier(length // 2)
 
 
 def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> None:

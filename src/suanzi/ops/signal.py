@@ -33,7 +33,7 @@ _REAL = tuple(COMPLEX_OF)
 """What has a complex dtype of its width: bfloat16 and float8 have none."""
 
 
-@operator("7.2.16.1", dtypes=COMPLEX)
+@operator("7.2.16.1", dtypes=COMPLEX, fast=True)
 def fft_c2c(
     input: TensorLike,
     axes: Axes = None,
@@ -94,7 +94,7 @@ def _c2c(
     return fft.c2c(x, along, mode, ahead is not flipped)
 
 
-@operator("7.2.16.2", dtypes=_REAL, promotes=REAL_FUNCTION)
+@operator("7.2.16.2", dtypes=_REAL, promotes=REAL_FUNCTION, fast=True)
 def fft_r2c(
     input: TensorLike,
     axes: Axes = None,

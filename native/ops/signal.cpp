@@ -1,0 +1,488 @@
+// native/ops/signal.cpp: 7.2.16: Fourier transforms along one axis, of lengths without a prime factor above 13.
+//
+// Sequences are transformed side by side, one in each lane of a vector, and those that do not fill the lanes with
+// zeros beside them; a single one is cut into as many as there are lanes, a long one into the rows and columns of a
+// rectangle. Which of these, the shape decides alone, and threads share whole sequences: their number and the layout
+// change no bit.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "core/scratch.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
+#include "kernels/by_level.h"
+#include "kernels/signal.h"
+
+namespace suanzi {
+
+SUANZI_BY_LEVEL(FourierTables, fourier_kernels)
+
+namespace {
+
+using namespace nb::literals;
+
+// ---- roots of unity -----------------------------------------------------------------------------
+
+struct Root {
+  double re, im;
+};
+
+// exp(-2 pi i k / n), within little more than half a unit of the last place: the angle is at most an eighth of the
+// circle, and has a second part.
+Root root_of_unity(std::int64_t k, std::int64_t n) {
+  std::int64_t at = 8 * (k % n), octant = at / n;
+  bool mirrored = octant % 2;
+  std::int64_t rest = mirrored ? (octant + 1) * n - at : at - octant * n;  // of 8 n
+  double ratio = static_cast<double>(rest) / (4.0 * static_cast<double>(n));
+  double more =
+      -std::fma(ratio, 4.0 * static_cast<double>(n), -static_cast<double>(rest)) / (4.0 * static_cast<double>(n));
+  constexpr double pi = 0x1.921fb54442d18p+1, pi_more = 0x1.1a62633145c07p-53;
+  double angle = ratio * pi, angle_more = std::fma(ratio, pi, -angle) + ratio * pi_more + more * pi;
+  double c = std::cos(angle), s = std::sin(angle);
+  double re = c - angle_more * s, im = s + angle_more * c;
+  switch (octant) {  // of the circle, counted against the clock, with the sign of the exponent last
+    case 0: return {re, -im};
+    case 1: return {im, -re};
+    case 2: return {-im, -re};
+    case 3: return {-re, -im};
+    case 4: return {-re, im};
+    case 5: return {-im, re};
+    case 6: return {im, re};
+    default: return {re, im};
+  }
+}
+
+template <class T>
+void append(std::vector<T>& to, Root w) {
+  to.push_back(static_cast<T>(w.re));
+  to.push_back(static_cast<T>(w.im));
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+
+constexpr std::int64_t long_from = 1 << 15;  // elements from which on a transform is one of a rectangle
+
+// The factors of the passes, the prime ones and 4 and 8; none if a prime above 13 is among them.
+std::vector<int> factors_of(std::int64_t n) {
+  std::vector<int> found;
+  for (int r : {8, 4, 2, 3, 5, 7, 11, 13})
+    for (; n % r == 0 && !(r == 8 && n == 16); n /= r) found.push_back(r);
+  if (n != 1) found.clear();
+  return found;
+}
+
+bool is_smooth(std::int64_t n) { return n == 1 || !factors_of(n).empty(); }
+
+template <class T>
+std::shared_ptr<const FourierPlan<T>> make_plan(std::int64_t n, std::size_t lanes) {
+  auto plan = std::make_shared<FourierPlan<T>>();
+  plan->n = n;
+  plan->factors = factors_of(n);
+  std::int64_t m = n;
+  for (int r : plan->factors) {
+    std::int64_t whole = m;
+    m /= r;
+    for (std::int64_t p = 0; p < m; ++p)
+      for (int j = 1; j < r; ++j) append(plan->roots, root_of_unity(p * j, whole));
+    if (plan->circles[r].empty())
+      for (int j = 0; j < r; ++j) append(plan->circles[r], root_of_unity(j, r));
+  }
+  auto all = static_cast<std::int64_t>(lanes);
+  for (std::int64_t k = 0; k < n; ++k)
+    for (int part = 0; part < 2; ++part)
+      for (std::int64_t l = 0; l < all; ++l) {
+        Root w = root_of_unity(l * k, n * all);
+        plan->lane_roots.push_back(static_cast<T>(part ? w.im : w.re));
+      }
+  return plan;
+}
+
+// Plans are kept: a few, as a long one has as many numbers as its transform.
+template <class T>
+std::shared_ptr<const FourierPlan<T>> plan_of(std::int64_t n, std::size_t lanes) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::int64_t, std::size_t>, std::shared_ptr<const FourierPlan<T>>> kept;
+  constexpr std::size_t most = 64;
+  {
+    std::lock_guard lock(mutex);
+    auto found = kept.find({n, lanes});
+    if (found != kept.end()) return found->second;
+  }
+  auto made = make_plan<T>(n, lanes);
+  std::lock_guard lock(mutex);
+  if (kept.size() >= most) kept.clear();
+  kept[{n, lanes}] = made;
+  return made;
+}
+
+// All n-th roots of unity as products of two from tables of about sqrt(n) each; kept for the last length.
+class RootTable {
+ public:
+  explicit RootTable(std::int64_t n) : n_(n), step_(static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)))) {
+    for (std::int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_unity(k, n));
+    for (std::int64_t k = 0; k < n; k += step_) coarse_.push_back(root_of_unity(k, n));
+  }
+  Root operator[](std::int64_t k) const {
+    const Root &a = coarse_[static_cast<std::size_t>(k / step_)], &b = fine_[static_cast<std::size_t>(k % step_)];
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  static std::shared_ptr<const RootTable> of(std::int64_t n) {
+    static std::mutex mutex;
+    static std::shared_ptr<const RootTable> kept;
+    std::lock_guard lock(mutex);
+    if (!kept || kept->n_ != n) kept = std::make_shared<const RootTable>(n);
+    return kept;
+  }
+
+ private:
+  std::int64_t n_, step_;
+  std::vector<Root> coarse_, fine_;
+};
+
+// ---- transforms ---------------------------------------------------------------------------------
+
+// Memory for two buffers of n vectors of complex numbers.
+template <class T>
+struct Work {
+  Scratch scratch;
+  T *x, *work;
+  Work(std::int64_t n, std::size_t lanes)
+      : scratch(Dtype::uint8, 4 * n * static_cast<std::int64_t>(lanes * sizeof(T))),
+        x(reinterpret_cast<T*>(scratch.data())), work(x + 2 * n * static_cast<std::int64_t>(lanes)) {}
+  explicit operator bool() const { return scratch.data() != nullptr; }
+};
+
+// Where the sequences of a tensor are: rows x n x columns.
+struct Shape {
+  std::int64_t rows, n, columns;
+};
+
+template <class T>
+struct Transform {
+  const FourierKernels<T>& k;
+  bool forward;
+  std::atomic<bool> has_room{true};
+
+  explicit Transform(const FourierKernels<T>& kernels, bool ahead) : k(kernels), forward(ahead) {}
+  std::int64_t lanes() const { return static_cast<std::int64_t>(k.lanes); }
+
+  // Runs body(i, work) for each i below `count`, each of `cost` elements, with two buffers of n vectors.
+  template <class F>
+  void share(std::int64_t count, std::int64_t cost, std::int64_t n, std::size_t width, F&& body) {
+    std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 13) / std::max<std::int64_t>(cost, 1));
+    parallel_for(count, least, [&](std::int64_t begin, std::int64_t end) {
+      Work<T> work(n, width);
+      if (!work) return has_room.store(false, std::memory_order_relaxed);
+      for (std::int64_t i = begin; i < end; ++i) body(i, work);
+    });
+  }
+
+  // Sequences side by side: those of columns next to one another, or of rows.
+  void many(const T* in, T* out, const Shape& s, T scale) {
+    auto plan = plan_of<T>(s.n, 1);
+    bool along_rows = s.columns == 1;
+    std::int64_t side = along_rows ? s.rows : s.columns, groups = (side + lanes() - 1) / lanes();
+    std::int64_t blocks = along_rows ? 1 : s.rows, stride = s.columns, lane_stride = along_rows ? s.n : 1;
+    share(blocks * groups, s.n * lanes(), s.n, k.lanes, [&](std::int64_t i, Work<T>& work) {
+      std::int64_t first = i % groups * lanes(), at = 2 * (i / groups * s.n * s.columns + first * lane_stride);
+      auto count = static_cast<std::size_t>(std::min(lanes(), side - first));
+      k.read(in + at, s.n, stride, lane_stride, count, forward, work.x);
+      const T* made = k.transform(*plan, work.x, work.work);
+      k.write(made, s.n, stride, lane_stride, count, forward, scale, out + at);
+    });
+  }
+
+  // Each of few rows for itself, in all lanes.
+  void each(const T* in, T* out, const Shape& s, T scale) {
+    std::int64_t n = s.n / lanes();
+    auto plan = plan_of<T>(n, k.lanes);
+    share(s.rows, s.n, n, k.lanes, [&](std::int64_t i, Work<T>& work) {
+      k.read(in + 2 * i * s.n, n, lanes(), 1, k.lanes, forward, work.x);
+      k.join(*plan, k.transform(*plan, work.x, work.work), forward, scale, out + 2 * i * s.n);
+    });
+  }
+
+  // The same where the lanes do not divide the length.
+  void each_plainly(const T* in, T* out, const Shape& s, T scale) {
+    auto plan = plan_of<T>(s.n, 1);
+    share(s.rows, 4 * s.n, s.n, 1, [&](std::int64_t i, Work<T>& work) {
+      for (std::int64_t j = 0; j < s.n; ++j)
+        for (int part = 0; part < 2; ++part) work.x[2 * j + part] = in[2 * (i * s.n + j) + (part ^ !forward)];
+      const T* made = k.transform_one(*plan, work.x, work.work);
+      for (std::int64_t j = 0; j < s.n; ++j)
+        for (int part = 0; part < 2; ++part) out[2 * (i * s.n + j) + (part ^ !forward)] = made[2 * j + part] * scale;
+    });
+  }
+
+  // One long sequence as rows and columns: first along the columns, times exp(-2 pi i j k / n), then along the rows.
+  void rectangle(const T* in, T* out, T* between, std::int64_t rows, std::int64_t columns, T scale) {
+    auto down = plan_of<T>(rows, 1), across = plan_of<T>(columns, 1);
+    std::int64_t n = rows * columns, blocks = (rows + 31) / 32, l = lanes();
+    auto roots = RootTable::of(n);
+    share((columns + l - 1) / l, rows * l, rows + blocks + 32, k.lanes, [&](std::int64_t i, Work<T>& work) {
+      std::int64_t first = i * l;
+      auto count = static_cast<std::size_t>(std::min(l, columns - first));
+      T *coarse = work.x + 2 * rows * l, *fine = coarse + 2 * blocks * l;
+      for (std::int64_t b = 0; b < blocks + 32; ++b)
+        for (std::int64_t lane = 0; lane < l; ++lane) {
+          std::int64_t row = b < blocks ? 32 * b : b - blocks;
+          Root w = (*roots)[row * std::min(first + lane, columns - 1)];  // below n
+          coarse[2 * b * l + lane] = static_cast<T>(w.re), coarse[(2 * b + 1) * l + lane] = static_cast<T>(w.im);
+        }
+      k.read(in + 2 * first, rows, columns, 1, count, forward, work.x);
+      T* made = k.transform(*down, work.x, work.work);
+      k.turn(made, rows, coarse, fine);
+      k.write(made, rows, columns, 1, count, true, T{1}, between + 2 * first);
+    });
+    share((rows + l - 1) / l, columns * l, columns, k.lanes, [&](std::int64_t i, Work<T>& work) {
+      std::int64_t first = i * l;
+      auto count = static_cast<std::size_t>(std::min(l, rows - first));
+      k.read(between + 2 * first * columns, columns, 1, columns, count, true, work.x);
+      const T* made = k.transform(*across, work.x, work.work);
+      k.write(made, columns, rows, 1, count, forward, scale, out + 2 * first);
+    });
+  }
+
+  // False if there is no memory.
+  bool run(const T* in, T* out, const Shape& s, T scale) {
+    if (s.columns > 1 || (s.n < long_from && s.rows >= lanes())) {
+      many(in, out, s, scale);
+      return has_room;
+    }
+    if (s.n >= long_from) {
+      auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(s.n)));
+      while (s.n % rows) --rows;
+      if (rows >= 16) {
+        Scratch between(sizeof(T) == 4 ? Dtype::complex64 : Dtype::complex128, s.n);
+        if (!between.data()) return false;
+        for (std::int64_t i = 0; i < s.rows; ++i)
+          rectangle(in + 2 * i * s.n, out + 2 * i * s.n, reinterpret_cast<T*>(between.data()), rows, s.n / rows, scale);
+        return has_room;
+      }
+    }
+    if (s.n % lanes() == 0) each(in, out, s, scale);
+    else each_plainly(in, out, s, scale);
+    return has_room;
+  }
+};
+
+// ---- real numbers -------------------------------------------------------------------------------
+
+// exp(-2 pi i k / n) for k up to n / 4, kept for the last length.
+template <class T>
+std::shared_ptr<const std::vector<T>> quarter_of(std::int64_t n) {
+  static std::mutex mutex;
+  static std::int64_t kept_length = 0;
+  static std::shared_ptr<const std::vector<T>> kept;
+  std::lock_guard lock(mutex);
+  if (kept_length != n) {
+    auto made = std::make_shared<std::vector<T>>();
+    for (std::int64_t k = 0; k <= n / 4; ++k) append(*made, root_of_unity(k, n));
+    kept = made, kept_length = n;
+  }
+  return kept;
+}
+
+// Real numbers, n in each row, and `kept` elements of their spectra: half of them, and one, or all.
+template <class T>
+struct RealTransform {
+  const FourierKernels<T>& k;
+  std::int64_t rows, n, kept;
+  bool forward;
+  T scale;
+  std::int64_t h = n / 2;
+  std::shared_ptr<const std::vector<T>> roots = quarter_of<T>(n);
+
+  void part(const T* z, T* row) const {
+    k.part_halves(z, row, h, roots->data(), forward ? T{1} : T{-1});
+    for (std::int64_t j = h + 1; j < kept; ++j) row[2 * j] = row[2 * (n - j)], row[2 * j + 1] = -row[2 * (n - j) + 1];
+  }
+  void join(const T* row, T* z) const { k.join_halves(row, z, h, roots->data(), forward ? T{-1} : T{1}); }
+
+  // Runs body(first row, how many, buffers) for rows that are transformed side by side; false if there is no memory.
+  template <class F>
+  bool side_by_side(F&& body) {
+    Transform<T> shared(k, true);
+    std::int64_t l = shared.lanes();
+    shared.share((rows + l - 1) / l, h * l, h, k.lanes,
+                 [&](std::int64_t i, Work<T>& work) { body(i * l, std::min(l, rows - i * l), work); });
+    return shared.has_room;
+  }
+  bool is_many() const { return rows >= static_cast<std::int64_t>(k.lanes) && h < long_from; }
+
+  bool to_complex(const T* in, T* out) {
+    if (is_many()) {
+      auto plan = plan_of<T>(h, 1);
+      return side_by_side([&](std::int64_t first, std::int64_t count, Work<T>& work) {
+        k.read(in + first * n, h, 1, h, static_cast<std::size_t>(count), true, work.x);
+        T *made = k.transform(*plan, work.x, work.work), *z = made == work.x ? work.work : work.x;
+        k.write(made, h, 1, h, static_cast<std::size_t>(count), true, scale, z);
+        for (std::int64_t i = 0; i < count; ++i) part(z + 2 * i * h, out + 2 * (first + i) * kept);
+      });
+    }
+    Scratch scratch(sizeof(T) == 4 ? Dtype::complex64 : Dtype::complex128, rows * h);
+    auto* z = reinterpret_cast<T*>(scratch.data());
+    if (!z || !Transform<T>(k, true).run(in, z, {rows, h, 1}, scale)) return false;
+    for (std::int64_t i = 0; i < rows; ++i) part(z + 2 * i * h, out + 2 * i * kept);
+    return true;
+  }
+
+  bool to_real(const T* in, T* out) {
+    if (is_many()) {
+      auto plan = plan_of<T>(h, 1);
+      return side_by_side([&](std::int64_t first, std::int64_t count, Work<T>& work) {
+        for (std::int64_t i = 0; i < count; ++i) join(in + 2 * (first + i) * kept, work.x + 2 * i * h);
+        k.read(work.x, h, 1, h, static_cast<std::size_t>(count), false, work.work);
+        const T* made = k.transform(*plan, work.work, work.x);
+        k.write(made, h, 1, h, static_cast<std::size_t>(count), false, scale, out + first * n);
+      });
+    }
+    for (std::int64_t i = 0; i < rows; ++i) join(in + 2 * i * kept, out + i * n);
+    return Transform<T>(k, false).run(out, out, {rows, h, 1}, scale);
+  }
+};
+
+// ---- what Python calls --------------------------------------------------------------------------
+
+Shape shape_along(const Tensor& t, int axis) {
+  Shape s{1, t.dims()[axis], 1};
+  for (int d = 0; d < t.ndim(); ++d) (d < axis ? s.rows : s.columns) *= d == axis ? 1 : t.dims()[d];
+  return s;
+}
+
+// Transforms complex numbers along an axis, from one dense tensor to another, or in place.
+bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward, double scale) {
+  Shape s = shape_along(in, axis);
+  bool has_room = true;
+  run_over(in.size, {&in, &out}, [&] {
+    if (in.dtype == Dtype::complex64)
+      has_room = Transform<float>(fourier_kernels().f32, forward)
+                     .run(reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()), s,
+                          static_cast<float>(scale));
+    else
+      has_room = Transform<double>(fourier_kernels().f64, forward)
+                     .run(reinterpret_cast<const double*>(in.data()), reinterpret_cast<double*>(out.data()), s, scale);
+  });
+  return has_room;
+}
+
+bool is_plain(const Tensor* t) {
+  return t && t->storage && t->row_major && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128);
+}
+
+[[noreturn]] void throw_no_room() {
+  throw_status("AllocFailed", "there is no memory for the buffers of a transform; use fewer elements");
+}
+
+void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
+  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
+  if (!is_plain(in) || !is_plain(out) || in->dtype != out->dtype || in->size != out->size || axis < 0 ||
+      axis >= in->ndim() || !is_smooth(in->dims()[axis]))
+    throw nb::value_error("not dense complex tensors of one shape, or not such an axis");
+  if (in->size && !transform_along(*in, *out, axis, forward, scale)) throw_no_room();
+}
+
+// The transform along the last axis from real numbers, or to them; false if there is no memory.
+bool transform_real(const Tensor& in, const Tensor& out, bool forward, double scale) {
+  bool to_complex = facts(out.dtype).is_complex(), has_room = true;
+  const Tensor &real = to_complex ? in : out, &whole = to_complex ? out : in;
+  std::int64_t n = real.dims()[real.ndim() - 1], kept = whole.dims()[whole.ndim() - 1], rows = real.size / n;
+  auto run = [&]<class T>(const FourierKernels<T>& k) {
+    auto* from = reinterpret_cast<const T*>(in.data());
+    auto* to = reinterpret_cast<T*>(out.data());
+    RealTransform<T> transform{k, rows, n, kept, forward, static_cast<T>(scale)};
+    has_room = to_complex ? transform.to_complex(from, to) : transform.to_real(from, to);
+  };
+  run_over(real.size, {&in, &out}, [&] {
+    if (real.dtype == Dtype::float64) run(fourier_kernels().f64);
+    else run(fourier_kernels().f32);
+  });
+  return has_room;
+}
+
+void fourier_real(nb::handle source, nb::handle target, bool forward, double scale) {
+  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
+  if (!in || !out || !in->storage || !out->storage || !in->row_major || !out->row_major || !in->ndim() ||
+      in->ndim() != out->ndim() || !in->size || !out->size)
+    throw nb::value_error("not dense tensors");
+  bool to_complex = facts(out->dtype).is_complex();
+  const Tensor &real = to_complex ? *in : *out, &whole = to_complex ? *out : *in;
+  std::int64_t n = real.dims()[real.ndim() - 1], kept = whole.dims()[whole.ndim() - 1];
+  bool is_wide = real.dtype == Dtype::float64;
+  if (whole.dtype != (is_wide ? Dtype::complex128 : Dtype::complex64) || (!is_wide && real.dtype != Dtype::float32) ||
+      n % 2 || !is_smooth(n / 2) || whole.size / kept != real.size / n ||
+      (kept != n / 2 + 1 && (kept != n || !to_complex)))
+    throw nb::value_error("not dtypes and lengths that belong together");
+  if (!transform_real(*in, *out, forward, scale)) throw_no_room();
+}
+
+// ---- the fast path ------------------------------------------------------------------------------
+
+// fft_c2c along the last axis, or one, without a scale.
+PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static constexpr const char* names[] = {"input", "axes", "normalization", "forward"};
+  PyObject* found[4];
+  if (!read_named(names, args, count, keywords, found) || !found[0] || found[2]) return nullptr;
+  const Tensor* x = read_tensor(found[0]);
+  bool forward = true;
+  if (!is_plain(x) || !x->size || !x->ndim() || !read_flag(found[3], forward)) return nullptr;
+  int axis = x->ndim() - 1;
+  if (found[1] && found[1] != Py_None && !read_axis(found[1], x->ndim(), axis)) return nullptr;
+  if (!is_smooth(x->dims()[axis])) return nullptr;
+  PyObject* made = new_dense_tensor(x->dtype, x->ndim(), x->dims());
+  if (made && !transform_along(*x, *tensor_of(made), axis, forward, 1)) {
+    Py_DECREF(made);
+    return nullptr;
+  }
+  return or_python(made);
+}
+
+// fft_r2c of float32 or float64 along the last axis, without a scale.
+PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static constexpr const char* names[] = {"input", "axes", "normalization", "forward", "onesided"};
+  PyObject* found[5];
+  if (!read_named(names, args, count, keywords, found) || !found[0] || found[2]) return nullptr;
+  const Tensor* x = read_tensor(found[0]);
+  bool forward = true, onesided = true;
+  if (!x || !x->row_major || (x->dtype != Dtype::float32 && x->dtype != Dtype::float64) || !x->size || !x->ndim() ||
+      !read_flag(found[3], forward) || !read_flag(found[4], onesided))
+    return nullptr;
+  int axis = x->ndim() - 1;
+  std::int64_t n = x->dims()[axis], shape[max_ndim];
+  if ((found[1] && found[1] != Py_None && !read_axis(found[1], x->ndim(), axis)) || axis != x->ndim() - 1 || n % 2 ||
+      !is_smooth(n / 2))
+    return nullptr;
+  std::copy(x->dims(), x->dims() + axis, shape);
+  shape[axis] = onesided ? n / 2 + 1 : n;
+  PyObject* made =
+      new_dense_tensor(x->dtype == Dtype::float32 ? Dtype::complex64 : Dtype::complex128, x->ndim(), shape);
+  if (made && !transform_real(*x, *tensor_of(made), forward, 1)) {
+    Py_DECREF(made);
+    return nullptr;
+  }
+  return or_python(made);
+}
+
+}  // namespace
+
+void init_signal(nb::module_& m) {
+  m.def("fourier", &fourier, "source"_a, "target"_a, "axis"_a, "forward"_a, "scale"_a,
+        nb::sig("def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None"),
+        "Writes the transform along an axis of a dense complex tensor into another, or into itself, times a number.");
+  m.def("fourier_real", &fourier_real, "source"_a, "target"_a, "forward"_a, "scale"_a,
+        nb::sig("def fourier_real(source: Any, target: Any, forward: bool, scale: float) -> None"),
+        "The same along the last axis from an even number of real numbers, or from half of a spectrum to them.");
+  m.def("has_fourier", &is_smooth, "length"_a, nb::sig("def has_fourier(length: int) -> bool"),
+        "Whether `fourier` takes a length: one without a prime factor above 13.");
+  add_fast_path<fast_c2c>("fft_c2c");
+  add_fast_path<fast_r2c>("fft_r2c");
+}
+
+}  // namespace suanzi
