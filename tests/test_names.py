@@ -190,6 +190,7 @@ def test_exp() -> None:
             f"{KIT}/cases/_elementwise_sizes.py",
             f"{KIT}/cases/_functions.py",
             f"{KIT}/cases/_operands.py",
+            f"{KIT}/cases/_readings.py",
             f"{KIT}/cases/_sizes.py",
         ],
         "tests": [
