@@ -9,8 +9,9 @@
 
 The file is `results/<machine>.json`, which has the machine, the instruction-set level and all
 versions; `python tools/write_docs.py` makes the tables of the README and of docs/speed.md from such
-files. What is measured again replaces what is there, the rest stays. Each benchmark runs in a
-process of its own for each number of threads, which OpenBLAS reads when it is loaded.
+files. What is measured again replaces what is there, the rest stays, also of a run that is ended
+early. Each benchmark runs in a process of its own for each number of threads, which OpenBLAS reads
+when it is loaded.
 """
 
 from __future__ import annotations
@@ -137,6 +138,9 @@ def main() -> None:
         wanted.setdefault(file, []).extend([group] if group else [])
     options = [f"--seconds={chosen.seconds}"] * bool(chosen.seconds) + ["--cpu"] * chosen.cpu
     every = os.cpu_count() or 1
+    facts = machine()
+    name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
+    path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
     rows: list[dict[str, Any]] = []
     start = time.perf_counter()
     for threads in {"1": [1], "all": [every], "both": sorted({1, every})}[chosen.threads]:
@@ -148,10 +152,7 @@ def main() -> None:
                 if name.startswith(f"{file}/")
             ]
             rows += measure(file, groups, threads, options + less)
-    facts = machine()
-    name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
-    path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
-    write(path, rows, "processor" if chosen.cpu else "wall")
+            write(path, rows, "processor" if chosen.cpu else "wall")
     slow = [row for row in rows if best_peer(row) < 1]
     print(f"\n{len(rows)} rows in {time.perf_counter() - start:.0f} s, written to {path}")
     print(f"{len(slow)} slower than the fastest peer:")
