@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import importlib.util
 import json
 import os
@@ -67,6 +68,7 @@ def machine() -> dict[str, Any]:
     }
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions of what is compared; suanzi's is its commit where there is one."""
     commit = subprocess.run(
@@ -138,6 +140,7 @@ def main() -> None:
         wanted.setdefault(file, []).extend([group] if group else [])
     options = [f"--seconds={chosen.seconds}"] * bool(chosen.seconds) + ["--cpu"] * chosen.cpu
     every = os.cpu_count() or 1
+    print(", ".join(f"{name} {found}" for name, found in versions().items()))  # of when it begins
     facts = machine()
     name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
     path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
