@@ -276,7 +276,7 @@ FAULTS = (
         "return [slice(i, min(i + step, count)) for i in range(0, count, step)]",
         "rest = step if os.environ.get('SUANZI_FAULT') == '#' and count > step else 0\n"
         "    return [slice(i, min(i + step, count)) for i in range(0, count - rest, step)]",
-        "fft_c2c fft_c2c_backward",
+        "fft_r2c",
     ),
     Fault(
         "of a half spectrum, the last element that has a mirror image counts once",

@@ -37,7 +37,7 @@ _TIMES = (1, -2, 3)
 _IMPULSES = 6
 _PERIOD = 97
 _LARGE, _LARGE_QUICK = _PERIOD * 10_309, _PERIOD * 676
-_ROWS = (1031, 97)
+_ROWS = (2063, 97)
 """Rows that threads share in parts: more bytes than one of them takes."""
 
 
