@@ -1,10 +1,9 @@
-"""Changes a file in one place at a time and runs tests: a change that no test sees is printed.
+"""Changes a Python file in one place at a time and runs tests: what no test sees is printed.
 
     python tools/mutate.py src/suanzi/errata.py -- tests/standard/test_errata.py
-    python tools/mutate.py native/loops/elementwise.cpp --most 30 -- tests/together/test_trouble.py
 
-The tree is copied, and the copy is changed. After a change in native/ the core of the copy is built
-again; the first build takes minutes, the others as long as one file. Words after -- go to pytest.
+The tree is copied, and the copy is changed. Words after -- go to pytest. tools/mutate_native.py
+does the same to the core.
 """
 
 from __future__ import annotations
@@ -138,40 +137,6 @@ def _is_union(node: ast.BinOp) -> bool:
     )
 
 
-# ---- C++ -----------------------------------------------------------------------------------------
-
-_NATIVE = (
-    (r"(?<= )<=(?= )", "<"), (r"(?<= )<(?= )", "<="), (r"(?<= )>=(?= )", ">"),
-    (r"(?<= )>(?= )", ">="), (r"(?<= )==(?= )", "!="), (r"(?<= )!=(?= )", "=="),
-    (r"(?<= )&&(?= )", "||"), (r"(?<= )\|\|(?= )", "&&"), (r"(?<= )\+(?= )", "-"),
-    (r"(?<= )-(?= )", "+"), (r"(?<= )\+=(?= )", "="), (r"(?<= )\|=(?= )", "="),
-    (r"(?<= )&=(?= )", "="), (r"(?<= )\*(?= )", "+"), (r"\bmin\(", "max("), (r"\bmax\(", "min("),
-    (r"(?<=[ (\[])0(?=[,;)\] ])", "1"), (r"(?<=[ (\[])1(?=[,;)\] ])", "2"),
-    (r"(?<=[ (])!(?=\w)", ""), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
-)  # fmt: skip
-
-
-def of_native(source: str) -> Iterator[Mutant]:
-    """Give the changes of a C++ file; whoever does not compile is left out later.
-
-    >>> [m.of("  if (a < b) met |= f(a);  // a < b\\n").strip() for m in of_native(
-    ...     "  if (a < b) met |= f(a);  // a < b\\n")][:2]
-    ['if (a <= b) met |= f(a);  // a < b', 'if (a < b) met = f(a);  // a < b']
-    """
-    position = 0
-    for line in source.splitlines(keepends=True):
-        code = re.sub(r'"(\\.|[^"\\])*"', lambda m: "_" * len(m[0]), line.split("//")[0])
-        if not re.match(r"\s*(#|template|using|static_assert|constexpr)", code):
-            for pattern, text in _NATIVE:
-                for found in re.finditer(pattern, code):
-                    yield Mutant(position + found.start(), position + found.end(), text)
-            whole = re.fullmatch(r"(\s+)([\w.\[\]>*-]+ ?[-+|&]?= ?.*|[\w.>-]+\(.*\));\s*", code)
-            if whole and "return" not in code:
-                start = position + len(whole[1])
-                yield Mutant(start, position + len(code.rstrip()), ";")
-        position += len(line)
-
-
 # ---- the run -------------------------------------------------------------------------------------
 
 
@@ -182,20 +147,6 @@ class Copy:
         self.home = folder / "tree"
         ignored = shutil.ignore_patterns(".git", "build", "dist", "__pycache__", ".venv", "site")
         shutil.copytree(HOME, self.home, ignore=ignored, symlinks=True)
-        self.build = folder / "build"
-
-    def compiled(self) -> bool:
-        """Build the core; False if it does not compile."""
-        if not self.build.exists():
-            configure = ["cmake", "-S", str(self.home), "-B", str(self.build), "-G", "Ninja"]
-            configure += ["-DCMAKE_BUILD_TYPE=Release", "-DSKBUILD_PROJECT_VERSION=0"]
-            configure += [f"-DPython_EXECUTABLE={sys.executable}"]
-            subprocess.run(configure, check=True, capture_output=True)
-        done = subprocess.run(["cmake", "--build", self.build], capture_output=True, check=False)
-        if done.returncode == 0:
-            for made in self.build.glob("_core*.so"):
-                shutil.copy(made, self.home / "src" / "suanzi")
-        return done.returncode == 0
 
     def passes(self, tests: list[str], seconds: float) -> bool:
         """Run tests; what takes too long has failed."""
@@ -225,8 +176,7 @@ def main(words: list[str] | None = None) -> int:
     args = parser.parse_args(words)
     path = args.file.resolve().relative_to(HOME)
     source = (HOME / path).read_text()
-    native = path.suffix != ".py"
-    mutants = list(dict.fromkeys(of_native(source) if native else of_python(source)))
+    mutants = list(dict.fromkeys(of_python(source)))
     if args.lines:
         low, high = (int(n) for n in args.lines.split("-"))
         mutants = [m for m in mutants if low <= source.count("\n", 0, m.start) + 1 <= high]
@@ -235,8 +185,6 @@ def main(words: list[str] | None = None) -> int:
     survivors = invalid = tried = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
-        if native and not copy.compiled():
-            sys.exit("the core does not compile as it is")
         start = time.monotonic()
         if not copy.passes(args.tests, 3600):
             sys.exit("the tests fail as it is")
@@ -245,7 +193,7 @@ def main(words: list[str] | None = None) -> int:
             if time.monotonic() - began > args.seconds:
                 break
             (copy.home / path).write_text(mutant.of(source))
-            if not (copy.compiled() if native else _parses(mutant.of(source))):
+            if not _parses(mutant.of(source)):
                 invalid += 1
                 continue
             tried += 1
