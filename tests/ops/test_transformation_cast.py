@@ -313,3 +313,21 @@ def test_a_number_that_fits_no_dtype_is_refused_in_its_name() -> None:
         sz.cast(2**70, sz.float32)
     with pytest.raises(sz.InvalidArgument, match=r"sin \(7\.2\.10\.1\): x: .*int64"):
         sz.sin(2**70)
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("int4", 4), ("uint4", 4), ("uint1", 1)])
+def test_the_rest_of_a_byte_says_nothing(dtype: str, bits: int) -> None:
+    """Foreign memory may have anything beside an integer that takes a part of a byte."""
+    values = [byte % 2**bits for byte in range(256)]
+    if dtype == "int4":
+        values = [value - 16 if value > 7 else value for value in values]
+    x = sz.wrap_tensor((256,), sz.dtype(dtype), values=bytearray(range(256)))
+    for part in (slice(None), slice(None, None, -1), slice(1, None, 3)):
+        seen, expected = x[part], values[part]
+        for target in (sz.int8, sz.int64, sz.float32, sz.float16):
+            assert sz.cast(seen, target).tolist() == expected
+        truths = [value != 0 for value in expected]
+        assert sz.cast(seen, sz.bool).tolist() == truths
+        assert sz.logical_and(seen, seen).tolist() == truths
+        assert sz.logical_not(seen).tolist() == [not truth for truth in truths]
+        assert sz.where(sz.cast(seen, sz.bool), 1, 0).tolist() == [int(truth) for truth in truths]
