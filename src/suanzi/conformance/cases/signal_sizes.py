@@ -101,7 +101,7 @@ def transforms_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _case(op, dtype, sizes.MATRIX, [0, 1], "none", True)
                 yield _case(op, dtype, (4097,), [0], "none", False)
             yield _case(op, dtype, _ROWS, [1], "none", True)
-        if dtype in _CHIEF and op != "fft_c2r":
+        if dtype in _CHIEF and (op == "fft_c2c" or (op == "fft_r2c" and not wanted.quick)):
             yield from _large(op, dtype, _LARGE_QUICK if wanted.quick else _LARGE)
 
 
