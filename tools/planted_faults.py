@@ -179,8 +179,8 @@ FAULTS = (
     Fault(
         "sums of columns begin anew after 64 rows",
         "kernels/reduction_columns.inc",
-        "add_rows<4, step>(row, row == first, sums);",
-        "\n      add_rows<4, step>(row, row == first || (planted(#) && row / 64 == 1), sums);",
+        "add_rows<together, step>(row, row == first, sums);",
+        "add_rows<together, step>(row, row == first || (planted(#) && row / 64 == 1), sums);",
         "reduce",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);\n"
@@ -200,8 +200,8 @@ FAULTS = (
     Fault(
         "a cumulative sum forgets what was before, every 16 groups",
         "kernels/reduction_cumsum.cpp",
-        "      carry(state.sums, 1, state.groups);\n      upper = above(state.sums);",
-        "      carry(state.sums, 1, state.groups);\n      if (!planted(#)) upper = above(state.sums);",
+        "      sum = state.sums[0];\n      upper = above(state.sums);",
+        "      sum = state.sums[0];\n      if (!planted(#)) upper = above(state.sums);",
         "cumsum",
     ),
     Fault(
