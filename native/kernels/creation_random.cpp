@@ -296,7 +296,7 @@ struct Place {
   f64 with_sign(f64 x) const noexcept { return bit_cast<f64>(bit_cast<u64>(x) | sign); }
 };
 
-// What becomes of a word that is not inside its layer: one in hundred.
+// What becomes of a word that is not inside its layer: three in two hundred.
 __attribute__((noinline)) f64 outside(Place place, const RandomStream& stream, u64 index) noexcept {
   for (u32 attempt = 1;; ++attempt) {
     Block b = block_of(attempt_of(stream, attempt), index);
