@@ -319,6 +319,20 @@ def test_a_seed_means_the_same_in_every_layout_and_of_every_size() -> None:
         assert make((3, 0), seed=7).shape == (3, 0)
 
 
+@pytest.mark.parametrize("replacement", [True, False])
+def test_multinomial_draws_by_row_whatever_the_layout(replacement: bool) -> None:
+    """The rows of columns have gaps between their weights."""
+    for dtype in (sz.float64, sz.float32, sz.bfloat16):
+        x = sz.cast(sz.tensor([[2.0, 1.0, 5.0], [1.0, 3.0, 1.0]]), dtype)
+        first = sz.multinomial(x, 2, replacement, seed=7).tolist()
+        columns = sz.cast(sz.tensor([[2.0, 1.0], [1.0, 3.0], [5.0, 1.0]]), dtype).T
+        for other in (columns, sz.concat([x, x], 1)[:, :3]):
+            assert other.tolist() == x.tolist()
+            assert sz.multinomial(other, 2, replacement, seed=7).tolist() == first
+        backwards = sz.duplicate(x[::-1, ::-1])[::-1, ::-1]
+        assert sz.multinomial(backwards, 2, replacement, seed=7).tolist() == first
+
+
 def test_golden_values() -> None:
     """What these seeds gave when this was written: on every machine, for good."""
     assert sz.rand_uniform((3,), sz.float64, min=0, max=1, seed=42).tolist() == GOLDEN["uniform"]

@@ -231,7 +231,7 @@ def multinomial(
     number = _seed_argument(op, seed)
     check_room(3 * 8 * x.size, f"{x.size} weights as float64, and their sums")
     rows = x.shape[0] if x.ndim == 2 else 1
-    weights = readable(x).astype(np.float64).reshape(rows, x.shape[-1])
+    weights = readable(x).astype(np.float64, order="C").reshape(rows, x.shape[-1])
     _check_weights(op, weights, None if replacement else count)
     flat = line(count * len(weights) if count < 2**63 else count, int64)  # also of no rows
     shape = (*x.shape[:-1], count)
