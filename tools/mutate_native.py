@@ -57,6 +57,10 @@ CONCERNED = {
     "loops/": ["ops/test_transformation_cast.py", "ops/test_arithmetic.py"],
     "kernels/complex": ["ops/test_complex.py"],
     "ops/complex": ["ops/test_complex.py"],
+    "ops/creation_sparse": [
+        "sparse_tensors/test_merging.py", "sparse_tensors/test_product.py",
+        "sparse_tensors/test_reduction.py", "sparse_tensors/test_shapes.py",
+    ],
     "core/": ["together/test_storage.py", "tensors/test_tensor.py"],
 }  # fmt: skip
 """Tests by the beginning of a file's name in native/; those of its category follow."""
