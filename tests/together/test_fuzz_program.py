@@ -206,6 +206,11 @@ def test_arguments_that_are_written() -> None:
     assert "x = 10**400" in as_python(call)
 
 
+def test_operands_of_which_numpy_has_no_array() -> None:
+    call = Call("abs", "python", "cann", {"x": Code("sz.empty((2**62, 0), sz.complex128)")})
+    assert verdict(replace(call, check="numpy")) == "gives"
+
+
 def test_one_call_again() -> None:
     done = run("--seed", "3", "--only", "7", "--ops", "add,abs")
     assert done.returncode == 0, done.stderr

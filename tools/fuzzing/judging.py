@@ -62,6 +62,8 @@ def verdict(call: Call) -> str | Finding:
             return _verdict(call)
         except Found as found:
             return found.finding
+        except sz.AllocFailed:  # what it is compared with has no room, or NumPy no such shape
+            return "ALLOC_FAILED"
 
 
 def _verdict(call: Call) -> str:
@@ -249,6 +251,8 @@ def _tensors(found: Any) -> list[Any]:
 
 def bits(x: sz.Tensor) -> bytes:
     """Return the elements in row-major order; of NaN only that it is one."""
+    if not x.size:  # in a shape for which NumPy may have no array
+        return b""
     flat = _core.row_major_copy(x)
     if x.dtype.kind not in ("float", "complex"):
         return bytes(flat.storage.memory)[: x.size * x.dtype.itemsize]
