@@ -307,7 +307,6 @@ UNSUPPORTED = {
                                 "bias": rows(4, layout="destroyed")}, "leaves bias out"),
     "a word": ("reduce", {"input": rows(2), "keep_dims": "no"}, "keep_dims is a bool"),
     "required": ("unstack", {}, "cannot leave out input"),
-    "sparse": ("abs", {"x": Data("float32", (1,), bytes(4), sparse="COO")}, "sparse"),
     "what the library has not": ("rank", {"input": rows(2, dtype="complex64")}, "no op_rank for"),
     "what is not exported": ("sub", {"x": rows(2), "y": rows(2)}, "does not export op_sub"),
 }  # fmt: skip

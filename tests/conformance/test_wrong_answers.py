@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.cases.statuses import DISPUTED
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.data import tensor, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, decode, real
@@ -167,6 +168,8 @@ def test_a_wrong_status_is_found(op: str, kind: type[Adapter]) -> None:
     wanted = [case for case in cases(op, Wanted(frozenset({"status"}))) if not case.skip]
     wanted = [case for case in wanted if case.title != "SUCCESS"]
     for case in wanted:
+        if op in DISPUTED and case.title == "TYPE_MISMATCH":
+            continue  # who promotes instead succeeds, and is right
         assert run_case(subject, case).outcome == "failed", case.id
     if not wanted:
         assert all(p.default is not None for p in interfaces()[op].parameters), op
