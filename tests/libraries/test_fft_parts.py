@@ -101,6 +101,17 @@ def test_an_error_in_a_part_is_the_callers() -> None:
         fft_parts.share(work, range(100))
 
 
+def test_a_scipy_that_gets_no_threads_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    def starved(*_: object) -> None:
+        raise RuntimeError("Resource temporarily unavailable")
+
+    monkeypatch.setattr("scipy.fft.fft", starved)
+    with pytest.raises(sz.AllocFailed, match="no thread"):
+        fft_parts.c2c(np.ones((1, 17), np.complex64), 1, True, 0)
+    with pytest.raises(sz.AllocFailed, match="fft_c2c"):
+        sz.fft_c2c(sz.tensor([1 + 0j] * 17))
+
+
 def test_there_are_no_more_threads_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     with threads(3):

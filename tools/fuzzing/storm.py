@@ -37,7 +37,7 @@ class Storm:
     counters = (
         "gives", *sorted(s.name for s in sz.Status), "TypeError", *(f"sz.{op}" for op in NAMES),
     )  # fmt: skip
-    room = 512 << 20
+    room = 2 << 30  # the threads of sixteen cores take addresses, too
 
     def __init__(self, seed: int, names: tuple[str, ...]) -> None:
         self.seed, self.names = seed, names
@@ -53,7 +53,10 @@ class Storm:
 
     def make(self, index: int, worker: Worker, tell: Tell) -> None:
         """Make the calls of a batch."""
-        batch = Batch(self.seed, index, self.names)
+        try:
+            batch = Batch(self.seed, index, self.names)
+        except MemoryError:  # of the limit that is set here; AllocFailed is one
+            return
         counted = self.run(batch, index, range(CALLS), worker, tell)
         for name, n in counted.items():
             worker.count(name, n)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi.libraries import room
+from suanzi.status import AllocFailed
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -80,7 +81,10 @@ def _along(
     in_place = source is target
 
     def one(piece: Array, there: Array, axis: int) -> None:
-        made = function(piece, length, axis, norm, in_place, 1)
+        try:
+            made = function(piece, length, axis, norm, in_place, 1)
+        except RuntimeError as error:  # from 1.18 on, it starts its threads even if it uses none
+            raise AllocFailed(f"SciPy gets no thread: {error}. Raise the limit.") from None
         if not (in_place and np.may_share_memory(made, there)):
             there[...] = made
 
