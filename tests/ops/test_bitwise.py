@@ -108,3 +108,15 @@ def test_other_dtypes_are_refused(op: str, name: str) -> None:
     arguments = (x, x) if op in BINARY else (x,)
     with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.7\.\d\): .*{name}"):
         getattr(sz, op)(*arguments)
+
+
+@pytest.mark.parametrize("op", [sz.bitwise_left_shift, sz.bitwise_right_shift])
+def test_shifts_that_a_view_repeats_are_looked_at_once(op: Any) -> None:
+    many = sz.expand(sz.tensor([1], sz.int8), (2**62,))
+    assert op(sz.zeros((0, 1), sz.int16), many).shape == (0, 2**62)
+    for x in (True, 3, sz.tensor([1], sz.int32)):
+        with pytest.raises(sz.AllocFailed):
+            op(x, many)
+    with pytest.raises(sz.InvalidArgument, match="shift is -1"):
+        op(3, sz.expand(sz.tensor([[-1], [1]], sz.int8), (2, 2**40)))
+    assert op(8, sz.expand(sz.tensor([[1], [0]], sz.int8), (2, 3))).shape == (2, 3)

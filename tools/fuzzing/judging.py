@@ -143,8 +143,10 @@ def is_pythons(error: Exception, form: str, args: Iterable[Any]) -> bool:
     """Say whether Python or another library answers: no symbol for these, or no operand of ours."""
     if form not in ("symbol", "in place"):
         return False
-    ours = any(isinstance(x, sz.Tensor | sz.SparseTensor) for x in args)
-    return not ours or isinstance(error, TypeError | AttributeError)
+    ours = [isinstance(x, sz.Tensor | sz.SparseTensor) for x in args]
+    if form == "in place" and not ours[0]:  # what a list or a dict does with what can be walked
+        return True
+    return not any(ours) or isinstance(error, TypeError | AttributeError)
 
 
 def _told(status: sz.Status, said: Any, call: Call) -> tuple[str, Any]:

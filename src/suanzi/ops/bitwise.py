@@ -146,7 +146,8 @@ def _check_kind(op: Operator, amount: Any) -> None:
 def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
     """Raise unless every shift is within the width of a dtype; a bool has no end."""
     if isinstance(amount, Tensor):
-        values = readable(amount)
+        # Elements that a view repeats are looked at once: there may be more than anyone can count.
+        values = readable(amount[tuple(slice(None if step else 1) for step in amount.strides)])
         low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)
     else:
         low = high = amount
