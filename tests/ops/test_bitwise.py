@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -111,7 +112,7 @@ def test_other_dtypes_are_refused(op: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("op", [sz.bitwise_left_shift, sz.bitwise_right_shift])
-def test_shifts_that_a_view_repeats_are_looked_at_once(op: Any) -> None:
+def test_shifts_that_a_view_repeats_are_looked_at_once(op: Callable[..., sz.Tensor]) -> None:
     many = sz.expand(sz.tensor([1], sz.int8), (2**62,))
     assert op(sz.zeros((0, 1), sz.int16), many).shape == (0, 2**62)
     for x in (True, 3, sz.tensor([1], sz.int32)):
