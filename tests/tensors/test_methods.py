@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from suanzi.tensors.methods import Methods
 
 SHAPES = [(), (4,), (1,), (2, 3), (3, 1, 4), (2, 3, 4)]
 AXES = [None, 0, -1, (0, -1), (1,), ()]
@@ -138,3 +139,51 @@ def test_methods_are_the_same_under_every_rule_set() -> None:
             assert x.sum().item() == 10
             assert x.var().item() == 1.25
             assert x.std(axis=0).dtype is sz.float32
+
+
+def test_a_quantised_tensor_counts_as_what_it_stands_for() -> None:
+    x = sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, -1])
+    assert x.to(sz.float32).tolist() == x.astype(sz.float32).tolist() == [0.5, -0.5]
+    assert (x.var().item(), x.std().item(), x.max().item()) == (0.25, 0.5, 0.5)
+    assert x.sum(dtype=sz.float64).item() == 0
+    assert x.abs().sum(dtype=sz.float64).item() == 1
+
+
+def test_axes_are_integers_of_any_kind() -> None:
+    a = np.arange(6).reshape(2, 3)
+    x = sz.tensor(a)
+    last = np.int64(-1)
+    assert np.array_equal(x.cumsum(last).numpy(), a.cumsum(-1))
+    assert np.array_equal(x.sum(axis=last).numpy(), a.sum(-1))
+    assert np.array_equal(x.sum(axis=(np.int8(0), last)).numpy(), a.sum())
+    assert np.array_equal(x.argmax(last).numpy(), a.argmax(-1))
+    assert x.transpose(last, np.int64(0)).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda x, a=a: x.sum(axis=a) for a in ("a", 1.5, (0, 0), 99, True, (0.5,))),
+        *(lambda x, a=a: x.cumsum(a) for a in ("a", 1.5, 99, (0,))),
+        *(lambda x, a=a: x.argmax(a) for a in ("a", 1.5, 99)),
+        *(lambda x, a=a: x.permute(a) for a in ("a", 1.5, 99, True, (0, 0), np.int64(0))),
+        lambda x: x.var(correction="a"),
+        lambda x: x.to(3),
+        lambda x: x.fill("a"),
+    ],
+)
+def test_bad_arguments_are_statuses(call) -> None:
+    with pytest.raises(sz.StatusError):
+        call(sz.zeros((2, 3)))
+
+
+def test_of_a_destroyed_tensor_every_method_says_so() -> None:
+    names = [
+        n for n in vars(Methods) if not n.startswith("_") and n not in ("permute", "fill", "to")
+    ]
+    assert len(names) > 20
+    for name in names:
+        x = sz.tensor([1.0, 2.0])
+        sz.destroy(x)
+        with pytest.raises(sz.UninitializedObject):
+            getattr(x, name)()

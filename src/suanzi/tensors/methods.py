@@ -13,9 +13,11 @@ the standard's meaning, which now and then is another one.
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, part, uint64
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import call
@@ -167,13 +169,15 @@ class Methods:
         named = isinstance(where, str) and where.partition(":")[0].upper() in DeviceType.__members__
         if named or isinstance(where, Device | DeviceType):
             return self.to_device(where)
-        return converted(self, dtype_of(where))  # type: ignore[arg-type]
+        target = dtype_of(where)
+        return self if target is self.dtype else call("cast", self, target)
 
     # ---- shapes ------------------------------------------------------------------------------
 
     def flatten(self) -> Tensor:
         """Return a copy of the elements along one axis, row by row."""
-        return _core.row_major_copy(self).reshape(-1)
+        made = self.reshape(-1)
+        return copy(made) if made.storage == _core.storage(self) else made
 
     def ravel(self) -> Tensor:
         """Return the elements along one axis, row by row; a view where there can be one."""
@@ -206,9 +210,9 @@ class Methods:
         """
         if not axes or axes == (None,):
             return self.T
-        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
         order = _several(tuple(given), self.ndim)
-        if sorted(order) == list(range(self.ndim)):  # the standard says where each axis goes
+        if set(order) == set(range(self.ndim)):  # the standard says where each axis goes
             order = tuple(order.index(i) for i in range(self.ndim))
         return call("transpose", self, order)  # type: ignore[no-any-return]
 
@@ -221,7 +225,10 @@ class Methods:
 
 def _counted(axis: Any, ndim: int) -> Any:
     """Return an axis counted from the first; what is wrong as it came: the operator says so."""
-    return axis + ndim if isinstance(axis, int) and -ndim <= axis < 0 else axis
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        return axis
+    number = index(axis)
+    return number + ndim if -ndim <= number < 0 else number
 
 
 def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
@@ -230,7 +237,7 @@ def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
 
 
 def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Tensor:
-    if axis == ():
+    if isinstance(axis, tuple | list) and not axis:
         # Nothing is combined: the elements, in the dtype of the result.
         axes: Any = (x.ndim,)
         x = x.reshape(*x.shape, 1)
@@ -243,7 +250,8 @@ def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Tensor:
 def _summable(x: Any, dtype: DTypeLike | None) -> Tensor:
     """Return a tensor in the dtype its elements are added in, as the array API has it."""
     if dtype is not None:
-        return converted(x, dtype_of(dtype))
+        target = dtype_of(dtype)
+        return x if target is x.dtype else call("cast", x, target)  # type: ignore[no-any-return]
     if x.dtype.kind in ("bool", "int", "uint"):
         return converted(x, uint64 if x.dtype.kind == "uint" else int64)
     return x  # type: ignore[no-any-return]
@@ -262,6 +270,10 @@ def _deviating(dt: DType) -> DType:
 
 
 def _variance(x: Any, axis: Axes, correction: float, keepdims: bool) -> Tensor:
+    if isinstance(correction, bool) or not isinstance(correction, int | float):
+        raise TypeMismatch(f"var: correction is {shown(correction)}; it must be a real number.")
+    if x.dtype.kind == "quantized":
+        x = call("cast", x, float32)  # what it stands for, not what it stores
     dt = _deviating(x.dtype)
     wide = dt if dt.bits >= 32 and x.dtype.exponent_bits else float32
     if x.dtype.kind in ("int", "uint") and x.dtype.bits > 16:
@@ -270,7 +282,7 @@ def _variance(x: Any, axis: Axes, correction: float, keepdims: bool) -> Tensor:
     total = None
     for one in parts:
         values = converted(one, wide)
-        mean = _reduced(values, "MEAN", axis, axis != ())
+        mean = _reduced(values, "MEAN", axis, True)
         apart = _core.run_operator("sub", [values, mean], wide)[0]
         squares = _core.run_operator("square", [apart], wide)[0]
         found = _reduced(squares, "SUM", axis, keepdims)
