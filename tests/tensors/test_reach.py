@@ -93,9 +93,11 @@ def test_a_pickle_out_of_band_hands_the_memory_over():
     assert y.tolist() == x.tolist()
     y[0] = 7
     assert x[0].item() == 7  # one memory, as with NumPy
-    copied = pickle.loads(small, buffers=[bytes(buffers[0].raw())])  # cannot be written to: copied
+    frozen = bytes(buffers[0].raw())
+    before = frozen[:1] + frozen[1:]
+    copied = pickle.loads(small, buffers=[frozen])  # which cannot be written to: copied
     copied[0] = 8
-    assert x[0].item() == 7
+    assert (x[0].item(), frozen) == (7, before)
     shifted = memoryview(bytearray(4001))[1:]  # no place for a float32
     shifted[:] = buffers[0].raw()
     assert pickle.loads(small, buffers=[shifted]).tolist() == x.tolist()
