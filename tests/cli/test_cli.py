@@ -113,6 +113,17 @@ def test_laws(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(data(capsys, "laws", "numpy")["not_associative"]) == 28
 
 
+def test_explain_like_the_framework_a_program_comes_from(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = "explain bf16 0d:f32 --op mul --rules cann --like torch".split()
+    status, out, _ = run(capsys, *asked)
+    assert status == 1
+    assert "aclnnCast(x, ACL_BF16)" in out
+    assert json.loads(run(capsys, *asked, "--json")[1])["like"]["dtype"] == "bfloat16"
+    assert run(capsys, "explain", "bf16", "f32", "--rules", "cann", "--like", "torch")[0] == 0
+
+
 def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rules")
     assert [line.split()[0] for line in out.splitlines()[1:]] == list(sz.rule_sets())

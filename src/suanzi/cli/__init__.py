@@ -20,9 +20,12 @@ from suanzi.cli import check as cli_check
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, mend, print_no_more
-from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name, read_as
+from suanzi.cli.typed import note_other_readings as _note_other_readings
+from suanzi.cli.typed import operand as _operand
+from suanzi.cli.typed import rules as _rules
+from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name
 from suanzi.promote.facts import facts_of, lines_of
-from suanzi.promote.library import DEFAULT, rule_set, rule_sets
+from suanzi.promote.library import DEFAULT, rule_sets
 from suanzi.promote.live import live as run_live
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
@@ -86,13 +89,20 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
 
 
 @app.command
-def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+def explain(
+    *operands: str,
+    rules: str = DEFAULT,
+    op: Op = None,
+    like: str | None = None,
+    json: Json = False,
+) -> int:
     """Explain one promotion: the layer, the cell, the source, the loss and the fix.
 
     ```
     suanzi explain i32 bf16
     suanzi explain u64 i64 --rules openvino+unsafe+u64=i64
     suanzi explain i32 f32 --rules paddle_compare_fix --op ==
+    suanzi explain bf16 0d:f32 --op mul --rules cann --like torch
     ```
 
     Parameters
@@ -101,14 +111,18 @@ def explain(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
         Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
         The rule set to ask.
+    like
+        The rule set that a program comes from: the fix is the cast that keeps its dtype. The exit
+        status is 1 where the two differ, too.
     """
     if rules == "all":
         raise sz.InvalidArgument("explain: it asks one rule set; `suanzi promote` asks them all.")
     chosen = _rules(rules)
     _note_other_readings(operands, [chosen])
-    found = sz.explain(*map(_operand, operands), rules=chosen, op=op)
+    kept = None if like is None else _rules(like)
+    found = sz.explain(*map(_operand, operands), rules=chosen, op=op, like=kept)
     _print(found, _render.explanation, json)
-    return DIFFERENCE if found.refused else ANSWER
+    return DIFFERENCE if found.refused or found.differs else ANSWER
 
 
 @app.command
@@ -411,46 +425,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), FAILURE)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILURE)
-
-
-def _rules(name: str) -> sz.RuleSet:
-    """Return a rule set by its name, or from a text table of the user's."""
-    name = name.strip()
-    return sz.RuleSet.from_file(name) if name.endswith(".txt") else rule_set(name)
-
-
-def _operand(text: str) -> Any:
-    """Read an operand as it is typed."""
-    lower = text.lower()
-    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
-        raise sz.InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
-    if lower.startswith("0d:"):
-        return sz.ZeroDim(text[3:])
-    if lower.startswith("py:"):
-        return sz.Number(lower[3:])
-    if lower in ("true", "false"):
-        return lower == "true"
-    for kind in (int, float, complex):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return sz.dtype(text)
-
-
-def _note_other_readings(operands: Sequence[str], rules: Sequence[sz.RuleSet]) -> None:
-    """Say where a short name is read by bits, and a document that was asked counts bytes."""
-    documents = sorted({one.names for one in rules} & set(BYTE_COUNTING))
-    for text in dict.fromkeys(operand.lower().removeprefix("0d:") for operand in operands):
-        note = ""
-        others = {d: other for d in documents if (other := read_as(text, d)) is not None}
-        for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
-            where = " and ".join(d for d in documents if others.get(d) is other)
-            note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
-        if text == "f8":
-            note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
-        if note:
-            print(f"note: {text} is {note}", file=sys.stderr)
 
 
 def _number(value: Any) -> str:

@@ -11,6 +11,7 @@
 ``engine``     operands to an answer: the only code that applies a rule set
 ``context``    the rule set in force
 ``fixes``      what an answer loses, and the cast that fixes it
+``keeping``    the cast that keeps the result of another rule set
 ``explain``, ``table``, ``laws``, ``diff``   answers in the form in which they are shown
 ``questions``  the public functions
 ``live``       a rule set against the installed framework

@@ -12,6 +12,7 @@ from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.fixes import Fix, fix_for, losses, unknown_losses
+from suanzi.promote.keeping import fix_keeping, same, wanted_by
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument
@@ -43,6 +44,8 @@ class Explanation:
     """
 
     answer: Answer
+    like: RuleSet | None = None
+    """The rule set whose result is to be kept: that of the framework a program comes from."""
 
     @property
     def dtype(self) -> DType | None:
@@ -106,9 +109,28 @@ class Explanation:
         return value if isinstance(value, int | complex) else float(value)
 
     @cached_property
+    def wanted(self) -> Answer | None:
+        """What the rule set `like` says about the operands; None without one."""
+        return None if self.like is None else wanted_by(self.answer, self.like)
+
+    @property
+    def differs(self) -> bool:
+        """Whether another dtype is computed in than under `like`."""
+        return self.wanted is not None and not same(self.answer, self.wanted)
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The fixes: what keeps the result of `like` first, then what loses no values, or least."""
+        keeps = None if self.wanted is None else fix_keeping(self.answer, self.wanted)
+        lossless = fix_for(self.answer)
+        if keeps is not None and lossless is not None and keeps.code == lossless.code != "":
+            lossless = None  # the same casts
+        return tuple(fix for fix in (keeps, lossless) if fix is not None)
+
+    @property
     def fix(self) -> Fix | None:
-        """How to mend the loss or the refusal."""
-        return fix_for(self.answer)
+        """How to fix the difference, the loss or the refusal: the first of `fixes`."""
+        return self.fixes[0] if self.fixes else None
 
     @property
     def title(self) -> str:
@@ -133,11 +155,23 @@ class Explanation:
             lines.append(("lost", "nothing: every value survives"))
         elif self.exact is None:
             lines.append(("lost", "unknown: it depends on the values"))
-        if self.fix is not None:
-            lines.append(("fix", self.fix.text))
-            if self.fix.code:
-                lines.append(("", self.fix.code))
+        if self.wanted is not None:
+            lines.append((self.wanted.rules.name, self._compared(self.wanted)))
+        for label, fix in zip(("fix", "or"), self.fixes, strict=False):
+            lines.append((label, fix.text))
+            if fix.code:
+                lines.append(("", fix.code))
         return lines
+
+    def _compared(self, wanted: Answer) -> str:
+        """Say what the rule set `like` gives, and why where it is something else."""
+        if not self.differs:
+            return "the same" if wanted.dtype is not None else "refused, too"
+        why = f"{wanted.layer.value}: {wanted.reason}"
+        if wanted.dtype is None:
+            return f"refused, {why}"
+        lacks = "" if wanted.dtype in self.rules.dtypes else f", which {self.rules.title} lacks"
+        return f"{wanted.dtype}{lacks}, {why}"
 
     def __str__(self) -> str:
         return f"{self.title}\n{columns(self.lines(), indent=2)}"
@@ -182,6 +216,23 @@ class Explanation:
                 for one in self.losses
             ],
             "fix": self.fix and {"text": self.fix.text, "code": self.fix.code},
+            **self._kept(),
+        }
+
+    def _kept(self) -> dict[str, Any]:
+        """Return what is said of `like` as plain data; nothing without it."""
+        if self.wanted is None:
+            return {}
+        wanted = self.wanted
+        return {
+            "like": {
+                "rules": wanted.rules.name,
+                "version": wanted.rules.version,
+                "dtype": wanted.dtype and wanted.dtype.name,
+                "output": wanted.output and wanted.output.name,
+            },
+            "differs": self.differs,
+            "fixes": [{"text": fix.text, "code": fix.code} for fix in self.fixes],
         }
 
 

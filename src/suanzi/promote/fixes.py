@@ -76,12 +76,14 @@ def cast_code(rules: RuleSet, x: str, target: DType) -> str:
 
 
 def _operand_loss(o: Operand, path: tuple[DType, ...]) -> Loss | None:
-    """Return what an operand loses on its way through the dtypes of `path`."""
+    """Return what an operand loses first on its way through the dtypes of `path`."""
     if o.value is not None:
         return next((x for step in path if (x := number_loss(o.value, step)) is not None), None)
     if o.dtype is None or o.dtype.kind in ("quantized", "char"):
         return None
-    return next((x for step in path if (x := loss(o.dtype, step)) is not None), None)
+    # A later step can lose smaller values than an earlier one: int64 by float64 to float32.
+    lost = [x for step in path if (x := loss(o.dtype, step)) is not None]
+    return min(lost, key=lambda one: _magnitude(one.value), default=None)
 
 
 # Least lost first; then tensors before numbers, what loses before what does not, the lowest kind,

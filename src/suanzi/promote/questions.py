@@ -72,11 +72,16 @@ def result_type(
 
 
 def explain(
-    *operands: Any, rules: str | RuleSet | None = None, op: str | OperatorClass | None = None
+    *operands: Any,
+    rules: str | RuleSet | None = None,
+    op: str | OperatorClass | None = None,
+    like: str | RuleSet | None = None,
 ) -> Explanation:
     """Explain a promotion: the dtype, which layer and cell of which source, the loss, the fix.
 
-    The operands are those of `result_type`; a refusal is explained, not raised.
+    The operands are those of `result_type`; a refusal is explained, not raised. The fix is the cast
+    that loses no values, or least; with `like`, the rule set that a program comes from, it is first
+    of all the cast that keeps the dtype of there.
 
     >>> import suanzi as sz
     >>> sz.explain(sz.int32, sz.bfloat16, rules="torch")
@@ -87,10 +92,13 @@ def explain(
       lost    int32 in bfloat16: 257 becomes 256
       fix     cast the int32 operand to float64
               x.to(torch.float64)
+    >>> sz.explain(sz.bfloat16, sz.ZeroDim("f32"), rules="cann", op="mul", like="torch").fix.code
+    'aclnnCast(x, ACL_BF16)'
     """
     from suanzi.promote.explain import Explanation
 
-    return Explanation(_answer("explain", operands, rules, op))
+    found = _answer("explain", operands, rules, op)
+    return Explanation(found, None if like is None else rule_set(like))
 
 
 def explain_all(

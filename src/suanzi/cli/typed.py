@@ -1,0 +1,51 @@
+"""What is typed on the command line: rule sets and operands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import suanzi as sz
+from suanzi.dtypes import BYTE_COUNTING, read_as
+from suanzi.promote.library import rule_set
+
+
+def rules(name: str) -> sz.RuleSet:
+    """Return a rule set by its name, or from a text table of the user's."""
+    name = name.strip()
+    return sz.RuleSet.from_file(name) if name.endswith(".txt") else rule_set(name)
+
+
+def operand(text: str) -> Any:
+    """Read an operand as it is typed."""
+    lower = text.lower()
+    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
+        raise sz.InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
+    if lower.startswith("0d:"):
+        return sz.ZeroDim(text[3:])
+    if lower.startswith("py:"):
+        return sz.Number(lower[3:])
+    if lower in ("true", "false"):
+        return lower == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return sz.dtype(text)
+
+
+def note_other_readings(operands: Sequence[str], asked: Sequence[sz.RuleSet]) -> None:
+    """Say where a short name is read by bits, and a document that was asked counts bytes."""
+    documents = sorted({one.names for one in asked} & set(BYTE_COUNTING))
+    for text in dict.fromkeys(one.lower().removeprefix("0d:") for one in operands):
+        note = ""
+        others = {d: other for d in documents if (other := read_as(text, d)) is not None}
+        for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
+            where = " and ".join(d for d in documents if others.get(d) is other)
+            note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
+        if text == "f8":
+            note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
+        if note:
+            print(f"note: {text} is {note}", file=sys.stderr)
