@@ -28,7 +28,7 @@ resolve quantized libraries
 ops
 sparse.forms subscripts saving safetensors
 suanzi _former_names _attributes
-interface
+interface array_api
 conformance.subjects.wire conformance
 conformance.model
 conformance.truth

@@ -1,4 +1,4 @@
-"""Writes where the names of the operators stand: suanzi.ops, suanzi itself, suanzi.interface.
+"""Writes where names stand: suanzi.ops, suanzi itself, suanzi.interface, suanzi.array_api.
 
 python tools/write_names.py   writes the files anew; a test says whether they are current
 """
@@ -16,6 +16,8 @@ from enum import Enum
 from pathlib import Path
 
 import suanzi.ops
+from suanzi.dtypes import DTYPES
+from suanzi.promote.cells import NUMERIC_KINDS
 from suanzi.registry import FUNCTIONS, REGISTRY
 from suanzi.standard import Interface, Parameter, interfaces
 from suanzi.status import Status
@@ -50,7 +52,12 @@ def texts() -> dict[str, str]:
     """Return the text of each written file by its path in the package."""
     operators = _operators()
     forms = {f"interface/{name}": text for name, text in _interface().items()}
-    return {"ops/__init__.py": _ops(operators), "__init__.py": _public(operators), **forms}
+    return {
+        "ops/__init__.py": _ops(operators),
+        "__init__.py": _public(operators),
+        **forms,
+        "array_api/__init__.py": _array_api(),
+    }
 
 
 # ---- the operators -------------------------------------------------------------------------------
@@ -224,6 +231,36 @@ def _package(groups: dict[str, list[Interface]]) -> str:
         "",
     ]
     return "\n".join([*lines, *_imports(modules), "", *_all(modules)]) + "\n"
+
+
+# ---- the array API -------------------------------------------------------------------------------
+
+EXTENSIONS = ("fft", "linalg")
+
+
+def _array_api() -> str:
+    """Return array_api/__init__.py with the public names of every chapter in it."""
+    home = FOLDER / "array_api"
+    text = (home / "__init__.py").read_text()
+    modules = {"suanzi.array_api": [name for name in EXTENSIONS if (home / f"{name}.py").exists()]}
+    for path in sorted((*home.glob("*.py"), *home.glob("elementwise_functions/*.py"))):
+        names = _public_in(ast.parse(path.read_text()))
+        if names and path.name != "__init__.py" and path.stem not in EXTENSIONS:
+            inside = ".".join(path.relative_to(home).with_suffix("").parts)
+            modules[f"suanzi.array_api.{inside}"] = names
+    modules = {module: names for module, names in modules.items() if names}
+    modules["suanzi.dtypes"] = [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]
+    head = text[: text.index("\nfrom ")]
+    lines = [head, *_imports(modules), "", *_all(modules)]
+    return "\n".join(lines) + "\n"
+
+
+def _public_in(tree: ast.Module) -> list[str]:
+    """Return what a chapter says is public."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 def _as_sorted_by_ruff(name: str, said: Callable[[str], str] = str) -> tuple[int, list[int | str]]:

@@ -159,11 +159,11 @@ bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Oper
   std::uint8_t cell = static_cast<std::uint8_t>(operands[0].dtype);
   bool asks = op.form == Form::unary && op.result == Result::boolean;  // which promotes nothing
   nb::object keep;
-  const RuleTable* table = asks ? nullptr : rules_argument(Py_None, keep);
+  const RuleTable* table = asks ? nullptr : op.rules ? op.rules : rules_argument(Py_None, keep);
   if (!asks) {
     if (!table || table->gates(op.name)) return false;
     cell = recall(op, args, operands, *table);
-    if (cell == RuleTable::refused && (op.form == Form::unary || op.form == Form::binary)) {
+    if (cell == RuleTable::refused && !op.rules && (op.form == Form::unary || op.form == Form::binary)) {
       const std::size_t codes[] = {operand_code(args[0], operands[0], *table),
                                    operand_code(args[count - 1], operands[count - 1], *table)};
       nb::object name = nb::steal(PyUnicode_FromString(op.name.c_str()));

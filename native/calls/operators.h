@@ -34,6 +34,7 @@ struct Operator {
   bool takes_bool = true;
   bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
+  const RuleTable* rules = nullptr;  // what it promotes by; null: what is in force
 
   bool takes(Dtype promoted) const { return dtypes >> static_cast<unsigned>(promoted) & 1; }
 };

@@ -14,7 +14,7 @@ namespace suanzi {
 
 namespace {
 
-constexpr std::size_t max_operators = 96;
+constexpr std::size_t max_operators = 192;
 std::array<Operator, max_operators> declared;
 std::size_t declared_count = 0;
 
@@ -30,9 +30,19 @@ constexpr auto make_entries(std::index_sequence<slots...>) {
 }
 constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
 
+// The rules an operator is declared with; null for none.
+const RuleTable* rules_of(nb::handle rules) {
+  if (rules.is_none()) return nullptr;
+  nb::object keep;
+  const RuleTable* found = rules_argument(rules.ptr(), keep);
+  if (!found) throw nb::type_error("not a rule set");
+  rules.inc_ref();  // as long as the operator: as long as the process
+  return found;
+}
+
 nb::object declare_operator(const std::string& name, const std::string& kernel, std::size_t count,
                             std::size_t operator_class, const std::vector<nb::handle>& dtypes, bool expensive,
-                            bool has_domain, nb::handle function) {
+                            bool has_domain, nb::handle function, nb::handle rules, const std::string& symbol) {
   if (declared_count == max_operators) throw nb::value_error("too many operators");
   if (operator_class >= RuleTable::class_count) throw nb::value_error("no such operator class");
   Operator op;
@@ -43,16 +53,18 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   op.has_domain = has_domain;
   op.takes_bool = name != "reciprocal";  // which has no bool in Table 66, though quotients of two do
   for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
+  op.rules = rules_of(rules);
   nb::object made = entries[declared_count](function);
   op.function = function.inc_ref().ptr();
   declared[declared_count] = op;
-  set_symbol(name, declared[declared_count++]);
+  set_symbol(symbol.empty() ? name : symbol, declared[declared_count++]);
   return made;
 }
 
-void declare_symbol(const std::string& name, nb::handle function) {
+void declare_symbol(const std::string& name, nb::handle function, nb::handle rules) {
   if (declared_count == max_operators) throw nb::value_error("too many operators");
   declared[declared_count].function = function.inc_ref().ptr();
+  declared[declared_count].rules = rules_of(rules);
   set_symbol(name, declared[declared_count++]);
 }
 
@@ -61,10 +73,12 @@ void declare_symbol(const std::string& name, nb::handle function) {
 void init_operators(nb::module_& m) {
   using namespace nb::literals;
   m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
-        "expensive"_a, "has_domain"_a, "function"_a,
+        "expensive"_a, "has_domain"_a, "function"_a, "rules"_a = nb::none(), "symbol"_a = "",
         nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
-                "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F"),
-        "Puts the fast path for a kernel in front of the Python function of an operator.");
+                "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F, "
+                "rules: RuleTable | None = None, symbol: str = '') -> F"),
+        "Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or "
+        "under its own, where it is also what a symbol of Python means.");
   m.def("check_domains", &check_domains,
         "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
   m.def(
@@ -75,8 +89,8 @@ void init_operators(nb::module_& m) {
       "use_operator_refusal", [](nb::object function) { use_operator_refusal(function.release().ptr()); }, "function"_a,
       nb::sig("def use_operator_refusal(function: Any) -> None"),
       "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
-  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a,
-        nb::sig("def declare_symbol(name: str, function: Any) -> None"),
+  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a, "rules"_a = nb::none(),
+        nb::sig("def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None"),
         "Says which Python function is behind the symbol of an operator that has no fast path.");
 }
 

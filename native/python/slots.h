@@ -8,7 +8,8 @@
 
 namespace suanzi {
 
-// Says which operator is behind one of Python's symbols, if one is behind its name.
+// Says which operator is behind one of Python's symbols, if one is behind its name: always, or while the
+// rules that it is declared with are in force.
 void set_symbol(const std::string& name, const Operator& op);
 // Sets what says why x += y, or a kin, does not write its result into x.
 void set_refusal_in_place(PyObject* function);

@@ -58,6 +58,16 @@ constexpr const char* symbol_names[symbol_count] = {"add",
                                                     "abs",
                                                     "matmul"};
 const Operator* symbols[symbol_count];
+// A rule set can bring operators of its own, which the symbols mean while it is in force.
+const RuleTable* own_rules = nullptr;
+const Operator* own_symbols[symbol_count];
+
+const Operator* behind(Symbol symbol) {
+  if (!own_rules || !own_symbols[symbol]) return symbols[symbol];
+  nb::object keep;
+  return rules_argument(Py_None, keep) == own_rules ? own_symbols[symbol] : symbols[symbol];
+}
+
 // Python's function that says why a result is not written into a tensor.
 PyObject* refuse_in_place = nullptr;
 
@@ -81,15 +91,15 @@ PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
 
 template <Symbol symbol>
 PyObject* binary_symbol(PyObject* a, PyObject* b) {
-  return apply_symbol(symbols[symbol], a, b);
+  return apply_symbol(behind(symbol), a, b);
 }
 template <Symbol symbol>
 PyObject* unary_symbol(PyObject* a) {
-  return apply_symbol(symbols[symbol], a, nullptr);
+  return apply_symbol(behind(symbol), a, nullptr);
 }
 PyObject* power_symbol(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return apply_symbol(symbols[power], a, b);
+  return apply_symbol(behind(power), a, b);
 }
 // Whether several elements are one place in memory.
 bool repeats(const Tensor& t) {
@@ -103,9 +113,10 @@ PyObject* in_place_symbol(PyObject* a, PyObject* b) {
   // What computes in place meets nothing that would leave half of x written, as a zero divisor would.
   constexpr bool plain = symbol == plus || symbol == minus || symbol == times || symbol == bit_and ||
                          symbol == bit_or || symbol == bit_xor;
-  if (plain && symbols[symbol] && tensor_of(a) && compute_in_place(*symbols[symbol], {a, b})) return Py_NewRef(a);
+  const Operator* op = behind(symbol);
+  if (plain && op && tensor_of(a) && compute_in_place(*op, {a, b})) return Py_NewRef(a);
   if (PyErr_Occurred()) return nullptr;  // a known refusal
-  PyObject* made = apply_symbol(symbols[symbol], a, b);
+  PyObject* made = apply_symbol(op, a, b);
   if (!made || made == Py_NotImplemented) return made;
   const Tensor *target = tensor_of(a), *result = tensor_of(made);
   if (target && result && target->storage && !target->storage->read_only && target->dtype == result->dtype &&
@@ -130,7 +141,7 @@ PyObject* positive(PyObject* a) { return PyObject_CallMethod(a, "__copy__", null
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   static constexpr Symbol by_how[] = {is_less, is_less_equal, is_equal, is_not_equal, is_greater, is_greater_equal};
-  return apply_symbol(symbols[by_how[how]], a, b);
+  return apply_symbol(behind(by_how[how]), a, b);
 }
 
 // Tensors are hashed by what they are, not by what they hold, which can change.
@@ -141,8 +152,9 @@ Py_hash_t hash(PyObject* self) { return _Py_HashPointer(self); }
 void set_refusal_in_place(PyObject* function) { Py_XSETREF(refuse_in_place, Py_NewRef(function)); }
 
 void set_symbol(const std::string& name, const Operator& op) {
+  if (op.rules) own_rules = op.rules;
   for (int i = 0; i < symbol_count; ++i)
-    if (name == symbol_names[i]) symbols[i] = &op;
+    if (name == symbol_names[i]) (op.rules ? own_symbols : symbols)[i] = &op;
 }
 
 void add_symbol_slots(std::vector<PyType_Slot>& slots) {

@@ -211,9 +211,9 @@ def trim_pool() -> None:
 def bound_pool(nbytes: int) -> None:
     """Sets how many bytes are kept for reuse."""
 
-def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F) -> F:
+def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F, rules: RuleTable | None = None, symbol: str = '') -> F:
     """
-    Puts the fast path for a kernel in front of the Python function of an operator.
+    Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or under its own, where it is also what a symbol of Python means.
     """
 
 def check_domains() -> None:
@@ -231,7 +231,7 @@ def use_operator_refusal(function: Any) -> None:
     Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
     """
 
-def declare_symbol(name: str, function: Any) -> None:
+def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None:
     """
     Says which Python function is behind the symbol of an operator that has no fast path.
     """

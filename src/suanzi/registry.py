@@ -11,6 +11,7 @@ from typing import Any
 
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OperatorClass
+from suanzi.promote.rules import RuleSet
 
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
@@ -54,6 +55,8 @@ class Operator:
     """The numbers it has a result for, if not all: ``x >= 0``. Others are NaN, or an error."""
     operator_class: OperatorClass = OperatorClass.ANY
     """The promotion class."""
+    rules: RuleSet | None = None
+    """What it promotes by; None is the rule set in force."""
 
     @property
     def title(self) -> str:

@@ -14,7 +14,7 @@ from suanzi.dtypes import DType, float32, float64
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import check_alive
-from suanzi.standard import interface, interfaces
+from suanzi.standard import interfaces
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -126,7 +126,8 @@ def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
 
 def dtype_error(op: Operator) -> type[StatusError]:
     """Return the error for a dtype it does not take: what the clause lists, if it fits."""
-    facts = interfaces().get(op.name)  # not the operators that are ours alone
+    # Not the operators that are ours alone, or the array API's.
+    facts = interfaces().get(op.name) if op.rules is None else None
     listed = facts.statuses if facts is not None else ()
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
@@ -153,7 +154,8 @@ def object_error(op: Operator) -> type[StatusError]:
 
 def shape_error(op: Operator) -> type[StatusError]:
     """Return the error for shapes that do not go together: what the clause lists, if it fits."""
-    listed = interface(op.name).statuses
+    facts = interfaces().get(op.name) if op.rules is None else None
+    listed = facts.statuses if facts is not None else ()
     if Status.INVALID_ARGUMENT in listed and Status.DIMENSIONS_MISMATCH not in listed:
         return InvalidArgument
     return DimensionsMismatch

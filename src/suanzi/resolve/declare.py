@@ -62,7 +62,7 @@ def operator(
         if promotes:
             declare_class(declared.name, promotes)
         if kernel is not None:
-            made = _with_kernel(declared, function, own_body)
+            made = with_kernel(declared, function, own_body)
         else:
             made = _with_overrides(declared, function)
         if fast:
@@ -78,7 +78,7 @@ def _with_overrides(declared: Operator, function: F) -> F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        others = _overriding(args, kwargs)
+        others = _overriding(args, kwargs) if declared.rules is None else []
         if others:
             return _override(declared, others, args, kwargs)
         try:
@@ -153,7 +153,12 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
         )
 
 
-def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
+def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symbol: str = "") -> F:
+    """Return an operator with its native fast path, and what that leaves behind it.
+
+    One with rules of its own takes tensors of the host alone; `symbol` is the operator of Python's
+    symbol that it stands for while they are in force.
+    """
     signature = inspect.signature(function)
     names = tuple(signature.parameters)
 
@@ -182,6 +187,8 @@ def _with_kernel(declared: Operator, function: F, own_body: bool = False) -> F:
         expensive,
         declared.domain is not None,
         _with_overrides(declared, function if own_body else slow),
+        declared.rules,
+        symbol,
     )
     fast: F = made
     return fast
@@ -201,4 +208,4 @@ def declare_symbol(
     if kernel is None:
         _core.declare_symbol(name, function)
     else:
-        _with_kernel(Operator(name, "-", function, tuple(dtypes), kernel, None), function)
+        with_kernel(Operator(name, "-", function, tuple(dtypes), kernel, None), function)

@@ -18,6 +18,7 @@ from suanzi.dtypes import DType, float32, iinfo, part
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.operands import operand, operand_of_code
+from suanzi.promote.operators import Operator as Promoting
 from suanzi.promote.questions import refusal
 from suanzi.promote.rules import RuleSet
 from suanzi.registry import REGISTRY, Operator
@@ -65,13 +66,14 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
 
 
 def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
-    """Return what the rule set in force says, or raise the error of a refusal."""
-    rules = get_promotion()
+    """Return what its rule set, or that in force, says, or raise the error of a refusal."""
+    rules = get_promotion() if op.rules is None else op.rules
     key = (op.name, *[_remembered_as(x, rules) for x in operands.values()])
     remembered = None not in key
     found: Answer | None = rules.answers.get(key) if remembered else None
     if found is None:
-        found = answer(operands.values(), rules, op.name if op.operator_class else None)
+        kind = op.operator_class
+        found = answer(operands.values(), rules, Promoting(op.name, kind) if kind else None)
         if remembered:
             rules.answers[key] = found
     if found.dtype is None:

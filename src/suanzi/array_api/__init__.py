@@ -1,0 +1,115 @@
+"""suanzi as a namespace of the Python array API standard, version 2025.12, on the same Tensor.
+
+bfloat16, float16, float8, complex32, int4, uint4 and uint1 are dtypes like the others: every
+function keeps them. Dtypes meet by the rule set `array_api`, whatever rule set is in force.
+
+>>> import suanzi as sz
+>>> xp = sz.array_api
+>>> x = xp.asarray([1, 2, 3], dtype=xp.bfloat16)
+>>> xp.multiply(x, 2)
+Tensor([2, 4, 6], dtype=bfloat16)
+"""
+
+from suanzi.array_api.constants import e, inf, nan, newaxis, pi
+from suanzi.array_api.creation_functions import asarray
+from suanzi.array_api.declare import __array_api_version__
+from suanzi.array_api.elementwise_functions.arithmetic import (
+    abs,
+    add,
+    divide,
+    floor_divide,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    reciprocal,
+    remainder,
+    subtract,
+)
+from suanzi.array_api.elementwise_functions.bitwise import (
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+)
+from suanzi.array_api.elementwise_functions.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    not_equal,
+)
+from suanzi.array_api.elementwise_functions.exponential import (
+    exp,
+    expm1,
+    log,
+    log1p,
+    log2,
+    log10,
+    pow,
+    sqrt,
+    square,
+)
+from suanzi.array_api.elementwise_functions.logical import (
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
+from suanzi.array_api.elementwise_functions.rounding import ceil, floor, round, trunc
+from suanzi.array_api.elementwise_functions.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from suanzi.dtypes import (
+    bfloat16,
+    bool,
+    complex32,
+    complex64,
+    complex128,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint1,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+__all__ = [
+    "__array_api_version__", "abs", "acos", "acosh", "add", "asarray", "asin", "asinh", "atan",
+    "atanh", "bfloat16", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bool", "ceil", "complex32", "complex64", "complex128",
+    "cos", "cosh", "divide", "e", "equal", "exp", "expm1", "float8_e4m3fn", "float8_e5m2",
+    "float16", "float32", "float64", "floor", "floor_divide", "greater", "greater_equal", "inf",
+    "int4", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "log", "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "maximum", "minimum", "multiply", "nan", "negative", "newaxis", "not_equal", "pi", "pow",
+    "reciprocal", "remainder", "round", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh",
+    "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip

@@ -1,0 +1,85 @@
+"""How an element-wise function of the namespace is declared: natively, under the rules `array_api`.
+
+A function is declared once with its kernel, the dtypes it computes in and its class of promotion.
+A native fast path answers, with the rule set `array_api` built in: no context is entered, and the
+rule set in force has no say. What it leaves, errors above all, :mod:`suanzi.resolve` does, or the
+body of the function with `own_body`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from suanzi import _core
+from suanzi.dtypes import DType
+from suanzi.promote.library import rule_set
+from suanzi.promote.operators import OperatorClass
+from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, SUBBYTE, Operator
+from suanzi.resolve.declare import with_kernel
+from suanzi.resolve.elementwise import elementwise as resolved
+from suanzi.tensors.tensor import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RULES = rule_set("array_api")
+"""What the namespace promotes by, whatever rule set is in force."""
+
+VERSION = __array_api_version__ = "2025.12"
+
+__all__ = ["__array_api_version__"]
+
+# bfloat16, float16, float8, complex32, int4 and their kin belong to all of them.
+WHOLE = (*INTEGERS, *SUBBYTE)
+REALS = (*WHOLE, *FLOATS)
+FLOATING = (*FLOATS, *COMPLEX)
+NUMBERS = (*REALS, *COMPLEX)
+EVERY = (*BOOL, *NUMBERS)
+
+FUNCTIONS: dict[str, Operator] = {}
+"""The element-wise functions by name, as they were declared."""
+
+
+def elementwise(
+    kernel: str,
+    *,
+    dtypes: Iterable[DType],
+    promotes: OperatorClass,
+    ulp: float | None = 0.5,
+    symbol: str = "",
+    own_body: bool = False,
+) -> Callable[[F], F]:
+    """Declare an element-wise function: its native kernel, dtypes and class of promotion.
+
+    `symbol` is the operator behind one of Python's symbols (``sub`` for ``-``) that the function
+    stands for while the rules `array_api` are in force. With `own_body`, what the fast path leaves
+    comes to the body, which calls `rest` for what it does not know.
+    """
+
+    def declare(function: F) -> F:
+        name = function.__name__
+        declared = Operator(
+            name,
+            f"array API {VERSION}",
+            function,
+            tuple(dtypes),
+            kernel,
+            ulp,
+            None,
+            promotes,
+            RULES,
+        )
+        FUNCTIONS[name] = declared
+        return with_kernel(declared, function, own_body, symbol=symbol)
+
+    return declare
+
+
+def rest(name: str, **operands: Any) -> Tensor:
+    """Compute an element-wise function the careful way, or raise what explains."""
+    return resolved(FUNCTIONS[name], operands)
+
+
+def declare_symbol(symbol: str, function: Callable[..., Any]) -> None:
+    """Say what a symbol of Python does under the rules `array_api`, for a function in Python."""
+    _core.declare_symbol(symbol, function, RULES)

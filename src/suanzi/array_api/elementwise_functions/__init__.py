@@ -1,0 +1,1 @@
+"""Element-wise functions of the array API standard, each declared with its kernel."""
