@@ -1,0 +1,243 @@
+"""What the functions along axes share: their arguments, and the dtype they compute in.
+
+Nothing here asks which rules are in force: a function of this namespace chooses its dtype, converts
+once, and computes by the core.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import index
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import shown, way_to_the_host
+from suanzi.array_api.declare import RULES
+from suanzi.dtypes import (
+    DType,
+    bfloat16,
+    complex32,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int64,
+    uint8,
+    uint64,
+)
+from suanzi.dtypes import dtype as dtype_of
+from suanzi.promote.questions import result_type
+from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.tensors.tensor import Tensor
+
+Axes = int | tuple[int, ...] | None
+
+DEFAULT_FLOAT = float32
+"""What means of integers are; the same as of :func:`suanzi.tensor`."""
+REAL = frozenset({"bool", "int", "uint", "float"})
+NUMERIC = frozenset({"int", "uint", "float", "complex"})
+FLOATING = frozenset({"float", "complex"})
+ELEMENTS = REAL | NUMERIC
+_WORDS = {
+    REAL: "bool, integers and real floating-point numbers",
+    NUMERIC: "integers, and real and complex floating-point numbers",
+    FLOATING: "real and complex floating-point numbers",
+    ELEMENTS: "bool and numbers",
+    frozenset({"float"}): "real floating-point numbers",
+    frozenset({"complex"}): "complex numbers",
+    frozenset({"int", "uint"}): "integers",
+}
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def array_argument(function: str, name: str, x: Any, kinds: frozenset[str] = ELEMENTS) -> Tensor:
+    """Return an argument that is a tensor of one of some kinds of dtype, or raise TypeMismatch."""
+    if not isinstance(x, Tensor):
+        fix = way_to_the_host(x) or "Make a tensor of it first, with asarray."
+        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a Tensor. {fix}")
+    kind = x.dtype.kind
+    if kind not in kinds:
+        if kind == "quantized":
+            fix = " Give the numbers it stands for, with sz.cast(x, sz.float32)."
+        else:
+            fix = " Cast it first, with astype."
+        raise TypeMismatch(f"{function}: {name} is {x.dtype}; it must be of {_WORDS[kinds]}.{fix}")
+    return x
+
+
+def axis_argument(function: str, axis: Any, ndim: int) -> int:
+    """Return an axis counted from the first; a negative one counts from the end."""
+    try:
+        if isinstance(axis, bool):
+            raise TypeError
+        number = index(axis)
+    except TypeError:
+        raise TypeMismatch(f"{function}: axis is {shown(axis)}; it must be an integer.") from None
+    if not -ndim <= number < ndim:
+        allowed = f"for {ndim} axes it is from {-ndim} to {ndim - 1}" if ndim else "x has no axes"
+        raise OutOfRange(f"{function}: axis is {shown(number)}; {allowed}.")
+    return number + ndim if number < 0 else number
+
+
+def axes_argument(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return one axis or several, each counted from the first; None is all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    if not isinstance(axis, tuple | list):
+        return (axis_argument(function, axis, ndim),)
+    found = tuple(axis_argument(function, one, ndim) for one in axis)
+    if len(set(found)) < len(found):
+        raise InvalidArgument(f"{function}: axis is {shown(axis)}, which names an axis twice.")
+    return found
+
+
+def integer_argument(function: str, name: str, x: Any, least: int | None = None) -> int:
+    """Return an argument as a Python int."""
+    try:
+        if isinstance(x, bool):
+            raise TypeError
+        number = index(x)
+    except TypeError:
+        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be an integer.") from None
+    if least is not None and number < least:
+        raise InvalidArgument(f"{function}: {name} is {shown(x)}; it must be {least} at least.")
+    return number
+
+
+def dtype_argument(function: str, dtype: Any) -> DType:
+    """Return the dtype that is asked for."""
+    try:
+        return dtype_of(dtype)
+    except StatusError as error:
+        raise type(error)(f"{function}: {error}") from None
+
+
+# ---- dtypes -------------------------------------------------------------------------------------
+
+
+@cache
+def promoted(function: str, *dtypes: DType) -> DType:
+    """Return the dtype that several have in common, by the rules of this namespace."""
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
+    try:
+        return result_type(*dtypes, rules=RULES)
+    except StatusError as error:
+        raise type(error)(f"{function}: {error}") from None
+
+
+def summed_dtype(function: str, dt: DType, wanted: Any = None) -> DType:
+    """Return the dtype that elements are added in: 64 bits for integers, unless it is given."""
+    if wanted is not None:
+        target = dtype_argument(function, wanted)
+        narrows = dt.kind == "complex" and target.kind != "complex"
+        if target.kind not in NUMERIC or target.bits < 8 or narrows:
+            raise TypeMismatch(
+                f"{function}: x is {dt} and dtype {target}; it must be of integers of a byte or more "
+                "or of floating-point numbers, complex ones if x has those."
+            )
+        return target
+    if dt.kind in ("bool", "int"):
+        return int64
+    return uint64 if dt.kind == "uint" else dt
+
+
+def computed_in(dt: DType) -> DType:
+    """Return the dtype that a narrow floating-point one is computed in, before it is rounded."""
+    if dt.kind == "complex":
+        return complex128 if dt is complex128 else complex64
+    return float64 if dt is float64 else float32
+
+
+def complex_of(dt: DType) -> DType:
+    """Return the complex dtype of a real one's precision; bfloat16's range needs complex64."""
+    if dt.kind == "complex":
+        return dt
+    if dt is float64:
+        return complex128
+    return complex64 if dt in (float32, bfloat16) else complex32
+
+
+def in_bytes(x: Tensor) -> Tensor:
+    """Return bool and integers of less than a byte as whole bytes; all else as it is."""
+    dt = x.dtype
+    if dt.kind == "bool":
+        return _core.cast(x, uint8, False)
+    if dt.bits >= 8 or dt.kind not in ("int", "uint"):
+        return x
+    return _core.cast(x, int8 if dt.kind == "int" else uint8, False)
+
+
+# ---- views and kernels --------------------------------------------------------------------------
+
+
+def computed(kernel: str, *operands: Any) -> Tensor:
+    """Return what an operator makes of operands of one dtype, the first one's."""
+    made: Tensor = _core.run_operator(kernel, operands, operands[0].dtype)[0]
+    return made
+
+
+def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
+    """Return a view with the axes in another order: where each one of the result comes from."""
+    shape, strides = x.shape, x.strides
+    return _core.view(x, x.offset, [shape[a] for a in order], [strides[a] for a in order])
+
+
+def axis_last(x: Tensor, axis: int) -> Tensor:
+    """Return a view with an axis behind all others."""
+    return permuted(x, (*(a for a in range(x.ndim) if a != axis), axis))
+
+
+def axis_back(x: Tensor, axis: int) -> Tensor:
+    """Return a view with the last axis where it was before :func:`axis_last`."""
+    order = list(range(x.ndim - 1))
+    order.insert(axis, x.ndim - 1)
+    return permuted(x, tuple(order))
+
+
+def repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a view that is broadcast to a shape, to which it must go."""
+    missing = len(shape) - x.ndim
+    strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
+    return _core.view(x, x.offset, shape, [*(0,) * missing, *strides])
+
+
+def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+    """Return the shape of what is left of a shape.
+
+    >>> reduced_shape((2, 3, 4), (1,), False), reduced_shape((2, 3, 4), (1,), True)
+    ((2, 4), (2, 1, 4))
+    """
+    if keepdims:
+        return tuple(1 if a in axes else n for a, n in enumerate(shape))
+    return tuple(n for a, n in enumerate(shape) if a not in axes)
+
+
+def counting(n: int) -> Tensor:
+    """Return 0, 1, 2, ... as int64."""
+    made = _core.empty((n,), int64)
+    if n:
+        _core.fill_sequence(made, 0, n, 0, 1, 0, False)
+    return made
+
+
+def with_number(function: str, dt: DType, x: Any) -> Any:
+    """Return a Python number as a tensor, of a dtype if that is of its kind; all else as it is."""
+    if isinstance(x, Tensor) or not isinstance(x, bool | int | float | complex):
+        return x
+    from suanzi.tensors.make import tensor
+
+    kind = "bool" if isinstance(x, bool) else type(x).__name__
+    if kind == "complex" and dt.kind != "complex":
+        dt = complex_of(dt if dt.kind == "float" else DEFAULT_FLOAT)
+    elif kind == "float" and dt.kind not in FLOATING:
+        dt = DEFAULT_FLOAT
+    elif kind == "int" and dt.kind == "bool":
+        dt = int64
+    try:
+        return tensor(x, dt)
+    except StatusError as error:
+        raise type(error)(f"{function}: {error}") from None
