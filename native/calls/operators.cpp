@@ -2,7 +2,8 @@
 //
 // The fast path takes CPU tensors and Python numbers, asks the rule table of the rule set in force,
 // broadcasts, allocates and computes. Whatever it does not know or like, a zero divisor among it, it
-// leaves to the Python function, which explains; a refusal that is known to another, which only raises.
+// leaves to the Python function, which explains; a refusal that is known to another, which only raises:
+// who tries and catches pays for no explanation.
 #include "calls/operators.h"
 
 #include <atomic>
@@ -126,7 +127,7 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
 namespace {
 
 std::atomic<bool> domains_matter{false};
-PyObject* refuse = nullptr;
+PyObject *refuse = nullptr, *refuse_by_shapes = nullptr;
 
 // What the rule table says, if it does; a condition is not promoted.
 std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
@@ -144,6 +145,21 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
 
 void check_domains() { domains_matter = true; }
 void use_operator_refusal(PyObject* function) { refuse = function; }
+void use_shape_refusal(PyObject* function) { refuse_by_shapes = function; }
+
+void refuse_dtypes(const std::string& name, PyObject* rules, const std::size_t* codes, int count) {
+  nb::object called = nb::steal(PyUnicode_FromString(name.c_str()));
+  if (called.is_valid()) raise_refusal(refuse, rules, called.ptr(), codes, count);
+}
+
+void refuse_shapes(const std::string& name, PyObject* a, PyObject* b) {
+  nb::object called = nb::steal(PyUnicode_FromString(name.c_str()));
+  nb::object first = nb::steal(PyObject_GetAttrString(a, "shape")),
+             second = nb::steal(PyObject_GetAttrString(b, "shape"));
+  if (!refuse_by_shapes || !called.is_valid() || !first.is_valid() || !second.is_valid()) return PyErr_Clear();
+  PyObject* args[] = {called.ptr(), first.ptr(), second.ptr()};
+  Py_XDECREF(PyObject_Vectorcall(refuse_by_shapes, args, 3, nullptr));  // it raises
+}
 
 bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Operand* operands, Dtype& promoted) {
   if (!op.dtypes || count != operand_count(op.form)) return false;
@@ -166,8 +182,7 @@ bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Oper
     if (cell == RuleTable::refused && !op.rules && (op.form == Form::unary || op.form == Form::binary)) {
       const std::size_t codes[] = {operand_code(args[0], operands[0], *table),
                                    operand_code(args[count - 1], operands[count - 1], *table)};
-      nb::object name = nb::steal(PyUnicode_FromString(op.name.c_str()));
-      if (name.is_valid()) raise_refusal(refuse, keep.ptr(), name.ptr(), codes, static_cast<int>(count));
+      refuse_dtypes(op.name, keep.ptr(), codes, static_cast<int>(count));
       return false;
     }
     if (cell >= dtype_count) return false;
@@ -182,8 +197,11 @@ PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count,
   if (keywords || !read_call(op, args, count, operands, promoted)) return nullptr;
   unsigned trouble = none;
   PyObject* output = compute(op, operands, promoted, trouble);
-  if (!output) PyErr_Clear();  // Python meets it again, and says it in the operator's name
-  return output;
+  if (output) return output;
+  PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  bool two = !op.rules && count == 2 && operands[0].tensor && operands[1].tensor;
+  if (two && !Together(operands, 2).fits()) refuse_shapes(op.name, args[0], args[1]);
+  return nullptr;
 }
 
 }  // namespace suanzi

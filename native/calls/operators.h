@@ -59,8 +59,12 @@ bool read_call(const Operator& op, PyObject* const* args, Py_ssize_t count, Oper
 // without an exception leaves it to the Python function.
 PyObject* fast_call(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
-// Says what raises for operands that the rule table refuses.
+// Says what raises for operands that the rule table refuses, and for shapes that do not go together.
 void use_operator_refusal(PyObject* function);
+void use_shape_refusal(PyObject* function);
+// Raise so, in the name of an operator; what they say is written when it is read.
+void refuse_dtypes(const std::string& name, PyObject* rules, const std::size_t* codes, int count);
+void refuse_shapes(const std::string& name, PyObject* a, PyObject* b);
 
 // Leaves operators that have a domain to Python from here on, which asks whether it matters there.
 void check_domains();

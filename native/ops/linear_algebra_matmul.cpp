@@ -6,6 +6,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
+#include "calls/operators.h"
 #include "core/status.h"
 #include "core/without_gil.h"
 #include "loops/conversions.h"
@@ -153,10 +154,22 @@ bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
   Operand x, y;
   if (!read_operand(a, x) || !read_operand(b, y)) return false;
   std::uint8_t cell = table->get(its_class, operand_code(a, x, *table), operand_code(b, y, *table));
+  if (cell == RuleTable::refused) {
+    const std::size_t codes[] = {operand_code(a, x, *table), operand_code(b, y, *table)};
+    refuse_dtypes(names[which], keep.ptr(), codes, 2);
+  }
   if (cell >= dtype_count) return false;
   promoted = static_cast<Dtype>(cell);
   return facts(promoted).is_inexact() ||
          (which != is_linear && facts(promoted).is_integer() && facts(promoted).bits >= 8);
+}
+
+// What a fast path made; nothing without an exception means that the shapes do not go together.
+PyObject* or_refused(Which which, PyObject* const* args, PyObject* made) {
+  if (made) return made;
+  if (PyErr_Occurred()) PyErr_Clear();  // Python meets it again, and says it in the operator's name
+  else refuse_shapes(names[which], args[0], args[1]);
+  return nullptr;
 }
 
 template <Which which>
@@ -168,7 +181,7 @@ PyObject* fast_product(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   if (facts(a->dtype).is_quantized() || facts(b->dtype).is_quantized() ||
       !promoted_of(which, args[0], args[1], promoted))
     return nullptr;
-  return or_python(product(args[0], args[1], promoted, nullptr, false));
+  return or_refused(which, args, product(args[0], args[1], promoted, nullptr, false));
 }
 
 PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -182,7 +195,7 @@ PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   }
   Dtype promoted;
   if (!promoted_of(is_linear, args[0], args[1], promoted)) return nullptr;
-  return or_python(product(args[0], args[1], promoted, bias, true));
+  return or_refused(is_linear, args, product(args[0], args[1], promoted, bias, true));
 }
 
 nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool transposed) {

@@ -89,6 +89,10 @@ void init_operators(nb::module_& m) {
       "use_operator_refusal", [](nb::object function) { use_operator_refusal(function.release().ptr()); }, "function"_a,
       nb::sig("def use_operator_refusal(function: Any) -> None"),
       "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
+  m.def(
+      "use_shape_refusal", [](nb::object function) { use_shape_refusal(function.release().ptr()); }, "function"_a,
+      nb::sig("def use_shape_refusal(function: Any) -> None"),
+      "Says what raises for two shapes that do not go together: it gets the operator and the shapes.");
   m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a, "rules"_a = nb::none(),
         nb::sig("def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None"),
         "Says which Python function is behind the symbol of an operator that has no fast path.");

@@ -231,6 +231,11 @@ def use_operator_refusal(function: Any) -> None:
     Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
     """
 
+def use_shape_refusal(function: Any) -> None:
+    """
+    Says what raises for two shapes that do not go together: it gets the operator and the shapes.
+    """
+
 def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None:
     """
     Says which Python function is behind the symbol of an operator that has no fast path.

@@ -161,3 +161,69 @@ def test_names_that_are_no_dtype_are_looked_for_when_read(monkeypatch: pytest.Mo
         assert not asked
         assert "'flot32' is not a dtype. Near. `suanzi dtypes`" in str(found.value)
         asked.clear()
+
+
+SHAPES = [
+    ((2, 3), (4, 5)),
+    ((2,), (3,)),
+    ((2, 3), (2,)),
+    ((0,), (2,)),
+    ((2, 3, 4), (5, 4, 1)),
+    ((2,), (2,)),
+]
+TWO_TENSORS = {
+    "matmul": ("mat1", "mat2"),
+    "dot": ("vec1", "vec2"),
+    "linear": ("x", "weight"),
+} | dict.fromkeys(
+    ("add", "sub", "less", "equal", "max", "bitwise_and", "logical_or", "true_divide"), ("x", "y")
+)
+
+
+@pytest.mark.parametrize("name", TWO_TENSORS)
+@pytest.mark.parametrize(("first", "second"), SHAPES)
+def test_shapes_are_refused_by_the_core_as_by_python(
+    name: str, first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    function, names = getattr(sz, name), TWO_TENSORS[name]
+    for a, b in [(sz.int32, sz.int32), (sz.float32, sz.float32), (sz.bfloat16, sz.float16)]:
+        x, y = sz.zeros(first, a), sz.zeros(second, b)
+        by_name = said(lambda q=(x, y): function(**dict(zip(names, q, strict=True))))  # type: ignore[misc]
+        for _ in range(2):
+            assert said(lambda q=(x, y): function(*q)) == by_name  # type: ignore[misc]
+    if (first, second) == ((2, 3), (4, 5)):
+        assert by_name is not None
+
+
+def test_an_error_of_shapes_keeps_no_tensor_and_is_written_when_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from suanzi.resolve import elementwise
+
+    asked: list[Any] = []
+    check = elementwise.common_shape
+    monkeypatch.setattr(
+        elementwise, "common_shape", lambda *given: asked.append(given) or check(*given)
+    )
+    before = _core.pool_info()["storages"]
+    try:
+        sz.add(sz.zeros((2, 3)), sz.zeros((4,)))
+    except sz.StatusError as error:
+        kept = error.with_traceback(None)
+    assert _core.pool_info()["storages"] == before
+    assert not asked
+    assert "x has shape (2, 3) and y has shape (4,)" in str(kept)
+    assert pickle.loads(pickle.dumps(kept)).args == (str(kept),)
+
+
+@pytest.mark.parametrize("name", ["matmul", "dot", "linear"])
+def test_dtypes_of_products_are_refused_by_the_core_as_by_python(name: str) -> None:
+    for rules in ("cann", "strict", "numpy", "lossless"):
+        with sz.promotion(rules):
+            for a in (sz.uint16, sz.float32, sz.complex64, sz.bool):
+                for b in (sz.float32, sz.uint16, sz.int8, sz.bool):
+                    x, y = sz.zeros((2, 2), a), sz.zeros((2, 2), b)
+                    named = dict(zip(TWO_TENSORS[name], (x, y), strict=True))
+                    by_name = said(lambda n=named: getattr(sz, name)(**n))  # type: ignore[misc]
+                    for _ in range(2):
+                        assert said(lambda n=named: getattr(sz, name)(*n.values())) == by_name  # type: ignore[misc]

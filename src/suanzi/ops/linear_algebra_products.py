@@ -21,6 +21,8 @@ from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Oper
 from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
 from suanzi.resolve.declare import declare_symbol, operator
 from suanzi.resolve.elementwise import (
+    SHAPE_CHECKS,
+    Shape,
     check_dtype,
     common_shape,
     plain_operand,
@@ -64,19 +66,25 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
                 f"{op.title}: {name} has rank 0; it takes vectors, matrices and batches of them. "
                 "sz.mul multiplies by a number."
             )
-    along = y.shape[-2] if y.ndim > 1 else y.shape[0]
-    if x.shape[-1] != along:
-        place = "last size but one" if y.ndim > 1 else "only size"
-        raise DimensionsMismatch(
-            f"{op.title}: mat1 has shape {x.shape} and mat2 has shape {y.shape}; the last size of "
-            f"mat1 must be the {place} of mat2. Transpose or reshape one of them."
-        )
-    batches = {"mat1": x.shape[:-2], "mat2": y.shape[:-2]}
-    common_shape(op, {f"{name} without its last two axes": s for name, s in batches.items()})
+    _check_matmul(op, x.shape, y.shape)
     return product(x, y, computed)
 
 
 declare_symbol("matmul", matmul)
+
+
+def _check_matmul(op: Operator, first: Shape, second: Shape) -> None:
+    if first[-1] != (second[-2] if len(second) > 1 else second[0]):
+        place = "last size but one" if len(second) > 1 else "only size"
+        raise DimensionsMismatch(
+            f"{op.title}: mat1 has shape {first} and mat2 has shape {second}; the last size of "
+            f"mat1 must be the {place} of mat2. Transpose or reshape one of them."
+        )
+    batches = {"mat1": first[:-2], "mat2": second[:-2]}
+    common_shape(op, {f"{name} without its last two axes": s for name, s in batches.items()})
+
+
+SHAPE_CHECKS["matmul"] = _check_matmul
 
 
 @operator("7.2.17.2", dtypes=NUMBERS, fast=True, promotes=ARITHMETIC)
@@ -124,6 +132,9 @@ def dot_shape(op: Operator, first: tuple[int, ...], second: tuple[int, ...]) -> 
     return shape
 
 
+SHAPE_CHECKS["dot"] = dot_shape
+
+
 def rows_of(x: Tensor) -> Tensor:
     """Return a tensor as a matrix with its last axis but one down, and all others across."""
     along = x.ndim - 2
@@ -165,13 +176,20 @@ def linear(
             f"{op.title}: x has rank {source.ndim} and weight has rank {matrix.ndim}; x must have "
             "one axis at least, and weight two, for outputs and inputs."
         )
-    if source.shape[-1] != matrix.shape[1]:
-        raise DimensionsMismatch(
-            f"{op.title}: x has shape {source.shape} and weight has shape {matrix.shape}; the last "
-            "sizes must be equal."
-        )
+    _check_linear(op, source.shape, matrix.shape)
     _check_bias(op, operands, matrix.shape[0])
     return product(source, matrix, computed, operands.get("bias"), transposed=True)
+
+
+def _check_linear(op: Operator, source: Shape, matrix: Shape) -> None:
+    if source[-1] != matrix[1]:
+        raise DimensionsMismatch(
+            f"{op.title}: x has shape {source} and weight has shape {matrix}; the last sizes must "
+            "be equal."
+        )
+
+
+SHAPE_CHECKS["linear"] = _check_linear
 
 
 @operator("7.2.17.13", dtypes=FLOATING, promotes=ARITHMETIC)

@@ -30,6 +30,7 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.tensors.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,10 +102,17 @@ def _with_overrides(declared: Operator, function: F) -> F:
 def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return the arguments, also those in lists, that override operators."""
     found = []
-    for x in (*args, *kwargs.values()):
-        inside = x if isinstance(x, list | tuple) else (x,)
-        found += [one for one in inside if hasattr(type(one), "__suanzi_operator__")]
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        if type(x) in _PLAIN:
+            continue
+        for one in x if isinstance(x, list | tuple) else (x,):
+            if type(one) not in _PLAIN and hasattr(type(one), "__suanzi_operator__"):
+                found.append(one)
     return found
+
+
+_PLAIN = frozenset({Tensor, DType, bool, int, float, complex, str, type(None)})
+"""What overrides nothing; to ask would take most of the time of a refusal."""
 
 
 def _override(

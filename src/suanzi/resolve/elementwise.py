@@ -6,9 +6,10 @@ everything else comes here.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -108,6 +109,30 @@ def _refuse(rules: RuleSet, name: str, codes: list[int]) -> NoReturn:
 
 
 _core.use_operator_refusal(_refuse)
+Shape = tuple[int, ...]
+SHAPE_CHECKS: dict[str, Callable[[Operator, Shape, Shape], object]] = {}
+"""What raises for two shapes that do not go together, where they are not broadcast."""
+
+
+def _refuse_shapes(name: str, *shapes: Shape) -> NoReturn:
+    """Raise for shapes that the core found not to go together; what is wrong is found anew."""
+    op = REGISTRY[name]
+
+    def write() -> str:
+        try:
+            if name in SHAPE_CHECKS:
+                SHAPE_CHECKS[name](op, *shapes)
+            else:
+                names = inspect.signature(op.function).parameters
+                common_shape(op, dict(zip(names, shapes, strict=True)))
+        except StatusError as error:
+            return str(error)
+        raise AssertionError(f"{op.title} takes {shapes}")
+
+    raise shape_error(op)(OnDemand(write))
+
+
+_core.use_shape_refusal(_refuse_shapes)
 
 
 def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:
@@ -122,16 +147,20 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
     """Raise TypeMismatch unless the operator computes in a dtype."""
     if promoted in op.dtypes:
         return
-    came = ", ".join(
-        f"{name} is {x.dtype if isinstance(x, Tensor) else f'the number {x}'}"
-        for name, x in operands.items()
-    )
-    together = f", which gives {promoted}" if len(operands) > 1 else ""
-    message = f"{op.title}: {came}{together}; it takes {op.dtypes_in_words()}."
-    if promoted.kind != "char":  # text converts to nothing
-        suggested = f"sz.cast({next(iter(operands))}, sz.{_suggest(op, promoted)})"
-        message += f" Cast first, for example with {suggested}."
-    raise dtype_error(op)(message)
+    came = {k: x.dtype if isinstance(x, Tensor) else x for k, x in operands.items()}
+
+    def write() -> str:
+        parts = [
+            f"{k} is {x if isinstance(x, DType) else f'the number {x}'}" for k, x in came.items()
+        ]
+        together = f", which gives {promoted}" if len(came) > 1 else ""
+        message = f"{op.title}: {', '.join(parts)}{together}; it takes {op.dtypes_in_words()}."
+        if promoted.kind != "char":  # text converts to nothing
+            suggested = f"sz.cast({next(iter(came))}, sz.{_suggest(op, promoted)})"
+            message += f" Cast first, for example with {suggested}."
+        return message
+
+    raise dtype_error(op)(OnDemand(write))
 
 
 def _suggest(op: Operator, came: DType) -> DType:
