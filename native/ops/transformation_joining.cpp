@@ -97,16 +97,17 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
   Moves moves;
   std::int64_t start = 0;
   for (const Tensor* t : parts) {
-    if (out.size == 0) break;  // its strides may be anything, and what is counted by them more than fits
+    std::int64_t here = start;
+    start += stacks ? 1 : t->dims()[axis];
+    if (t->size == 0) continue;  // its strides may be anything, and bytes of them more than fit
     Part part(out, *t);
     for (int d = 0, from = 0; d < ndim; ++d) {
       std::int64_t stride = out.strides()[d];
-      if (d == axis && stacks) part.axis(1, start++ * stride, stride, 0, 0);
-      else part.axis(t->dims()[from], d == axis ? start * stride : 0, stride, 0, t->strides()[from]), ++from;
+      if (d == axis && stacks) part.axis(1, here * stride, stride, 0, 0);
+      else part.axis(t->dims()[from], d == axis ? here * stride : 0, stride, 0, t->strides()[from]), ++from;
     }
-    if (!stacks) start += t->dims()[axis];
-    if (t->size > 0) moves.add(part.move);
     moves.keep(*t);
+    moves.add(part.move);
   }
   moves.run();
   return output;
@@ -232,7 +233,7 @@ PyObject* pad(const Tensor& t, const std::int64_t* widths, PadMode mode, const O
   Moves moves;
   moves.keep(t);
   Part middle(out, t);
-  for (int d = 0; d < t.ndim(); ++d)
+  for (int d = 0; d < t.ndim() && t.size > 0; ++d)
     middle.axis(t.dims()[d], widths[2 * d] * out.strides()[d], out.strides()[d], 0, t.strides()[d]);
   if (t.size > 0) moves.add(middle.move);
   // The padding of an axis, where those before it are within the input and those after it are done.

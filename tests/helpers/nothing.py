@@ -48,6 +48,11 @@ def own_calls() -> Iterator[tuple[str, Callable[[], Any]]]:
         if b is x:
             yield "bilinear_bwd_in2", lambda a=a, c=c, w=w: sz.bilinear_bwd_in2(c, a, w)
     yield "linear", lambda: sz.linear(x, e((0, 0)))
+    # Strides of which nothing is left to step along; in bytes they are more than fit.
+    thin, some = e((0, 2, 2**61), sz.complex128)[..., :1], e((3, 2, 1), sz.complex128)
+    yield "concat of thin", lambda: sz.concat([some, thin, some], 0)
+    yield "stack of thin", lambda: sz.stack([thin, thin], 1)
+    yield "pad of thin", lambda: sz.pad(thin, (1, 0, 0, 0, 0, 0))
     yield "linear_bwd_weight", lambda: sz.linear_bwd_weight(x, x)
     for shape in SHAPES:
         yield f"tolist {shape}", lambda s=shape: e(s).tolist()
