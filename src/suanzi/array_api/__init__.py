@@ -11,7 +11,32 @@ Tensor([2, 4, 6], dtype=bfloat16)
 """
 
 from suanzi.array_api.constants import e, inf, nan, newaxis, pi
-from suanzi.array_api.creation_functions import asarray
+from suanzi.array_api.creation_functions import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    tril,
+    triu,
+    zeros,
+    zeros_like,
+)
+from suanzi.array_api.data_type_functions import (
+    astype,
+    can_cast,
+    finfo,
+    iinfo,
+    isdtype,
+    result_type,
+)
 from suanzi.array_api.declare import __array_api_version__
 from suanzi.array_api.elementwise_functions.arithmetic import (
     abs,
@@ -62,6 +87,7 @@ from suanzi.array_api.elementwise_functions.logical import (
     logical_or,
     logical_xor,
 )
+from suanzi.array_api.elementwise_functions.parts import clip, conj, imag, positive, real
 from suanzi.array_api.elementwise_functions.rounding import ceil, floor, round, trunc
 from suanzi.array_api.elementwise_functions.trigonometric import (
     acos,
@@ -76,6 +102,24 @@ from suanzi.array_api.elementwise_functions.trigonometric import (
     sinh,
     tan,
     tanh,
+)
+from suanzi.array_api.indexing_functions import take
+from suanzi.array_api.info import __array_namespace_info__
+from suanzi.array_api.manipulation_functions import (
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    reshape,
+    roll,
+    squeeze,
+    stack,
+    tile,
+    unstack,
 )
 from suanzi.dtypes import (
     bfloat16,
@@ -102,14 +146,19 @@ from suanzi.dtypes import (
 )
 
 __all__ = [
-    "__array_api_version__", "abs", "acos", "acosh", "add", "asarray", "asin", "asinh", "atan",
-    "atanh", "bfloat16", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bool", "ceil", "complex32", "complex64", "complex128",
-    "cos", "cosh", "divide", "e", "equal", "exp", "expm1", "float8_e4m3fn", "float8_e5m2",
-    "float16", "float32", "float64", "floor", "floor_divide", "greater", "greater_equal", "inf",
-    "int4", "int8", "int16", "int32", "int64", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "arange",
+    "asarray", "asin", "asinh", "astype", "atan", "atanh", "bfloat16", "bitwise_and",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "clip",
+    "complex32", "complex64", "complex128", "concat", "conj", "cos", "cosh", "divide", "e", "empty",
+    "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float8_e4m3fn",
+    "float8_e5m2", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack", "full",
+    "full_like", "greater", "greater_equal", "iinfo", "imag", "inf", "int4", "int8", "int16",
+    "int32", "int64", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace",
     "log", "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "maximum", "minimum", "multiply", "nan", "negative", "newaxis", "not_equal", "pi", "pow",
-    "reciprocal", "remainder", "round", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh",
-    "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
+    "maximum", "meshgrid", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
+    "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "real", "reciprocal",
+    "remainder", "reshape", "result_type", "roll", "round", "sin", "sinh", "sqrt", "square",
+    "squeeze", "stack", "subtract", "take", "tan", "tanh", "tile", "tril", "triu", "trunc", "uint1",
+    "uint4", "uint8", "uint16", "uint32", "uint64", "unstack", "zeros", "zeros_like",
 ]  # fmt: skip

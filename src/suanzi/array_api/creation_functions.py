@@ -2,16 +2,426 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from suanzi.tensors.make import tensor
+from suanzi import _core
+from suanzi.array_api.arguments import array, check_device, dtype_or, shape_of
+from suanzi.array_api.declare import RULES, function
+from suanzi.device import DeviceLike
+from suanzi.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
+from suanzi.dtypes import bool as bool_
+from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
+from suanzi.registry import Operator
+from suanzi.resolve.scalars import integer_argument
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.exchange import from_dlpack as exchanged
+from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.make import from_python, tensor
+from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
-__all__ = ["asarray"]
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+Number = bool | int | float | complex
+
+ARANGE, ASARRAY, EMPTY, EMPTY_LIKE, EYE, FROM_DLPACK, FULL, FULL_LIKE = map(
+    function,
+    ("arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like"),
+)
+LINSPACE, MESHGRID, ONES, ONES_LIKE, TRIL, TRIU, ZEROS, ZEROS_LIKE = map(
+    function, ("linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like")
+)
+
+
+def _alone(x: Number) -> DType:
+    """Return the default dtype of a Python number."""
+    if isinstance(x, bool):
+        return bool_
+    return int64 if isinstance(x, int) else complex64 if isinstance(x, complex) else float32
+
+
+# ---- of what is there ----------------------------------------------------------------------------
 
 
 def asarray(
-    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+    obj: Any,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
 ) -> Tensor:
-    """Return numbers, lists or arrays as a tensor."""
-    return tensor(obj, dtype)
+    """Return numbers, nested lists of them or an array as a tensor.
+
+    Arrays of NumPy, and others with ``__dlpack__``, are taken without a copy if they can be. With
+    `copy`, there is always one; with ``copy=False``, what needs one raises ValueError.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.asarray([[1, 2], [3, 4]], dtype=xp.float8_e5m2)
+    Tensor([[1, 2],
+            [3, 4]], dtype=float8_e5m2)
+    """
+    check_device(ASARRAY, device)
+    target = None if dtype is None else dtype_or(ASARRAY, dtype, float32)
+    if type(obj) in (list, tuple, bool, int, float, complex):
+        _refuse_copy(copy, "of Python's numbers")
+        return _of_numbers(obj, target)
+    taken = obj if isinstance(obj, Tensor) else _shared(obj)
+    if taken is None:
+        _refuse_copy(copy, f"of a {type(obj).__name__}")
+        return tensor(obj, target)
+    taken = array(ASARRAY, "obj", taken)
+    if target is not None and target is not taken.dtype:
+        _refuse_copy(copy, f"from {taken.dtype} to {target}")
+        return _core.cast(taken, target, False)
+    return copied(taken) if copy else taken
+
+
+def _refuse_copy(copy: bool | None, what: str) -> None:
+    if copy is False:
+        raise InvalidArgument(f"{ASARRAY.title}: copy is False, and a copy is needed {what}.")
+
+
+def _of_numbers(obj: Any, target: DType | None) -> Tensor:
+    """Make a tensor of numbers, or of lists of numbers and 0-d tensors."""
+    try:
+        return from_python(obj, target, RULES)
+    except TypeMismatch:
+        if not isinstance(obj, list | tuple) or not _holds_arrays(obj):
+            raise
+    from suanzi.array_api.manipulation_functions import stack
+
+    parts = [asarray(one) if not isinstance(one, Tensor) else one for one in obj]
+    made = stack(parts)
+    return made if target in (None, made.dtype) else _core.cast(made, target, False)
+
+
+def _holds_arrays(obj: Any) -> bool:
+    return any(
+        hasattr(x, "__dlpack__") or (isinstance(x, list | tuple) and _holds_arrays(x)) for x in obj
+    )
+
+
+def _shared(obj: Any) -> Tensor | None:
+    """Return a tensor on the memory of another library's array; None where that cannot be."""
+    if type(obj).__module__.partition(".")[0] == "numpy" and hasattr(obj, "__array_interface__"):
+        import numpy as np
+
+        given = np.asarray(obj)
+        try:
+            if given.dtype == np.bool_ and given.size and given.view(np.uint8).max() > 1:
+                return None  # bytes that are true to NumPy, and neither 0 nor 1
+            return from_numpy(given)
+        except (BufferError, InvalidArgument, ValueError):
+            return None
+    if hasattr(obj, "__dlpack__"):
+        try:
+            return exchanged(obj)
+        except (BufferError, TypeMismatch, RuntimeError):
+            return None
+    return None
+
+
+def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
+    """Return a tensor on the memory of another library's array, without copying unless `copy`."""
+    check_device(FROM_DLPACK, device)
+    return exchanged(x, copy=copy)
+
+
+# ---- of one value --------------------------------------------------------------------------------
+
+
+def empty(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a new tensor whose elements are not set."""
+    check_device(EMPTY, device)
+    return _core.empty(shape_of(EMPTY, "shape", shape), dtype_or(EMPTY, dtype, float32))
+
+
+def zeros(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a new tensor of zeros, of float32 unless `dtype` says otherwise."""
+    check_device(ZEROS, device)
+    return _core.full(shape_of(ZEROS, "shape", shape), dtype_or(ZEROS, dtype, float32), 0)
+
+
+def ones(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a new tensor of ones, of float32 unless `dtype` says otherwise."""
+    check_device(ONES, device)
+    return _core.full(shape_of(ONES, "shape", shape), dtype_or(ONES, dtype, float32), 1)
+
+
+def full(
+    shape: int | tuple[int, ...],
+    fill_value: Number,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a new tensor whose elements are all one number, whose kind says the dtype.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.full((2,), 7), sz.array_api.full(2, 0.5).dtype
+    (Tensor([7, 7], dtype=int64), suanzi.float32)
+    """
+    check_device(FULL, device)
+    number = number_argument(FULL, "fill_value", fill_value)
+    return _filled(
+        FULL, shape_of(FULL, "shape", shape), number, dtype_or(FULL, dtype, _alone(number))
+    )
+
+
+def empty_like(
+    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """Return a new tensor of the shape and dtype of another whose elements are not set."""
+    check_device(EMPTY_LIKE, device)
+    x = array(EMPTY_LIKE, "x", x)
+    return _core.empty(x.shape, dtype_or(EMPTY_LIKE, dtype, x.dtype))
+
+
+def zeros_like(
+    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """Return zeros of the shape and dtype of another tensor."""
+    check_device(ZEROS_LIKE, device)
+    x = array(ZEROS_LIKE, "x", x)
+    return _core.full(x.shape, dtype_or(ZEROS_LIKE, dtype, x.dtype), 0)
+
+
+def ones_like(
+    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """Return ones of the shape and dtype of another tensor."""
+    check_device(ONES_LIKE, device)
+    x = array(ONES_LIKE, "x", x)
+    return _core.full(x.shape, dtype_or(ONES_LIKE, dtype, x.dtype), 1)
+
+
+def full_like(
+    x: Tensor,
+    /,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a tensor of the shape and dtype of another whose elements are all one number."""
+    check_device(FULL_LIKE, device)
+    x = array(FULL_LIKE, "x", x)
+    number = number_argument(FULL_LIKE, "fill_value", fill_value)
+    return _filled(FULL_LIKE, x.shape, number, dtype_or(FULL_LIKE, dtype, x.dtype))
+
+
+def _filled(op: Operator, shape: tuple[int, ...], value: Number, dt: DType) -> Tensor:
+    return _core.full(shape, dt, scalar_argument(op, "fill_value", value, dt))
+
+
+# ---- of many -------------------------------------------------------------------------------------
+
+
+def arange(
+    start: int | float,
+    /,
+    stop: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return the numbers from `start` on, `step` apart, before `stop`; from 0 if there is one end.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
+    (Tensor([1, 4, 7], dtype=int64), Tensor([0, 1, 2], dtype=bfloat16))
+    """
+    check_device(ARANGE, device)
+    if stop is None:
+        start, stop = 0, start
+    given = {"start": start, "stop": stop, "step": step}
+    first, last, by = (number_argument(ARANGE, name, x) for name, x in given.items())
+    if isinstance(first, complex) or isinstance(last, complex) or isinstance(by, complex) or not by:
+        raise InvalidArgument(
+            f"{ARANGE.title}: the ends and the step are real, and the step not 0."
+        )
+    whole = all(isinstance(x, int) for x in (first, last, by))
+    dt = dtype_or(ARANGE, dtype, int64 if whole else float32)
+    count = max(-((first - last) // by) if whole else math.ceil((last - first) / by), 0)
+    if dt.kind in ("int", "uint") and count and not whole:
+        return _core.cast(arange(first, last, by, dtype="float64"), dt, False)
+    if dt.kind in ("int", "uint") and count:
+        ends = (first, first + (count - 1) * by)
+        if min(ends) < iinfo(dt).min or max(ends) > iinfo(dt).max:
+            raise InvalidArgument(
+                f"{ARANGE.title}: it goes from {ends[0]} to {ends[1]}, and {dt} holds "
+                f"{iinfo(dt).min} to {iinfo(dt).max}. Choose a wider dtype."
+            )
+    made = line(count, dt)
+    if count:
+        _core.fill_sequence(made, 0, count, first, by if count > 1 else 0, 0, False)
+    return made
+
+
+def linspace(
+    start: Number,
+    stop: Number,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """Return `num` numbers at equal distances from `start` to `stop`, which may be left out.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.linspace(0, 1, 4, endpoint=False)
+    Tensor([   0, 0.25,  0.5, 0.75], dtype=float32)
+    """
+    check_device(LINSPACE, device)
+    first = number_argument(LINSPACE, "start", start)
+    last = number_argument(LINSPACE, "stop", stop)
+    count = integer_argument(LINSPACE, "num", num)
+    if count < 0:
+        raise InvalidArgument(f"{LINSPACE.title}: num is {count}; it must be at least 0.")
+    is_complex = isinstance(first, complex) or isinstance(last, complex)
+    dt = dtype_or(LINSPACE, dtype, complex64 if is_complex else float32)
+    if not dt.exponent_bits:
+        wide = linspace(first, last, count, dtype="float64", endpoint=endpoint)
+        return _core.cast(wide, dt, False)
+    if is_complex and dt.kind != "complex":
+        raise InvalidArgument(f"{LINSPACE.title}: an end is complex, and dtype {dt}.")
+    made = line(count, dt)
+    gaps = count - 1 if endpoint else count
+    if not count:
+        return made
+    middle = count if not endpoint else (count + 1) // 2
+    first, last = complex(first), complex(last)
+    halves = not math.isfinite(abs(last - first))  # their difference is no number
+    if halves:
+        first, last = first / 2, last / 2
+    step = (last - first) / max(gaps, 1)
+    # From the nearer end, so that both are exact.
+    _core.fill_sequence(made, 0, middle, first, step, 0, halves)
+    _core.fill_sequence(made, middle, count, last, step, gaps, halves)
+    return made
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Return a matrix with ones on the diagonal that lies `k` above the main one, else zeros.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.eye(2, 3, k=1)
+    Tensor([[0, 1, 0],
+            [0, 0, 1]], dtype=float32)
+    """
+    check_device(EYE, device)
+    rows, columns = shape_of(EYE, "n_rows, n_cols", (n_rows, n_rows if n_cols is None else n_cols))
+    above = integer_argument(EYE, "k", k)
+    dt = dtype_or(EYE, dtype, float32)
+    made = _core.full((rows, columns), dt, 0)
+    length = min(rows + min(above, 0), columns - max(above, 0))
+    if length > 0:
+        begin = above if above > 0 else -above * columns
+        _core.copy_into(_core.view(made, begin, (length,), (columns + 1,)), _core.full((), dt, 1))
+    return made
+
+
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: k arrays of one axis repeated to k of k axes.
+
+    With ``indexing="xy"``, the first two axes change places. They are copies, to be written to.
+    """
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgument(f"{MESHGRID.title}: indexing is {indexing!r}; it is 'xy' or 'ij'.")
+    lines = [array(MESHGRID, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
+    for i, x in enumerate(lines):
+        if x.ndim > 1:
+            raise InvalidArgument(
+                f"{MESHGRID.title}: arrays[{i}] has shape {x.shape}; it must have one axis."
+            )
+    swaps = indexing == "xy" and len(lines) > 1
+    places = [1, 0, *range(2, len(lines))] if swaps else list(range(len(lines)))
+    shape = [1] * len(lines)
+    for place, x in zip(places, lines, strict=True):
+        shape[place] = x.size
+    found = []
+    for place, x in zip(places, lines, strict=True):
+        strides = [0] * len(lines)
+        strides[place] = x.strides[0] if x.ndim else 0
+        found.append(_core.row_major_copy(_core.view(x, x.offset, shape, strides)))
+    return tuple(found)
+
+
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """Return the lower triangle of matrices, with what lies up to `k` above the diagonal.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.tril(sz.array_api.ones((2, 3)))
+    Tensor([[1, 0, 0],
+            [1, 1, 0]], dtype=float32)
+    """
+    return _triangle(TRIL, x, k, lower=True)
+
+
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """Return the upper triangle of matrices, from the diagonal `k` above the main one on."""
+    return _triangle(TRIU, x, k, lower=False)
+
+
+def _triangle(op: Operator, x: Tensor, k: int, *, lower: bool) -> Tensor:
+    x = array(op, "x", x)
+    above = integer_argument(op, "k", k)
+    if x.ndim < 2:
+        raise InvalidArgument(f"{op.title}: x has shape {x.shape}; it must have two axes at least.")
+    rows, columns = x.shape[-2:]
+    row = arange(rows)
+    column = arange(columns)
+    edge = _core.run_operator("add", [row, above], int64)[0]
+    kept = _core.run_operator(
+        "less_equal" if lower else "greater_equal",
+        [_core.view(column, 0, (1, columns), (0, 1)), _core.view(edge, 0, (rows, 1), (1, 0))],
+        int64,
+    )[0]
+    made: Tensor = _core.run_operator("where", [kept, x, _core.full((), x.dtype, 0)], x.dtype)[0]
+    return made

@@ -26,6 +26,8 @@ RULES = rule_set("array_api")
 """What the namespace promotes by, whatever rule set is in force."""
 
 VERSION = __array_api_version__ = "2025.12"
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
+"""Those whose programs it runs: a later version takes nothing away."""
 
 __all__ = ["__array_api_version__"]
 
@@ -83,3 +85,12 @@ def rest(name: str, **operands: Any) -> Tensor:
 def declare_symbol(symbol: str, function: Callable[..., Any]) -> None:
     """Say what a symbol of Python does under the rules `array_api`, for a function in Python."""
     _core.declare_symbol(symbol, function, RULES)
+
+
+def function(name: str) -> Operator:
+    """Return the record of a function in Python: its name in errors, and the rules."""
+    return Operator(name, f"array API {VERSION}", _nothing, (), None, None, rules=RULES)
+
+
+def _nothing() -> None:
+    """Stand for the function of a record that has only a name."""

@@ -11,6 +11,7 @@ from suanzi.dtypes import DType, char, iinfo, part
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.context import get_promotion
+from suanzi.promote.rules import RuleSet
 from suanzi.shapes import MAX_NDIM
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack, from_numpy
@@ -38,7 +39,7 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     """
     target = None if dtype is None else dtype_of(dtype)
     if type(data) in _NUMBERS_AND_LISTS:  # the common case: nothing else is to be asked
-        return _from_python(data, target)
+        return from_python(data, target)
     if isinstance(data, Tensor):
         if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
             raise TypeMismatch(
@@ -53,7 +54,7 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     if hasattr(data, "__dlpack__"):
         taken = from_dlpack(_settled(data))
         return _core.cast(taken, target or taken.dtype, False)
-    return _from_python(data, target)
+    return from_python(data, target)
 
 
 _NUMBERS_AND_LISTS = {list, tuple, bool, int, float}
@@ -118,12 +119,12 @@ def _text(data: str | bytes | bytearray, target: DType | None) -> Tensor:
     return _converted(np.frombuffer(raw, "S1") if raw else np.empty(0, "S1"), None)
 
 
-def _from_python(data: Any, target: DType | None) -> Tensor:
-    """Make a tensor of Python numbers, nested or not."""
+def from_python(data: Any, target: DType | None, rules: RuleSet | None = None) -> Tensor:
+    """Make a tensor of Python numbers, nested or not; a rule set says what they are alone."""
     read = _core.read_lists(data)
     if read is not None:
         wide, kind, low, high = read
-        chosen = target or _alone("float" if kind == "mixed" else kind)
+        chosen = target or _alone("float" if kind == "mixed" else kind, rules)
         integral = chosen.kind in ("int", "uint", "quantized", "char")
         if (
             not integral
@@ -131,12 +132,13 @@ def _from_python(data: Any, target: DType | None) -> Tensor:
             or (kind == "int" and _fits(chosen, low, high))
         ):
             return wide if wide.dtype is chosen else _core.cast(wide, chosen, False)
-    return _from_numbers(data, target)
+    return _from_numbers(data, target, rules)
 
 
-def _alone(kind: str) -> DType:
+def _alone(kind: str, rules: RuleSet | None) -> DType:
     """Return the dtype of numbers of a kind where no tensor is beside them."""
-    return get_promotion().alone.get(kind) or dtype_of(_TYPES[kind])  # type: ignore[call-overload]
+    known = (rules or get_promotion()).alone
+    return known.get(kind) or dtype_of(_TYPES[kind])  # type: ignore[call-overload]
 
 
 _TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
@@ -152,7 +154,7 @@ def _fits(dt: DType, low: int, high: int) -> bool:
     return least <= low and high <= largest
 
 
-def _from_numbers(data: Any, target: DType | None) -> Tensor:
+def _from_numbers(data: Any, target: DType | None, rules: RuleSet | None) -> Tensor:
     """Make a tensor of numbers of any size, subclasses of Python's, NumPy's and complex ones."""
     import numpy as np
 
@@ -162,7 +164,7 @@ def _from_numbers(data: Any, target: DType | None) -> Tensor:
     kinds = types if types <= _PLAIN else {_kind(x) for x in flat}
     highest = next((k for k in (complex, float, int, bool) if k in kinds), float)
     names = {bool: "bool", int: "int", float: "float", complex: "complex"}
-    chosen = target or _alone(names[highest])
+    chosen = target or _alone(names[highest], rules)
     if highest is complex and chosen.kind not in ("complex", "bool"):
         raise TypeMismatch(
             f"tensor: the numbers are complex, and dtype is {chosen}. Give their real parts, or a "

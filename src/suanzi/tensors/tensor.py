@@ -14,12 +14,14 @@ Tensor([[2, 3],
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from operator import index, mul
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DTypeLike
 from suanzi.dtypes import dtype as dtype_of
@@ -107,8 +109,27 @@ class Tensor(Methods):
         found: Device = self.storage.device
         return found
 
-    def to_device(self, device: DeviceLike) -> Any:
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return :mod:`suanzi.array_api`, the namespace of the Python array API standard."""
+        namespace = importlib.import_module("suanzi.array_api")
+        if api_version not in (None, *namespace.declare.VERSIONS):
+            raise InvalidArgument(
+                f"__array_namespace__: api_version is {shown(api_version)}; there are "
+                f"{', '.join(namespace.declare.VERSIONS)}."
+            )
+        return namespace
+
+    @property
+    def mT(self) -> Tensor:
+        """Matrices transposed: a view with the last two axes in each other's place."""
+        if self.ndim < 2:
+            raise InvalidArgument(f"mT: the tensor has shape {self.shape}; it needs two axes.")
+        return self.transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+
+    def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Any:
         """Return the tensor on a device: itself if it is there, else a copy of the provider's own.
+
+        A stream is the array API's, and no device here has one: it must be None.
 
         >>> import suanzi as sz
         >>> x = sz.tensor([1, 2])
@@ -119,6 +140,8 @@ class Tensor(Methods):
 
         if is_destroyed(self):
             raise UninitializedObject("to_device: the tensor was destroyed.")
+        if stream is not None:
+            raise InvalidArgument(f"to_device: stream is {shown(stream)}; it must be None.")
         try:
             place = Device(device)
             provider = provider_of(place)

@@ -1,0 +1,126 @@
+"""Data type functions of the array API standard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from suanzi import _core
+from suanzi.array_api.arguments import array, check_device, dtype_or
+from suanzi.array_api.declare import RULES, function
+from suanzi.device import DeviceLike
+from suanzi.dtypes import DType, DTypeLike, float32, isdtype, part
+from suanzi.dtypes import finfo as limits_of_floats
+from suanzi.dtypes import iinfo as limits_of_integers
+from suanzi.promote.questions import result_type as promoted
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.tensors.parts import copy as copied
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
+ASTYPE, CAN_CAST, FINFO, IINFO, RESULT_TYPE = map(
+    function, ("astype", "can_cast", "finfo", "iinfo", "result_type")
+)
+
+
+def astype(
+    x: Tensor, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike | None = None
+) -> Tensor:
+    """Return the elements in another dtype, rounded once; without `copy`, x itself if it has it.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.astype(xp.asarray([257, -1]), xp.bfloat16)
+    Tensor([256,  -1], dtype=bfloat16)
+    """
+    check_device(ASTYPE, device)
+    x = array(ASTYPE, "x", x)
+    target = dtype_or(ASTYPE, dtype, float32)
+    if target is x.dtype:
+        return copied(x) if copy else x
+    if x.dtype.kind == "complex" and target.kind not in ("complex", "bool"):
+        raise TypeMismatch(
+            f"{ASTYPE.title}: x is {x.dtype} and dtype {target}, which has no imaginary part. Take "
+            "real(x) first."
+        )
+    return _core.cast(x, target, False)
+
+
+def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
+    """Tell whether a dtype becomes another by promotion: their common dtype is the other.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float32, xp.bfloat16)
+    (True, False)
+    """
+    source = from_.dtype if isinstance(from_, Tensor) else dtype_or(CAN_CAST, from_, float32)
+    target = dtype_or(CAN_CAST, to, float32)
+    try:
+        return promoted(source, target, rules=RULES) is target
+    except StatusError:
+        return False
+
+
+@dataclass(frozen=True)
+class FloatLimits:
+    """The limits of a floating-point dtype; of one part, for a complex dtype."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntegerLimits:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def finfo(type: DTypeLike | Tensor, /) -> FloatLimits:
+    """Return the limits of a floating-point dtype, or of an array's; of complex ones, of a part.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.finfo(sz.complex64).dtype, sz.array_api.finfo(sz.float8_e4m3fn).max
+    (suanzi.float32, 448.0)
+    """
+    dt = type.dtype if isinstance(type, Tensor) else dtype_or(FINFO, type, float32)
+    if not dt.exponent_bits:
+        raise TypeMismatch(f"{FINFO.title}: {dt} is not a floating-point dtype; use iinfo.")
+    found = limits_of_floats(dt)
+    return FloatLimits(found.bits, found.eps, found.max, found.min, found.smallest_normal, part(dt))
+
+
+def iinfo(type: DTypeLike | Tensor, /) -> IntegerLimits:
+    """Return the limits of an integer dtype, or of an array's.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.iinfo(sz.int4).min
+    -8
+    """
+    dt = type.dtype if isinstance(type, Tensor) else dtype_or(IINFO, type, float32)
+    if dt.kind not in ("int", "uint"):
+        raise TypeMismatch(f"{IINFO.title}: {dt} is not an integer dtype; use finfo.")
+    found = limits_of_integers(dt)
+    return IntegerLimits(found.bits, found.max, found.min, dt)
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Return the dtype that arrays, dtypes and Python numbers have in common.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.result_type(xp.int8, xp.uint8, 1.5), xp.result_type(xp.bfloat16, xp.float16)
+    (suanzi.float32, suanzi.float32)
+    """
+    if not arrays_and_dtypes:
+        raise InvalidArgument(f"{RESULT_TYPE.title}: it takes one array or dtype at least.")
+    return promoted(*arrays_and_dtypes, rules=RULES)

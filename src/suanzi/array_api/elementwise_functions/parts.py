@@ -1,0 +1,82 @@
+"""Real and imaginary parts, conjugates, bounds, and elements as they are."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from suanzi import _core
+from suanzi.array_api.arguments import array
+from suanzi.array_api.declare import FUNCTIONS, WHOLE, function
+from suanzi.dtypes import iinfo
+from suanzi.resolve.arguments import as_operand
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand
+from suanzi.status import TypeMismatch
+from suanzi.tensors.parts import converted, zeros
+from suanzi.tensors.parts import copy as copied
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["clip", "conj", "imag", "positive", "real"]
+
+CLIP, CONJ, IMAG, POSITIVE, REAL = map(function, ("clip", "conj", "imag", "positive", "real"))
+
+
+def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
+    """Return elements no smaller than `min` and no larger than `max`, in the dtype of x.
+
+    Where `min` is above `max`, they are `max`. A bound is a number or an array.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.clip(xp.asarray([-2, 0, 9], dtype=xp.int8), 0, 5)
+    Tensor([0, 0, 5], dtype=int8)
+    """
+    x = array(CLIP, "x", x)
+    check_dtype(FUNCTIONS["maximum"], {"x": x}, x.dtype)
+    made = x
+    for kernel, name, bound in (("max", "min", min), ("min", "max", max)):
+        if bound is not None:
+            made = _bounded(x, made, kernel, name, bound)
+    return copied(x) if made is x else made
+
+
+def _bounded(x: Tensor, made: Tensor, kernel: str, name: str, given: Any) -> Tensor:
+    bound = as_operand(CLIP, name, given)
+    dt = x.dtype
+    if isinstance(bound, Tensor):
+        check_shapes(CLIP, {"x": made, name: bound})
+        if bound.dtype is not dt:
+            bound = converted(array(CLIP, name, bound), dt)
+    elif isinstance(bound, complex) or (isinstance(bound, float) and dt in WHOLE):
+        raise TypeMismatch(f"{CLIP.title}: {name} is {bound}, and x is {dt}; give an integer.")
+    elif dt in WHOLE:  # one that lies outside bounds nothing, or all
+        bound = builtins.min(builtins.max(int(bound), iinfo(dt).min), iinfo(dt).max)
+    else:
+        bound = plain_operand(CLIP, name, bound, dt)
+    return _core.run_operator(kernel, [made, bound], dt)[0]  # type: ignore[no-any-return]
+
+
+def conj(x: Tensor, /) -> Tensor:
+    """Return the conjugate: the imaginary part has the other sign. A real tensor is itself."""
+    x = array(CONJ, "x", x)
+    return _core.conjugate(x) if x.dtype.kind == "complex" else x
+
+
+def imag(x: Tensor, /) -> Tensor:
+    """Return the imaginary part: a view on the same memory; of a real tensor, new zeros."""
+    x = array(IMAG, "x", x)
+    return _core.part_view(x, True) if x.dtype.kind == "complex" else zeros(x.shape, x.dtype)
+
+
+def positive(x: Tensor, /) -> Tensor:
+    """Return a copy of x, which must be numbers."""
+    x = array(POSITIVE, "x", x)
+    if x.dtype.kind == "bool":
+        raise TypeMismatch(f"{POSITIVE.title}: x is bool; it takes numbers.")
+    return copied(x)
+
+
+def real(x: Tensor, /) -> Tensor:
+    """Return the real part: a view on the same memory. A real tensor is itself."""
+    x = array(REAL, "x", x)
+    return _core.part_view(x, False) if x.dtype.kind == "complex" else x

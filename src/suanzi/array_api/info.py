@@ -1,0 +1,64 @@
+"""What the namespace can do: ``__array_namespace_info__()``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi.array_api.arguments import HERE, check_device
+from suanzi.array_api.declare import EVERY, function
+from suanzi.device import Device, DeviceLike
+from suanzi.dtypes import DType, complex64, float32, int64, isdtype
+from suanzi.shapes import MAX_NDIM
+
+__all__ = ["__array_namespace_info__"]
+
+INFO = function("__array_namespace_info__")
+
+
+class Info:
+    """Devices, dtypes and capabilities of the namespace.
+
+    >>> import suanzi as sz
+    >>> info = sz.array_api.__array_namespace_info__()
+    >>> info.default_dtypes()["real floating"], list(info.dtypes(kind="real floating"))
+    (suanzi.float32, ['float8_e4m3fn', 'float8_e5m2', 'float16', 'bfloat16', 'float32', 'float64'])
+    """
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return what may be done: index by masks, have shapes that depend on data."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": MAX_NDIM,
+        }
+
+    def default_device(self) -> Device:
+        """Return the device of what is made without one."""
+        return HERE
+
+    def devices(self) -> list[Device]:
+        """Return the devices of the namespace."""
+        return [HERE]
+
+    def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, DType]:
+        """Return the dtypes of what is made without one."""
+        check_device(INFO, device)
+        return {
+            "real floating": float32,
+            "complex floating": complex64,
+            "integral": int64,
+            "indexing": int64,
+        }
+
+    def dtypes(
+        self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """Return the dtypes by name: all, or those of a kind, such as ``"integral"``."""
+        check_device(INFO, device)
+        found = sorted(EVERY, key=lambda d: d.index)
+        return {d.name: d for d in found if kind is None or isdtype(d, kind)}
+
+
+def __array_namespace_info__() -> Info:
+    """Return what the namespace can do."""
+    return Info()

@@ -1,0 +1,318 @@
+"""Manipulation functions of the array API standard; `repeat` is in :mod:`picking`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suanzi import _core
+from suanzi.array_api.arguments import array, arrays_of, in_common, shape_of
+from suanzi.array_api.declare import function
+from suanzi.registry import Operator
+from suanzi.resolve.scalars import (
+    axes_argument,
+    axis_argument,
+    integer_argument,
+    integers_argument,
+    is_several,
+)
+from suanzi.shapes import MAX_NDIM, sizes_of
+from suanzi.shapes import broadcast_shapes as common_shape
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.tensors.parts import copy as copied
+from suanzi.tensors.tensor import Tensor
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+Axes = int | tuple[int, ...]
+
+BROADCAST, BROADCAST_TO, CONCAT, EXPAND_DIMS, FLIP, MOVEAXIS, PERMUTE_DIMS = map(
+    function,
+    (
+        "broadcast_shapes",
+        "broadcast_to",
+        "concat",
+        "expand_dims",
+        "flip",
+        "moveaxis",
+        "permute_dims",
+    ),
+)
+RESHAPE, ROLL, SQUEEZE, STACK, TILE, UNSTACK, ARRAYS = map(
+    function, ("reshape", "roll", "squeeze", "stack", "tile", "unstack", "broadcast_arrays")
+)
+
+
+# ---- repeated ------------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Return the shape that shapes are repeated to; a size that is None is not known.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.broadcast_shapes((2, 1), (3,)), sz.array_api.broadcast_shapes((None,), (1,))
+    ((2, 3), (None,))
+    """
+    found: list[int | None] = []
+    for axis in range(-max(map(len, shapes), default=0), 0):
+        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        known = sizes - {None}
+        if len(known) > 1:
+            raise DimensionsMismatch(
+                f"{BROADCAST.title}: {' and '.join(map(str, shapes))} do not go together; counted "
+                "from the last axis, sizes must be equal or 1."
+            )
+        found.append(known.pop() if known else None if sizes else 1)
+    return tuple(found)
+
+
+def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
+    """Return a view repeated to a shape: along axes of size 1, and along new ones in front."""
+    x = array(BROADCAST_TO, "x", x)
+    wanted = shape_of(BROADCAST_TO, "shape", shape)
+    if common_shape([x.shape, wanted]) != wanted:
+        raise DimensionsMismatch(
+            f"{BROADCAST_TO.title}: x has shape {x.shape}, which is not repeated to {wanted}; "
+            "counted from the last axis, sizes must be equal, or 1 in x."
+        )
+    return _repeated(x, wanted)
+
+
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
+    """Return views repeated to the shape that they have in common; each keeps its dtype."""
+    given = [array(ARRAYS, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
+    shape = common_shape([x.shape for x in given])
+    if shape is None:
+        came = " and ".join(str(x.shape) for x in given)
+        raise DimensionsMismatch(
+            f"{ARRAYS.title}: the shapes {came} do not go together; counted from the last axis, "
+            "sizes must be equal or 1."
+        )
+    return tuple(_repeated(x, shape) for x in given)
+
+
+def _repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
+    return _core.view(x, x.offset, shape, [*(0,) * (len(shape) - x.ndim), *strides])
+
+
+def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
+    """Return an array over and over along its axes; there may be more repetitions than axes."""
+    x = array(TILE, "x", x)
+    counts = integers_argument(TILE, "repetitions", repetitions)
+    if min(counts, default=0) < 0:
+        raise InvalidArgument(f"{TILE.title}: repetitions is {counts}; each is from 0 up.")
+    ndim = max(x.ndim, len(counts))
+    if ndim > MAX_NDIM:
+        raise InvalidArgument(f"{TILE.title}: the result would have more than {MAX_NDIM} axes.")
+    counts = (*(1,) * (ndim - len(counts)), *counts)
+    shape = (*(1,) * (ndim - x.ndim), *x.shape)
+    if 0 in counts or 0 in shape:
+        return _core.empty([n * m for n, m in zip(shape, counts, strict=True)], x.dtype)
+    return _core.tile(_shaped(x, shape), counts)
+
+
+# ---- put together --------------------------------------------------------------------------------
+
+
+def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0) -> Tensor:
+    """Return arrays one behind the other along an axis, in the dtype that they have in common.
+
+    Without an axis, the elements of each are in row-major order.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.concat([xp.ones(1, dtype=xp.int4), xp.zeros(1, dtype=xp.bfloat16)])
+    Tensor([1, 0], dtype=bfloat16)
+    """
+    parts, common = in_common(CONCAT, arrays_of(CONCAT, "arrays", arrays))
+    if axis is None:
+        return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
+    first = parts[0]
+    along = axis_argument(CONCAT, "axis", axis, first.ndim, OutOfRange)
+    for i, x in enumerate(parts):
+        others = [d for d in range(first.ndim) if d != along]
+        if x.ndim != first.ndim or any(x.shape[d] != first.shape[d] for d in others):
+            raise DimensionsMismatch(
+                f"{CONCAT.title}: arrays[{i}] has shape {x.shape} and arrays[0] {first.shape}; but "
+                f"for axis {along}, sizes must be equal."
+            )
+    return _core.join(parts, along, common, False)
+
+
+def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Tensor:
+    """Return arrays of one shape along a new axis, in the dtype that they have in common."""
+    parts, common = in_common(STACK, arrays_of(STACK, "arrays", arrays))
+    along = axis_argument(STACK, "axis", axis, parts[0].ndim + 1, OutOfRange)
+    for i, x in enumerate(parts):
+        if x.shape != parts[0].shape:
+            raise DimensionsMismatch(
+                f"{STACK.title}: arrays[{i}] has shape {x.shape} and arrays[0] {parts[0].shape}; "
+                "they must be equal."
+            )
+    if parts[0].ndim == MAX_NDIM:
+        raise InvalidArgument(f"{STACK.title}: the result would have more than {MAX_NDIM} axes.")
+    return _core.join(parts, along, common, True)
+
+
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """Return a view for each index of an axis, without that axis."""
+    x = array(UNSTACK, "x", x)
+    along = axis_argument(UNSTACK, "axis", axis, x.ndim, OutOfRange)
+    return tuple(_core.try_view("unstack", x, along))
+
+
+# ---- axes ----------------------------------------------------------------------------------------
+
+
+def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
+    """Return a view with new axes of size 1, where they are in the result."""
+    x = array(EXPAND_DIMS, "x", x)
+    count = len(axis) if isinstance(axis, tuple | list) else 1
+    ndim = x.ndim + count
+    new = axes_argument(EXPAND_DIMS, "axis", axis, ndim, OutOfRange)
+    if ndim > MAX_NDIM:
+        raise InvalidArgument(
+            f"{EXPAND_DIMS.title}: the result would have more than {MAX_NDIM} axes."
+        )
+    sizes = iter(zip(x.shape, x.strides, strict=True))
+    both = [(1, 0) if i in new else next(sizes) for i in range(ndim)]
+    return _core.view(x, x.offset, [n for n, _ in both], [s for _, s in both])
+
+
+def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
+    """Return a view without axes of size 1; one of another size is an error."""
+    x = array(SQUEEZE, "x", x)
+    gone = axes_argument(SQUEEZE, "axis", axis, x.ndim, OutOfRange)
+    for one in gone:
+        if x.shape[one] != 1:
+            raise InvalidArgument(
+                f"{SQUEEZE.title}: axis {one} has size {x.shape[one]}; only axes of size 1 go."
+            )
+    return _in_order(x, [i for i in range(x.ndim) if i not in gone])
+
+
+def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
+    """Return a view with the order along axes reversed; along all of them if none is named."""
+    x = array(FLIP, "x", x)
+    given = tuple(range(x.ndim)) if axis is None else axis
+    return _core.try_view("flip", x, axes_argument(FLIP, "axis", given, x.ndim, OutOfRange))  # type: ignore[no-any-return]
+
+
+def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
+    """Return a view with axes moved to other places; the others keep their order."""
+    x = array(MOVEAXIS, "x", x)
+    begins = axes_argument(MOVEAXIS, "source", source, x.ndim, OutOfRange)
+    ends = axes_argument(MOVEAXIS, "destination", destination, x.ndim, OutOfRange)
+    if len(begins) != len(ends):
+        raise InvalidArgument(
+            f"{MOVEAXIS.title}: source has {len(begins)} axes and destination {len(ends)}; there "
+            "must be as many."
+        )
+    order = [i for i in range(x.ndim) if i not in begins]
+    for end, begin in sorted(zip(ends, begins, strict=True)):
+        order.insert(end, begin)
+    return _in_order(x, order)
+
+
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
+    """Return a view with the axes in another order: axis i comes from ``axes[i]``.
+
+    >>> import suanzi as sz
+    >>> sz.array_api.permute_dims(sz.array_api.zeros((2, 3, 4)), (1, 2, 0)).shape
+    (3, 4, 2)
+    """
+    x = array(PERMUTE_DIMS, "x", x)
+    order = axes_argument(PERMUTE_DIMS, "axes", axes, x.ndim, OutOfRange)
+    if len(order) != x.ndim:
+        raise InvalidArgument(
+            f"{PERMUTE_DIMS.title}: axes is {order}; it must have each of the {x.ndim} axes once."
+        )
+    return _in_order(x, order)
+
+
+def _in_order(x: Tensor, order: Any) -> Tensor:
+    shape, strides = x.shape, x.strides
+    return _core.view(x, x.offset, [shape[i] for i in order], [strides[i] for i in order])
+
+
+# ---- elements ------------------------------------------------------------------------------------
+
+
+def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
+    """Return the elements, in row-major order, in another shape, of which one size may be -1.
+
+    It is a view if it can be; with ``copy=False`` it must be, and with ``copy=True`` it is none.
+    """
+    x = array(RESHAPE, "x", x)
+    sizes = sizes_of(x.size, (shape,))
+    wanted = shape_of(RESHAPE, "shape", sizes)
+    if math.prod(wanted) != x.size:
+        raise DimensionsMismatch(
+            f"{RESHAPE.title}: shape is {shape}, and x has {x.size} elements, shape {x.shape}."
+        )
+    made: Tensor | None = _core.try_view("reshape", x, wanted)
+    if made is not None:
+        return copied(made) if copy else made
+    if copy is False:
+        raise InvalidArgument(
+            f"{RESHAPE.title}: copy is False, and the elements of x do not lie so that they have "
+            f"the shape {wanted} without a copy."
+        )
+    return _shaped(_core.row_major_copy(x), wanted)
+
+
+def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return the elements in another shape of as many; a view if it can be."""
+    made: Tensor | None = _core.try_view("reshape", x, shape)
+    if made is None:
+        made = _core.try_view("reshape", _core.row_major_copy(x), shape)
+    assert made is not None
+    return made
+
+
+def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
+    """Return the elements shifted along axes; what leaves one at its end comes in at its start.
+
+    Without an axis, the elements in row-major order are shifted as one row.
+    """
+    x = array(ROLL, "x", x)
+    if axis is None:
+        by = _several(ROLL, "shift", shift)
+        flat = _shaped(x, (x.size,))
+        return _shaped(_core.roll(flat, [sum(by) % x.size if x.size else 0]), x.shape)
+    axes = [
+        axis_argument(ROLL, "axis", one, x.ndim, OutOfRange) for one in _several(ROLL, "axis", axis)
+    ]
+    by = _several(ROLL, "shift", shift)
+    by = by * len(axes) if len(by) == 1 else by
+    if len(axes) != len(by):
+        raise InvalidArgument(
+            f"{ROLL.title}: shift has {len(by)} integers and axis {len(axes)}; there must be one "
+            "shift for each axis."
+        )
+    total = [0] * x.ndim
+    for one, amount in zip(axes, by, strict=True):
+        total[one] = (total[one] + amount) % x.shape[one] if x.shape[one] else 0
+    return _core.roll(x, total)
+
+
+def _several(op: Operator, name: str, given: Any) -> tuple[int, ...]:
+    if is_several(op, name, given):
+        return integers_argument(op, name, given)
+    return (integer_argument(op, name, given),)
