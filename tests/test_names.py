@@ -25,6 +25,9 @@ FOLDERS = (
 SHARED = {
     "src/suanzi/ops/openvino.py": "OpenVINO's operation, no interface of the standard",
     "tests/ops/test_openvino.py": "its test",
+    "native/ops/array_api_cumprod.cpp": "of the array API alone",
+    "native/ops/array_api_matrix_values.cpp": "of the array API alone",
+    "native/ops/array_api_searchsorted.cpp": "of the array API alone",
     "src/suanzi/conformance/cases/statuses.py": "made of every interface's statuses",
     "src/suanzi/conformance/cases/refusals.py": "conditions of any interface",
     "src/suanzi/conformance/cases/promotion.py": "every operator that promotes",

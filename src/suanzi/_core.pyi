@@ -416,6 +416,11 @@ def nonzero(input: Any, as_tuple: bool) -> Any:
     The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.
     """
 
+def search_sorted(sorted: Any, keys: Any, right: bool) -> Tensor:
+    """
+    How many elements of a dense, sorted row come before each of dense keys of its dtype, equal ones too if `right`.
+    """
+
 def make_complex(real: Any, imag: Any) -> Tensor:
     """Complex numbers of two parts."""
 
@@ -457,6 +462,11 @@ def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor
 def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor:
     """
     The sums of the elements along an axis up to each, from the first element or from the last.
+    """
+
+def cumulative_product(tensor: Any, axis: int, single: bool) -> Tensor:
+    """
+    The products of the elements along an axis up to each; `single` multiplies float32 in float32.
     """
 
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -542,6 +552,24 @@ def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor] | None:
 def eig(mat: Any) -> tuple[Tensor, Tensor] | None:
     """
     Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.
+    """
+
+def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None:
+    """
+    Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where there is something to complain about.
+    """
+
+def singular_values(mat: Any) -> Tensor | None:
+    """
+    Singular values of matrices, falling; None where there is something to complain about.
+    """
+
+def determinant(mat: Any) -> Tensor | None:
+    """Determinants; None where LAPACK cannot be had."""
+
+def log_determinant(mat: Any) -> tuple[Tensor, Tensor] | None:
+    """
+    Signs of determinants, and the logarithms of their magnitudes; None where LAPACK cannot be had.
     """
 
 def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor | None:

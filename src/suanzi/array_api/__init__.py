@@ -10,6 +10,7 @@ function keeps them. Dtypes meet by the rule set `array_api`, whatever rule set 
 Tensor([2, 4, 6], dtype=bfloat16)
 """
 
+from suanzi.array_api import fft, linalg
 from suanzi.array_api.constants import e, inf, nan, newaxis, pi
 from suanzi.array_api.creation_functions import (
     arange,
@@ -38,6 +39,7 @@ from suanzi.array_api.data_type_functions import (
     result_type,
 )
 from suanzi.array_api.declare import __array_api_version__
+from suanzi.array_api.einsum import einsum
 from suanzi.array_api.elementwise_functions.arithmetic import (
     abs,
     add,
@@ -105,6 +107,7 @@ from suanzi.array_api.elementwise_functions.trigonometric import (
 )
 from suanzi.array_api.indexing_functions import take
 from suanzi.array_api.info import __array_namespace_info__
+from suanzi.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
 from suanzi.array_api.manipulation_functions import (
     broadcast_arrays,
     broadcast_shapes,
@@ -121,6 +124,34 @@ from suanzi.array_api.manipulation_functions import (
     tile,
     unstack,
 )
+from suanzi.array_api.picking import repeat, take_along_axis
+from suanzi.array_api.searching_functions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    nonzero,
+    searchsorted,
+)
+from suanzi.array_api.set_functions import (
+    isin,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
+from suanzi.array_api.sorting_functions import argsort, sort
+from suanzi.array_api.statistical_functions import (
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    var,
+)
+from suanzi.array_api.utility_functions import all, any, diff
 from suanzi.dtypes import (
     bfloat16,
     bool,
@@ -146,19 +177,23 @@ from suanzi.dtypes import (
 )
 
 __all__ = [
-    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "arange",
-    "asarray", "asin", "asinh", "astype", "atan", "atanh", "bfloat16", "bitwise_and",
-    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "clip",
-    "complex32", "complex64", "complex128", "concat", "conj", "cos", "cosh", "divide", "e", "empty",
-    "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float8_e4m3fn",
-    "float8_e5m2", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack", "full",
-    "full_like", "greater", "greater_equal", "iinfo", "imag", "inf", "int4", "int8", "int16",
-    "int32", "int64", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace",
-    "log", "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "maximum", "meshgrid", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
-    "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "real", "reciprocal",
-    "remainder", "reshape", "result_type", "roll", "round", "sin", "sinh", "sqrt", "square",
-    "squeeze", "stack", "subtract", "take", "tan", "tanh", "tile", "tril", "triu", "trunc", "uint1",
-    "uint4", "uint8", "uint16", "uint32", "uint64", "unstack", "zeros", "zeros_like",
+    "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all",
+    "any", "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype", "atan",
+    "atanh", "bfloat16", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_shapes",
+    "broadcast_to", "can_cast", "ceil", "clip", "complex32", "complex64", "complex128", "concat",
+    "conj", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide",
+    "e", "einsum", "empty", "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "fft",
+    "finfo", "flip", "float8_e4m3fn", "float8_e5m2", "float16", "float32", "float64", "floor",
+    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "iinfo", "imag",
+    "inf", "int4", "int8", "int16", "int32", "int64", "isdtype", "isfinite", "isin", "isinf",
+    "isnan", "less", "less_equal", "linalg", "linspace", "log", "log1p", "log2", "log10",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
+    "newaxis", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow",
+    "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
+    "searchsorted", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract",
+    "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
+    "uint1", "uint4", "uint8", "uint16", "uint32", "uint64", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -136,8 +136,8 @@ def summed_dtype(function: str, dt: DType, wanted: Any = None) -> DType:
         narrows = dt.kind == "complex" and target.kind != "complex"
         if target.kind not in NUMERIC or target.bits < 8 or narrows:
             raise TypeMismatch(
-                f"{function}: x is {dt} and dtype {target}; it must be of integers of a byte or more "
-                "or of floating-point numbers, complex ones if x has those."
+                f"{function}: x is {dt} and dtype {target}; it must be of integers of a byte or "
+                "more, or of floating-point numbers, complex ones if x has those."
             )
         return target
     if dt.kind in ("bool", "int"):
@@ -203,6 +203,11 @@ def repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     missing = len(shape) - x.ndim
     strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
     return _core.view(x, x.offset, shape, [*(0,) * missing, *strides])
+
+
+def dense(x: Tensor) -> Tensor:
+    """Return the elements in row-major order: the tensor itself if they are."""
+    return x if _core.is_row_major(x) else _core.row_major_copy(x)
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:

@@ -27,13 +27,13 @@ from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-_MAGNITUDES, _LARGEST, _SQUARES = range(3)
+MAGNITUDES, LARGEST, SQUARES = range(3)
 """What the loops make of the elements: sums of the first and third, which then has its root."""
 _PARTS: dict[str | float, int] = {
-    1.0: _MAGNITUDES,
-    2.0: _SQUARES,
-    "fro": _SQUARES,
-    math.inf: _LARGEST,
+    1.0: MAGNITUDES,
+    2.0: SQUARES,
+    "fro": SQUARES,
+    math.inf: LARGEST,
 }
 _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASCII)
 
@@ -80,23 +80,23 @@ def norm(
         return made
     x = converted(x, dt)
     if len(axes) == 2 and p != "fro":
-        sums = _core.norm(x, _MAGNITUDES, axes[:1] if p == 1.0 else axes[1:], True)
-        made = _core.norm(sums, _LARGEST, axes, keep)  # as right as if rounded afterwards
+        sums = _core.norm(x, MAGNITUDES, axes[:1] if p == 1.0 else axes[1:], True)
+        made = _core.norm(sums, LARGEST, axes, keep)  # as right as if rounded afterwards
     elif p in _PARTS:
         made = _core.norm(x, _PARTS[p], inner, keep)
     else:
         assert isinstance(p, float)
-        made = _powers(x, p, inner, keep)
+        made = powers(x, p, inner, keep)
     return made
 
 
-def _powers(x: Tensor, p: float, inner: tuple[int, ...], keep: bool) -> Tensor:
+def powers(x: Tensor, p: float, inner: tuple[int, ...], keep: bool) -> Tensor:
     """Return p-norms by the definition, relative to the largest magnitudes."""
     import numpy as np
 
     narrow, wide = part(x.dtype), complex128 if x.dtype.kind == "complex" else float64
     sizes = abs(converted(x, wide))
-    largest = to_numpy(_core.norm(sizes, _LARGEST, inner, True))
+    largest = to_numpy(_core.norm(sizes, LARGEST, inner, True))
     # 0 and infinity are their own norm, and NaN is, too.
     plain = (largest > 0) & (largest < math.inf)
     scale = from_numpy(np.where(plain, largest, 1.0))

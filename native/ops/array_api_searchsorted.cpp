@@ -1,0 +1,102 @@
+// native/ops/array_api_searchsorted.cpp: where elements go in a sorted row, which the array API has.
+//
+// A NaN is larger than all numbers, as it is to argsort.
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "core/threads.h"
+#include "core/without_gil.h"
+
+namespace suanzi {
+
+namespace {
+
+// How many of n elements in order come before a key: those below it, or with `right` those not above it.
+template <class T, bool right>
+std::int64_t count_before(const T* row, std::int64_t n, T key) {
+  const T* at = row;
+  while (n > 1) {
+    std::int64_t half = n / 2;
+    bool before = right ? at[half - 1] <= key : at[half - 1] < key;
+    at += before ? half : 0;  // without a branch, which nobody could foresee
+    n -= half;
+  }
+  if (n == 1) at += right ? *at <= key : *at < key;
+  return at - row;
+}
+
+template <class T, bool right>
+void search(const T* row, std::int64_t n, const T* keys, std::int64_t count, std::int64_t* out) {
+  std::int64_t numbers = n;  // which NaN follow
+  if constexpr (std::is_floating_point_v<T>)
+    numbers = std::partition_point(row, row + n, [](T x) { return !std::isnan(x); }) - row;
+  std::int64_t cost = 1;
+  for (std::int64_t i = n; i > 0; i /= 2) ++cost;
+  parallel_for(count, std::max<std::int64_t>(grain / cost, 1), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(keys[i])) {
+          out[i] = right ? n : numbers;
+          continue;
+        }
+      }
+      out[i] = count_before<T, right>(row, numbers, keys[i]);
+    }
+  });
+}
+
+// Calls body(T{}) for a dtype that is searched; false for others.
+template <class Body>
+bool with_type(Dtype dtype, Body&& body) {
+  switch (dtype) {
+    case Dtype::int8: return body(std::int8_t{}), true;
+    case Dtype::int16: return body(std::int16_t{}), true;
+    case Dtype::int32: return body(std::int32_t{}), true;
+    case Dtype::int64: return body(std::int64_t{}), true;
+    case Dtype::uint8: return body(std::uint8_t{}), true;
+    case Dtype::uint16: return body(std::uint16_t{}), true;
+    case Dtype::uint32: return body(std::uint32_t{}), true;
+    case Dtype::uint64: return body(std::uint64_t{}), true;
+    case Dtype::float32: return body(float{}), true;
+    case Dtype::float64: return body(double{}), true;
+    default: return false;
+  }
+}
+
+PyObject* search_sorted(const Tensor& row, const Tensor& keys, bool right) {
+  PyObject* output = new_dense_tensor(Dtype::int64, keys.ndim(), keys.dims());
+  if (!output || keys.size == 0) return output;
+  auto* out = reinterpret_cast<std::int64_t*>(tensor_of(output)->data());
+  run_over(keys.size + row.size, {&row, &keys}, [&, from = row.data(), wanted = keys.data()] {
+    with_type(row.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      auto *elements = reinterpret_cast<const T*>(from), *all = reinterpret_cast<const T*>(wanted);
+      if (right) search<T, true>(elements, row.size, all, keys.size, out);
+      else search<T, false>(elements, row.size, all, keys.size, out);
+    });
+  });
+  return output;
+}
+
+}  // namespace
+
+void init_searchsorted(nb::module_& m) {
+  using namespace nb::literals;
+  m.def(
+      "search_sorted",
+      [](nb::handle sorted, nb::handle keys, bool right) {
+        const Tensor *row = read_tensor(sorted.ptr()), *wanted = read_tensor(keys.ptr());
+        bool good = row && wanted && row->ndim() == 1 && row->dtype == wanted->dtype && row->row_major &&
+                    wanted->row_major && with_type(row->dtype, [](auto) {});
+        if (!good) throw nb::value_error("not what searchsorted takes");
+        return raise_or(search_sorted(*row, *wanted, right));
+      },
+      "sorted"_a, "keys"_a, "right"_a, nb::sig("def search_sorted(sorted: Any, keys: Any, right: bool) -> Tensor"),
+      "How many elements of a dense, sorted row come before each of dense keys of its dtype, equal ones too if "
+      "`right`.");
+}
+
+}  // namespace suanzi

@@ -1,0 +1,145 @@
+"""Products of matrices and vectors. Narrow floats are summed in float32 and rounded once.
+
+>>> import suanzi.array_api as xp
+>>> x = xp.asarray([[1, 2], [3, 4]], dtype=xp.bfloat16)
+>>> xp.matmul(x, xp.matrix_transpose(x)), xp.vecdot(x, x)
+(Tensor([[ 5, 11],
+        [11, 25]], dtype=bfloat16), Tensor([ 5, 25], dtype=bfloat16))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.array_api.along import (
+    NUMERIC,
+    array_argument,
+    axis_argument,
+    axis_last,
+    in_bytes,
+    integer_argument,
+    permuted,
+    promoted,
+)
+from suanzi.array_api.declare import declare_symbol
+from suanzi.dtypes import DType
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Return the product of matrices, of vectors, or of batches, which are broadcast."""
+    x1, x2, dt = _factors("matmul", x1, x2)
+    for name, one in (("x1", x1), ("x2", x2)):
+        if not one.ndim:
+            raise DimensionsMismatch(f"matmul: {name} has no axes; multiply by a number with *.")
+    rows = x2.shape[-2 if x2.ndim > 1 else -1]
+    if x1.shape[-1] != rows or broadcast_shapes([x1.shape[:-2], x2.shape[:-2]]) is None:
+        raise DimensionsMismatch(
+            f"matmul: x1 has shape {x1.shape} and x2 {x2.shape}; the last size of x1 must be the "
+            "rows of x2, and axes before the last two are equal, or 1."
+        )
+    return product(x1, x2, dt)
+
+
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    """Return a view with the last two axes exchanged."""
+    x = array_argument("matrix_transpose", "x", x)
+    if x.ndim < 2:
+        raise DimensionsMismatch(f"matrix_transpose: x has shape {x.shape}; a matrix has two axes.")
+    *outer, rows, columns = range(x.ndim)
+    return permuted(x, (*outer, columns, rows))
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Tensor:
+    """Return the sums of products over axes: so many, the last of `x1` and first of `x2`, or pairs.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.tensordot(xp.ones((2, 3, 4)), xp.ones((4, 3)), axes=((1, 2), (1, 0)))
+    Tensor([12, 12], dtype=float32)
+    """
+    x1, x2, dt = _factors("tensordot", x1, x2)
+    if isinstance(axes, tuple | list):
+        if len(axes) != 2 or not all(isinstance(one, tuple | list) for one in axes):
+            raise InvalidArgument(
+                f"tensordot: axes is {shown(axes)}; it must be a number, or two sequences."
+            )
+        first = tuple(axis_argument("tensordot", a, x1.ndim) for a in axes[0])
+        second = tuple(axis_argument("tensordot", a, x2.ndim) for a in axes[1])
+    else:
+        count = integer_argument("tensordot", "axes", axes, 0)
+        if count > min(x1.ndim, x2.ndim):
+            raise InvalidArgument(
+                f"tensordot: axes is {count}, and x1 has {x1.ndim} axes and x2 {x2.ndim}."
+            )
+        first, second = tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
+    sizes = [[x1.shape[a] for a in first], [x2.shape[a] for a in second]]
+    if sizes[0] != sizes[1] or len(set(first)) < len(first) or len(set(second)) < len(second):
+        raise DimensionsMismatch(
+            f"tensordot: x1 has shape {x1.shape} and x2 {x2.shape}; axes {first} and {second} must "
+            "be of the same sizes, and none of them twice."
+        )
+    left = [a for a in range(x1.ndim) if a not in first]
+    right = [a for a in range(x2.ndim) if a not in second]
+    shapes = [x1.shape[a] for a in left], [x2.shape[a] for a in right]
+    inner = math.prod(sizes[0])
+    rows = permuted(x1, (*left, *first)).reshape(math.prod(shapes[0]), inner)
+    columns = permuted(x2, (*second, *right)).reshape(inner, math.prod(shapes[1]))
+    return product(rows, columns, dt).reshape((*shapes[0], *shapes[1]))
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Return the sums of products along an axis, which counts from the last; `x1` is conjugated."""
+    x1, x2, dt = _factors("vecdot", x1, x2)
+    last = integer_argument("vecdot", "axis", axis)
+    n = min(x1.ndim, x2.ndim)
+    if not -n <= last < n:
+        raise InvalidArgument(
+            f"vecdot: axis is {last}; x1 has {x1.ndim} axes and x2 {x2.ndim}, and it must be one "
+            "of both."
+        )
+    ends = [axis_last(one, last % one.ndim) for one in (x1, x2)]
+    rows, columns = ends
+    if rows.shape[-1] != columns.shape[-1] or None is broadcast_shapes(
+        [rows.shape[:-1], columns.shape[:-1]]
+    ):
+        raise DimensionsMismatch(
+            f"vecdot: x1 has shape {x1.shape} and x2 {x2.shape}; along axis {last} sizes must be "
+            "the same, and along the others the same, or 1."
+        )
+    rows = converted(rows, dt)
+    if dt.kind == "complex":
+        rows = _core.conjugate(rows)
+    if rows.ndim == columns.ndim == 1:
+        return product(rows, columns, dt)
+    made = product(rows.reshape((*rows.shape[:-1], 1, rows.shape[-1])), _column(columns), dt)
+    return made.reshape(made.shape[:-2])
+
+
+def product(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
+    """Return a product of matrices that fit, in a dtype; int4 and its like wrap as they do."""
+    if dt.bits < 8:
+        x1, x2 = in_bytes(converted(x1, dt)), in_bytes(converted(x2, dt))
+        return converted(_core.multiply(x1, x2, x1.dtype), dt)
+    return _core.multiply(x1, x2, dt)
+
+
+def _column(x: Tensor) -> Tensor:
+    return _core.view(x, x.offset, (*x.shape, 1), (*x.strides, 1))
+
+
+def _factors(function: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor, DType]:
+    x1 = array_argument(function, "x1", x1, NUMERIC)
+    x2 = array_argument(function, "x2", x2, NUMERIC)
+    return x1, x2, promoted(function, x1.dtype, x2.dtype)
+
+
+declare_symbol("matmul", matmul)

@@ -1,0 +1,95 @@
+"""Norms of vectors and of matrices; narrow floats are added up in wider ones and rounded once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.array_api.along import Axes, axes_argument, computed, computed_in, reduced_shape
+from suanzi.array_api.statistical_functions import max as largest
+from suanzi.array_api.statistical_functions import min as least
+from suanzi.array_api.statistical_functions import sum as total
+from suanzi.dtypes import DType, complex128, float64, part
+from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+
+def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any) -> Tensor:
+    """Return norms of floating-point vectors along axes, or of all elements."""
+    if isinstance(ord, bool) or not isinstance(ord, int | float) or math.isnan(ord):
+        raise TypeMismatch(f"{function}: ord is {shown(ord)}; it must be a real number.")
+    axes, keep, dt = axes_argument(function, axis, x.ndim), bool(keepdims), part(x.dtype)
+    if not axes:
+        sizes = computed("abs", x)
+        return converted(computed("not_equal", sizes, 0), dt) if ord == 0 else sizes
+    if not x.size:
+        return _core.full(reduced_shape(x.shape, axes, keep), dt, 0 if ord >= 0 else math.inf)
+    parts = {1: MAGNITUDES, 2: SQUARES, math.inf: LARGEST}
+    if ord in parts:
+        return _core.norm(x, parts[ord], axes, keep)
+    if ord == 0:
+        nonzero = computed("not_equal", x, 0)
+        return converted(total(nonzero, axis=axes, keepdims=keep), dt)
+    if ord == -math.inf:
+        return least(computed("abs", x), axis=axes, keepdims=keep)
+    if ord > 0:
+        return powers(x, float(ord), axes, keep)
+    wide = complex128 if x.dtype.kind == "complex" else float64
+    sizes = computed("abs", converted(x, wide))
+    sums = total(computed("pow", sizes, float(ord)), axis=axes, keepdims=keep)
+    return converted(computed("pow", sums, 1 / ord), dt)
+
+
+def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
+    """Return norms of the floating-point matrices in the last two axes."""
+    rows, columns = x.ndim - 2, x.ndim - 1
+    both, keep, dt = (rows, columns), bool(keepdims), part(x.dtype)
+    known = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+    if isinstance(ord, bool) or not isinstance(ord, str | int | float) or ord not in known:
+        raise InvalidArgument(
+            f'{function}: ord is {shown(ord)}; it must be "fro", "nuc", 1, -1, 2, -2, inf or -inf.'
+        )
+    if not x.size:
+        return _core.full(reduced_shape(x.shape, both, keep), dt, 0)
+    if ord == "fro":
+        return _core.norm(x, SQUARES, both, keep)
+    if ord in (1, -1, math.inf, -math.inf):
+        sums = _core.norm(x, MAGNITUDES, (rows,) if ord in (1, -1) else (columns,), True)
+        return (largest if ord > 0 else least)(sums, axis=both, keepdims=keep)
+    values = singular_values(function, converted(x, computed_in(x.dtype)))
+    best = total if ord == "nuc" else largest if ord == 2 else least
+    made = converted(best(values, axis=-1), dt)
+    return made.reshape((*made.shape, 1, 1)) if keep else made
+
+
+def singular_values(function: str, x: Tensor) -> Tensor:
+    """Return the singular values of matrices that have elements, falling."""
+    found = _core.singular_values(x)
+    if found is None:
+        from suanzi.libraries.lapack import batch_index
+
+        finite = computed("is_finite", x).all(axis=(-2, -1)).reshape(-1).tolist()
+        at = finite.index(False) if False in finite else -1
+        place = batch_index(x.shape[:-2], max(at, 0))
+        raise InvalidArgument(
+            f"{function}: x{place} holds NaN or an infinity, and LAPACK computes with finite "
+            "numbers. Look for them with isfinite."
+            if at >= 0
+            else f"{function}: the singular values of x did not converge, or are not finite."
+        )
+    return found
+
+
+def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> Any:
+    """Return the relative tolerance for small singular values, a number or a tensor."""
+    if rtol is None:
+        return max(shape[-2:]) * 2.0 ** -part(dt).mantissa_bits
+    if isinstance(rtol, Tensor):
+        return converted(rtol, part(computed_in(dt)))
+    if isinstance(rtol, bool) or not isinstance(rtol, int | float):
+        raise TypeMismatch(f"{function}: rtol is {shown(rtol)}; it must be a number or a Tensor.")
+    return float(rtol)

@@ -1,0 +1,130 @@
+"""Elements picked along an axis: one by one by indices, or each one several times.
+
+>>> import suanzi.array_api as xp
+>>> x = xp.asarray([[3, 1, 2], [6, 5, 4]], dtype=xp.bfloat16)
+>>> xp.take_along_axis(x, xp.argsort(x, axis=1), axis=1)
+Tensor([[1, 2, 3],
+        [4, 5, 6]], dtype=bfloat16)
+>>> xp.repeat(x, xp.asarray([0, 2, 1]), axis=1)
+Tensor([[1, 1, 2],
+        [5, 5, 4]], dtype=bfloat16)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi.array_api.along import (
+    array_argument,
+    axis_argument,
+    computed,
+    counting,
+    integer_argument,
+    repeated,
+)
+from suanzi.dtypes import int64
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["repeat", "take_along_axis"]
+
+_INTEGERS = frozenset({"int", "uint"})
+
+
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Return the elements at indices along an axis; a negative index counts from the end.
+
+    The other axes of `x` and `indices` are broadcast.
+    """
+    x = array_argument("take_along_axis", "x", x)
+    indices = array_argument("take_along_axis", "indices", indices, _INTEGERS)
+    along = axis_argument("take_along_axis", axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise DimensionsMismatch(
+            f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; they must have "
+            "as many axes."
+        )
+    n, wanted = x.shape[along], indices.shape[along]
+    shapes = [(*one.shape[:along], 1, *one.shape[along + 1 :]) for one in (x, indices)]
+    common = broadcast_shapes(shapes)
+    if common is None:
+        raise DimensionsMismatch(
+            f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; but for axis "
+            f"{along}, sizes must be equal, or 1."
+        )
+    shape = (*common[:along], wanted, *common[along + 1 :])
+    x = repeated(x, (*common[:along], n, *common[along + 1 :]))
+    offsets = _offsets("take_along_axis", repeated(indices, shape), n, x.strides[along])
+    for i, (size, stride) in enumerate(zip(x.shape, x.strides, strict=True)):
+        if i != along and size > 1 and stride:
+            steps = computed("mul", counting(size), stride)
+            offsets = computed("add", offsets, steps.reshape((size, *(1,) * (x.ndim - 1 - i))))
+    return _core.gather(x, 0, x.ndim, offsets)
+
+
+def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Return each element several times, one after the other: one number for all, or one for each.
+
+    Without an axis, all elements are taken in one row.
+    """
+    x = array_argument("repeat", "x", x)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    along = axis_argument("repeat", axis, x.ndim)
+    n = x.shape[along]
+    if not isinstance(repeats, Tensor):
+        times = integer_argument("repeat", "repeats", repeats, 0)
+        return _evenly(x, along, times)
+    counts = converted(array_argument("repeat", "repeats", repeats, _INTEGERS), int64)
+    if counts.ndim > 1 or (counts.ndim and counts.shape[0] not in (1, n)):
+        raise DimensionsMismatch(
+            f"repeat: repeats has shape {counts.shape}, and axis {along} of x has {n} elements; it "
+            f"must be one number, or {n}."
+        )
+    least = int(counts.min()) if counts.size else 0
+    if least < 0:
+        raise InvalidArgument(f"repeat: repeats holds {least}; each number must be 0 at least.")
+    if counts.size == 1 and n != 1:
+        return _evenly(x, along, int(counts.reshape(-1)[0]))
+    return _core.gather(x, along, 1, _offsets("repeat", _which(counts), n, x.strides[along]))
+
+
+def _evenly(x: Tensor, along: int, times: int) -> Tensor:
+    """Return each element `times` times, copied from a view with an axis more."""
+    n = x.shape[along]
+    before, after = slice(0, along + 1), slice(along + 1, None)
+    wide = _core.view(
+        x,
+        x.offset,
+        (*x.shape[before], times, *x.shape[after]),
+        (*x.strides[before], 0, *x.strides[after]),
+    )
+    return _core.row_major_copy(wide).reshape((*x.shape[:along], n * times, *x.shape[after]))
+
+
+def _which(counts: Tensor) -> Tensor:
+    """Return which element each one of the result is: one more wherever a run begins."""
+    if not counts.size:
+        return _core.empty((0,), int64)
+    ends = _core.cumulative_sum(counts.reshape(-1), 0, False)
+    total = int(ends[-1])
+    begins = _core.full((total + 1,), int64, 0)
+    _core.scatter(begins, 0, 1, ends, _core.full(ends.shape, int64, 1), True)
+    return _core.cumulative_sum(begins[:total], 0, False)
+
+
+def _offsets(function: str, indices: Tensor, size: int, stride: int) -> Tensor:
+    """Return where indices along an axis point to."""
+    found = _core.index_offsets([converted(indices, int64)], [size], [stride], True)
+    if isinstance(found, tuple):
+        from suanzi.ops.transformation_selecting import flat_item
+
+        raise OutOfRange(
+            f"{function}: indices holds {flat_item(indices, found[1])}; along an axis of {size} "
+            f"they are from {-size} to {size - 1}."
+        )
+    offsets: Tensor = found
+    return offsets

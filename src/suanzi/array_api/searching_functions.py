@@ -1,0 +1,139 @@
+"""Searching functions: where elements are.
+
+>>> import suanzi.array_api as xp
+>>> xp.nonzero(xp.asarray([0, 0]))
+(Tensor([], dtype=int64),)
+>>> xp.searchsorted(xp.asarray([1.0, 2.0, 2.0, 5.0]), xp.asarray([2.0, 9.0]), side="right")
+Tensor([3, 4], dtype=int64)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.array_api.along import (
+    REAL,
+    Axes,
+    array_argument,
+    axes_argument,
+    axis_argument,
+    computed_in,
+    dense,
+    in_bytes,
+    promoted,
+    reduced_shape,
+    with_number,
+)
+from suanzi.dtypes import bool as bool_
+from suanzi.dtypes import int64
+from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
+
+_SUM = int(ReduceMode.SUM)
+
+
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Return where the largest elements are, of several the first; a NaN counts as the largest.
+
+    Without an axis, all elements are counted through.
+    """
+    return _best("argmax", x, axis, keepdims, False)
+
+
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Return where the smallest elements are, of several the first; a NaN counts before them."""
+    return _best("argmin", x, axis, keepdims, True)
+
+
+def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return how many elements along axes are not zero, as int64; NaN is not.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.count_nonzero(xp.asarray([[0, 1], [2, 3]]), axis=1)
+    Tensor([1, 2], dtype=int64)
+    """
+    x = array_argument("count_nonzero", "x", x)
+    axes = axes_argument("count_nonzero", axis, x.ndim)
+    found = converted(x, bool_)
+    if not axes:
+        return converted(found, int64)
+    if not x.size:
+        return _core.full(reduced_shape(x.shape, axes, keepdims), int64, 0)
+    return _core.reduce(found, _SUM, axes, bool(keepdims))
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    """Return where elements are not zero: int64 for each axis, in row-major order."""
+    x = array_argument("nonzero", "x", x)
+    if not x.ndim:
+        raise InvalidArgument("nonzero: x has no axes, and so no coordinates. Reshape it to (1,).")
+    found = _core.nonzero(in_bytes(x), True) if x.size else None
+    if found is None:
+        return tuple(_core.empty((0,), int64) for _ in x.shape)
+    made: tuple[Tensor, ...] = found
+    return made
+
+
+def searchsorted(
+    x1: Tensor, x2: Any, /, *, side: str = "left", sorter: Tensor | None = None
+) -> Tensor:
+    """Return where elements of `x2` go in `x1`, which is in rising order, or is by `sorter`.
+
+    Of equal elements, they go before the first or, with side "right", behind the last. A NaN
+    counts as the largest, as in :func:`sort`.
+    """
+    x1 = array_argument("searchsorted", "x1", x1, REAL)
+    if x1.ndim != 1:
+        raise DimensionsMismatch(
+            f"searchsorted: x1 has shape {x1.shape}; it must have one axis. Flatten it first."
+        )
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise InvalidArgument(f'searchsorted: side is {shown(side)}; it must be "left" or "right".')
+    x2 = with_number("searchsorted", x1.dtype, x2)
+    x2 = array_argument("searchsorted", "x2", x2, REAL)
+    dt = promoted("searchsorted", x1.dtype, x2.dtype)
+    # Narrow floats as float32, which has them all.
+    plain = computed_in(dt) if dt.kind == "float" else dt
+    sorted_ = in_bytes(converted(x1, plain))
+    if sorter is not None:
+        sorted_ = _core.gather(sorted_, 0, 1, _sorter_offsets(sorted_, sorter))
+    keys = dense(in_bytes(converted(x2, plain)))
+    return _core.search_sorted(dense(sorted_), keys, side == "right")
+
+
+def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tensor:
+    x = array_argument(function, "x", x, REAL)
+    if not x.size and (axis is None or not x.shape[axis_argument(function, axis, x.ndim)]):
+        raise InvalidArgument(
+            f"{function}: x has shape {x.shape}, and of no elements none is the "
+            f"{'smallest' if least else 'largest'}."
+        )
+    plain = in_bytes(x)
+    if axis is None:
+        found = _core.find_best(plain.reshape(-1), 0, False, True, least)
+        return found.reshape((1,) * x.ndim) if keepdims else found
+    along = axis_argument(function, axis, x.ndim)
+    return _core.find_best(plain, along, bool(keepdims), True, least)
+
+
+def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:
+    sorter = array_argument("searchsorted", "sorter", sorter, frozenset({"int", "uint"}))
+    if sorter.shape != x.shape:
+        raise DimensionsMismatch(
+            f"searchsorted: sorter has shape {sorter.shape} and x1 {x.shape}; they must be the "
+            "same. Give the result of argsort."
+        )
+    found = _core.index_offsets([converted(sorter, int64)], x.shape, x.strides, False)
+    if isinstance(found, tuple):
+        raise OutOfRange(
+            f"searchsorted: sorter holds {sorter[found[1]].item()}; indices are from 0 to "
+            f"{len(x) - 1}."
+        )
+    offsets: Tensor = found
+    return offsets

@@ -1,0 +1,156 @@
+"""Set functions: the elements that are there, each once, and whether an element is among others.
+
+Values come in rising order. Each NaN is one of its own, -0 and 0 are the same.
+
+>>> import suanzi.array_api as xp
+>>> xp.unique_counts(xp.asarray([2, 1, 2], dtype=xp.bfloat16))
+unique_counts_result(values=Tensor([1, 2], dtype=bfloat16), counts=Tensor([1, 2], dtype=int64))
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from suanzi import _core
+from suanzi.array_api.along import (
+    array_argument,
+    computed,
+    in_bytes,
+    promoted,
+    with_number,
+)
+from suanzi.array_api.searching_functions import searchsorted
+from suanzi.array_api.sorting_functions import ordered
+from suanzi.dtypes import bool as bool_
+from suanzi.dtypes import int64
+from suanzi.status import TypeMismatch
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+
+class unique_all_result(NamedTuple):  # as the standard's functions are called
+    """What :func:`unique_all` returns."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class unique_counts_result(NamedTuple):
+    """What :func:`unique_counts` returns."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class unique_inverse_result(NamedTuple):
+    """What :func:`unique_inverse` returns."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def unique_all(x: Tensor, /) -> unique_all_result:
+    """Return each element once, where it is first, the way back to `x`, and how many there are."""
+    found = _Groups("unique_all", x)
+    return unique_all_result(found.values(), found.indices(), found.inverse(), found.counts())
+
+
+def unique_counts(x: Tensor, /) -> unique_counts_result:
+    """Return each element once, and how many of it there are."""
+    found = _Groups("unique_counts", x)
+    return unique_counts_result(found.values(), found.counts())
+
+
+def unique_inverse(x: Tensor, /) -> unique_inverse_result:
+    """Return each element once, and of each element of `x` which of these it is."""
+    found = _Groups("unique_inverse", x)
+    return unique_inverse_result(found.values(), found.inverse())
+
+
+def unique_values(x: Tensor, /) -> Tensor:
+    """Return each element once."""
+    return _Groups("unique_values", x).values()
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
+    """Return of each element of `x1` whether it equals one of `x2`; one of both may be a number.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
+    Tensor([ True, False,  True], dtype=bool)
+    """
+    if not isinstance(x1, Tensor) and not isinstance(x2, Tensor):
+        raise TypeMismatch("isin: x1 and x2 are both numbers; one of them must be a Tensor.")
+    x1 = with_number("isin", getattr(x2, "dtype", bool_), x1)
+    x2 = with_number("isin", getattr(x1, "dtype", bool_), x2)
+    x1, x2 = array_argument("isin", "x1", x1), array_argument("isin", "x2", x2)
+    found = _among(x1, x2)
+    if not invert:
+        return found
+    return computed("equal", found, _core.full((), bool_, False))
+
+
+def _among(x1: Tensor, x2: Tensor) -> Tensor:
+    if not x1.size or not x2.size:
+        return _core.full(x1.shape, bool_, False)
+    dt = promoted("isin", x1.dtype, x2.dtype)
+    integers = {x1.dtype.kind, x2.dtype.kind} == {"int", "uint"}
+    if integers and dt.kind == "float":
+        # No integer dtype holds both; what does not change in the other's may be among them.
+        there = converted(x1, x2.dtype)
+        same = _core.run_exact_compare(0, [x1, there])
+        return computed("bitwise_and", same, _among(there, x2))
+    values, wanted = _Groups("isin", converted(x2, dt)).values(), converted(x1, dt)
+    if dt.kind == "complex":
+        return _complex_among(wanted, values)
+    at = searchsorted(values, wanted)
+    last = _core.full((), int64, values.size - 1)
+    nearest = _core.gather(values, 0, 1, computed("min", at, last))
+    return computed("equal", in_bytes(nearest), in_bytes(wanted))
+
+
+def _complex_among(wanted: Tensor, values: Tensor) -> Tensor:
+    """Sort both together: an element is among others if its group has one of them."""
+    flat = wanted.reshape(-1)
+    both = _core.join([values, flat], 0, values.dtype, False)
+    inverse = _Groups("isin", both).inverse()
+    known = _core.full((both.size,), bool_, False)
+    n = values.size
+    _core.scatter(known, 0, 1, inverse[:n], _core.full((n,), bool_, True), False)
+    return _core.gather(known, 0, 1, inverse[n:]).reshape(wanted.shape)
+
+
+class _Groups:
+    """The elements of a tensor in order, and where those that are equal begin."""
+
+    def __init__(self, function: str, x: Any) -> None:
+        self.x = array_argument(function, "x", x)
+        self.sorted, self.places = ordered(self.x.reshape(-1), 0, False)
+        n = self.x.size
+        self.begins = _core.full((n,), bool_, True)
+        if n > 1:
+            plain = in_bytes(self.sorted)
+            self.begins[1:] = computed("not_equal", plain[1:], plain[:-1])
+
+    def values(self) -> Tensor:
+        return _core.masked_select(self.sorted, self.begins)
+
+    def indices(self) -> Tensor:
+        return _core.masked_select(self.places, self.begins)
+
+    def counts(self) -> Tensor:
+        end = _core.full((1,), int64, self.x.size)
+        bounds = _core.join([_core.mask_indices(self.begins), end], 0, int64, False)
+        return computed("sub", bounds[1:], bounds[:-1])
+
+    def inverse(self) -> Tensor:
+        made = _core.empty((self.x.size,), int64)
+        if self.x.size:
+            groups = _core.cumulative_sum(converted(self.begins, int64), 0, False)
+            groups = computed("sub", groups, _core.full((), int64, 1))
+            _core.scatter(made, 0, 1, self.places, groups, False)
+        return made.reshape(self.x.shape)

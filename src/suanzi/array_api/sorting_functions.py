@@ -1,0 +1,91 @@
+"""Sorting functions, of every dtype that has elements to compare; complex numbers, too.
+
+A NaN counts as the largest. Complex numbers are in order of their real parts, and those with equal
+ones of their imaginary parts; those with a NaN come behind all others.
+
+>>> import suanzi.array_api as xp
+>>> xp.sort(xp.asarray([2 + 1j, 1 + 3j, 1 - 3j]))
+Tensor([1-3j, 1+3j, 2+1j], dtype=complex64)
+"""
+
+from __future__ import annotations
+
+from suanzi import _core
+from suanzi.array_api.along import (
+    array_argument,
+    axis_argument,
+    axis_back,
+    axis_last,
+    computed,
+    counting,
+    in_bytes,
+)
+from suanzi.dtypes import int64, uint8
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["argsort", "sort"]
+
+
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """Return the elements in order along an axis; equal ones keep theirs, whatever `stable` is.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.sort(xp.asarray([3, 1, 2], dtype=xp.int4), descending=True)
+    Tensor([3, 2, 1], dtype=int4)
+    """
+    x = array_argument("sort", "x", x)
+    return ordered(x, axis_argument("sort", axis, x.ndim), descending)[0]
+
+
+def argsort(
+    x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Tensor:
+    """Return the indices that sort along an axis, as int64; equal elements keep their order.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.argsort(xp.asarray([5, 8, 9, 5]), descending=True)
+    Tensor([2, 1, 0, 3], dtype=int64)
+    """
+    x = array_argument("argsort", "x", x)
+    return ordered(x, axis_argument("argsort", axis, x.ndim), descending)[1]
+
+
+def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
+    """Return the elements in order along an axis, and where each was."""
+    if not x.size:
+        return _core.empty(x.shape, x.dtype), _core.empty(x.shape, int64)
+    if x.dtype.kind == "complex":
+        return _complex(x, axis, bool(descending))
+    values, places = _core.order(in_bytes(x), axis, bool(descending), x.shape[axis])
+    return converted(values, x.dtype), places
+
+
+def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
+    """Sort by the imaginary parts, then by the real ones, each time stably."""
+    n = x.shape[axis]
+    rows = _core.row_major_copy(axis_last(x, axis))
+    shape = rows.shape
+    rows = rows.reshape(-1, n)
+    real, imaginary = rows.real, rows.imag
+    places = _core.order(imaginary, 1, descending, n)[1]
+    keys = [real]
+    unordered = computed("is_nan", rows)
+    if unordered.any():
+        # NaN in the imaginary part 1, in the real part 2, in both 3.
+        classes = [converted(computed("is_nan", part), uint8) for part in (imaginary, real)]
+        keys.append(computed("add", classes[0], computed("add", classes[1], classes[1])))
+    for key in keys:
+        again = _core.order(_picked(key, places), 1, descending, n)[1]
+        places = _picked(places, again)
+    back = [_picked(rows, places), places]
+    values, indices = (axis_back(made.reshape(shape), axis) for made in back)
+    return values, indices
+
+
+def _picked(rows: Tensor, places: Tensor) -> Tensor:
+    """Return of each row the elements at its places, which are within it."""
+    first = computed("mul", counting(rows.shape[0]), rows.strides[0])
+    offsets = computed("mul", places, rows.strides[1])
+    offsets = computed("add", offsets, first.reshape(-1, 1))
+    return _core.gather(rows, 0, 2, offsets)

@@ -1,0 +1,229 @@
+"""Statistical functions: sums, products, means, variances, extremes, and cumulative ones.
+
+16-bit floats, float8 and complex32 are computed in float32 and rounded once, float32 in float64
+where it is added up. Integers are added up in 64 bits, unless `dtype` says another.
+
+>>> import suanzi.array_api as xp
+>>> x = xp.asarray([[1, 2, 3], [4, 5, 6]], dtype=xp.bfloat16)
+>>> xp.mean(x, axis=0), xp.cumulative_prod(x, axis=1)[1, ...]
+(Tensor([2.5, 3.5, 4.5], dtype=bfloat16), Tensor([  4,  20, 120], dtype=bfloat16))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.array_api.along import (
+    DEFAULT_FLOAT,
+    ELEMENTS,
+    REAL,
+    Axes,
+    array_argument,
+    axes_argument,
+    axis_argument,
+    computed,
+    computed_in,
+    in_bytes,
+    reduced_shape,
+    summed_dtype,
+)
+from suanzi.dtypes import DTypeLike, float64, part
+from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+_SUM, _PROD, _MAX, _MIN, _MEAN = (
+    int(mode)
+    for mode in (
+        ReduceMode.SUM,
+        ReduceMode.PROD,
+        ReduceMode.MAX,
+        ReduceMode.MIN,
+        ReduceMode.MEAN,
+    )
+)
+
+
+def sum(
+    x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
+    """Return the sums along axes, or of all elements; of nothing, 0.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.sum(xp.asarray([100, 100], dtype=xp.int8))
+    Tensor(200, dtype=int64)
+    """
+    x = array_argument("sum", "x", x)
+    x = converted(x, summed_dtype("sum", x.dtype, dtype))
+    return _combined(x, _SUM, axes_argument("sum", axis, x.ndim), keepdims, 0)
+
+
+def prod(
+    x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
+    """Return the products along axes, or of all elements; of nothing, 1."""
+    x = array_argument("prod", "x", x)
+    x = converted(x, summed_dtype("prod", x.dtype, dtype))
+    return _combined(x, _PROD, axes_argument("prod", axis, x.ndim), keepdims, 1)
+
+
+def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return the means along axes, or of all elements; of nothing, NaN.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.mean(xp.zeros((0, 2)), axis=0)
+    Tensor([nan, nan], dtype=float32)
+    """
+    x = array_argument("mean", "x", x)
+    axes = axes_argument("mean", axis, x.ndim)
+    if x.dtype.kind not in ("float", "complex"):
+        x = in_bytes(x) if x.size and axes else converted(x, DEFAULT_FLOAT)
+    nothing = complex(math.nan, math.nan) if x.dtype.kind == "complex" else math.nan
+    return _combined(x, _MEAN, axes, keepdims, nothing)
+
+
+def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return the largest elements along axes; NaN where there is one, and of nothing an error."""
+    return _extreme("max", _MAX, x, axis, keepdims)
+
+
+def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return the smallest elements along axes; NaN where there is one, and of nothing an error."""
+    return _extreme("min", _MIN, x, axis, keepdims)
+
+
+def var(
+    x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """Return the variances along axes: squared distances from the mean, added, by n - `correction`.
+
+    Where that is not above 0, it is NaN. Those of integers are of the default float, those of
+    complex numbers real.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.var(xp.asarray([1, 2, 3, 4], dtype=xp.float16), correction=1)
+    Tensor(1.667, dtype=float16)
+    """
+    x = array_argument("var", "x", x)
+    return converted(_variance("var", x, axis, correction, keepdims), _of_variance(x))
+
+
+def std(
+    x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """Return the square roots of the variances, rounded once."""
+    x = array_argument("std", "x", x)
+    return converted(
+        computed("sqrt", _variance("std", x, axis, correction, keepdims)), _of_variance(x)
+    )
+
+
+def cumulative_sum(
+    x: Tensor,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """Return the sums of all elements up to each along an axis; with an initial 0, if asked.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.cumulative_sum(xp.asarray([1, 2, 3], dtype=xp.int8), include_initial=True)
+    Tensor([0, 1, 3, 6], dtype=int64)
+    """
+    x, along = _cumulative("cumulative_sum", x, axis, dtype)
+    return _with_initial(_core.cumulative_sum(x, along, False), along, include_initial, 0)
+
+
+def cumulative_prod(
+    x: Tensor,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
+    x, along = _cumulative("cumulative_prod", x, axis, dtype)
+    dt = x.dtype
+    wide = computed_in(dt) if dt.exponent_bits else dt
+    made = _core.cumulative_product(converted(x, wide), along, wide is not dt)
+    return _with_initial(converted(made, dt), along, include_initial, 1)
+
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def _combined(
+    x: Tensor, mode: int, axes: tuple[int, ...], keepdims: bool, nothing: complex
+) -> Tensor:
+    """Return the elements combined along axes, each result of `nothing` where there are none."""
+    if not axes:
+        return _core.cast(x, x.dtype, False)
+    if x.size:
+        return _core.reduce(x, mode, axes, bool(keepdims))
+    return _core.full(reduced_shape(x.shape, axes, keepdims), x.dtype, nothing)
+
+
+def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Tensor:
+    x = array_argument(function, "x", x, REAL)
+    axes = axes_argument(function, axis, x.ndim)
+    if not x.size and not math.prod(x.shape[a] for a in axes):
+        raise InvalidArgument(
+            f"{function}: x has shape {x.shape}, and of no elements there is no {function}. Give "
+            "axes that have elements."
+        )
+    return converted(_combined(in_bytes(x), mode, axes, keepdims, 0), x.dtype)
+
+
+def _of_variance(x: Tensor) -> Any:
+    return part(x.dtype) if x.dtype.exponent_bits else DEFAULT_FLOAT
+
+
+def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bool) -> Tensor:
+    """Return variances in the dtype they are computed in: float32 at least."""
+    if isinstance(correction, bool) or not isinstance(correction, int | float):
+        raise TypeMismatch(
+            f"{function}: correction is {shown(correction)}; it must be a real number."
+        )
+    axes = axes_argument(function, axis, x.ndim)
+    count = math.prod(x.shape[a] for a in axes)
+    wide = part(computed_in(x.dtype)) if x.dtype.exponent_bits else float64
+    shape = reduced_shape(x.shape, axes, keepdims)
+    if count - correction <= 0 or not x.size:
+        return _core.full(shape, wide, math.nan)
+    total = None
+    for one in (x.real, x.imag) if x.dtype.kind == "complex" else (x,):
+        values = converted(one, wide)
+        apart = computed("sub", values, _combined(values, _MEAN, axes, True, 0))
+        found = _combined(computed("square", apart), _SUM, axes, keepdims, 0)
+        total = found if total is None else computed("add", total, found)
+    assert total is not None
+    return computed("div", total, float(count - correction))
+
+
+def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, int]:
+    """Return the tensor in the dtype of the result, and the axis."""
+    x = array_argument(function, "x", x, ELEMENTS)
+    if axis is None:
+        if x.ndim != 1:
+            raise InvalidArgument(
+                f"{function}: axis is None, and x has {x.ndim} axes; say along which."
+            )
+        axis = 0
+    along = axis_argument(function, axis, x.ndim)
+    return converted(x, summed_dtype(function, x.dtype, dtype)), along
+
+
+def _with_initial(made: Tensor, axis: int, wanted: bool, initial: int) -> Tensor:
+    if not wanted:
+        return made
+    shape = (*made.shape[:axis], 1, *made.shape[axis + 1 :])
+    return _core.join([_core.full(shape, made.dtype, initial), made], axis, made.dtype, False)

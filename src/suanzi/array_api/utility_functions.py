@@ -1,0 +1,119 @@
+"""Utility functions: whether any or all elements are true, and differences of neighbours."""
+
+from __future__ import annotations
+
+from suanzi import _core
+from suanzi.array_api.along import (
+    NUMERIC,
+    Axes,
+    array_argument,
+    axes_argument,
+    axis_argument,
+    computed,
+    integer_argument,
+    promoted,
+    reduced_shape,
+)
+from suanzi.dtypes import bool as bool_
+from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+__all__ = ["all", "any", "diff"]
+
+_ALL, _ANY = int(ReduceMode.LAND), int(ReduceMode.LOR)
+_BLOCK = 1 << 16
+"""Elements that are looked at first, before an answer that is known ends the search."""
+
+
+def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return whether all elements along axes are not zero; of nothing, they are. NaN is not."""
+    return _truth("all", _ALL, x, axis, keepdims)
+
+
+def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Return whether any element along axes is not zero; of nothing, none is. NaN is not.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.any(xp.asarray([[0, 1], [0, 0]]), axis=1)
+    Tensor([ True, False], dtype=bool)
+    """
+    return _truth("any", _ANY, x, axis, keepdims)
+
+
+def diff(
+    x: Tensor,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Return the differences of neighbours along an axis, and of those again, `n` times.
+
+    >>> import suanzi.array_api as xp
+    >>> xp.diff(xp.asarray([1, 4, 9, 16]), n=2)
+    Tensor([2, 2], dtype=int64)
+    """
+    x = array_argument("diff", "x", x, NUMERIC)
+    along = axis_argument("diff", axis, x.ndim)
+    times = integer_argument("diff", "n", n, 0)
+    parts = []
+    for name, one in (("prepend", prepend), ("x", x), ("append", append)):
+        if one is None:
+            continue
+        one = array_argument("diff", name, one, NUMERIC)
+        if one.ndim != x.ndim or any_differs(one.shape, x.shape, along):
+            raise DimensionsMismatch(
+                f"diff: {name} has shape {one.shape} and x {x.shape}; they may differ along axis "
+                f"{along} alone."
+            )
+        parts.append(one)
+    dt = promoted("diff", *(one.dtype for one in parts))
+    if len(parts) > 1:
+        x = _core.join(parts, along, dt, False)
+    if times > x.shape[along]:
+        raise InvalidArgument(
+            f"diff: n is {times}, and axis {along} has {x.shape[along]} elements; it must not be "
+            "more."
+        )
+    made = x if times else _core.cast(x, dt, False)
+    before = (slice(None),) * along
+    for _ in range(times):
+        made = computed("sub", made[(*before, slice(1, None))], made[(*before, slice(None, -1))])
+    return made
+
+
+def any_differs(one: tuple[int, ...], other: tuple[int, ...], but: int) -> bool:
+    """Tell whether two shapes differ in another axis than one.
+
+    >>> any_differs((2, 3), (2, 4), 1), any_differs((2, 3), (2, 4), 0)
+    (False, True)
+    """
+    return one[:but] + one[but + 1 :] != other[:but] + other[but + 1 :]
+
+
+def _truth(function: str, mode: int, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    x = array_argument(function, "x", x)
+    axes = axes_argument(function, axis, x.ndim)
+    if not axes:
+        return _core.cast(x, bool_, False)
+    if not x.size:
+        return _core.full(reduced_shape(x.shape, axes, keepdims), bool_, mode == _ALL)
+    if len(axes) == x.ndim and x.size > 2 * _BLOCK and _core.is_row_major(x):
+        found = _early(mode, _core.view(x, x.offset, (x.size,), (1,)))
+        return _core.full((1,) * x.ndim if keepdims else (), bool_, found)
+    return _core.reduce(converted(x, bool_), mode, axes, bool(keepdims))
+
+
+def _early(mode: int, x: Tensor) -> bool:
+    """Look at block after block, until one decides."""
+    decides, start, block = mode == _ANY, 0, _BLOCK
+    while start < x.size:
+        some = converted(x[start : start + block], bool_)
+        if bool(_core.reduce(some, mode, (0,), False)) is decides:
+            return decides
+        start, block = start + block, 4 * block
+    return not decides
