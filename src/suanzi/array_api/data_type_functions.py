@@ -9,9 +9,10 @@ from suanzi import _core
 from suanzi.array_api.arguments import array, check_device, dtype_or
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
-from suanzi.dtypes import DType, DTypeLike, float32, isdtype, part
+from suanzi.dtypes import DType, DTypeLike, float32, part
 from suanzi.dtypes import finfo as limits_of_floats
 from suanzi.dtypes import iinfo as limits_of_integers
+from suanzi.dtypes import isdtype as is_of_kind
 from suanzi.promote.questions import result_type as promoted
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.parts import copy as copied
@@ -111,6 +112,17 @@ def iinfo(type: DTypeLike | Tensor, /) -> IntegerLimits:
         raise TypeMismatch(f"{IINFO.title}: {dt} is not an integer dtype; use finfo.")
     found = limits_of_integers(dt)
     return IntegerLimits(found.bits, found.max, found.min, dt)
+
+
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
+    """Tell whether a dtype is of a kind, is a given dtype, or is any of several.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.isdtype(xp.bfloat16, "real floating"), xp.isdtype(xp.int4, ("bool", xp.int4))
+    (True, True)
+    """
+    return is_of_kind(dtype, kind)
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:

@@ -7,7 +7,21 @@ from typing import Any
 from suanzi.array_api.arguments import HERE, check_device
 from suanzi.array_api.declare import EVERY, function
 from suanzi.device import Device, DeviceLike
-from suanzi.dtypes import DType, complex64, float32, int64, isdtype
+from suanzi.dtypes import (
+    DType,
+    bfloat16,
+    complex32,
+    complex64,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    int4,
+    int64,
+    isdtype,
+    uint1,
+    uint4,
+)
 from suanzi.shapes import MAX_NDIM
 
 __all__ = ["__array_namespace_info__"]
@@ -21,7 +35,9 @@ class Info:
     >>> import suanzi as sz
     >>> info = sz.array_api.__array_namespace_info__()
     >>> info.default_dtypes()["real floating"], list(info.dtypes(kind="real floating"))
-    (suanzi.float32, ['float8_e4m3fn', 'float8_e5m2', 'float16', 'bfloat16', 'float32', 'float64'])
+    (suanzi.float32, ['float32', 'float64'])
+    >>> list(info.more_dtypes(kind="real floating"))
+    ['float8_e4m3fn', 'float8_e5m2', 'float16', 'bfloat16']
     """
 
     def capabilities(self) -> dict[str, Any]:
@@ -36,9 +52,9 @@ class Info:
         """Return the device of what is made without one."""
         return HERE
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Return the devices of the namespace."""
-        return [HERE]
+        return (HERE,)
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, DType]:
         """Return the dtypes of what is made without one."""
@@ -53,10 +69,21 @@ class Info:
     def dtypes(
         self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """Return the dtypes by name: all, or those of a kind, such as ``"integral"``."""
+        """Return the dtypes of the standard by name: all, or those of a kind (``"integral"``)."""
         check_device(INFO, device)
-        found = sorted(EVERY, key=lambda d: d.index)
-        return {d.name: d for d in found if kind is None or isdtype(d, kind)}
+        return _of_kind([d for d in EVERY if d not in _MORE], kind)
+
+    def more_dtypes(self, *, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
+        """Return the dtypes that the standard does not have; every function takes them."""
+        return _of_kind([d for d in EVERY if d in _MORE], kind)
+
+
+_MORE = (float8_e4m3fn, float8_e5m2, float16, bfloat16, complex32, int4, uint4, uint1)
+
+
+def _of_kind(dtypes: list[DType], kind: str | tuple[str, ...] | None) -> dict[str, DType]:
+    found = sorted(dtypes, key=lambda d: d.index)
+    return {d.name: d for d in found if kind is None or isdtype(d, kind)}
 
 
 def __array_namespace_info__() -> Info:

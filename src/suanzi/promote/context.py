@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 
 from suanzi import _core
 from suanzi._blocks import Blocks
-from suanzi.promote.library import DEFAULT, loaded, rule_set
+from suanzi.promote.library import BRINGS, DEFAULT, loaded, rule_set
 from suanzi.promote.rules import RuleSet
 
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
@@ -43,7 +44,7 @@ def set_promotion(rules: str | RuleSet, *, everywhere: bool = False) -> RuleSet:
     ('torch', 'torch')
     """
     global _everywhere
-    before, chosen = get_promotion(), rule_set(rules)
+    before, chosen = get_promotion(), _ready(rules)
     if everywhere:
         _everywhere = chosen
         _core.set_default_rules(chosen)
@@ -66,13 +67,21 @@ def promotion(rules: str | RuleSet) -> Iterator[RuleSet]:
     ...     get_promotion().name
     'mindspore'
     """
-    chosen = rule_set(rules)
+    chosen = _ready(rules)
     _core.rules_chosen()
     block = _blocks.enter(chosen)
     try:
         yield chosen
     finally:
         _blocks.leave(block)
+
+
+def _ready(rules: str | RuleSet) -> RuleSet:
+    """Return a rule set that can be put in force: the operators that it brings are loaded."""
+    chosen = rule_set(rules)
+    if chosen.name in BRINGS:
+        import_module(BRINGS[chosen.name])
+    return chosen
 
 
 def rules_in_force(rules: str | RuleSet | None) -> RuleSet:

@@ -18,6 +18,8 @@ DEFAULT = "cann"
 
 _COMPUTED = ("openvino", "strict", "lossless")
 loaded: dict[str, RuleSet] = {}
+BRINGS = {"array_api": "suanzi.array_api"}
+"""The modules with the operators that symbols mean under a rule set: ``x ** y`` is its own."""
 registered: list[str] = []
 
 
