@@ -132,6 +132,7 @@ from suanzi.array_api.searching_functions import (
     nonzero,
     searchsorted,
 )
+from suanzi.array_api.selecting import where
 from suanzi.array_api.set_functions import (
     isin,
     unique_all,
@@ -195,5 +196,5 @@ __all__ = [
     "searchsorted", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract",
     "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
     "uint1", "uint4", "uint8", "uint16", "uint32", "uint64", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "zeros", "zeros_like",
+    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where", "zeros", "zeros_like",
 ]  # fmt: skip
