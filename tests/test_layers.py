@@ -36,7 +36,7 @@ conformance.judging
 conformance.cases
 conformance.header conformance.subjects
 conformance.reports
-conformance.running
+conformance.running conformance.shards
 conformance.check
 conformance.plugin conformance.suite
 cli

@@ -391,6 +391,7 @@ def demo(*, json: Json = False) -> int:
 
 
 app.command(cli_check.check)
+app.command(cli_check.merge)
 app.command(cli_check.compare)
 app.command(cli_check.header)
 

@@ -51,6 +51,8 @@ def check(
     seed: int = 0,
     jobs: int | None = None,
     timeout: float = 10.0,
+    shard: str | None = None,
+    cluster: str | None = None,
     cases: str | None = None,
     export: str | None = None,
     deviations: Words = None,
@@ -74,6 +76,8 @@ def check(
     suanzi check --backend torch --python ~/envs/torch/bin/python --op add --dtype f16
     suanzi check --case exp/special/float16/*
     suanzi check --backend ./libvendor.so --op add --watch
+    suanzi check --backend torch --shard 2/5 --json torch-2.json
+    suanzi check --cluster tcp://scheduler:8786
     ```
 
     Parameters
@@ -115,6 +119,11 @@ def check(
         How many processes; one for each core by default.
     timeout
         The seconds after which a call counts as hung; a start, too, if that is more than 120.
+    shard
+        Run one part of several: `2/5` is the second of five. `suanzi merge` joins their reports.
+    cluster
+        Run on Dask: the address of a scheduler (`tcp://host:8786`), or `local:4` for four processes
+        of this machine. Needs `suanzi[cluster]`.
     cases
         Run the frozen cases of this folder, not those made now.
     export
@@ -147,22 +156,23 @@ def check(
         "letter": letter, "seed": seed, "folder": cases,
     }  # fmt: skip
     if list_ or export is not None:
+        if shard is not None or cluster is not None:
+            option = "--shard" if shard is not None else "--cluster"
+            raise InvalidArgument(f"check: {option} shares a run; --list and --export run nothing.")
         return _without_a_run(filters, backend, python, rules, export)
     if require is not None and require not in _LEVELS:
         raise InvalidArgument(
             f"check: {require!r} is no level; there are {', '.join(_LEVELS)}."
             + nearest(require, _LEVELS)
         )
-    if json is not None and len(json) > 1:
-        raise InvalidArgument(f"check: --json takes one file, not {len(json)}.")
-    outputs = _outputs(report, json[0] if json else None, junit)
+    outputs = _outputs("check", report, _one_json("check", json), junit)
 
     def once(only: Sequence[str]) -> Run:
         with progress_bar() as progress:
             return run_check(
                 backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
                 deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
-                everything=all_, **{**filters, "only": only},
+                everything=all_, shard=shard, cluster=cluster, **{**filters, "only": only},
             )  # fmt: skip
 
     def told(run: Run) -> int:
@@ -221,6 +231,53 @@ def compare(
     return _DOES_NOT if found.broke else _CONFORMS
 
 
+def merge(
+    *reports: str,
+    deviations: Words = None,
+    report: str | None = None,
+    json: Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)] = None,
+    junit: str | None = None,
+    verbose: Flag = False,
+) -> int:
+    """Join the reports of all shards of a run into the one that a single machine would have made.
+
+    The exit status is that of `suanzi check`.
+
+    ```
+    suanzi check --shard 1/2 --json 1.json
+    suanzi check --shard 2/2 --json 2.json
+    suanzi merge 1.json 2.json --report all.html --json all.json
+    ```
+
+    Parameters
+    ----------
+    reports
+        What `suanzi check --shard k/n --json FILE` wrote, of every shard.
+    deviations
+        The files of known deviations that the shards were run with.
+    report
+        Write an HTML report to this file.
+    json
+        Print the report as data; with a file, write it there.
+    junit
+        Write JUnit XML to this file.
+    verbose
+        Show every failure with all that is known of it.
+    """
+    from suanzi.conformance.reports.deviations import read as read_deviations
+    from suanzi.conformance.reports.json import read
+    from suanzi.conformance.shards import merge as run_merge
+
+    file = _one_json("merge", json)
+    outputs = _outputs("merge", report, file, junit)
+    listed = [one for name in deviations or () for one in read_deviations(name)]
+    run = run_merge([read(name) for name in reports], listed)
+    _tell(run, outputs, lambda: _print_report(run) if json == [] else _show(run, verbose))
+    if run.unfinished:
+        return _INTERRUPTED
+    return _CONFORMS if run.succeeds else _DOES_NOT
+
+
 def header(
     *, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None, prefix: str = ""
 ) -> int:
@@ -267,8 +324,15 @@ def _without_a_run(
     return _CONFORMS
 
 
+def _one_json(command: str, json: Sequence[str] | None) -> str | None:
+    """Return the file of --json; None where there is none, or the report is printed."""
+    if json is not None and len(json) > 1:
+        raise InvalidArgument(f"{command}: --json takes one file, not {len(json)}.")
+    return json[0] if json else None
+
+
 def _outputs(
-    report: str | None, json: str | None, junit: str | None
+    command: str, report: str | None, json: str | None, junit: str | None
 ) -> list[tuple[Path, Callable[[Run, Path], None]]]:
     """Return the files to write and how; one that cannot be written is told before the run."""
     wanted = (("--report", report, "html"), ("--json", json, "json"), ("--junit", junit, "junit"))
@@ -279,12 +343,12 @@ def _outputs(
             continue
         path = Path(name)
         if path.is_dir() or not os.access(path.parent, os.W_OK):
-            raise InvalidArgument(f"check: {name!r} cannot be written.")
+            raise InvalidArgument(f"{command}: {name!r} cannot be written.")
         other = taken.setdefault(path.resolve(), option)
         # A pipe or a device, such as /dev/null, takes more than one.
         if other != option and (path.is_file() or not path.exists()):
             raise InvalidArgument(
-                f"check: {other} and {option} are both {name!r}, and one would overwrite the "
+                f"{command}: {other} and {option} are both {name!r}, and one would overwrite the "
                 "other; give each a file of its own."
             )
         module = import_module(f"suanzi.conformance.reports.{kind}")

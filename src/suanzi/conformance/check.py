@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import time
@@ -28,6 +27,7 @@ from suanzi.conformance.running.crashes import blamed
 from suanzi.conformance.running.process import Backend, Facts, Subject
 from suanzi.conformance.running.run import Job, run_each
 from suanzi.conformance.running.scope import unclaimed
+from suanzi.conformance.shards import Shard, hash_of
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set
 from suanzi.standard import category_named, interface, interfaces
@@ -71,6 +71,8 @@ def check(
     everything: bool = False,
     rules: str | None = None,
     timeout: float = 10.0,
+    shard: str | Shard | None = None,
+    cluster: str | None = None,
     folder: Path | None = None,
     deviations: Path | Sequence[Path | Deviation] = (),
     progress: Callable[[Progress], None] | None = None,
@@ -82,9 +84,11 @@ def check(
     there are cores by default. What the subject does not claim to have is not tried, unless
     `everything` is, or `ops` or `only` name it. `folder` has frozen cases, to be run instead of
     those made now. `letter` runs only what the standard demands, by its letter or by a reading of
-    it. `has` are the dtypes that the subject has, where it does not say so itself: levels are given
-    for these. With `strict`, a run succeeds only without failures in quality and extensions, too. A
-    run that is interrupted, or that the machine ends, returns what it has.
+    it. `shard` runs one part of several (``"2/5"``), which `suanzi.conformance.shards.merge` joins.
+    `cluster` runs on Dask, at a scheduler (``"tcp://host:8786"``) or with processes of this machine
+    (``"local:4"``). `has` are the dtypes that the subject has, where it does not say so itself:
+    levels are given for these. With `strict`, a run succeeds only without failures in quality and
+    extensions, too. A run that is interrupted, or that the machine ends, returns what it has.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -112,6 +116,7 @@ def check(
     }
     if rules is not None:
         rules = rule_set(rules).name
+    part = Shard.read(shard) if isinstance(shard, str) else shard
     listed = _deviations(deviations)
     subject = backend if isinstance(backend, Backend) else named(backend, python)
     with Subject(subject, settings["timeout"], later=True) as started:
@@ -129,6 +134,10 @@ def check(
             raise InvalidArgument(
                 f"check: {facts.name} has none of these interfaces; --all tries them all the same."
             )
+        if part is not None:
+            work = part.share(work)
+        if cluster is not None:
+            settings["cluster"] = cluster
         found, done, interrupted = _run(started, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
     results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
@@ -144,12 +153,15 @@ def check(
     }
     if interrupted is not None:
         settings["interrupted"] = interrupted
+    not_met = [] if filtered or unfinished else [str(d) for d in unused]
+    if part is not None:
+        settings["shard"] = {"number": part.number, "of": part.of, "unused": not_met}
     run = Run(
         subject=_subject(subject, facts),
         settings=settings,
         results=results,
         seconds=time.monotonic() - begun,
-        unused=[] if filtered or unfinished else [str(d) for d in unused],
+        unused=not_met if part is None else [],
         unfinished=unfinished,
     )
     return replace(run, results=[_with_the_settings(run, r) for r in results])
@@ -326,11 +338,6 @@ def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> list[J
     return [found[op] for op in ops if op in found]
 
 
-def hash_of(ids: Iterable[str]) -> str:
-    """Return a hash of the ids of cases, whatever their order."""
-    return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
-
-
 def work_of(settings: dict[str, Any], wanted: Wanted) -> list[Job]:
     """Return the work that `filters` ask for: a job for each interface, in the standard's order."""
     ops = _operators(settings)
@@ -348,11 +355,19 @@ def _run(
     """Return the results by interface, those that are done, and what interrupted it."""
     found: dict[str, list[Result]] = {}
     done: list[str] = []
-    processes = min(settings["jobs"], len(work))
-    doing = run_each(
-        started.backend, work, processes=processes, timeout=settings["timeout"], so_far=found,
-        started=started,
-    )  # fmt: skip
+    if "cluster" in settings:
+        # Imported here: most machines have no Dask.
+        from suanzi.conformance.running.cluster import run_on_cluster
+
+        doing = run_on_cluster(
+            started.backend, work, settings["cluster"], settings["timeout"], found
+        )
+    else:
+        processes = min(settings["jobs"], len(work))
+        doing = run_each(
+            started.backend, work, processes=processes, timeout=settings["timeout"], so_far=found,
+            started=started,
+        )  # fmt: skip
     try:
         for job, results in doing:
             done.append(job.op)

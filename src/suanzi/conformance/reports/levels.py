@@ -255,7 +255,7 @@ def _promotion(run: Run) -> Level:
     known = sum(r.bad and r.known is not None for r in apart)
     in_the_way = Counter(r.op for r in apart if r.known is None)
     groups = run.settings.get("groups") or ["promotion"]
-    filters = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"))
+    filters = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"), "shard")
     partial = any(run.settings.get(f) for f in filters) or "promotion" not in groups
     return Level(
         "promotion", f"promotion by {rules}" if rules else "promotion", "cases", len(some),

@@ -178,6 +178,8 @@ def settings_of(run: Run) -> str:
             some = list(s[name])
             more = f" and {len(some) - 5} more" if len(some) > 5 else ""
             said.append(f"only {name} {', '.join(some[:5])}{more}")
+    if shard := s.get("shard"):
+        said.append(f"shard {shard['number']} of {shard['of']}")
     return ", ".join(said)
 
 

@@ -1,0 +1,191 @@
+"""A run in shards: which interfaces each has, and the one report that their reports make.
+
+A shard has whole interfaces, every nth in the standard's order: what is decided within one, as when
+crashes end its trial, is decided as in one run. What is decided across them, which reading of an
+erratum is followed, is decided anew when the shards are merged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.reports import deviations as known
+from suanzi.conformance.reports.deviations import Deviation
+from suanzi.conformance.reports.readings import settle, unsettled
+from suanzi.standard import interfaces
+from suanzi.status import InvalidArgument
+
+_OWN = ("shard", "started", "jobs", "timeout", "ids", "interrupted", "deviations", "cluster")
+"""The settings in which the shards of one run may differ."""
+_Work = TypeVar("_Work")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One part of a run."""
+
+    number: int
+    """From 1."""
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Return the shard that a text names.
+
+        >>> Shard.read("2/5")
+        Shard(number=2, of=5)
+        """
+        found = re.fullmatch(r"\s*([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*", text)
+        shard = cls(*map(int, found.groups())) if found else None
+        if shard is None or not 1 <= shard.number <= shard.of:
+            raise InvalidArgument(
+                f"check: {text!r} is no shard; write the second of five as 2/5, from 1/5 to 5/5."
+            )
+        return shard
+
+    def share(self, work: Sequence[_Work]) -> list[_Work]:
+        """Return what of the work is this shard's.
+
+        >>> Shard(2, 3).share(["add", "sub", "mul", "div", "abs"])
+        ['sub', 'abs']
+        """
+        if self.of > len(work):
+            some = f"{len(work)} interface{'s' * (len(work) != 1)}"
+            raise InvalidArgument(
+                f"check: {some} cannot be shared among {self.of} shards; use {len(work)} at most."
+            )
+        return list(work[self.number - 1 :: self.of])
+
+
+def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
+    """Return the run that shards make together: case for case what one machine would have told.
+
+    `deviations` are those that the shards were run with, beside the packaged ones; they matter only
+    where a reading that most answers follow is another in all shards than in one of them. The
+    seconds are those of all shards together.
+    """
+    of = _shards(runs)
+    first = runs[of[1]]
+    for run in runs:
+        _same(first, run)
+    before = [result for run in runs for result in run.results]
+    _once(before)
+    place = {name: i for i, name in enumerate(interfaces())}
+    group = {name: i for i, name in enumerate(GROUPS)}
+    before.sort(key=lambda r: (place.get(r.op, len(place)), group.get(r.group, len(group))))
+    version = str(first.subject.get("version", ""))
+    listed = [*known.packaged(str(first.subject.get("name", ""))), *deviations]
+    results = [
+        now if now.outcome == then.outcome else known.apply([now], listed, version)[0][0]
+        for then, now in zip(before, _settled(before), strict=True)
+    ]
+    unfinished = [op for op in interfaces() if any(op in run.unfinished for run in runs)]
+    unused = [_shard_of(run).get("unused", []) for run in runs]
+    settings = {name: value for name, value in first.settings.items() if name != "shard"}
+    settings |= {
+        "jobs": sum(int(run.settings.get("jobs") or 1) for run in runs),
+        "started": min(str(run.settings.get("started", "")) for run in runs),
+        "deviations": list(
+            dict.fromkeys(d for run in runs for d in run.settings.get("deviations") or ())
+        ),
+        "ids": hash_of(r.id for r in results),
+    }
+    if why := [run.settings["interrupted"] for run in runs if "interrupted" in run.settings]:
+        settings["interrupted"] = "; ".join(dict.fromkeys(map(str, why)))
+    return Run(
+        subject=first.subject,
+        settings=settings,
+        results=results,
+        seconds=sum(run.seconds for run in runs),
+        unused=[] if unfinished else [d for d in unused[0] if all(d in some for some in unused)],
+        unfinished=unfinished,
+    )
+
+
+def hash_of(ids: Iterable[str]) -> str:
+    """Return a hash of the ids of cases, whatever their order."""
+    return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
+
+
+def _settled(results: Sequence[Result]) -> list[Result]:
+    """Return the results, settled anew; what fails as before keeps what is known of it."""
+    found = settle([unsettled(r) for r in results])
+    return [
+        replace(now, known=then.known, issue=then.issue)
+        if now.outcome == then.outcome and now.bad
+        else now
+        for then, now in zip(results, found, strict=True)
+    ]
+
+
+def _shard_of(run: Run) -> dict[str, Any]:
+    found = run.settings.get("shard")
+    return found if isinstance(found, dict) else {}
+
+
+def _shards(runs: Sequence[Run]) -> dict[int, int]:
+    """Return which run is which shard; all must be there, each once, and of one division."""
+    if not runs:
+        raise InvalidArgument("merge: there is no report; give those of all shards.")
+    found: dict[int, int] = {}
+    ofs: set[int] = set()
+    for i, run in enumerate(runs):
+        shard = _shard_of(run)
+        number, of = shard.get("number"), shard.get("of")
+        if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of):
+            raise InvalidArgument(
+                f"merge: report {i + 1} is of no shard; it takes what `suanzi check --shard k/n "
+                "--json` wrote."
+            )
+        if number in found:
+            raise InvalidArgument(f"merge: shard {number}/{of} is there more than once.")
+        found[number] = i
+        ofs.add(of)
+    if len(ofs) > 1:
+        said = " and ".join(map(str, sorted(ofs)))
+        raise InvalidArgument(f"merge: the reports are of {said} shards; give those of one run.")
+    (of,) = ofs
+    if missing := [f"{k}/{of}" for k in range(1, of + 1) if k not in found]:
+        more = f" and {len(missing) - 6} more" if len(missing) > 6 else ""
+        plural = "s" * (len(missing) != 1)
+        raise InvalidArgument(f"merge: shard{plural} {', '.join(missing[:6])}{more} missing.")
+    return found
+
+
+def _same(first: Run, other: Run) -> None:
+    """See that two shards held the same subject against the same cases."""
+    for name in ("title", "name", "version", "adapter"):
+        if first.subject.get(name) != other.subject.get(name):
+            raise InvalidArgument(
+                f"merge: shard {_number(first)} is of {name} {first.subject.get(name)!r}, shard "
+                f"{_number(other)} of {other.subject.get(name)!r}; they are not of one subject."
+            )
+    for name in dict.fromkeys((*first.settings, *other.settings)):
+        a, b = first.settings.get(name), other.settings.get(name)
+        if name not in _OWN and a != b:
+            raise InvalidArgument(
+                f"merge: {name} is {a!r} in shard {_number(first)} and {b!r} in shard "
+                f"{_number(other)}; run them alike."
+            )
+
+
+def _number(run: Run) -> str:
+    shard = _shard_of(run)
+    return f"{shard['number']}/{shard['of']}"
+
+
+def _once(results: Sequence[Result]) -> None:
+    met: set[str] = set()
+    for result in results:
+        if result.id in met:
+            raise InvalidArgument(f"merge: the case {result.id!r} is in two shards.")
+        met.add(result.id)
