@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -419,6 +420,6 @@ def test_import_asks_for_no_provider(tmp_path: Path) -> None:
     code = "import sys, suanzi; suanzi.zeros((2,)); print('loud' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )  # fmt: skip
     assert done.stdout.strip() == "False"

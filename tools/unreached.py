@@ -3,7 +3,8 @@
     python tools/unreached.py BUILD [EXPLAINED]
 
 A line of a template or of an .inc file counts as run if any of its copies was. What the compiler
-left out, as lines for another architecture, is not counted. EXPLAINED names lines that no test can
+left out, as lines for another architecture, is not counted, nor is the end of a block (`}`), which
+only an exception on its way through would run. EXPLAINED names lines that no test can
 reach: `file | part of the line | reason`. Ends with 1 if another line was never run.
 """
 
@@ -78,6 +79,8 @@ def main(words: list[str]) -> int:
             if count or number > len(source):
                 continue
             line = source[number - 1].strip()
+            if not line.strip("}),; "):
+                continue
             matching = [key for key in reasons if key[0] == name and key[1] in line]
             stale.difference_update(matching)
             if matching:

@@ -437,10 +437,7 @@ PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   if (found[1] && found[1] != Py_None && !read_axis(found[1], x->ndim(), axis)) return nullptr;
   if (!is_smooth(x->dims()[axis])) return nullptr;
   PyObject* made = new_dense_tensor(x->dtype, x->ndim(), x->dims());
-  if (made && !transform_along(*x, *tensor_of(made), axis, forward, 1)) {
-    Py_DECREF(made);
-    return nullptr;
-  }
+  if (made && !transform_along(*x, *tensor_of(made), axis, forward, 1)) Py_CLEAR(made);
   return or_python(made);
 }
 
@@ -463,10 +460,7 @@ PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   shape[axis] = onesided ? n / 2 + 1 : n;
   PyObject* made =
       new_dense_tensor(x->dtype == Dtype::float32 ? Dtype::complex64 : Dtype::complex128, x->ndim(), shape);
-  if (made && !transform_real(*x, *tensor_of(made), forward, 1)) {
-    Py_DECREF(made);
-    return nullptr;
-  }
+  if (made && !transform_real(*x, *tensor_of(made), forward, 1)) Py_CLEAR(made);
   return or_python(made);
 }
 

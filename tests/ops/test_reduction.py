@@ -140,6 +140,7 @@ def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
         (20, 30, 40),
         (5, 4, 3, 7),
         (17000, 3),
+        (17000, 17),
     ]:
         values = rng.standard_normal(shape) * np.exp(rng.uniform(-3, 3, shape))
         plain = sz.cast(sz.tensor(values), sz.dtype(name))
