@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import suanzi as sz
+from suanzi.libraries.config import processor
 
 HERE = Path(__file__).parent
 FILES = (
@@ -53,15 +54,8 @@ PEERS = ("numpy", "scipy", "torch")
 
 def machine() -> dict[str, Any]:
     """Return what is known of this machine."""
-    found = subprocess.run(["lscpu"], capture_output=True, text=True, env={"LC_ALL": "C"})
-    facts = dict(
-        (part.strip() for part in line.split(":", 1))
-        for line in found.stdout.splitlines()
-        if ":" in line
-    )
-    name = facts.get("Model name") or platform.processor() or platform.machine()
     return {
-        "name": " ".join(name.split()),
+        "name": processor(),
         "architecture": platform.machine(),
         "cores": os.cpu_count() or 1,
         "level": sz._core.level(),

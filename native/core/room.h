@@ -22,8 +22,8 @@ bool memory_is_limited() noexcept;
 // Whether so many bytes can be had; without a limit the system promises any number of them.
 bool has_room(std::size_t bytes) noexcept;
 
-// Which OpenBLAS: each of the two has buffers and threads of its own.
-enum class Library { scipy, numpy };
+// Which OpenBLAS, `own` one that only we use: each has buffers and threads of its own.
+enum class Library { scipy, numpy, own };
 // Whether there is room for a call of it; `alone` says that no other call runs.
 bool has_call_room(Library library, bool alone) noexcept;
 

@@ -1,13 +1,9 @@
-// native/ops/linear_algebra_blas.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: the matrix products of SciPy's BLAS.
-#include "ops/linear_algebra_blas.h"
-
+// native/ops/linear_algebra_blas.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: calls of a provider's matrix products.
 #include <atomic>
-#include <cstring>
 #include <mutex>
 
-#include "core/python.h"
-#include "core/room.h"
 #include "core/threads.h"
+#include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
 
@@ -17,47 +13,11 @@ namespace {
 using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*,
                       const int*, const void*, const int*, const void*, void*, const int*);
 
-Blas the_blas;
-bool was_asked = false;
-
-// How BLAS is kept on one thread: by functions of its own, or by one of Python's.
-int (*get_threads)() = nullptr;
-void (*set_threads)(int) = nullptr;
-PyObject* limit = nullptr;  // called with True before products, and with False after them
-int running = 0, threads_before = 1;
-
 // BLAS keeps a buffer for each call at the same time. Where there is no memory for several, calls take turns.
 std::atomic<bool> take_turns{false};
 std::mutex turn;
 
-// SciPy gives functions as capsules, whose name is the signature; one with other integers is not ours.
-void* function_in(nb::handle capsule) {
-  const char* expected = "void (char *, char *, int *, int *, int *, ";
-  const char* name = PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
-  if (!name || std::strncmp(name, expected, std::strlen(expected)) != 0) return nullptr;
-  return PyCapsule_GetPointer(capsule.ptr(), name);
-}
-
-void load() {
-  nb::object found = nb::module_::import_("suanzi.libraries.blas").attr("load")();
-  // Another thread may have loaded it meanwhile, and be in a product, without the GIL.
-  if (found.is_none() || was_asked) return;
-  bool all = true;
-  for (std::size_t i = 0; i < 4; ++i) {
-    the_blas.gemm[i] = function_in(found[0][i]);
-    all &= the_blas.gemm[i] != nullptr;
-  }
-  nb::object limiter = found[1], addresses = found[2];
-  if (!addresses.is_none()) {
-    get_threads = reinterpret_cast<int (*)()>(nb::cast<std::uintptr_t>(addresses[0]));
-    set_threads = reinterpret_cast<void (*)(int)>(nb::cast<std::uintptr_t>(addresses[1]));
-  } else if (!limiter.is_none()) {
-    if (!limit) limit = limiter.release().ptr();
-  }
-  the_blas.available = all;
-}
-
-void call_limit(PyObject* on) {
+void call_limit(PyObject* limit, PyObject* on) {
   if (!limit) return;
   PyObject* answer = PyObject_CallOneArg(limit, on);
   if (!answer) PyErr_WriteUnraisable(limit);
@@ -66,29 +26,13 @@ void call_limit(PyObject* on) {
 
 }  // namespace
 
-const Blas& blas() noexcept { return the_blas; }
-
-bool prepare_blas() {
-  if (!was_asked) {
-    try {
-      load();
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_MemoryError) || (error.matches(PyExc_ImportError) && memory_is_limited()))
-        return false;                                       // this time
-      error.discard_as_unraisable("loading SciPy's BLAS");  // our own kernels are slower, but there
-    }
-    was_asked = true;  // only now: another thread that asks meanwhile must find it, too
-  }
-  return the_blas.available;
-}
-
-bool begin_blas(bool keeps_single) {
+bool Provider::begin(bool keeps_single) {
   bool limited = memory_is_limited();
-  if (limited && !has_call_room(Library::scipy, running == 0)) return false;
+  if (limited && !has_call_room(library, running == 0)) return false;
   take_turns = limited && !has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count()));
   if (!keeps_single) return true;
   if (!set_threads) {
-    call_limit(Py_True);
+    call_limit(limit, Py_True);
     return true;
   }
   if (running++ > 0) return true;  // another Python thread has a product under way
@@ -97,14 +41,14 @@ bool begin_blas(bool keeps_single) {
   return true;
 }
 
-void end_blas(bool keeps_single) {
+void Provider::end(bool keeps_single) {
   if (!keeps_single) return;
-  if (!set_threads) return call_limit(Py_False);
+  if (!set_threads) return call_limit(limit, Py_False);
   if (--running == 0 && threads_before != 1) set_threads(threads_before);
 }
 
-void Blas::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std::int64_t c_row, std::int64_t m,
-                    std::int64_t n, std::int64_t k) const noexcept {
+void Provider::multiply(Sum sum, const Matrix& a, const Matrix& b, std::byte* c, std::int64_t c_row, std::int64_t m,
+                        std::int64_t n, std::int64_t k) const noexcept {
   static constexpr float ones_f32[2] = {1, 0}, zeros_f32[2] = {0, 0};
   static constexpr double ones_f64[2] = {1, 0}, zeros_f64[2] = {0, 0};
   bool wide = sum == Sum::f64 || sum == Sum::c128;

@@ -1,6 +1,4 @@
-// native/ops/linear_algebra_lapack.cpp: 7.2.17.3 to 7.2.17.10: loads LAPACK, and brings matrices there and back.
-//
-// The routines are SciPy's, as it hands them to Cython.
+// native/ops/linear_algebra_lapack.cpp: 7.2.17.3 to 7.2.17.10: brings matrices to LAPACK and back.
 #include "ops/linear_algebra_lapack.h"
 
 #include <algorithm>
@@ -11,35 +9,10 @@
 #include "core/room.h"
 #include "core/rules.h"
 #include "loops/copies.h"
-#include "ops/linear_algebra_blas.h"
 
 namespace suanzi {
 
-void* lapack_routines[lapack_count][4] = {};
-
 namespace {
-
-bool is_loaded = false, was_asked = false;
-
-// A capsule's name is the signature; one that has other integers is not ours.
-void* routine_in(nb::handle capsule) {
-  const char* name = PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
-  if (!name || std::strncmp(name, "void (", 6) != 0 || !std::strstr(name, "int *") || std::strstr(name, "long"))
-    return nullptr;
-  return PyCapsule_GetPointer(capsule.ptr(), name);
-}
-
-void load() {
-  nb::object found = nb::module_::import_("suanzi.libraries.lapack").attr("load")();
-  if (found.is_none() || was_asked) return;
-  bool all = true;
-  for (std::size_t i = 0; i < lapack_count; ++i)
-    for (std::size_t type = 0; type < 4; ++type) {
-      lapack_routines[i][type] = routine_in(found[i][type]);
-      all &= lapack_routines[i][type] != nullptr;
-    }
-  is_loaded = all;
-}
 
 bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
   const Tensor& t = *x.tensor;
@@ -69,17 +42,8 @@ bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
 }  // namespace
 
 bool prepare_lapack() {
-  if (!was_asked) {
-    try {
-      load();
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_MemoryError) || (error.matches(PyExc_ImportError) && memory_is_limited()))
-        return false;                                         // this time
-      error.discard_as_unraisable("loading SciPy's LAPACK");  // Python says what is wrong
-    }
-    was_asked = true;
-  }
-  return is_loaded;
+  Provider* found = provider();
+  return found && found->has_lapack;
 }
 
 // ---- matrices -----------------------------------------------------------------------------------
@@ -156,9 +120,11 @@ bool run_batch(std::int64_t count, std::int64_t order, double operations,
   constexpr double call = 4000, worth_a_thread = 400000, worth_the_gil = 60000;  // operations, about 4 per ns
   bool limited = memory_is_limited();
   // Another thread may be in a call. Python looks closer.
-  if (limited && !has_call_room(Library::scipy, false)) return false;
-  bool keeps_single = order > single_order && order <= threaded_order && prepare_blas();
-  if (keeps_single && !begin_blas()) return false;
+  Provider& lapack = *provider();
+  if (limited && !has_call_room(lapack.library, false)) return false;
+  bool keeps_single = order > single_order && order <= threaded_order;
+  if (keeps_single && !lapack.begin()) return false;
+  if (order > threaded_order) lapack.use_threads();
   bool may_share = count > 1 && order <= threaded_order &&
                    (!limited || has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count())));
   auto grain_of = std::max<std::int64_t>(1, static_cast<std::int64_t>(worth_a_thread / (operations + call)));
@@ -171,7 +137,7 @@ bool run_batch(std::int64_t count, std::int64_t order, double operations,
   } else {
     run_without_gil(nullptr, 0, run);  // over memory of ours alone
   }
-  if (keeps_single) end_blas();
+  if (keeps_single) lapack.end();
   return true;
 }
 

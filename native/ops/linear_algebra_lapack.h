@@ -4,6 +4,7 @@
 // left to Python: it scales, computes again and explains, so that every refusal is written once.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <complex>
@@ -16,17 +17,13 @@
 #include "core/scratch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
 
 // ---- the routines -------------------------------------------------------------------------------
 
-enum class Lapack : std::uint8_t { getrf, getrs, getri, potrf, geqrf, orgqr, ormqr, trtrs, trcon, gesdd, geev, syevd };
-inline constexpr std::size_t lapack_count = 12;
-
-// Of float32, float64, complex64, complex128; all are there once prepare_lapack has said so.
-extern void* lapack_routines[lapack_count][4];
-// Loads SciPy's LAPACK, the first time, with the GIL; false if there is none, or no memory for it.
+// Loads LAPACK, the first time, with the GIL; false if there is none, or no memory for it.
 bool prepare_lapack();
 
 template <class T>
@@ -46,7 +43,8 @@ using Part = typename PartOf<T>::type;
 template <class T, class... Arguments>
 void call_lapack(Lapack routine, Arguments*... arguments) {
   constexpr std::size_t type = (is_complex<T> ? 2 : 0) + (sizeof(Part<T>) == 8);
-  reinterpret_cast<void (*)(Arguments*...)>(lapack_routines[static_cast<std::size_t>(routine)][type])(arguments...);
+  void* function = loaded_provider().lapack[static_cast<std::size_t>(routine)][type];
+  reinterpret_cast<void (*)(Arguments*...)>(function)(arguments...);
 }
 
 // Calls body(T{}) with the type that a dtype is computed in.
@@ -130,6 +128,12 @@ void conjugate(T* x, std::int64_t count) {
 // LAPACK's threads are BLAS's own. Matrices up to the first size never use them; from there to the second they cost
 // more than they save, and BLAS is kept on one; larger ones use them.
 inline constexpr std::int64_t single_order = 32, threaded_order = 256;
+
+// The order by which to run equations: OpenBLAS up to 0.3.30 solves several right-hand sides on threads, however small
+// all is, and those of 4 by 4 took milliseconds.
+inline std::int64_t order_of_equations(std::int64_t order, std::int64_t sides) {
+  return sides > 1 ? std::max(order, single_order + 1) : order;
+}
 
 // Runs `some` over the matrices of a batch, each of about so many operations; `order` is the larger of its sizes. False
 // where there is no memory for the calls: then nothing was run.

@@ -113,13 +113,13 @@ bool run_lstsq(const Equations& equations, const Matrices& a, const Matrices& b,
   };
   if (!once && !for_each_matrix(a.count, one.order(), one.operations(), one.workspace(), factorise)) return false;
   double operations = 4.0 * static_cast<double>(each * b.columns) + (once ? one.operations() : 0);
-  return for_each_matrix(
-      equations.count(), one.order(), operations, one.workspace(), [&](std::int64_t i, std::byte* memory) {
-        if (once && !factorise(i, memory)) return false;
-        std::int64_t matrix, side;
-        equations.at(i, matrix, side);
-        return one.solve(factors + matrix * each, tau + matrix * k, sides + side * side_size, x + i * size, memory);
-      });
+  std::int64_t order = order_of_equations(one.order(), b.columns);
+  return for_each_matrix(equations.count(), order, operations, one.workspace(), [&](std::int64_t i, std::byte* memory) {
+    if (once && !factorise(i, memory)) return false;
+    std::int64_t matrix, side;
+    equations.at(i, matrix, side);
+    return one.solve(factors + matrix * each, tau + matrix * k, sides + side * side_size, x + i * size, memory);
+  });
 }
 
 // Null where it is left to Python.

@@ -10,8 +10,8 @@
 #include "core/status.h"
 #include "core/without_gil.h"
 #include "loops/conversions.h"
-#include "ops/linear_algebra_blas.h"
 #include "ops/linear_algebra_matmul_ways.h"
+#include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
 
@@ -111,7 +111,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
     read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), transposed, p);
     if (size > 0) fold(p);
   }
-  p.by_blas = size > 0 && p.wants_blas() && prepare_blas();
+  Provider* blas = size > 0 && p.wants_blas() ? provider() : nullptr;
   if (!alive()) return nullptr;
   Scratch bias_memory;
   if (!read_bias(bias ? c.ptr() : nullptr, p, bias_memory)) return PyErr_NoMemory();
@@ -122,14 +122,15 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   Kept keep_a(*tensor_of(a.ptr())), keep_b(*tensor_of(b.ptr()));
   bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
   bool keeps_single = p.work() > single_work;
-  p.by_blas = p.by_blas && begin_blas(keeps_single);  // without it our own kernels are slower, but there
+  // Without it our own kernels are slower, but there.
+  if (blas && blas->has_blas && blas->begin(keeps_single)) p.blas = blas;
   bool good;
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
     good = run_product(p);
     if (state) PyEval_RestoreThread(state);
   }
-  if (p.by_blas) end_blas(keeps_single);
+  if (p.blas) blas->end(keeps_single);
   if (!good) {
     Py_DECREF(made);
     return PyErr_NoMemory();

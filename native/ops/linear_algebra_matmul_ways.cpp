@@ -12,7 +12,7 @@
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
-#include "ops/linear_algebra_blas.h"
+#include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
 
@@ -106,13 +106,13 @@ class Multiplication {
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
     Scratch left, right;
-    if ((!same_bits(p.a.dtype, p.way.operand) || (p.by_blas && !suits_blas(a, p.m, p.k))) &&
+    if ((!same_bits(p.a.dtype, p.way.operand) || (p.blas && !suits_blas(a, p.m, p.k))) &&
         !make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left))
       return fail();
-    if ((!same_bits(p.b.dtype, p.way.operand) || (p.by_blas && !suits_blas(b, p.k, p.n))) &&
+    if ((!same_bits(p.b.dtype, p.way.operand) || (p.blas && !suits_blas(b, p.k, p.n))) &&
         !make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
-    bool blas_now = p.by_blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    bool blas_now = p.blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
     Parts parts = parts_of(blas_now);
     std::int64_t rows = parts.rows, columns = parts.columns;
     std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
@@ -129,7 +129,7 @@ class Multiplication {
       if (p.k == 0)
         for (std::int64_t r = 0; r < m; ++r)
           std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
-      else if (blas_now) blas().multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
+      else if (blas_now) p.blas->multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
       else (p.way.own ? p.way.own : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
       const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;

@@ -13,6 +13,8 @@
 
 namespace suanzi {
 
+struct Provider;
+
 // Whether elements of two dtypes are the same bits, as integers that wrap are.
 inline bool same_bits(Dtype a, Dtype b) {
   return a == b || (facts(a).is_integer() && facts(b).is_integer() && facts(a).bits == facts(b).bits);
@@ -45,7 +47,7 @@ struct Product {
   const std::byte* bias = nullptr;  // n elements in the dtype of sums, dense
   std::byte* out;
   Dtype result;
-  bool by_blas = false;  // which must be ready, then
+  const Provider* blas = nullptr;  // what multiplies, if not we
   // The dims of the output.
   int ndim = 0;
   std::int64_t dims[max_ndim];

@@ -68,7 +68,9 @@ Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
     x[i] = T(static_cast<R>(static_cast<std::int32_t>(state)) * static_cast<R>(1.0 / (1 << 30)));  // of variance 4/3
   }
   char adjoint = 'C';
-  call_lapack<T>(Lapack::getrs, &adjoint, &n, &sides, lu, &n, swaps, x, &n, &info);
+  int together = n <= single_order ? 1 : sides;
+  for (int side = 0; side < sides; side += together)
+    call_lapack<T>(Lapack::getrs, &adjoint, &n, &together, lu, &n, swaps, x + side * n, &n, &info);
   R largest = 0;
   for (int side = 0; side < sides; ++side) {
     R sum = 0;
@@ -167,22 +169,22 @@ bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations,
   std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
   if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor)) return false;
   double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
-  return for_each_matrix(equations.count(), std::max(a.rows, b.columns), operations, bytes,
-                         [&](std::int64_t i, std::byte* work) {
-                           if (once && !factor(i, work)) return false;
-                           std::int64_t matrix, side;
-                           equations.at(i, matrix, side);
-                           T* y = x + i * each;
-                           if (sides != x) std::copy_n(sides + side * each, each, y);
-                           // The adjoint is the conjugate of the transpose, which is what was factorised.
-                           if (adjoint) conjugate(y, each);
-                           char trans = adjoint ? 'N' : 'T';
-                           int order = n, count = width, info = 0;
-                           call_lapack<T>(Lapack::getrs, &trans, &order, &count, factors + matrix * square, &order,
-                                          swaps + matrix * n, y, &order, &info);
-                           if (adjoint) conjugate(y, each);
-                           return all_finite(y, each);
-                         });
+  std::int64_t order = order_of_equations(std::max(a.rows, b.columns), b.columns);
+  return for_each_matrix(equations.count(), order, operations, bytes, [&](std::int64_t i, std::byte* work) {
+    if (once && !factor(i, work)) return false;
+    std::int64_t matrix, side;
+    equations.at(i, matrix, side);
+    T* y = x + i * each;
+    if (sides != x) std::copy_n(sides + side * each, each, y);
+    // The adjoint is the conjugate of the transpose, which is what was factorised.
+    if (adjoint) conjugate(y, each);
+    char trans = adjoint ? 'N' : 'T';
+    int rows = n, count = width, info = 0;
+    call_lapack<T>(Lapack::getrs, &trans, &rows, &count, factors + matrix * square, &rows, swaps + matrix * n, y, &rows,
+                   &info);
+    if (adjoint) conjugate(y, each);
+    return all_finite(y, each);
+  });
 }
 
 // Null where it is left to Python.

@@ -1,6 +1,6 @@
 # What nanobind's stub generator cannot know: python -m nanobind.stubgen -p native/python/stub.pat
 suanzi._core.__prefix__:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from suanzi.tensors.tensor import Tensor

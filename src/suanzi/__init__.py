@@ -57,7 +57,9 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.layout import Layout, LayoutType
+from suanzi.libraries.config import show_config
 from suanzi.libraries.fft import FFTNormMode
+from suanzi.libraries.providers import get_provider, set_provider
 
 # Written by tools/write_names.py, as is __all__.
 from suanzi.ops import (
@@ -284,21 +286,22 @@ __all__ = [
     "fft_c2r_backward", "fft_r2c", "fft_r2c_backward", "finfo", "flatten", "flip", "float8_e4m3fn",
     "float8_e5m2", "float16", "float32", "float64", "floor", "floordiv", "from_dlpack",
     "from_pydata_sparse", "from_scipy", "full", "gather", "get_num_threads", "get_printoptions",
-    "get_promotion", "greater", "greater_equal", "iinfo", "imag", "int4", "int8", "int16", "int32",
-    "int64", "interpolate", "inverse", "is_contiguous", "is_finite", "is_inf", "is_nan", "isdtype",
-    "laws", "less", "less_equal", "linear", "linear_bwd_in", "linear_bwd_weight", "linspace",
-    "load", "log", "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "loglp", "lstsq", "lu", "masked_select", "matmul", "max", "meshgrid", "min",
-    "mod", "mul", "muladd", "multinomial", "nonzero", "norm", "not_equal", "openvino_rules", "pad",
-    "pow", "printoptions", "promote_types", "promotion", "qr", "quantize", "rand_bernoulli",
-    "rand_normal", "rand_uniform", "randperm", "range", "rank", "real", "reciprocal", "reduce",
-    "reduce_bwd", "register_device", "register_rules", "reshape", "result_type", "reverse", "rint",
-    "roll", "round", "rsqrt", "rsqrtn", "rule_set", "rule_sets", "save", "scatter",
-    "set_num_threads", "set_printoptions", "set_promotion", "shape", "sign", "sin", "sinh", "size",
-    "slice", "slice_backward", "solve", "split", "sqrt", "square", "squeeze", "stack", "sub", "svd",
-    "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace", "trace_backward",
-    "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
-    "unstack", "where", "wrap_tensor", "zeros",
+    "get_promotion", "get_provider", "greater", "greater_equal", "iinfo", "imag", "int4", "int8",
+    "int16", "int32", "int64", "interpolate", "inverse", "is_contiguous", "is_finite", "is_inf",
+    "is_nan", "isdtype", "laws", "less", "less_equal", "linear", "linear_bwd_in",
+    "linear_bwd_weight", "linspace", "load", "log", "log1p", "log2", "log10", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "loglp", "lstsq", "lu", "masked_select", "matmul",
+    "max", "meshgrid", "min", "mod", "mul", "muladd", "multinomial", "nonzero", "norm", "not_equal",
+    "openvino_rules", "pad", "pow", "printoptions", "promote_types", "promotion", "qr", "quantize",
+    "rand_bernoulli", "rand_normal", "rand_uniform", "randperm", "range", "rank", "real",
+    "reciprocal", "reduce", "reduce_bwd", "register_device", "register_rules", "reshape",
+    "result_type", "reverse", "rint", "roll", "round", "rsqrt", "rsqrtn", "rule_set", "rule_sets",
+    "save", "scatter", "set_num_threads", "set_printoptions", "set_promotion", "set_provider",
+    "shape", "show_config", "sign", "sin", "sinh", "size", "slice", "slice_backward", "solve",
+    "split", "sqrt", "square", "squeeze", "stack", "sub", "svd", "table", "tan", "tanh", "tensor",
+    "tile", "to_sparse", "topk", "trace", "trace_backward", "transpose", "true_divide", "trunc",
+    "uint1", "uint4", "uint8", "uint16", "uint32", "uint64", "unstack", "where", "wrap_tensor",
+    "zeros",
 ]  # fmt: skip
 
 keep_former_names()

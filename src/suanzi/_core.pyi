@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suanzi.tensors.tensor import Tensor
@@ -511,6 +511,22 @@ def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float
 def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor:
     """
     The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is transposed.
+    """
+
+def provider() -> str | None:
+    """
+    The name of what BLAS and LAPACK come from; None before they are loaded.
+    """
+
+def use_provider_again(name: str) -> bool:
+    """Whether a provider was loaded before; then it is in use."""
+
+def use_capsules(name: str, blas: Mapping[str, object], lapack: Mapping[str, object], limit: Callable[[bool], None] | None, addresses: tuple[int, int] | None) -> None:
+    """Takes BLAS and LAPACK from capsules by name."""
+
+def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str) -> None:
+    """
+    Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix.
     """
 
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:

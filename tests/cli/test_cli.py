@@ -29,6 +29,15 @@ def data(capsys: pytest.CaptureFixture[str], *arguments: str) -> object:
     return json.loads(out)
 
 
+def test_config(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "config")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].startswith("suanzi ")
+    found = data(capsys, "config")
+    assert isinstance(found, dict)
+    assert found["blas"]["provider"] in out
+
+
 def test_promote(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "promote", "i32", "bf16")
     assert (status, err) == (0, "")

@@ -92,7 +92,7 @@ def test_the_number_of_threads_changes_nothing(shapes: Any, dt: sz.DType) -> Non
 def test_blas_keeps_its_threads() -> None:
     x = sz.tensor(np.ones((100, 100)))
     assert (x @ x).numpy()[0, 0] == 100
-    libraries = blas._libraries()
+    libraries = blas.libraries()
     if not libraries:
         pytest.skip("it is not known which BLAS SciPy has")
     before = [one.num_threads for one in libraries]
@@ -115,7 +115,7 @@ def test_the_threads_of_blas_change_nothing() -> None:
     """With two, OpenBLAS adds up a product of these sizes in another order."""
     x, y = (sample(shape, sz.float32, i) for i, shape in enumerate([(333, 1001), (1001, 517)]))
     assert (x @ y).shape == (333, 517)  # loads it
-    libraries = blas._libraries()
+    libraries = blas.libraries()
     if not libraries:
         pytest.skip("it is not known which BLAS SciPy has")
     before, found = [one.num_threads for one in libraries], []

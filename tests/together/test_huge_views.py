@@ -155,13 +155,13 @@ def test_elements_that_change_meanwhile(dtype: Any) -> None:
 
 DESTROYED = """
 import suanzi as sz
-from suanzi.libraries import blas
+from suanzi.libraries import providers
 a, b = sz.tensor([[1.0] * 64] * 64), sz.tensor([[1.0] * 64] * 64)
-load = blas.load
+load = providers.load
 def destroying():
     sz.destroy(a)
     return load()
-blas.load = destroying
+providers.load = destroying
 try:
     sz.matmul(a, b)
 except sz.UninitializedObject:

@@ -17,6 +17,7 @@ from cyclopts import App, CycloptsError, Parameter
 import suanzi as sz
 from suanzi._text import columns, printable
 from suanzi.cli import check as cli_check
+from suanzi.cli import config as cli_config
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, mend, print_no_more
@@ -394,6 +395,7 @@ app.command(cli_check.check)
 app.command(cli_check.merge)
 app.command(cli_check.compare)
 app.command(cli_check.header)
+app.command(cli_config.config)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

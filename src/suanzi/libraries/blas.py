@@ -1,44 +1,26 @@
-"""7.2.17.1, .2, .12, .13: SciPy's BLAS: its matrix products, and how it is kept on one thread.
-
-SciPy documents the functions of `scipy.linalg.cython_blas` as capsules for other compiled code.
-"""
+"""7.2.17.1, .2, .12, .13: which library SciPy's BLAS is, and how it is kept on one thread."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suanzi.libraries import room
 
-Limit = Callable[[bool], None]
+def libraries(file: str | None = None) -> list[Any]:
+    """Return what controls SciPy's BLAS, or the one of a file.
 
-
-def load() -> tuple[tuple[Any, ...], Limit | None, tuple[int, int] | None] | None:
-    """Return gemm for float32, float64, complex64 and complex128, and what limits their threads.
-
-    That is a function of Python's, and, where they are known, the addresses of BLAS's own functions
-    that get and set the number. None: there is no gemm, and the core multiplies by itself.
+    Nothing where it is not known which one SciPy's is.
     """
-    try:
-        cython_blas = room.load("scipy.linalg.cython_blas")
-        functions = cython_blas.__pyx_capi__
-        gemm = tuple(functions[name] for name in ("sgemm", "dgemm", "cgemm", "zgemm"))
-    except (ImportError, AttributeError, KeyError):
-        return None
-    libraries = _libraries()
-    limit = OneThread(libraries) if libraries else None
-    return gemm, limit, addresses(libraries)
-
-
-def _libraries() -> list[Any]:
-    """Return what controls SciPy's BLAS; nothing where it is not known which one it is."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return []
     found = [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
+    if file is not None:
+        return [one for one in found if os.path.samefile(one.filepath, file)]
     # A wheel of SciPy brings its own BLAS; NumPy's is another, and none of our business.
     return [one for one in found if _is_of_scipy(str(one.filepath))] or found
 
@@ -48,19 +30,19 @@ def _is_of_scipy(path: str) -> bool:
     return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
 
 
-def addresses(libraries: Sequence[Any]) -> tuple[int, int] | None:
+def addresses(found: Sequence[Any]) -> tuple[int, int] | None:
     """Return where OpenBLAS gets and sets its number of threads, so that a call costs nothing.
 
     Builds for NumPy and SciPy put a prefix or a suffix to its names.
     """
-    if len(libraries) != 1 or libraries[0].internal_api != "openblas":
+    if len(found) != 1 or found[0].internal_api != "openblas":
         return None
     for prefix in ("", "scipy_"):
         for suffix in ("", "64_", "_64"):
             names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
-            if all(hasattr(libraries[0].dynlib, name) for name in names):
-                found = (getattr(libraries[0].dynlib, name) for name in names)
-                get, set_ = (ctypes.cast(one, ctypes.c_void_p).value or 0 for one in found)
+            if all(hasattr(found[0].dynlib, name) for name in names):
+                functions = (getattr(found[0].dynlib, name) for name in names)
+                get, set_ = (ctypes.cast(one, ctypes.c_void_p).value or 0 for one in functions)
                 return get, set_
     return None
 

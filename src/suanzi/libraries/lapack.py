@@ -1,9 +1,10 @@
 """7.2.17.3 to .11: to LAPACK and back, for the matrices in the last two axes of a tensor.
 
 The core calls LAPACK itself, for matrices that have a plain answer. What it leaves is computed
-again here, matrix by matrix: what must be scaled, refused, or explained. LAPACK comes from SciPy.
-It wants columns that lie one behind the other and overwrites what it gets, so that every operand is
-copied once, to that order and to the dtype it computes in.
+again here, matrix by matrix: what must be scaled, refused, or explained. The LAPACK of this file is
+SciPy's, whichever the core's own comes from. It wants columns that lie one behind the other and
+overwrites what it gets, so that every operand is copied once, to that order and to the dtype it
+computes in.
 
 Numbers must be finite, and so are the results, before they are rounded to a narrow dtype.
 """
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
 
 _LETTERS = {float32: "s", float64: "d", complex64: "c", complex128: "z"}
 _COMPLEX_NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
-_NATIVE = (
-    *("getrf", "getrs", "getri", "potrf", "geqrf", "orgqr"),
-    *("ormqr", "trtrs", "trcon", "gesdd", "geev", "syevd"),
-)
-"""The routines that loops of the core call, in their order."""
 MANY_AXES = 32
 """Of matrices: more, and NumPy's generalised functions may have no room for axes of their own."""
 BLOCK = 64
@@ -214,19 +210,6 @@ def _routine(name: str, dt: DType) -> Callable[..., Any]:
         name = _COMPLEX_NAMES.get(name, name)
     found: Callable[..., Any] = getattr(lapack, _LETTERS[dt] + name)
     return found
-
-
-def load() -> tuple[tuple[object, ...], ...]:
-    """Return routines of LAPACK, each for four dtypes, as SciPy hands them to compiled code."""
-    functions = room.load("scipy.linalg.cython_lapack").__pyx_capi__
-
-    def named(name: str, dt: DType) -> str:
-        return _COMPLEX_NAMES.get(name, name) if dt.kind == "complex" else name
-
-    return tuple(
-        tuple(functions[letter + named(name, dt)] for dt, letter in _LETTERS.items())
-        for name in _NATIVE
-    )
 
 
 def call(op: Operator, name: str, dt: DType, *args: Any, **kwargs: Any) -> tuple[Any, ...]:

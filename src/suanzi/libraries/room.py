@@ -31,15 +31,27 @@ def load(name: str) -> Any:
     >>> load("scipy.linalg").__name__
     'scipy.linalg'
     """
-    if name in sys.modules or not _core.memory_is_limited():
+    if name in sys.modules:
         return import_module(name)
+    with kept(name):
+        return import_module(name)
+
+
+@contextmanager
+def kept(name: str) -> Iterator[None]:
+    """Load a BLAS inside of this: with one thread where there is no memory for more."""
+    if not _core.memory_is_limited():
+        yield
+        return
     each = _core.blas_buffer() + _stack()
     with _loading:
         if _core.has_room(_CODE + (_cores() + 1) * each):
-            return import_module(name)
+            yield
+            return
         if _core.has_room(_CODE + 2 * each):
             with _one_thread():
-                return import_module(name)
+                yield
+            return
     raise AllocFailed(
         f"there is no memory to load {name}, which brings a BLAS. Import it before the limit is "
         "set, or raise the limit (ulimit -v)."

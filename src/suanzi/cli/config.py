@@ -1,0 +1,25 @@
+"""``suanzi config``: what computes here, and where it is."""
+
+from __future__ import annotations
+
+import json as _json
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from suanzi.libraries import config as _config
+
+
+def config(
+    *, json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False
+) -> int:
+    """Say what computes here: processor, level, threads, BLAS, LAPACK, FFT and their files.
+
+    ```
+    suanzi config
+    SUANZI_PROVIDER=openblas suanzi config --json
+    ```
+    """
+    found = _config.config()
+    print(_json.dumps(found, indent=2) if json else _config.text(found))
+    return 0

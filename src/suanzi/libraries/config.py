@@ -1,0 +1,147 @@
+"""What computes here: the processor, the level, threads, and the libraries with their files."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any, Literal, overload
+
+from suanzi import _core
+from suanzi._text import columns
+from suanzi.status import InvalidArgument
+
+Config = dict[str, dict[str, Any]]
+
+
+@overload
+def show_config(mode: Literal["text"] = "text") -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> Config: ...
+def show_config(mode: str = "text") -> Config | None:
+    """Print what computes here, and where it is; with mode="dicts", return it as data.
+
+    It loads the provider of BLAS and LAPACK.
+
+    >>> import suanzi as sz
+    >>> found = sz.show_config("dicts")
+    >>> list(found)
+    ['suanzi', 'python', 'processor', 'blas', 'lapack', 'fft', 'providers']
+    >>> found["blas"]["provider"] == sz.get_provider()
+    True
+    """
+    if mode not in ("text", "dicts"):
+        raise InvalidArgument(f"mode is {mode!r}; use 'text' or 'dicts'.")
+    found = config()
+    if mode == "dicts":
+        return found
+    print(text(found))
+    return None
+
+
+def config() -> Config:
+    """Return what computes here."""
+    from importlib.metadata import version
+
+    library = _library()
+    return {
+        "suanzi": {"version": _core.VERSION, "file": _core.__file__},
+        "python": {
+            "version": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy")},
+        },
+        "processor": {
+            "name": processor(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count() or 1,
+            "level": _core.level(),
+            "levels": _core.levels(),
+            "threads": _core.get_num_threads(),
+        },
+        "blas": library,
+        "lapack": dict(library),
+        "fft": {"provider": "suanzi", "other lengths": f"SciPy {version('scipy')}"},
+        "providers": _providers(),
+    }
+
+
+def text(found: Config) -> str:
+    """Return what `config` found, line by line."""
+    python, machine, fft = found["python"], found["processor"], found["fft"]
+    lines = [
+        ("suanzi", f"{found['suanzi']['version']}, {found['suanzi']['file']}"),
+        ("Python", f"{python['version']}, NumPy {python['numpy']}, SciPy {python['scipy']}"),
+        ("processor", f"{machine['name']}, {machine['architecture']}, {machine['cores']} cores"),
+        ("level", f"{machine['level']} of {', '.join(machine['levels'])}"),
+        ("threads", str(machine["threads"])),
+        *((name.upper(), _described(found[name])) for name in ("blas", "lapack")),
+        ("FFT", f"{fft['provider']}; lengths with a prime factor above 13: {fft['other lengths']}"),
+        *((f"provider {name}", said) for name, said in found["providers"].items()),
+    ]
+    return columns(lines)
+
+
+def _described(library: dict[str, Any]) -> str:
+    if "file" not in library:
+        return f"{library['provider']}: of an unknown library"
+    return (
+        f"{library['provider']}: {library['library']} {library['version']}, "
+        f"{library['threads']} threads, {library['file']}"
+    )
+
+
+def _library() -> dict[str, Any]:
+    """Return what is known of the library that the provider in use brings."""
+    from suanzi.libraries import blas, providers
+
+    if _core.provider() is None:
+        providers.load()
+    name = providers.get_provider()
+    known = providers.WITH_FILES.get(name)
+    found = blas.libraries(str(known.file()) if known else None)
+    if len(found) != 1:
+        return {"provider": name}
+    one = found[0]
+    return {
+        "provider": name,
+        "library": {"openblas": "OpenBLAS", "mkl": "MKL"}.get(one.internal_api, one.internal_api),
+        "version": str(one.version),
+        "threads": one.num_threads,
+        "file": str(one.filepath),
+    }
+
+
+def _providers() -> dict[str, str]:
+    from suanzi.libraries import providers
+
+    return {
+        name: "installed"
+        if providers.is_installed(name)
+        else f"not installed: pip install 'suanzi[{name}]'"
+        for name in providers.NAMES
+    }
+
+
+def processor() -> str:
+    """Return what this processor is called."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return " ".join(line.partition(":")[2].split())
+    except OSError:  # not on this system
+        pass
+    return _said_by_lscpu() or platform.processor() or platform.machine()
+
+
+def _said_by_lscpu() -> str | None:
+    """Return what ARM's number of a processor stands for, which the kernel does not know."""
+    import subprocess
+
+    try:
+        ran = subprocess.run(["lscpu"], capture_output=True, text=True, env={"LC_ALL": "C"})
+    except OSError:
+        return None
+    for line in ran.stdout.splitlines():
+        if line.startswith("Model name"):
+            return " ".join(line.partition(":")[2].split())
+    return None

@@ -1,0 +1,148 @@
+"""7.2.17: where BLAS and LAPACK come from, which is chosen by name.
+
+`scipy` is what SciPy brings, OpenBLAS as a rule, by the capsules that it documents for other
+compiled code. The others are packages of their own, whose shared library the core opens itself:
+nobody else uses it, and its threads are ours. They are found without importing anything, and loaded
+when the first operator needs them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from suanzi import _core
+from suanzi.status import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Provider:
+    """The facts of a package that has BLAS and LAPACK in one file, with integers of 32 bits.
+
+    Its extra has its name. Functions are called `prefix` + Fortran's name + `suffix`.
+    """
+
+    name: str
+    module: str
+    library: str
+    prefix: str
+    suffix: str
+    get_threads: str
+    set_threads: str
+
+    def file(self) -> Path | None:
+        """Return where its library is, or None where the package is not installed."""
+        from importlib.util import find_spec
+
+        found = find_spec(self.module)
+        if found is None or found.origin is None:
+            return None
+        return next(iter(sorted(Path(found.origin).parent.glob(self.library))), None)
+
+
+_WITH_FILES = (
+    Provider(
+        name="openblas",
+        module="scipy_openblas32",
+        library="lib/libscipy_openblas.*",
+        prefix="scipy_",
+        suffix="_",
+        get_threads="scipy_openblas_get_num_threads",
+        set_threads="scipy_openblas_set_num_threads",
+    ),
+)
+WITH_FILES = {one.name: one for one in _WITH_FILES}
+SCIPY = "scipy"
+NAMES = (SCIPY, *WITH_FILES)
+VARIABLE = "SUANZI_PROVIDER"
+
+
+def get_provider() -> str:
+    """Return the name of what BLAS and LAPACK come from, or will come from once they are needed.
+
+    >>> import suanzi as sz
+    >>> sz.get_provider() in ("scipy", "openblas")
+    True
+    """
+    return _core.provider() or _chosen
+
+
+def set_provider(name: str) -> None:
+    """Choose what BLAS and LAPACK come from, for all threads: `scipy`, or one that is installed.
+
+    What runs in other threads ends with what it began with. The environment variable
+    SUANZI_PROVIDER chooses when suanzi is imported.
+
+    >>> import suanzi as sz
+    >>> sz.set_provider("scipy")
+    >>> sz.set_provider("cublas")
+    Traceback (most recent call last):
+        ...
+    suanzi.status.InvalidArgument: there is no provider 'cublas' of BLAS and LAPACK; use one of \
+scipy, openblas.
+    """
+    global _chosen
+    check(name)
+    _load(name)
+    _chosen = name
+
+
+def check(name: object) -> None:
+    """Raise InvalidArgument unless there is a provider of that name, and it is installed."""
+    if name not in NAMES:
+        raise InvalidArgument(
+            f"there is no provider {name!r} of BLAS and LAPACK; use one of {', '.join(NAMES)}."
+        )
+    if not is_installed(str(name)):
+        raise InvalidArgument(
+            f"the provider {name} is not installed; pip install 'suanzi[{name}]', or use scipy."
+        )
+
+
+def is_installed(name: str) -> bool:
+    """Tell whether what a provider needs is there."""
+    return name == SCIPY or WITH_FILES[name].file() is not None
+
+
+def load() -> None:
+    """Load the provider that is chosen; the core calls this when it first needs one."""
+    _load(_chosen)
+
+
+def _load(name: str) -> None:
+    if _core.use_provider_again(name):
+        return
+    from suanzi.libraries import room
+
+    if name == SCIPY:
+        from suanzi.libraries import blas
+
+        products = room.load("scipy.linalg.cython_blas").__pyx_capi__
+        rest = room.load("scipy.linalg.cython_lapack").__pyx_capi__
+        libraries = blas.libraries()
+        limit = blas.OneThread(libraries) if libraries else None
+        if not _core.use_provider_again(name):  # another thread may have been faster
+            _core.use_capsules(name, products, rest, limit, blas.addresses(libraries))
+        return
+    one = WITH_FILES[name]
+    file = str(one.file())
+    try:
+        with room.kept(file):
+            _core.use_file(name, file, one.prefix, one.suffix, one.get_threads, one.set_threads)
+    except ImportError as error:
+        raise InvalidArgument(f"the provider {name} does not load: {error}.") from error
+
+
+def _from_environment() -> str:
+    wanted = os.environ.get(VARIABLE)
+    if not wanted:
+        return SCIPY
+    try:
+        check(wanted)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"the environment variable {VARIABLE}: {error}") from None
+    return wanted
+
+
+_chosen = _from_environment()
