@@ -175,8 +175,8 @@ struct Product {
   }
 };
 
-// The product of the pivots of one matrix, which is overwritten. It is brought to about 1 first: OpenBLAS does not
-// divide by subnormal pivots.
+// The product of the pivots of one matrix, which is overwritten. Where all of it is small it is brought to about 1, for
+// OpenBLAS does not divide by subnormal pivots; where it is near the end of the range, a little down.
 template <class T>
 Product<T> determinant_of(T* a, int n, int* swaps) {
   using R = Part<T>;
@@ -187,9 +187,10 @@ Product<T> determinant_of(T* a, int n, int* swaps) {
     if (one > largest) largest = one;
   }
   Product<T> made;
-  constexpr int far = std::numeric_limits<R>::max_exponent / 4;
-  int by = largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
-  if (std::abs(by) > far) {
+  constexpr int end = std::numeric_limits<R>::max_exponent, room = std::numeric_limits<R>::digits;
+  int size = largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+  int by = size < -end / 4 ? size : size > end - room ? room : 0;
+  if (by != 0) {
     for (std::int64_t i = 0; i < square; ++i) {
       if constexpr (is_complex<T>) a[i] = T(std::ldexp(a[i].real(), -by), std::ldexp(a[i].imag(), -by));
       else a[i] = std::ldexp(a[i], -by);

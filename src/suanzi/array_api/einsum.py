@@ -16,7 +16,14 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import NUMERIC, array_argument, computed_in, permuted, promoted
+from suanzi.array_api.along import (
+    NUMERIC,
+    array_argument,
+    computed_in,
+    in_bytes,
+    permuted,
+    promoted,
+)
 from suanzi.array_api.linear_algebra_functions import product
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
@@ -45,6 +52,9 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     inputs, output = _parsed(subscripts, arrays)
     dt = promoted("einsum", *(x.dtype for x in arrays))
     wide = computed_in(dt) if dt.exponent_bits and len(arrays) > 1 else dt
+    if dt.bits < 8:  # a whole byte wraps as int4 does, and more
+        arrays = [in_bytes(converted(x, dt)) for x in arrays]
+        wide = arrays[0].dtype
     sizes = _sizes(inputs, arrays)
     terms = [_diagonal(x, letters) for x, letters in zip(arrays, inputs, strict=True)]
     first = terms.pop(0)

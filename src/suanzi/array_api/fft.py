@@ -149,7 +149,7 @@ def fftfreq(
 
     >>> import suanzi.array_api as xp
     >>> xp.fft.fftfreq(4, d=0.5)
-    Tensor([ 0,  0.5, -1, -0.5], dtype=float32)
+    Tensor([   0,  0.5,   -1, -0.5], dtype=float32)
     """
     count = integer_argument("fftfreq", "n", n, 1)
     places = counting(count)

@@ -209,7 +209,7 @@ def slogdet(x: Tensor, /) -> slogdet_result:
 
     >>> import suanzi.array_api as xp
     >>> xp.linalg.slogdet(xp.asarray([[0.0, 1e-30], [1e-30, 0]]))
-    slogdet_result(sign=Tensor(-1, dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
+    slogdet_result(sign=Tensor(-1, dtype=float32), logabsdet=Tensor(-138.1551, dtype=float32))
     """
     x = _square("slogdet", x)
     if not x.size:
@@ -264,7 +264,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Return the Moore-Penrose pseudo-inverses.
 
     Singular values of at most `rtol` times the largest count as 0; without it, that is the larger
-    size of a matrix times the dtype's epsilon.
+    size of a matrix times the dtype's epsilon (for float8, float16's).
     """
     x = _matrices("pinv", x)
     *batch, rows, columns = x.shape

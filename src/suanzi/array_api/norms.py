@@ -11,7 +11,7 @@ from suanzi.array_api.along import Axes, axes_argument, computed, computed_in, r
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
 from suanzi.array_api.statistical_functions import sum as total
-from suanzi.dtypes import DType, complex128, float64, part
+from suanzi.dtypes import DType, complex128, float16, float64, part
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
@@ -87,7 +87,9 @@ def singular_values(function: str, x: Tensor) -> Tensor:
 def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> Any:
     """Return the relative tolerance for small singular values, a number or a tensor."""
     if rtol is None:
-        return max(shape[-2:]) * 2.0 ** -part(dt).mantissa_bits
+        # Times a size, the epsilon of float8 is 1 or so, and would leave no singular value.
+        bits = part(dt).mantissa_bits if dt.bits > 8 else float16.mantissa_bits
+        return max(shape[-2:]) * 2.0**-bits
     if isinstance(rtol, Tensor):
         return converted(rtol, part(computed_in(dt)))
     if isinstance(rtol, bool) or not isinstance(rtol, int | float):

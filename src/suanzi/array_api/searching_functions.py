@@ -2,7 +2,7 @@
 
 >>> import suanzi.array_api as xp
 >>> xp.nonzero(xp.asarray([0, 0]))
-(Tensor([], dtype=int64),)
+(Tensor([], shape=(0,), dtype=int64),)
 >>> xp.searchsorted(xp.asarray([1.0, 2.0, 2.0, 5.0]), xp.asarray([2.0, 9.0]), side="right")
 Tensor([3, 4], dtype=int64)
 """
