@@ -26,7 +26,7 @@ tensors
 sparse
 resolve quantized libraries
 ops
-sparse.forms subscripts saving safetensors
+sparse.forms subscripts saving safetensors npy
 suanzi _former_names _attributes
 interface array_api
 conformance.subjects.wire conformance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_ON_FIRST_USE = ("array_api", "conformance", "interface", "mindspore", "safetensors")
+_ON_FIRST_USE = ("array_api", "conformance", "interface", "mindspore", "npy", "safetensors")
 
 
 def find(name: str, known: list[str]) -> Any:

@@ -86,6 +86,29 @@ def test_cumulative_sums() -> None:
     assert sz.tensor(a).sum(dtype="f32").dtype is sz.float32
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int4", "uint8", "int64", "bfloat16", "float64"])
+def test_order(dtype: str) -> None:
+    x = sz.cast(sz.tensor(np.random.default_rng(0).integers(0, 5, (4, 7))), dtype)
+    a = np.array(sz.cast(x, sz.float64).numpy())
+    for axis in (0, 1, -1, np.int64(-2)):
+        assert x.argsort(axis).tolist() == np.argsort(a, axis, kind="stable").tolist()
+        for y, b in ((x.copy(), a), (x.copy().T, a.T), (x.copy()[::-1, ::2], a[::-1, ::2])):
+            due = np.sort(b, axis).tolist()
+            assert y.sort(axis) is None  # in place, as NumPy's
+            assert (y.dtype, sz.cast(y, sz.float64).tolist()) == (x.dtype, due)
+    assert x.argsort(None).tolist() == np.argsort(a, None, kind="stable").tolist()
+
+
+def test_reshape_infers_one_axis() -> None:
+    x = sz.zeros((2, 3), sz.int4)
+    assert sz.reshape(x, -1).shape == (6,)
+    assert sz.reshape(x[:0], -1).shape == (0,)
+    assert sz.reshape(x[0, 0], -1).shape == (1,)
+    for dims in ((-1,), (-1, 2), -2, True):  # what the standard's operator does not have
+        with pytest.raises(sz.InvalidArgument):
+            sz.reshape(x, dims)
+
+
 def test_shapes() -> None:
     a = np.arange(24).reshape(2, 1, 3, 4)
     x = sz.tensor(a)

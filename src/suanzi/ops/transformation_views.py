@@ -41,18 +41,24 @@ MAX_PARTS = 2**24
 
 
 @operator("7.2.3.2", fast=True)
-def reshape(input: TensorLike, dims: Sequence[int]) -> Tensor:
+def reshape(input: TensorLike, dims: Sequence[int] | int) -> Tensor:
     """Return the elements, in row-major order, in another shape.
 
-    It is a view if the layout of the input has one, else a copy in row-major order.
+    It is a view if the layout of the input has one, else a copy in row-major order. The standard
+    has no size that is found out; `dims` may be -1 alone, which is one axis of all elements, and
+    the method ``x.reshape(2, -1)`` takes one among others.
 
     >>> import suanzi as sz
+    >>> sz.reshape(sz.tensor([[1, 2], [3, 4]]), -1)
+    Tensor([1, 2, 3, 4], dtype=int64)
     >>> sz.reshape(sz.tensor([1, 2, 3, 4, 5, 6]), (2, 3))
     Tensor([[1, 2, 3],
             [4, 5, 6]], dtype=int64)
     """
     op = REGISTRY["reshape"]
     x = tensor_argument(op, "input", input)
+    if type(dims) is int and dims == -1:
+        dims = (x.size,)
     return _reshaped(op, "dims", x, shape_argument(op, "dims", dims))
 
 

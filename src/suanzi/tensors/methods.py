@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, part, uint64
+from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, part, uint8, uint64
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import call
 from suanzi.status import InvalidArgument, TypeMismatch
@@ -117,6 +117,32 @@ class Methods:
         if axis is None:
             return call("cumsum", wide.reshape(-1), 0)  # type: ignore[no-any-return]
         return call("cumsum", wide, _counted(axis, self.ndim))  # type: ignore[no-any-return]
+
+    def sort(self, axis: int = -1) -> None:
+        """Put the elements in rising order along an axis, in place; a NaN counts as the largest.
+
+        That is what NumPy's method does; :func:`suanzi.array_api.sort` makes a new tensor.
+
+        >>> import suanzi as sz
+        >>> x = sz.tensor([3, 1, 2], sz.int4)
+        >>> x.sort()
+        >>> x
+        Tensor([1, 2, 3], dtype=int4)
+        """
+        self[...] = _sorted(self, _counted(axis, self.ndim))[0]
+
+    def argsort(self, axis: int | None = -1) -> Tensor:
+        """Return the indices that sort along an axis; without one, of all elements in one row.
+
+        Equal elements keep their order.
+
+        >>> import suanzi as sz
+        >>> sz.tensor([3, 1, 2]).argsort()
+        Tensor([1, 2, 0], dtype=int64)
+        """
+        if axis is None:
+            return _sorted(self.reshape(-1), 0)[1]
+        return _sorted(self, _counted(axis, self.ndim))[1]
 
     # ---- elements ----------------------------------------------------------------------------
 
@@ -262,6 +288,13 @@ def _index(x: Any, operator: str, axis: int | None, keepdims: bool) -> Tensor:
         found: Tensor = call(operator, x.reshape(-1), 0)
         return found.reshape((1,) * x.ndim) if keepdims else found
     return call(operator, x, _counted(axis, x.ndim), keepdim=keepdims)  # type: ignore[no-any-return]
+
+
+def _sorted(x: Any, axis: Any) -> tuple[Tensor, Tensor]:
+    """Return the elements in rising order, and where they were; bool is sorted as 0 and 1."""
+    plain = converted(x, uint8) if x.dtype.kind == "bool" else x
+    values, places = call("argsort", plain, axis, False)
+    return converted(values, x.dtype), places
 
 
 def _deviating(dt: DType) -> DType:
