@@ -48,6 +48,7 @@ FILES = (
     "linear_algebra_products",
     "linear_algebra_decompositions",
     "promotion",
+    "array_api",
 )
 PEERS = ("numpy", "scipy", "torch")
 

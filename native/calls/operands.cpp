@@ -90,9 +90,22 @@ std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTab
   }
   if (table.checks_integers()) {
     long value = operand.dtype == Dtype::int64 ? PyLong_AsLong(object) : -1;
-    if (value < 0 || value > 127) return RuleTable::operand_count;
+    if (value < 0 || value > 1) return RuleTable::operand_count;  // which uint1 does not hold
   }
   return RuleTable::number_base + 1;
+}
+
+// Whether a dtype holds a Python int, which read_operand has put into 64 bits; a float does, rounded.
+bool holds(Dtype dtype, const Operand& number) {
+  const DtypeInfo& info = facts(dtype);
+  if (!info.is_integer()) return info.is_inexact();
+  std::int64_t value;
+  std::memcpy(&value, number.number, sizeof value);
+  bool beyond = number.dtype == Dtype::uint64 && value < 0;  // of 63 bits
+  int bits = info.kind == Kind::Int ? info.bits - 1 : info.bits;
+  if (beyond) return bits == 64;
+  if (info.kind == Kind::UInt && value < 0) return false;
+  return bits >= 63 || (value >> bits) == (value < 0 ? -1 : 0);
 }
 
 // ---- shapes -----------------------------------------------------------------------------------

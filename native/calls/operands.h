@@ -33,6 +33,9 @@ bool broadcast_move(const Tensor& target, const Operand& source, Move& move);
 // The row of an operand in the rule table, or operand_count if its value has a say.
 std::size_t operand_code(PyObject* object, const Operand& operand, const RuleTable& table);
 
+// Whether a dtype holds a Python int, which read_operand has put into 64 bits; a float does, rounded.
+bool holds(Dtype dtype, const Operand& number);
+
 // Runs a loop over up to three operands, without the GIL if it is long.
 template <class F>
 void run_loop(std::int64_t size, const Operand* operands, int count, F&& body) {

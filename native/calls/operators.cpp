@@ -134,7 +134,14 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
   int first = op.form == Form::where, last = operand_count(op.form) - 1;
   std::size_t a = operand_code(args[first], operands[first], table);
   std::size_t b = first == last ? a : operand_code(args[last], operands[last], table);
-  if (a == RuleTable::operand_count || b == RuleTable::operand_count) return RuleTable::unknown;
+  if (a == RuleTable::operand_count || b == RuleTable::operand_count) {
+    // An int whose value has a say: it is as any other where the answer holds it.
+    const Operand& number = operands[a == RuleTable::operand_count ? first : last];
+    std::size_t beside = a == RuleTable::operand_count ? b : a;
+    if (op.form == Form::muladd || beside >= RuleTable::number_base) return RuleTable::unknown;
+    std::uint8_t cell = table.get(op.operator_class, beside, RuleTable::number_base + 1);
+    return cell < dtype_count && holds(static_cast<Dtype>(cell), number) ? cell : RuleTable::unknown;
+  }
   // The table knows pairs; of three, only equal ones.
   if (op.form == Form::muladd && (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
     return RuleTable::unknown;

@@ -15,8 +15,8 @@ PyObject* refuse = nullptr;             // raises for what the table refuses
 constexpr std::size_t no_code = RuleTable::operand_count;
 
 // The row of an operand in the rule table: a dtype, a tensor, a ZeroDim, or a Python number of exactly
-// that type; an int only if its value has no say.
-std::size_t operand_code(PyObject* x, const RuleTable& table) {
+// that type; an int whose value has a say, in an integer dtype, is `checked`.
+std::size_t operand_code(PyObject* x, const RuleTable& table, PyObject*& checked) {
   if (is_dtype(x)) return dtype_index(x);
   if (tensor_of(x)) {
     Operand operand;
@@ -25,11 +25,7 @@ std::size_t operand_code(PyObject* x, const RuleTable& table) {
   PyTypeObject* type = Py_TYPE(x);
   if (type == &PyBool_Type) return RuleTable::number_base;
   if (type == &PyLong_Type) {
-    if (table.checks_integers()) {
-      int overflow = 0;
-      long value = PyLong_AsLongAndOverflow(x, &overflow);
-      if (overflow || value < 0 || value > 127) return no_code;
-    }
+    if (table.checks_integers()) checked = x;
     return RuleTable::number_base + 1;
   }
   if (type == &PyFloat_Type) return RuleTable::number_base + 2;
@@ -70,8 +66,15 @@ PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   PyObject* op = given[1] ? given[1] : Py_None;
   std::size_t key = op != Py_None ? operator_class(op) : 0;
   if (!table || key >= RuleTable::class_count) return nullptr;
-  std::size_t a = operand_code(args[0], *table), b = operand_code(args[1], *table);
-  return a == no_code || b == no_code ? nullptr : recall(*table, keep.ptr(), op, key, a, b);
+  PyObject* checked = nullptr;
+  std::size_t a = operand_code(args[0], *table, checked), b = operand_code(args[1], *table, checked);
+  if (a == no_code || b == no_code) return nullptr;
+  if (checked) {
+    Operand number;
+    std::uint8_t cell = table->get(key, a, b);
+    if (cell >= dtype_count || !read_operand(checked, number) || !holds(static_cast<Dtype>(cell), number)) return nullptr;
+  }
+  return recall(*table, keep.ptr(), op, key, a, b);
 }
 
 }  // namespace

@@ -289,6 +289,8 @@ def arange(
                 f"{iinfo(dt).min} to {iinfo(dt).max}. Choose a wider dtype."
             )
     made = line(count, dt)
+    if dt.exponent_bits:
+        first, by = float(first), float(by)
     if count:
         _core.fill_sequence(made, 0, count, first, by if count > 1 else 0, 0, False)
     return made

@@ -91,7 +91,7 @@ class Answer:
 _GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
 _NEEDS_FLOAT = (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION)
 # Every integer dtype holds these, so that a number among them never overflows.
-_FITS_EVERYWHERE = range(128)
+_FITS_EVERYWHERE = range(2)
 
 
 def answer(
@@ -125,8 +125,8 @@ def _remember(result: Answer) -> None:
     for o in result.operands:
         if o.role is Role.NUMBER and rules.join is not None:
             return
-        known_int = o.kind == "int" and o.value is not None
-        if known_int and rules.overflow == "refuse" and o.value not in _FITS_EVERYWHERE:
+        has_a_say = o.kind == "int" and o.value is not None and rules.overflow == "refuse"
+        if has_a_say and o.value not in _FITS_EVERYWHERE and not _is_held(result.dtype, o.value):
             return
     if result.dtype is None and op.name == "reciprocal":  # which refuses more than its class
         return
@@ -136,6 +136,15 @@ def _remember(result: Answer) -> None:
             rules._remember_refusal(op.operator_class, x, y)
         else:
             rules._remember(op.operator_class, x, y, result.dtype)
+
+
+def _is_held(dt: DType | None, value: Any) -> bool:
+    """Tell whether the value of a Python int made no difference to an answer."""
+    from suanzi.promote.values import holds
+
+    if dt is None or dt.kind not in ("int", "uint"):
+        return dt is not None and dt.kind in ("float", "complex")
+    return holds(dt, int(value))
 
 
 class _Refused(Exception):

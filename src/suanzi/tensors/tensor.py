@@ -48,9 +48,6 @@ class Tensor(Methods):
     Tensor([1.5, 2.5], dtype=float16)
     """
 
-    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
-    __array_ufunc__ = None
-
     if TYPE_CHECKING:
         strides: tuple[int, ...]
         offset: int
@@ -111,7 +108,7 @@ class Tensor(Methods):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return :mod:`suanzi.array_api`, the namespace of the Python array API standard."""
-        namespace = importlib.import_module("suanzi.array_api")
+        namespace = importlib.import_module("suanzi.array_api")  # which lies above this
         if api_version not in (None, *namespace.declare.VERSIONS):
             raise InvalidArgument(
                 f"__array_namespace__: api_version is {shown(api_version)}; there are "
@@ -245,6 +242,16 @@ class Tensor(Methods):
                 raise ValueError(f"an array of {dtype} needs a copy of {self.dtype} elements")
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Do what a ufunc of NumPy asks, ``array + tensor`` among them."""
+        return _numpy_functions().apply_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, func: Any, types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Do what a function of NumPy asks, such as ``np.sum``."""
+        return _numpy_functions().apply_function(func, args, kwargs)
 
     def __dlpack__(
         self,
@@ -391,6 +398,10 @@ class Tensor(Methods):
         self, protocol: SupportsIndex, /
     ) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
         return from_parts, to_parts(self, index(protocol))
+
+
+def _numpy_functions() -> Any:
+    return importlib.import_module("suanzi.array_api.numpy_functions")
 
 
 TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
