@@ -293,6 +293,7 @@ def test_the_native_table_answers_without_the_engine(monkeypatch: pytest.MonkeyP
         ((sz.int32, sz.float16), {"rules": "numpy"}),
         ((sz.int32, 2.5), {"op": "add"}),
         ((3, sz.int8), {"op": "+", "rules": "numpy"}),
+        ((sz.int8, -128), {"op": "+", "rules": "numpy"}),
         ((sz.int8, sz.ZeroDim(sz.int64)), {"rules": "torch", "op": "=="}),
     ]
     expected = [sz.result_type(*operands, **kwargs) for operands, kwargs in questions]
@@ -303,7 +304,7 @@ def test_the_native_table_answers_without_the_engine(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(engine, "answer", fail)
     assert [sz.result_type(*operands, **kwargs) for operands, kwargs in questions] == expected
     assert sz.promote_types("i32", "f16") is sz.float16
-    for unknown in ((sz.int8, 300), (sz.int8, -1), (sz.int8, 2**70)):
+    for unknown in ((sz.int8, 300), (sz.int8, -129), (sz.int8, 2**70)):
         with pytest.raises(AssertionError):
             sz.result_type(*unknown, rules="numpy")
 
