@@ -27,6 +27,7 @@ SHARED = {
     "tests/ops/test_openvino.py": "its test",
     "native/ops/array_api_cumprod.cpp": "of the array API alone",
     "native/ops/array_api_matrix_values.cpp": "of the array API alone",
+    "native/ops/array_api_picking.cpp": "of the array API alone",
     "native/ops/array_api_searchsorted.cpp": "of the array API alone",
     "src/suanzi/conformance/cases/statuses.py": "made of every interface's statuses",
     "src/suanzi/conformance/cases/refusals.py": "conditions of any interface",

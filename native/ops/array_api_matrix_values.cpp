@@ -72,6 +72,86 @@ PyObject* hermitian_eigenvalues(const Tensor& mat, bool vectors) {
   return rounded_tuple(good, {{w, part_of(mat.dtype)}, {v, mat.dtype}});
 }
 
+// Calls geev for the eigenvalues alone. LAPACK would scale what is far from 1, and some builds do not scale back.
+template <class T>
+struct General {
+  using R = Part<T>;
+  using C = std::complex<R>;
+
+  int n, length = 0;
+  std::size_t bytes;
+
+  explicit General(int order) : n(order) {
+    T wanted{}, none{};
+    R part{};
+    if (call(&none, &none, &part, &wanted, -1, &part) == 0)
+      length = std::max(static_cast<int>(std::ceil(std::real(wanted) * (1 + 0x1p-20))), 3 * n);
+    bytes = sizeof(T) * static_cast<std::size_t>(length + n) + sizeof(R) * 3 * static_cast<std::size_t>(n);
+  }
+
+  int call(T* a, T* w, R* imaginary, T* work, int size, R* parts) const {
+    char no = 'N';
+    int info = 0, one = 1, order = n;
+    T none{};
+    if constexpr (is_complex<T>)
+      call_lapack<T>(Lapack::geev, &no, &no, &order, a, &order, w, &none, &one, &none, &one, work, &size, parts, &info);
+    else
+      call_lapack<T>(Lapack::geev, &no, &no, &order, a, &order, w, imaginary, &none, &one, &none, &one, work, &size,
+                     &info);
+    return info;
+  }
+
+  bool is_near_one(const T* a) const {
+    R largest = 0;
+    for (std::int64_t i = 0; i < std::int64_t{n} * n; ++i)
+      largest = std::max({largest, std::abs(std::real(a[i])), std::abs(std::imag(a[i]))});
+    R limit = std::ldexp(R{1}, std::numeric_limits<R>::max_exponent / 4 - 1);
+    return largest == 0 || (largest < limit && largest > 1 / limit);
+  }
+
+  bool run(T* a, C* values, std::byte* memory) const {
+    auto* work = reinterpret_cast<T*>(memory);
+    T* w = work + length;
+    auto* parts = reinterpret_cast<R*>(w + n);
+    if (!all_finite(a, std::int64_t{n} * n) || !is_near_one(a)) return false;
+    if (call(a, w, parts, work, length, parts) != 0) return false;
+    for (int i = 0; i < n; ++i) {
+      if constexpr (is_complex<T>) values[i] = w[i];
+      else values[i] = C(w[i], parts[i]);
+    }
+    return all_finite(values, n);
+  }
+};
+
+Dtype complex_of(Dtype dtype) {
+  if (facts(dtype).is_complex()) return dtype;
+  if (dtype == Dtype::float64) return Dtype::complex128;
+  return dtype == Dtype::float32 || dtype == Dtype::bfloat16 ? Dtype::complex64 : Dtype::complex32;
+}
+
+// Eigenvalues, in no order, and complex; null where it is left to Python.
+PyObject* eigenvalues(const Tensor& mat) {
+  Matrices x(mat);
+  if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
+  Scratch copy(x.computed, x.size());
+  PyObject* w = new_matrices(x, complex_of(x.computed), 1, x.rows, 1, false);
+  bool good = w && copy.data() && copy_by_columns(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
+                using T = decltype(zero);
+                General<T> general(static_cast<int>(x.rows));
+                std::int64_t n = x.rows, square = n * n;
+                auto* a = reinterpret_cast<T*>(copy.data());
+                auto* values = elements<std::complex<Part<T>>>(w);
+                double operations = 10.0 * static_cast<double>(square) * static_cast<double>(n);
+                return general.length > 0 &&
+                       for_each_matrix(x.count, n, operations, general.bytes, [&](std::int64_t i, std::byte* memory) {
+                         return general.run(a + i * square, values + i * n, memory);
+                       });
+              });
+  if (good) return rounded_to(w, complex_of(mat.dtype));
+  Py_XDECREF(w);
+  return nullptr;
+}
+
 // ---- singular values ----------------------------------------------------------------------------
 
 template <class T>
@@ -249,6 +329,10 @@ void init_matrix_values(nb::module_& m) {
       nb::sig("def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None"),
       "Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where "
       "there is something to complain about.");
+  m.def(
+      "eigenvalues", [](nb::handle mat) { return or_none(eigenvalues(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def eigenvalues(mat: Any) -> Tensor | None"),
+      "Eigenvalues of matrices, complex; None where there is something to scale or to complain about.");
   m.def(
       "singular_values", [](nb::handle mat) { return or_none(singular_values(matrices_argument(mat))); }, "mat"_a,
       nb::sig("def singular_values(mat: Any) -> Tensor | None"),

@@ -28,6 +28,17 @@ std::int64_t count_before(const T* row, std::int64_t n, T key) {
   return at - row;
 }
 
+// The same for a key that is no less than the one before, of which `from` elements came before: by steps that double.
+template <class T, bool right>
+std::int64_t count_onwards(const T* row, std::int64_t n, T key, std::int64_t from) {
+  std::int64_t low = from, step = 1;
+  while (low + step <= n && (right ? row[low + step - 1] <= key : row[low + step - 1] < key)) {
+    low += step;
+    step *= 2;
+  }
+  return low + count_before<T, right>(row + low, std::min(step - 1, n - low), key);
+}
+
 template <class T, bool right>
 void search(const T* row, std::int64_t n, const T* keys, std::int64_t count, std::int64_t* out) {
   std::int64_t numbers = n;  // which NaN follow
@@ -36,14 +47,20 @@ void search(const T* row, std::int64_t n, const T* keys, std::int64_t count, std
   std::int64_t cost = 1;
   for (std::int64_t i = n; i > 0; i /= 2) ++cost;
   parallel_for(count, std::max<std::int64_t>(grain / cost, 1), [&](std::int64_t begin, std::int64_t end) {
+    // Keys that rise, as a sorted row's do, go on from where the last one was found.
+    constexpr std::int64_t block = 64;
+    bool rises = false;
     for (std::int64_t i = begin; i < end; ++i) {
+      if ((i - begin) % block == 0) rises = std::is_sorted(keys + i, keys + std::min(i + block, end));
       if constexpr (std::is_floating_point_v<T>) {
         if (std::isnan(keys[i])) {
           out[i] = right ? n : numbers;
           continue;
         }
       }
-      out[i] = count_before<T, right>(row, numbers, keys[i]);
+      bool goes_on = rises && i > begin && keys[i - 1] <= keys[i];
+      out[i] = goes_on ? count_onwards<T, right>(row, numbers, keys[i], out[i - 1])
+                       : count_before<T, right>(row, numbers, keys[i]);
     }
   });
 }

@@ -421,6 +421,16 @@ def search_sorted(sorted: Any, keys: Any, right: bool) -> Tensor:
     How many elements of a dense, sorted row come before each of dense keys of its dtype, equal ones too if `right`.
     """
 
+def repeat_indices(counts: Any) -> Tensor:
+    """
+    Each index as often as its count says; counts are a dense row of int64, none of them negative.
+    """
+
+def order_complex(rows: Any, descending: bool) -> Tensor:
+    """
+    Where the elements of dense rows of complex numbers are, in order; equal ones keep theirs.
+    """
+
 def make_complex(real: Any, imag: Any) -> Tensor:
     """Complex numbers of two parts."""
 
@@ -573,6 +583,11 @@ def eig(mat: Any) -> tuple[Tensor, Tensor] | None:
 def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None:
     """
     Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where there is something to complain about.
+    """
+
+def eigenvalues(mat: Any) -> Tensor | None:
+    """
+    Eigenvalues of matrices, complex; None where there is something to scale or to complain about.
     """
 
 def singular_values(mat: Any) -> Tensor | None:

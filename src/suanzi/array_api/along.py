@@ -27,6 +27,7 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.dtypes import dtype as dtype_of
+from suanzi.layout import strides_of
 from suanzi.promote.questions import result_type
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
@@ -70,6 +71,8 @@ def array_argument(function: str, name: str, x: Any, kinds: frozenset[str] = ELE
 
 def axis_argument(function: str, axis: Any, ndim: int) -> int:
     """Return an axis counted from the first; a negative one counts from the end."""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return axis if axis >= 0 else axis + ndim
     try:
         if isinstance(axis, bool):
             raise TypeError
@@ -96,6 +99,8 @@ def axes_argument(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def integer_argument(function: str, name: str, x: Any, least: int | None = None) -> int:
     """Return an argument as a Python int."""
+    if type(x) is int and (least is None or x >= least):
+        return x
     try:
         if isinstance(x, bool):
             raise TypeError
@@ -203,6 +208,18 @@ def repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     missing = len(shape) - x.ndim
     strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
     return _core.view(x, x.offset, shape, [*(0,) * missing, *strides])
+
+
+def flat(x: Tensor) -> Tensor:
+    """Return the elements along one axis, row by row."""
+    if _core.is_row_major(x):
+        return _core.view(x, x.offset, (x.size,), (1,))
+    return x.reshape(-1)
+
+
+def shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a new tensor, which is in row-major order, in another shape."""
+    return _core.view(x, x.offset, shape, strides_of(shape))
 
 
 def dense(x: Tensor) -> Tensor:

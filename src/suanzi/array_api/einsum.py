@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
 
 from suanzi import _core
 from suanzi._hints import shown
@@ -27,7 +27,6 @@ from suanzi.array_api.along import (
 from suanzi.array_api.linear_algebra_functions import product
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -49,7 +48,11 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     if not operands:
         raise InvalidArgument("einsum: there is no operand; give a tensor for each term.")
     arrays = [array_argument("einsum", f"operand {i}", x, NUMERIC) for i, x in enumerate(operands)]
-    inputs, output = _parsed(subscripts, arrays)
+    if not isinstance(subscripts, str):
+        raise InvalidArgument(
+            f'einsum: subscripts is {shown(subscripts)}; it must be text such as "ij,jk->ik".'
+        )
+    inputs, output = _parsed(subscripts, tuple(x.ndim for x in arrays))
     dt = promoted("einsum", *(x.dtype for x in arrays))
     wide = computed_in(dt) if dt.exponent_bits and len(arrays) > 1 else dt
     if dt.bits < 8:  # a whole byte wraps as int4 does, and more
@@ -70,18 +73,15 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
 # ---- letters ------------------------------------------------------------------------------------
 
 
-def _parsed(subscripts: Any, arrays: Sequence[Tensor]) -> tuple[list[str], str]:
+@lru_cache
+def _parsed(subscripts: str, axes: tuple[int, ...]) -> tuple[list[str], str]:
     """Return the letters of each operand and of the result; axes of ``...`` get letters, too."""
-    if not isinstance(subscripts, str):
-        raise InvalidArgument(
-            f'einsum: subscripts is {shown(subscripts)}; it must be text such as "ij,jk->ik".'
-        )
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     inputs = left.split(",")
-    if len(inputs) != len(arrays):
+    if len(inputs) != len(axes):
         raise InvalidArgument(
             f"einsum: subscripts {subscripts!r} has {len(inputs)} terms, and there are "
-            f"{len(arrays)} operands."
+            f"{len(axes)} operands."
         )
     used = set(left + right) - set(".,")
     wrong = sorted(used - set(string.ascii_letters))
@@ -94,12 +94,12 @@ def _parsed(subscripts: Any, arrays: Sequence[Tensor]) -> tuple[list[str], str]:
     spare = list(map(chr, range(0x4E00, 0x4E00 + 64)))
     longest = 0
     found = []
-    for i, (term, x) in enumerate(zip(inputs, arrays, strict=True)):
+    for i, (term, ndim) in enumerate(zip(inputs, axes, strict=True)):
         named = len(term.replace("...", ""))
-        rest = x.ndim - named
+        rest = ndim - named
         if rest < 0 or (rest and "..." not in term):
             raise DimensionsMismatch(
-                f"einsum: term {term!r} names {named} axes, and operand {i} has {x.ndim}."
+                f"einsum: term {term!r} names {named} axes, and operand {i} has {ndim}."
             )
         longest = max(longest, rest)
         found.append(term.replace("...", "".join(spare[64 - rest :])))
@@ -127,12 +127,11 @@ def _sizes(inputs: Sequence[str], arrays: Sequence[Tensor]) -> dict[str, int]:
     for i, (letters, x) in enumerate(zip(inputs, arrays, strict=True)):
         for letter, n in zip(letters, x.shape, strict=True):
             known = found.get(letter, 1)
-            common = broadcast_shapes([(known,), (n,)])
-            if common is None:
+            if known != n and 1 not in (known, n):
                 raise DimensionsMismatch(
                     f"einsum: {letter!r} has size {known} before, and {n} in operand {i}."
                 )
-            found[letter] = common[0]
+            found[letter] = n if known == 1 else known
     return found
 
 
@@ -182,6 +181,8 @@ def _met(one: Term, other: Term, later: set[str], wide: DType, sizes: dict[str, 
         full = [sizes[letter] if letter in both else x.shape[i] for i, letter in enumerate(order)]
         strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
         x = _core.view(x, x.offset, full, strides)
+        if len(rows) == len(columns) == 1:
+            return x
         count = len(batch), len(batch) + len(rows)
         return x.reshape(
             (*full[: count[0]], math.prod(full[count[0] : count[1]]), math.prod(full[count[1] :]))

@@ -162,8 +162,8 @@ def eig(x: Tensor, /) -> eig_result:
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, in no order, and complex."""
     x = _square("eigvals", x)
-    found = _core.eig(x) if x.size else None
-    return (_by_operator("eig", x) if found is None else found)[0]
+    found = _core.eigenvalues(x) if x.size else None
+    return _by_operator("eig", x)[0] if found is None else found
 
 
 def eigh(x: Tensor, /) -> eigh_result:

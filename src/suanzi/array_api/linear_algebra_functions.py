@@ -20,6 +20,8 @@ from suanzi.array_api.along import (
     array_argument,
     axis_argument,
     axis_last,
+    computed,
+    computed_in,
     in_bytes,
     integer_argument,
     permuted,
@@ -27,6 +29,7 @@ from suanzi.array_api.along import (
 )
 from suanzi.array_api.declare import declare_symbol
 from suanzi.dtypes import DType
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
@@ -38,6 +41,8 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the product of matrices, of vectors, or of batches, which are broadcast."""
     x1, x2, dt = _factors("matmul", x1, x2)
+    if x1.ndim == x2.ndim == 2 and x1.shape[1] == x2.shape[0]:
+        return product(x1, x2, dt)
     for name, one in (("x1", x1), ("x2", x2)):
         if not one.ndim:
             raise DimensionsMismatch(f"matmul: {name} has no axes; multiply by a number with *.")
@@ -106,8 +111,9 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
             f"vecdot: axis is {last}; x1 has {x1.ndim} axes and x2 {x2.ndim}, and it must be one "
             "of both."
         )
-    ends = [axis_last(one, last % one.ndim) for one in (x1, x2)]
-    rows, columns = ends
+    if x1.ndim == x2.ndim == 1 and x1.shape == x2.shape:
+        return product(_core.conjugate(x1) if x1.dtype.kind == "complex" else x1, x2, dt)
+    rows, columns = (axis_last(one, last % one.ndim) for one in (x1, x2))
     if rows.shape[-1] != columns.shape[-1] or None is broadcast_shapes(
         [rows.shape[:-1], columns.shape[:-1]]
     ):
@@ -118,8 +124,12 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     rows = converted(rows, dt)
     if dt.kind == "complex":
         rows = _core.conjugate(rows)
-    if rows.ndim == columns.ndim == 1:
-        return product(rows, columns, dt)
+    across = rows.ndim > 1 and rows.strides[-1] != 1
+    if across and rows.size and columns.size and dt.bits >= 8:
+        # Not row by row: all products, then the sums down the columns, of narrow floats in float32.
+        wide = computed_in(dt) if dt.exponent_bits else dt
+        made = computed("mul", converted(rows, wide), converted(columns, wide))
+        return converted(_core.reduce(made, int(ReduceMode.SUM), (made.ndim - 1,), False), dt)
     made = product(rows.reshape((*rows.shape[:-1], 1, rows.shape[-1])), _column(columns), dt)
     return made.reshape(made.shape[:-2])
 

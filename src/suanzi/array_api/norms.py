@@ -13,9 +13,12 @@ from suanzi.array_api.statistical_functions import min as least
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, complex128, float16, float64, part
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
+
+_SUM, _MAX, _MIN = int(ReduceMode.SUM), int(ReduceMode.MAX), int(ReduceMode.MIN)
 
 
 def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any) -> Tensor:
@@ -36,12 +39,18 @@ def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any)
         return converted(total(nonzero, axis=axes, keepdims=keep), dt)
     if ord == -math.inf:
         return least(computed("abs", x), axis=axes, keepdims=keep)
-    if ord > 0:
-        return powers(x, float(ord), axes, keep)
     wide = complex128 if x.dtype.kind == "complex" else float64
     sizes = computed("abs", converted(x, wide))
-    sums = total(computed("pow", sizes, float(ord)), axis=axes, keepdims=keep)
+    sums = _core.reduce(computed("pow", sizes, float(ord)), _SUM, axes, keep)
+    if ord > 0 and not _in_range(sums):
+        return powers(x, float(ord), axes, keep)
     return converted(computed("pow", sums, 1 / ord), dt)
+
+
+def _in_range(sums: Tensor) -> bool:
+    """Tell whether sums of powers are far from where float64 ends."""
+    low, high = (_core.reduce(sums, mode, tuple(range(sums.ndim)), False) for mode in (_MIN, _MAX))
+    return float(low) > 2.0**-900 and float(high) < math.inf
 
 
 def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:

@@ -20,12 +20,14 @@ from suanzi.array_api.along import (
     axis_argument,
     computed,
     counting,
+    dense,
     integer_argument,
     repeated,
+    shaped,
 )
 from suanzi.dtypes import int64
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -47,17 +49,21 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
             f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; they must have "
             "as many axes."
         )
-    n, wanted = x.shape[along], indices.shape[along]
-    shapes = [(*one.shape[:along], 1, *one.shape[along + 1 :]) for one in (x, indices)]
-    common = broadcast_shapes(shapes)
-    if common is None:
-        raise DimensionsMismatch(
-            f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; but for axis "
-            f"{along}, sizes must be equal, or 1."
-        )
-    shape = (*common[:along], wanted, *common[along + 1 :])
-    x = repeated(x, (*common[:along], n, *common[along + 1 :]))
-    offsets = _offsets("take_along_axis", repeated(indices, shape), n, x.strides[along])
+    n = x.shape[along]
+    if x.shape != indices.shape and x.ndim > 1:
+        shapes = [(*one.shape[:along], 1, *one.shape[along + 1 :]) for one in (x, indices)]
+        common = broadcast_shapes(shapes)
+        if common is None:
+            raise DimensionsMismatch(
+                f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; but for axis "
+                f"{along}, sizes must be equal, or 1."
+            )
+        before, after = common[:along], common[along + 1 :]
+        indices = repeated(indices, (*before, indices.shape[along], *after))
+        x = repeated(x, (*before, n, *after))
+    offsets = _offsets("take_along_axis", indices, n, x.strides[along])
+    if x.ndim == 1:
+        return _core.gather(x, 0, 1, offsets)
     for i, (size, stride) in enumerate(zip(x.shape, x.strides, strict=True)):
         if i != along and size > 1 and stride:
             steps = computed("mul", counting(size), stride)
@@ -84,12 +90,18 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
             f"repeat: repeats has shape {counts.shape}, and axis {along} of x has {n} elements; it "
             f"must be one number, or {n}."
         )
-    least = int(counts.min()) if counts.size else 0
-    if least < 0:
-        raise InvalidArgument(f"repeat: repeats holds {least}; each number must be 0 at least.")
-    if counts.size == 1 and n != 1:
-        return _evenly(x, along, int(counts.reshape(-1)[0]))
-    return _core.gather(x, along, 1, _offsets("repeat", _which(counts), n, x.strides[along]))
+    if counts.size == 1:
+        return _evenly(x, along, integer_argument("repeat", "repeats", counts.item(), 0))
+    try:
+        which = _core.repeat_indices(dense(counts))
+    except ValueError:
+        least = int(counts.min())
+        if least >= 0:
+            raise AllocFailed("repeat: the numbers of repeats are too large.") from None
+        raise InvalidArgument(
+            f"repeat: repeats holds {least}; each number must be 0 at least."
+        ) from None
+    return _core.gather(x, along, 1, _offsets("repeat", which, n, x.strides[along]))
 
 
 def _evenly(x: Tensor, along: int, times: int) -> Tensor:
@@ -102,18 +114,8 @@ def _evenly(x: Tensor, along: int, times: int) -> Tensor:
         (*x.shape[before], times, *x.shape[after]),
         (*x.strides[before], 0, *x.strides[after]),
     )
-    return _core.row_major_copy(wide).reshape((*x.shape[:along], n * times, *x.shape[after]))
-
-
-def _which(counts: Tensor) -> Tensor:
-    """Return which element each one of the result is: one more wherever a run begins."""
-    if not counts.size:
-        return _core.empty((0,), int64)
-    ends = _core.cumulative_sum(counts.reshape(-1), 0, False)
-    total = int(ends[-1])
-    begins = _core.full((total + 1,), int64, 0)
-    _core.scatter(begins, 0, 1, ends, _core.full(ends.shape, int64, 1), True)
-    return _core.cumulative_sum(begins[:total], 0, False)
+    shape = (*x.shape[:along], n * times, *x.shape[after])
+    return shaped(_core.row_major_copy(wide), shape)
 
 
 def _offsets(function: str, indices: Tensor, size: int, stride: int) -> Tensor:

@@ -21,6 +21,7 @@ from suanzi.array_api.along import (
     axis_argument,
     computed_in,
     dense,
+    flat,
     in_bytes,
     promoted,
     reduced_shape,
@@ -109,17 +110,18 @@ def searchsorted(
 
 def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tensor:
     x = array_argument(function, "x", x, REAL)
-    if not x.size and (axis is None or not x.shape[axis_argument(function, axis, x.ndim)]):
+    if axis is not None:
+        axis = axis_argument(function, axis, x.ndim)
+    if not x.size and (axis is None or not x.shape[axis]):
         raise InvalidArgument(
             f"{function}: x has shape {x.shape}, and of no elements none is the "
             f"{'smallest' if least else 'largest'}."
         )
     plain = in_bytes(x)
-    if axis is None:
-        found = _core.find_best(plain.reshape(-1), 0, False, True, least)
-        return found.reshape((1,) * x.ndim) if keepdims else found
-    along = axis_argument(function, axis, x.ndim)
-    return _core.find_best(plain, along, bool(keepdims), True, least)
+    if axis is not None:
+        return _core.find_best(plain, axis, bool(keepdims), True, least)
+    found = _core.find_best(plain if x.ndim == 1 else flat(plain), 0, False, True, least)
+    return found.reshape((1,) * x.ndim) if keepdims else found
 
 
 def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:

@@ -15,6 +15,7 @@ from suanzi import _core
 from suanzi.array_api.along import (
     array_argument,
     computed,
+    flat,
     in_bytes,
     promoted,
     with_number,
@@ -129,7 +130,7 @@ class _Groups:
 
     def __init__(self, function: str, x: Any) -> None:
         self.x = array_argument(function, "x", x)
-        self.sorted, self.places = ordered(self.x.reshape(-1), 0, False)
+        self.sorted, self.places = ordered(flat(self.x), 0, False)
         n = self.x.size
         self.begins = _core.full((n,), bool_, True)
         if n > 1:

@@ -17,14 +17,20 @@ from suanzi.array_api.along import (
     axis_back,
     axis_last,
     computed,
+    computed_in,
     counting,
+    dense,
     in_bytes,
+    shaped,
 )
 from suanzi.dtypes import int64, uint8
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 __all__ = ["argsort", "sort"]
+
+_SHORT, _FEW = 64, 1 << 12
+"""Complex numbers in a row, and in all, up to which a sort by comparisons beats several by keys."""
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -64,9 +70,12 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
 def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     """Sort by the imaginary parts, then by the real ones, each time stably."""
     n = x.shape[axis]
-    rows = _core.row_major_copy(axis_last(x, axis))
-    shape = rows.shape
-    rows = rows.reshape(-1, n)
+    turned = axis_last(x, axis)
+    shape = turned.shape
+    rows = shaped(dense(turned), (x.size // n, n))
+    if n <= _SHORT or x.size <= _FEW:
+        places = _core.order_complex(converted(rows, computed_in(x.dtype)), descending)
+        return _back(rows, places, shape, axis)
     real, imaginary = rows.real, rows.imag
     places = _core.order(imaginary, 1, descending, n)[1]
     keys = [real]
@@ -78,13 +87,23 @@ def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     for key in keys:
         again = _core.order(_picked(key, places), 1, descending, n)[1]
         places = _picked(places, again)
-    back = [_picked(rows, places), places]
-    values, indices = (axis_back(made.reshape(shape), axis) for made in back)
-    return values, indices
+    return _back(rows, places, shape, axis)
+
+
+def _back(rows: Tensor, places: Tensor, shape: tuple[int, ...], axis: int) -> tuple[Tensor, Tensor]:
+    """Return the elements at places, and the places, as the tensor was."""
+    values, indices = shaped(_picked(rows, places), shape), shaped(places, shape)
+    if axis == len(shape) - 1:
+        return values, indices
+    return axis_back(values, axis), axis_back(indices, axis)
 
 
 def _picked(rows: Tensor, places: Tensor) -> Tensor:
     """Return of each row the elements at its places, which are within it."""
+    if rows.shape[0] == 1:
+        one = _core.view(rows, rows.offset, rows.shape[1:], rows.strides[1:])
+        steps = places if rows.strides[1] == 1 else computed("mul", places, rows.strides[1])
+        return shaped(_core.gather(one, 0, 1, shaped(steps, steps.shape[1:])), places.shape)
     first = computed("mul", counting(rows.shape[0]), rows.strides[0])
     offsets = computed("mul", places, rows.strides[1])
     offsets = computed("add", offsets, first.reshape(-1, 1))

@@ -23,7 +23,7 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["all", "any", "diff"]
 
 _ALL, _ANY = int(ReduceMode.LAND), int(ReduceMode.LOR)
-_BLOCK = 1 << 16
+_BLOCK = 1 << 12
 """Elements that are looked at first, before an answer that is known ends the search."""
 
 
