@@ -15,6 +15,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace suanzi {
 
@@ -76,8 +80,26 @@ bool has_room(std::size_t bytes) noexcept {
   return can_map(bytes);
 }
 
+#if defined(__linux__)
+
+void deepen_stack() noexcept {
+  constexpr std::size_t depth = std::size_t{1} << 20;  // the largest kernel has a frame of 165 KB
+  rlimit limit{};
+  bool is_main = syscall(SYS_gettid) == getpid();
+  if (!is_main || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < 4 * depth || !has_room(2 * depth)) return;
+  auto* lowest = static_cast<volatile char*>(__builtin_alloca(depth));
+  *lowest = 0;  // the system maps all that is above, and fills one page
+}
+
 #else
 
+void deepen_stack() noexcept {}
+
+#endif
+
+#else
+
+void deepen_stack() noexcept {}
 bool memory_is_limited() noexcept { return false; }
 bool has_room(std::size_t) noexcept { return true; }
 bool has_call_room(Library, bool) noexcept { return true; }

@@ -22,6 +22,10 @@ bool memory_is_limited() noexcept;
 // Whether so many bytes can be had; without a limit the system promises any number of them.
 bool has_room(std::size_t bytes) noexcept;
 
+// Makes the stack of the main thread deep enough for every kernel, where it can. The system lets it grow as it is
+// used, and ends the process where a limit of address space is in the way; other threads have all of theirs at once.
+void deepen_stack() noexcept;
+
 // Which OpenBLAS, `own` one that only we use: each has buffers and threads of its own.
 enum class Library { scipy, numpy, own };
 // Whether there is room for a call of it; `alone` says that no other call runs.

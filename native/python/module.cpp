@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/typing.h>
 
+#include "core/room.h"
+
 namespace nb = nanobind;
 
 namespace suanzi {
@@ -13,6 +15,7 @@ namespace suanzi {
 NB_MODULE(_core, m) {
   // The dtypes and the rule sets live as long as the process, on purpose.
   nb::set_leak_warnings(false);
+  suanzi::deepen_stack();
   m.doc() = "The compiled core of suanzi.";
   m.attr("VERSION") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");

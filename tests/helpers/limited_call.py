@@ -1,12 +1,14 @@
-"""Operators under limits of memory: `limited_call.py "cold" or "warm" n rooms names`.
+"""Operators under limits of memory: `limited_call.py "cold", "warm" or "full" n rooms names`.
 
 Each call, with each room of so many MiB beyond what the process has, is made in a child of a fork,
 so that all begin with the same memory. A line for each: the name, the room, and an outcome or what
-ended the child. Warm, the operators were called before, with smaller tensors.
+ended the child. Warm, the operators were called before, with smaller tensors; full, too, and the
+room is what the process has given back of all its memory, with nothing left but that.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
@@ -20,7 +22,23 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 SECONDS = 20  # a call that takes so long hangs
 
 
-def outcome(name: str, arguments: dict[str, Any], room: float) -> str:
+def fill(room: float) -> None:
+    """Take all memory that the limit leaves; give some back to malloc, and none to the system."""
+    libc = ctypes.CDLL(None)
+    libc.mallopt(-3, 2**30)  # M_MMAP_THRESHOLD: what is freed stays in the heap
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    taken = []
+    for size in (2**22, 2**20, 2**17, 2**15, 2**13):
+        while place := libc.malloc(size):
+            taken.append((size, place))
+    for size, place in taken:
+        if room > 0:
+            libc.free(place)
+            room -= size / 2**20
+
+
+def outcome(name: str, arguments: dict[str, Any], room: float, full: bool = False) -> str:
     """Return what a call gives with so little room, seen from a child."""
     read, write = os.pipe()
     child = os.fork()
@@ -31,8 +49,10 @@ def outcome(name: str, arguments: dict[str, Any], room: float) -> str:
 
             pages = int(Path("/proc/self/statm").read_text().split()[0])
             used = pages * resource.getpagesize()
-            limit = used + int(room * 2**20)
+            limit = used + int(room * 2**20) + full * 2**18
             resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+            if full:
+                fill(room)
             try:
                 getattr(sz, name)(**arguments)
                 said = "gives"
@@ -70,7 +90,7 @@ def main() -> None:
     import suanzi as sz
     from helpers.memory_cases import regular
 
-    if temperature == "warm":
+    if temperature != "cold":
         for name in names.split(","):
             getattr(sz, name)(**regular(3)[name])
     else:
@@ -79,7 +99,7 @@ def main() -> None:
     arguments = regular(int(n))
     for name in names.split(","):
         for room in rooms.split(","):
-            said = outcome(name, arguments[name], float(room))
+            said = outcome(name, arguments[name], float(room), temperature == "full")
             print(name, room, said.replace("\n", " "), sep="\t", flush=True)
 
 

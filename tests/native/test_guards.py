@@ -123,10 +123,10 @@ def test_strides_of_others_that_are_not_those_of_memory() -> None:
             return 1, 0
 
     for bad in ([2**63 - 1, 1], [2**63 - 1, 2**63 - 1], [-(2**63), -(2**63)]):
-        both[:] = bad
+        both[0], both[1] = bad
         with pytest.raises(BufferError, match="strides"):
             sz.from_dlpack(Producer())
-    both[:] = [2, 1]
+    both[0], both[1] = 2, 1
     assert sz.from_dlpack(Producer()).tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 

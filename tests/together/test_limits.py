@@ -27,7 +27,7 @@ SAMPLE = sorted({*LIBRARIES, *NAMES[::8]})
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
 @pytest.mark.skipif(SANITIZED, reason="AddressSanitizer dies where it gets no memory for itself")
-@pytest.mark.parametrize("temperature", ["cold", "warm"])
+@pytest.mark.parametrize("temperature", ["cold", "warm", "full"])
 @pytest.mark.parametrize("n", [20, 300])
 def test_no_death_and_no_hang(temperature: str, n: int) -> None:
     names = NAMES if EVERY else LIBRARIES if n == 20 else SAMPLE

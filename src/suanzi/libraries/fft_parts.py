@@ -124,6 +124,10 @@ def cut(count: int, size: int) -> list[slice]:
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 
+_BEGINNING = 1 << 20
+"""What a thread of Python's takes besides its stack, with room to spare."""
+
+
 def share(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     """Do the work for each of the parts on as many threads as there may be.
 
@@ -133,6 +137,9 @@ def share(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     [0, 1, 2, 3, 4]
     """
     threads = min(_core.get_num_threads(), os.cpu_count() or 1, len(parts))
+    # Python waits for ever for a thread that had a stack and no memory to begin with.
+    if not _core.has_room((threads - 1) * (room.stack_size() + _BEGINNING)):
+        threads = 1
     rest = iter(parts)
 
     def run() -> None:

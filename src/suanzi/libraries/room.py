@@ -43,7 +43,7 @@ def kept(name: str) -> Iterator[None]:
     if not _core.memory_is_limited():
         yield
         return
-    each = _core.blas_buffer() + _stack()
+    each = _core.blas_buffer() + stack_size()
     with _loading:
         if _core.has_room(_CODE + (_cores() + 1) * each):
             yield
@@ -76,7 +76,7 @@ def _cores() -> int:
     return min(int(wanted), counted) if wanted.isdecimal() and int(wanted) else counted
 
 
-def _stack() -> int:
+def stack_size() -> int:
     """Return how much address space the stack of a thread takes."""
     try:
         import resource
