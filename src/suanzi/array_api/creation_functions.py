@@ -329,7 +329,7 @@ def linspace(
     gaps = count - 1 if endpoint else count
     if not count:
         return made
-    middle = count if not endpoint else (count + 1) // 2
+    middle = min(gaps // 2 + 1, count)
     first, last = complex(first), complex(last)
     halves = not math.isfinite(abs(last - first))  # their difference is no number
     if halves:
