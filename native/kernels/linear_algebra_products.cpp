@@ -427,6 +427,9 @@ ProductKernels make() {
   k.multiply_bytes[0] = &multiply<Fours<true>>;
   k.multiply_bytes[1] = &multiply<Fours<false>>;
 #endif
+#if defined(__AVX512F__)
+  add_x86_products(k);
+#endif
   return k;
 }
 

@@ -30,6 +30,8 @@ using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_
                           std::int64_t k, bool adds);
 // y[i] += x[i], or one x for all.
 using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
+// The least biased exponent of what is not 0 in a matrix that is dense one way, more than any where all is 0.
+using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64_t columns);
 struct ProductKernels {
   Dots dots[sum_count];
   AddRows add_rows[sum_count];
@@ -37,6 +39,13 @@ struct ProductKernels {
   Multiply multiply_pairs;     // of int16 to int32
   Multiply multiply_bytes[2];  // of int8 to int32, of uint8 to uint32; null where that would be no faster
   AddTo add[sum_count];
+  Multiply multiply_bf16;      // of bfloat16 to float32, subnormal numbers being 0; null where there is none
+  SmallestBf16 smallest_bf16;  // there if it is
 };
+
+#if defined(__x86_64__)
+// Puts what this processor has besides the instructions of its level into a table.
+void add_x86_products(ProductKernels& k) noexcept;
+#endif
 
 }  // namespace suanzi

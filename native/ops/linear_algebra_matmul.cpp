@@ -111,6 +111,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
     read_shapes(*tensor_of(a.ptr()), *tensor_of(b.ptr()), transposed, p);
     if (size > 0) fold(p);
   }
+  if (wants_bf16(p)) p.of_bf16 = kernels().products->multiply_bf16;
   Provider* blas = size > 0 && p.wants_blas() ? provider() : nullptr;
   if (!alive()) return nullptr;
   Scratch bias_memory;
@@ -221,6 +222,18 @@ void init_matmul(nb::module_& m) {
         nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor"),
         "The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is "
         "transposed.");
+  m.def(
+      "products_by_instruction",
+      [] {
+        const ProductKernels& own = *kernels().products;
+        nb::list names;
+        if (own.multiply_bytes[0]) names.append("int8");
+        if (own.multiply_bytes[1]) names.append("uint8");
+        if (own.multiply_bf16) names.append("bfloat16");
+        return names;
+      },
+      nb::sig("def products_by_instruction() -> list[str]"),
+      "The dtypes whose products this processor has instructions for that are in use.");
   add_fast_path<fast_product<is_matmul>>("matmul");
   add_fast_path<fast_product<is_dot>>("dot");
   add_fast_path<fast_linear>("linear");

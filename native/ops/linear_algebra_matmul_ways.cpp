@@ -105,14 +105,23 @@ class Multiplication {
   }
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
-    Scratch left, right;
-    if ((!same_bits(p.a.dtype, p.way.operand) || (p.blas && !suits_blas(a, p.m, p.k))) &&
+    Scratch left, right, dense_left, dense_right;
+    // Layouts with gaps are to give the bits of others.
+    auto make_dense = [&](Matrix& x, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
+      return x.column == 1 || x.row == 1 ||
+             make_contiguous(x, Dtype::bfloat16, Dtype::bfloat16, rows, columns, scratch);
+    };
+    if (p.of_bf16 && (!make_dense(a, p.m, p.k, dense_left) || !make_dense(b, p.k, p.n, dense_right))) return fail();
+    bool is_direct = p.of_bf16 && keeps_small_numbers(a, b);
+    if (!is_direct && (!same_bits(p.a.dtype, p.way.operand) || (p.blas && !suits_blas(a, p.m, p.k))) &&
         !make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left))
       return fail();
-    if ((!same_bits(p.b.dtype, p.way.operand) || (p.blas && !suits_blas(b, p.k, p.n))) &&
+    if (!is_direct && (!same_bits(p.b.dtype, p.way.operand) || (p.blas && !suits_blas(b, p.k, p.n))) &&
         !make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right))
       return fail();
-    bool blas_now = p.blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    bool blas_now = !is_direct && p.blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
+    std::int64_t each = is_direct ? 2 : item_;
+    Multiply multiply = is_direct ? p.of_bf16 : p.way.own ? p.way.own : own.multiply[lane];
     Parts parts = parts_of(blas_now);
     std::int64_t rows = parts.rows, columns = parts.columns;
     std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
@@ -120,7 +129,7 @@ class Multiplication {
     for_each(across * down, work, [&](std::int64_t i) {
       std::int64_t i0 = i / across * rows, j0 = i % across * columns;
       std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
-      Matrix some{a.data + i0 * a.row * item_, a.row, a.column}, part{b.data + j0 * b.column * item_, b.row, b.column};
+      Matrix some{a.data + i0 * a.row * each, a.row, a.column}, part{b.data + j0 * b.column * each, b.row, b.column};
       std::byte* to = out + (i0 * p.n + j0) * out_item;
       Scratch sums;
       std::byte* c = in_place ? to : sums.take(p.way.sum, m * n);
@@ -130,7 +139,7 @@ class Multiplication {
         for (std::int64_t r = 0; r < m; ++r)
           std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
       else if (blas_now) p.blas->multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
-      else (p.way.own ? p.way.own : own.multiply[lane])(some, part, c, c_row, m, n, p.k, false);
+      else multiply(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
       const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
       for (std::int64_t r = 0; r < m; ++r)
@@ -144,9 +153,32 @@ class Multiplication {
     std::int64_t rows, columns;
   };
 
-  // The parts of the output that threads share; nothing but the shape and the dtype has a say.
+  // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error
+  // that sums may have: every product is at least 2^24 times the least normal number, and no operand is less.
+  bool keeps_small_numbers(const Matrix& a, const Matrix& b) const noexcept {
+    constexpr unsigned bias = 127, least = 2 * bias - 126 + 24;
+    unsigned x = smallest(a, p.m, p.k), y = smallest(b, p.k, p.n);
+    return x > 0 && y > 0 && x + y >= least;
+  }
+
+  unsigned smallest(const Matrix& x, std::int64_t rows, std::int64_t columns) const noexcept {
+    bool by_rows = x.column == 1;
+    std::int64_t count = by_rows ? rows : columns, length = by_rows ? columns : rows;
+    std::int64_t some = std::max<std::int64_t>(1, (1 << 17) / length), parts = (count + some - 1) / some;
+    std::atomic<unsigned> found{~0u};
+    for_each(parts, 1 << 13, [&](std::int64_t i) {
+      std::int64_t first = i * some, there = std::min(some, count - first);
+      Matrix part{x.data + first * (by_rows ? x.row : x.column) * 2, x.row, x.column};
+      unsigned its = own.smallest_bf16(part, by_rows ? there : rows, by_rows ? columns : there), before = found;
+      while (its < before && !found.compare_exchange_weak(before, its)) {}
+    });
+    return found;
+  }
+
+  // The parts of the output that threads share; nothing but the shape and the dtype has a say in what BLAS computes.
   Parts parts_of(bool by_blas) const noexcept {
-    if (!by_blas) return {part(p.m, 256), part(p.n, 256)};
+    // Those of our own kernels may depend on threads: a result is summed along k whatever they are.
+    if (!by_blas) return {part(p.m, thread_count() == 1 ? 1024 : 256), part(p.n, 256)};
     // As measured with OpenBLAS: what costs least against one call for all.
     bool f64 = p.way.kernel == Sum::f64;
     std::int64_t rows = f64 ? 512 : 1024, columns = f64 ? 1024 : 512;

@@ -48,6 +48,7 @@ struct Product {
   std::byte* out;
   Dtype result;
   const Provider* blas = nullptr;  // what multiplies, if not we
+  Multiply of_bf16 = nullptr;      // what multiplies operands of bfloat16 as they are, if their numbers allow it
   // The dims of the output.
   int ndim = 0;
   std::int64_t dims[max_ndim];
@@ -68,6 +69,12 @@ struct Product {
     return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > least;
   }
 };
+
+// A product that may be computed by an instruction for bfloat16. Of few numbers all machines give the same bits.
+inline bool wants_bf16(const Product& p) {
+  return p.a.dtype == Dtype::bfloat16 && p.b.dtype == Dtype::bfloat16 && p.way.kernel == Sum::f32 &&
+         p.is_of_matrices() && p.k > 0 && p.work() > 1 << 15;
+}
 
 // Makes a matrix converted and dense, row by row; false when there is no memory.
 bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);

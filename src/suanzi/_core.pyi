@@ -523,6 +523,11 @@ def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = 
     The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is transposed.
     """
 
+def products_by_instruction() -> list[str]:
+    """
+    The dtypes whose products this processor has instructions for that are in use.
+    """
+
 def provider() -> str | None:
     """
     The name of what BLAS and LAPACK come from; None before they are loaded.

@@ -1,0 +1,367 @@
+// native/kernels/linear_algebra_products_x86.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: products of bfloat16 and of bytes by
+// x86's matrix unit (AMX), those of bytes by its instruction for dot products (AVX512-VNNI), where there are such.
+//
+// Bytes are multiplied exactly. Sums of bfloat16 are float32, as everywhere; the matrix unit takes subnormal numbers
+// for zero, so that `smallest_bf16` is to be asked before. AVX512-BF16 is not used: on a Sapphire Rapids it took longer
+// than to convert to float32 (1024^3 in 32 ms on one thread, and 25).
+//
+// A place is 32 bits: two bfloat16 or four bytes that follow one another along k. A tile is 16 rows of 16 places.
+#include <cpuid.h>
+#include <immintrin.h>
+
+#include <cstring>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include "kernels/linear_algebra_products.h"
+
+namespace suanzi {
+namespace {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+
+constexpr std::int64_t tile = 16;                       // rows, columns or places
+constexpr std::int64_t tile_places = tile * tile;       // 1 KiB
+constexpr std::int64_t deep = 16, wide = 16, high = 2;  // tiles of a block: along k, of the right and of the left one
+
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+inline std::int64_t tiles_of(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
+// ---- packing ------------------------------------------------------------------------------------
+
+inline void transpose(__m512i (&x)[16]) {
+  __m512i t[16], u[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    u[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    u[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    u[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    u[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  // Each u[4 g + c] has, in its lane L of 128 bits, column 4 L + c of the rows from 4 g on.
+  for (int c = 0; c < 4; ++c) {
+    __m512i even_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0x88), odd_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0xDD);
+    __m512i even_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0x88);
+    __m512i odd_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0xDD);
+    x[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+    x[4 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+    x[8 + c] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
+    x[12 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
+  }
+}
+
+inline void store(const __m512i (&x)[16], u32* out) {
+  for (int i = 0; i < 16; ++i) _mm512_store_si512(out + i * tile, x[i]);
+}
+
+// One tile of at most 16 rows (columns, of a right operand) that are `across` apart, with elements that are `along`
+// apart. A left one has rows of places, a right one places of rows. What is missing is 0; all bits of `flip` are
+// flipped in each place.
+template <class E, bool is_left>
+inline void pack_tile(const E* from, std::int64_t across, std::int64_t along, std::int64_t rows, std::int64_t length,
+                      __m512i flip, u32* out) {
+  constexpr std::int64_t depth = 4 / sizeof(E);
+  __m512i x[16];
+  if (along == 1) {
+    auto bytes = static_cast<unsigned>(length * static_cast<std::int64_t>(sizeof(E)));
+    __mmask64 there = bytes >= 64 ? ~__mmask64{0} : (__mmask64{1} << bytes) - 1;
+    for (int i = 0; i < 16; ++i)
+      x[i] = i < rows ? _mm512_maskz_loadu_epi8(there, from + i * across) : _mm512_setzero_si512();
+  } else {
+    alignas(64) E some[16 * 16 * depth] = {};
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t p = 0; p < length; ++p) some[i * 16 * depth + p] = from[i * across + p * along];
+    for (int i = 0; i < 16; ++i) x[i] = _mm512_load_si512(some + i * 16 * depth);
+  }
+  for (int i = 0; i < 16; ++i) x[i] = _mm512_xor_si512(x[i], flip);
+  if (!is_left) transpose(x);
+  store(x, out);
+}
+
+// 64 bytes of elements, those of the places of each tile apart.
+inline void spread(__m512i x, const u16*, __m512i (&out)[2]) {
+  out[0] = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(x));
+  out[1] = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1));
+}
+inline void spread(__m512i x, const u8*, __m512i (&out)[4]) {
+  out[0] = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(x));
+  out[1] = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(x, 1));
+  out[2] = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(x, 2));
+  out[3] = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(x, 3));
+}
+
+// As many tiles side by side as a line of the cache has elements of, from rows that are dense: each line is read once.
+// The tiles are `apart` in what is made.
+template <class E, bool is_left>
+inline void pack_line(const E* from, std::int64_t along, std::int64_t rows, std::int64_t length, __m512i flip, u32* out,
+                      std::int64_t apart) {
+  constexpr int depth = 4 / sizeof(E), tiles = depth;
+  auto bytes = static_cast<unsigned>(rows * static_cast<std::int64_t>(sizeof(E)));
+  __mmask64 there = bytes >= 64 ? ~__mmask64{0} : (__mmask64{1} << bytes) - 1;
+  __m512i made[tiles][16];
+  for (int p = 0; p < 16; ++p) {
+    for (int t = 0; t < tiles; ++t) made[t][p] = flip;
+    for (int d = 0; d < depth; ++d) {
+      if (p * depth + d >= length) break;
+      __m512i parts[tiles];
+      spread(_mm512_maskz_loadu_epi8(there, from + (p * depth + d) * along), from, parts);
+      for (int t = 0; t < tiles; ++t)
+        made[t][p] = _mm512_xor_si512(
+            made[t][p], _mm512_slli_epi32(parts[t], static_cast<unsigned>(d) * 8 * static_cast<unsigned>(sizeof(E))));
+    }
+  }
+  for (int t = 0; t < tiles && t * tile < rows; ++t) {
+    if (is_left) transpose(made[t]);
+    store(made[t], out + t * apart);
+  }
+}
+
+// Tiles of 16 rows, those along k one behind the other.
+template <class E, bool is_left>
+void pack(const E* from, std::int64_t across, std::int64_t along, std::int64_t rows, std::int64_t length, __m512i flip,
+          u32* out) {
+  constexpr std::int64_t each = tile * 4 / sizeof(E), line = 64 / sizeof(E);
+  std::int64_t panel = tiles_of(length, each) * tile_places;
+  if (across == 1 && along != 1) {
+    for (std::int64_t i = 0; i < rows; i += line, out += line / tile * panel)
+      for (std::int64_t p = 0; p < length; p += each)
+        pack_line<E, is_left>(from + i + p * along, along, least(line, rows - i), least(each, length - p), flip,
+                              out + p / each * tile_places, panel);
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; i += tile)
+    for (std::int64_t p = 0; p < length; p += each, out += tile_places)
+      pack_tile<E, is_left>(from + i * across + p * along, across, along, least(tile, rows - i),
+                            least(each, length - p), flip, out);
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
+//
+// A block is 32 rows and 32 columns of the result: c = (c +) a b for `count` tiles along k.
+
+enum class Kind { bf16, signed_bytes, unsigned_bytes };
+
+#if defined(__AMX_TILE__) || defined(__AMXTILE__)  // of which clang 14 has the latter
+#define SUANZI_MATRIX_UNIT
+
+// GCC does not say of these instructions that they read memory.
+inline void memory_is_read(const void* where) { asm volatile("" : : "r"(where) : "memory"); }
+
+struct alignas(64) TileConfig {
+  u8 palette = 1, start = 0, rest[14] = {};
+  u16 bytes[16] = {};
+  u8 rows[16] = {};
+};
+
+template <Kind kind>
+struct MatrixUnit {
+  static constexpr u32 flip = 0;
+  static void begin() {
+    TileConfig config;
+    for (int i = 0; i < 8; ++i) config.bytes[i] = 64, config.rows[i] = 16;
+    memory_is_read(&config);
+    _tile_loadconfig(&config);
+  }
+  static void end() { _tile_release(); }
+
+  // Of a result whose rows are `row` elements apart.
+  static void multiply(const u32* a, const u32* a_next, const u32* b, const u32* b_next, std::int64_t count, u32* c,
+                       std::int64_t row, bool adds, std::int64_t, std::int64_t) {
+    auto bytes = static_cast<std::size_t>(row * 4);
+    memory_is_read(a);
+    if (adds) {
+      _tile_loadd(0, c, bytes);
+      _tile_loadd(1, c + tile, bytes);
+      _tile_loadd(2, c + tile * row, bytes);
+      _tile_loadd(3, c + tile * row + tile, bytes);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+    for (std::int64_t p = 0; p < count * tile_places; p += tile_places) {
+      _tile_loadd(4, a + p, 64);
+      _tile_loadd(5, a_next + p, 64);
+      _tile_loadd(6, b + p, 64);
+      _tile_loadd(7, b_next + p, 64);
+      if constexpr (kind == Kind::bf16) {
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+      } else if constexpr (kind == Kind::signed_bytes) {
+        _tile_dpbssd(0, 4, 6);
+        _tile_dpbssd(1, 4, 7);
+        _tile_dpbssd(2, 5, 6);
+        _tile_dpbssd(3, 5, 7);
+      } else {
+        _tile_dpbuud(0, 4, 6);
+        _tile_dpbuud(1, 4, 7);
+        _tile_dpbuud(2, 5, 6);
+        _tile_dpbuud(3, 5, 7);
+      }
+    }
+    _tile_stored(0, c, bytes);
+    _tile_stored(1, c + tile, bytes);
+    _tile_stored(2, c + tile * row, bytes);
+    _tile_stored(3, c + tile * row + tile, bytes);
+    memory_is_read(c);
+  }
+};
+#endif
+
+// Its instruction multiplies unsigned bytes by signed ones: the left ones have 128 added to them, which `pack` does,
+// and what is too much is taken off.
+struct DotProducts {
+  static constexpr u32 flip = 0x80808080;
+  static void begin() {}
+  static void end() {}
+
+  // m rows and n columns of the block are wanted.
+  static void multiply(const u32* a, const u32* a_next, const u32* b, const u32* b_next, std::int64_t count, u32* c,
+                       std::int64_t row, bool adds, std::int64_t m, std::int64_t n) {
+    for (std::int64_t i = 0; i < m; i += 8) {
+      const u32* left = (i < tile ? a : a_next) + i % tile * tile;
+      if (n > tile) rows<2>(left, b, b_next, count, c + i * row, row, adds);
+      else rows<1>(left, b, b_next, count, c + i * row, row, adds);
+    }
+  }
+
+ private:
+  template <int vectors>
+  static void rows(const u32* a, const u32* b, const u32* b_next, std::int64_t count, u32* c, std::int64_t row,
+                   bool adds) {
+    __m512i sums[8][vectors], excess[vectors];
+    for (int v = 0; v < vectors; ++v) {
+      excess[v] = _mm512_setzero_si512();
+      for (int i = 0; i < 8; ++i)
+        sums[i][v] = adds ? _mm512_loadu_si512(c + i * row + v * tile) : _mm512_setzero_si512();
+    }
+    const __m512i half = _mm512_set1_epi32(static_cast<int>(flip));
+    for (std::int64_t t = 0; t < count; ++t, a += tile_places, b += tile_places, b_next += tile_places)
+      for (int p = 0; p < tile; ++p) {
+        __m512i right[vectors];
+        right[0] = _mm512_load_si512(b + p * tile);
+        if constexpr (vectors == 2) right[1] = _mm512_load_si512(b_next + p * tile);
+        for (int i = 0; i < 8; ++i) {
+          __m512i x = _mm512_set1_epi32(static_cast<int>(a[i * tile + p]));
+          for (int v = 0; v < vectors; ++v) sums[i][v] = _mm512_dpbusd_epi32(sums[i][v], x, right[v]);
+        }
+        for (int v = 0; v < vectors; ++v) excess[v] = _mm512_dpbusd_epi32(excess[v], half, right[v]);
+      }
+    for (int v = 0; v < vectors; ++v)
+      for (int i = 0; i < 8; ++i) _mm512_storeu_si512(c + i * row + v * tile, _mm512_sub_epi32(sums[i][v], excess[v]));
+  }
+};
+
+// ---- matrices -----------------------------------------------------------------------------------
+
+template <class E, class Block>
+void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, std::int64_t m, std::int64_t n,
+              std::int64_t k, bool adds) {
+  constexpr std::int64_t tile_length = tile * 4 / sizeof(E);  // elements along k of a tile
+  constexpr std::int64_t depth = deep * tile_length, columns = wide * tile, rows = high * tile;
+  alignas(64) u32 left[high * deep * tile_places];
+  alignas(64) u32 right[wide * deep * tile_places];
+  alignas(64) u32 edge[2 * tile * 2 * tile];
+  auto* x = reinterpret_cast<const E*>(a.data);
+  auto* y = reinterpret_cast<const E*>(b.data);
+  auto* c = static_cast<u32*>(c_);
+  const __m512i flip = _mm512_set1_epi32(static_cast<int>(Block::flip)), nothing = _mm512_setzero_si512();
+  Block::begin();
+  for (std::int64_t j0 = 0; j0 < n; j0 += columns) {
+    std::int64_t some = least(columns, n - j0);
+    for (std::int64_t p0 = 0; p0 < k; p0 += depth) {
+      std::int64_t length = least(depth, k - p0), count = tiles_of(length, tile_length), panel = count * tile_places;
+      pack<E, false>(y + p0 * b.row + j0 * b.column, b.column, b.row, some, length, nothing, right);
+      for (std::int64_t i0 = 0; i0 < m; i0 += rows) {
+        std::int64_t there = least(rows, m - i0);
+        pack<E, true>(x + i0 * a.row + p0 * a.column, a.row, a.column, there, length, flip, left);
+        for (std::int64_t j = 0; j < some; j += 2 * tile) {
+          std::int64_t width = least(2 * tile, some - j);
+          // A tile that is not there is its neighbour once more, and its result is not read.
+          const u32* b_first = right + j / tile * panel;
+          const u32 *a_next = there > tile ? left + panel : left, *b_next = width > tile ? b_first + panel : b_first;
+          u32* to = c + i0 * c_row + j0 + j;
+          bool more = adds || p0 > 0;
+          if (there == 2 * tile && width == 2 * tile) {
+            Block::multiply(left, a_next, b_first, b_next, count, to, c_row, more, there, width);
+            continue;
+          }
+          auto bytes = static_cast<std::size_t>(width) * 4;
+          if (more)
+            for (std::int64_t r = 0; r < there; ++r) std::memcpy(edge + r * 2 * tile, to + r * c_row, bytes);
+          Block::multiply(left, a_next, b_first, b_next, count, edge, 2 * tile, more, there, width);
+          for (std::int64_t r = 0; r < there; ++r) std::memcpy(to + r * c_row, edge + r * 2 * tile, bytes);
+        }
+      }
+    }
+  }
+  Block::end();
+}
+
+unsigned smallest_bf16(const Matrix& x, std::int64_t rows, std::int64_t columns) {
+  auto* data = reinterpret_cast<const u16*>(x.data);
+  std::int64_t count = x.column == 1 ? rows : columns, length = x.column == 1 ? columns : rows;
+  std::int64_t stride = x.column == 1 ? x.row : x.column;
+  const __m512i magnitude = _mm512_set1_epi16(0x7FFF), one = _mm512_set1_epi16(1);
+  __m512i found = _mm512_set1_epi16(-1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const u16* row = data + i * stride;
+    for (std::int64_t j = 0; j < length; j += 32) {
+      __mmask32 there = length - j >= 32 ? ~__mmask32{0} : (__mmask32{1} << (length - j)) - 1;
+      __m512i bits = _mm512_and_si512(_mm512_maskz_loadu_epi16(there, row + j), magnitude);
+      found = _mm512_min_epu16(found, _mm512_sub_epi16(bits, one));  // 0 becomes the largest
+    }
+  }
+  alignas(64) u16 all[32];
+  _mm512_store_si512(all, found);
+  unsigned smallest = 0xFFFF;
+  for (u16 one_of : all) smallest = one_of < smallest ? one_of : smallest;
+  return (smallest + 1) >> 7;
+}
+
+// ---- what there is ------------------------------------------------------------------------------
+
+struct Features {
+  bool vnni = false, amx_bf16 = false, amx_int8 = false;
+};
+
+Features features() {
+  Features found;
+  unsigned a, b, c, d;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
+  found.vnni = c >> 11 & 1;
+  bool amx = d >> 24 & 1;
+  found.amx_bf16 = amx && (d >> 22 & 1), found.amx_int8 = amx && (d >> 25 & 1);
+#if defined(__linux__)  // which keeps tiles of a process that asked for them
+  constexpr long request_permission = 0x1023, tile_data = 18;
+  if (amx && syscall(SYS_arch_prctl, request_permission, tile_data) == 0) return found;
+#endif
+  found.amx_bf16 = found.amx_int8 = false;
+  return found;
+}
+
+}  // namespace
+
+void add_x86_products(ProductKernels& k) noexcept {
+  Features has = features();
+  k.smallest_bf16 = &smallest_bf16;
+  if (has.vnni) k.multiply_bytes[0] = &multiply<u8, DotProducts>;
+#if defined(SUANZI_MATRIX_UNIT)
+  if (has.amx_bf16) k.multiply_bf16 = &multiply<u16, MatrixUnit<Kind::bf16>>;
+  if (has.amx_int8) k.multiply_bytes[0] = &multiply<u8, MatrixUnit<Kind::signed_bytes>>;
+  if (has.amx_int8) k.multiply_bytes[1] = &multiply<u8, MatrixUnit<Kind::unsigned_bytes>>;
+#endif
+}
+
+}  // namespace suanzi
