@@ -7,7 +7,10 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.array_api.arguments import array, arrays_of, in_common, shape_of
-from suanzi.array_api.declare import function
+from suanzi.array_api.declare import EVERY, function
+from suanzi.ops.transformation_joining import concat as joined
+from suanzi.ops.transformation_joining import stack as stacked
+from suanzi.ops.transformation_views import reshape as reshaped
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import (
     axes_argument,
@@ -18,7 +21,7 @@ from suanzi.resolve.scalars import (
 )
 from suanzi.shapes import MAX_NDIM, sizes_of
 from suanzi.shapes import broadcast_shapes as common_shape
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
@@ -40,6 +43,7 @@ __all__ = [
 ]
 
 Axes = int | tuple[int, ...]
+_NUMBERS = frozenset(EVERY)
 
 BROADCAST, BROADCAST_TO, CONCAT, EXPAND_DIMS, FLIP, MOVEAXIS, PERMUTE_DIMS = map(
     function,
@@ -140,6 +144,11 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
     >>> xp.concat([xp.ones(1, dtype=xp.int4), xp.zeros(1, dtype=xp.bfloat16)])
     Tensor([1, 0], dtype=bfloat16)
     """
+    if axis is not None and _are_alike(arrays):
+        try:
+            return joined(arrays, axis)
+        except StatusError:  # what is wrong is said below, in the namespace's name
+            pass
     parts, common = in_common(CONCAT, arrays_of(CONCAT, "arrays", arrays))
     if axis is None:
         return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
@@ -157,6 +166,11 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
 
 def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Tensor:
     """Return arrays of one shape along a new axis, in the dtype that they have in common."""
+    if _are_alike(arrays):
+        try:
+            return stacked(arrays, axis)
+        except StatusError:
+            pass
     parts, common = in_common(STACK, arrays_of(STACK, "arrays", arrays))
     along = axis_argument(STACK, "axis", axis, parts[0].ndim + 1, OutOfRange)
     for i, x in enumerate(parts):
@@ -168,6 +182,17 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
     if parts[0].ndim == MAX_NDIM:
         raise InvalidArgument(f"{STACK.title}: the result would have more than {MAX_NDIM} axes.")
     return _core.join(parts, along, common, True)
+
+
+def _are_alike(arrays: Any) -> bool:
+    """Tell whether these are tensors of one dtype, which the operators of suanzi join as well."""
+    if type(arrays) not in (list, tuple) or not arrays or type(arrays[0]) is not Tensor:
+        return False
+    dt = arrays[0].dtype
+    for x in arrays:
+        if type(x) is not Tensor or x.dtype is not dt:
+            return False
+    return dt in _NUMBERS
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
@@ -259,6 +284,15 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
     It is a view if it can be; with ``copy=False`` it must be, and with ``copy=True`` it is none.
     """
+    if copy is None and type(x) is Tensor and type(shape) is tuple and x.dtype in _NUMBERS:
+        try:
+            known = -math.prod(shape)
+            if -1 in shape and known > 0 and x.size % known == 0:
+                place = shape.index(-1)
+                shape = (*shape[:place], x.size // known, *shape[place + 1 :])
+            return reshaped(x, shape)
+        except (StatusError, TypeError):
+            pass
     x = array(RESHAPE, "x", x)
     sizes = sizes_of(x.size, (shape,))
     wanted = shape_of(RESHAPE, "shape", sizes)
