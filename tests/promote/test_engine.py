@@ -93,9 +93,10 @@ def test_repeated_operands_count_once() -> None:
 @pytest.mark.parametrize("rules", ALL_RULES)
 @pytest.mark.parametrize("dt", DTYPES, ids=str)
 def test_equal_dtypes_need_no_promotion(rules: str, dt: sz.DType) -> None:
-    assert sz.promote_types(dt, dt, rules=rules) is dt
-    assert sz.result_type(dt, rules=rules) is dt
-    assert sz.result_type(dt, sz.ZeroDim(dt), rules=rules) is dt
+    there = sz.rule_set(rules).made.get(dt, dt)  # JAX as it comes has no 64 bits
+    assert sz.promote_types(dt, dt, rules=rules) is there
+    assert sz.result_type(dt, rules=rules) is there
+    assert sz.result_type(dt, sz.ZeroDim(dt), rules=rules) is there
 
 
 def test_unknown_dtypes_are_refused_by_name() -> None:

@@ -14,8 +14,8 @@ from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.values import contains
 
-NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax array_api openvino
-    strict lossless""".split()
+NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax jax_x32 array_api
+    openvino strict lossless""".split()
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +57,7 @@ def test_each_carries_its_facts(name: str) -> None:
         ("torch", 16, sz.float32),
         ("numpy", 14, sz.float64),
         ("jax", 15, sz.float32),
+        ("jax_x32", 11, sz.float32),
         ("array_api", 21, sz.float32),
         ("openvino", 18, sz.float32),
         ("lossless", 21, sz.float32),

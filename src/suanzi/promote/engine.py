@@ -35,6 +35,7 @@ class Layer(Enum):
     FLOAT = "integers to float"
     INTEGERS_ONLY = "integers only"
     QUANTIZED = "quantised"
+    MADE = "made as"
     EXACT = "exact comparison"
     UNKNOWN = "unknown dtype"
 
@@ -101,7 +102,7 @@ def answer(
     seen = tuple(operand(x) for x in operands)
     run = _Run(rules, operator(op))
     try:
-        dtype = run.finish(run.join(run.as_tensors(run.without_quantized(seen))))
+        dtype = run.finish(run.join(run.as_tensors(run.as_made(run.without_quantized(seen)))))
     except _Refused:
         dtype = None
     result = Answer(seen, rules, run.operator, dtype, tuple(run.steps))
@@ -185,6 +186,20 @@ class _Run:
             Operand(o.role, real) if o.dtype is not None and o.dtype.kind == "quantized" else o
             for o in operands
         )
+
+    def as_made(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Replace tensors of dtypes that the framework does not have by what it makes of them."""
+        made = self.rules.made
+        if not made:
+            return operands
+        replaced = []
+        for o in operands:
+            here = None if o.dtype is None else made.get(o.dtype)
+            if here is not None:
+                why = f"{self.rules.title} has no {o.dtype} and makes {here} of it"
+                o = Operand(o.role, self.take(Layer.MADE, Cell(here, why)))
+            replaced.append(o)
+        return tuple(replaced)
 
     def as_tensors(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
         """Replace Python numbers by 0-d tensors, where the rule set has no other rule for them."""

@@ -26,6 +26,7 @@ _SOURCES = {
     Layer.ZERO_DIM: "zero-d",
     Layer.GATE: "gate",
     Layer.FLOAT: "float",
+    Layer.MADE: "made",
 }
 _OURS = {
     Layer.SEVERAL: "all operands at once, as numpy.result_type and jax.numpy.result_type do",

@@ -29,6 +29,8 @@ def facts_of(rules: RuleSet) -> dict[str, Any]:
             _scope(key): rule.text
             for key, rule in ({OperatorClass.ANY: AS_TENSOR} | dict(rules.zero_dims)).items()
         },
+        "made": {there.name: f"as {here}" for there, here in rules.made.items()},
+        "written to": {way: rule.text for way, rule in rules.writes.items()},
         "numbers alone": {kind: d.name for kind, d in rules.alone.items()},
         "number that does not fit": "wraps" if rules.overflow == "wrap" else "is refused",
         "gates": {_scope(key): gate.text for key, gate in rules.gates.items()},

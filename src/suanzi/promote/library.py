@@ -17,6 +17,8 @@ DEFAULT = "cann"
 """The rule set in force until another is chosen."""
 
 _COMPUTED = ("openvino", "strict", "lossless")
+_ALSO = {"jax_x64": "jax"}
+"""Second names, for those who want to say which one they mean."""
 loaded: dict[str, RuleSet] = {}
 BRINGS = {"array_api": "suanzi.array_api"}
 """The modules with the operators that symbols mean under a rule set: ``x ** y`` is its own."""
@@ -26,7 +28,8 @@ registered: list[str] = []
 def rule_set(rules: str | RuleSet) -> RuleSet:
     """Return a rule set by name; a rule set is returned as it is.
 
-    OpenVINO's attributes are part of the name: ``openvino+unsafe+scalar+u64=i64``.
+    OpenVINO's attributes are part of the name: ``openvino+unsafe+scalar+u64=i64``, and
+    ``openvino+torch`` is what its PyTorch frontend does.
 
     >>> rule_set("torch")
     <rule set torch: PyTorch, 2.13.0>
@@ -34,6 +37,7 @@ def rule_set(rules: str | RuleSet) -> RuleSet:
     if isinstance(rules, RuleSet):
         return rules
     if isinstance(rules, str):
+        rules = _ALSO.get(rules, rules)
         made = loaded.get(rules) or _make(rules)
         if made is not None:
             return loaded.setdefault(made.name, made)
@@ -62,7 +66,7 @@ def register_rules(rules: RuleSet) -> RuleSet:
             f"register_rules: {rules!r} is a {type(rules).__name__}; it takes a RuleSet, made by "
             "RuleSet.from_text or RuleSet.from_function."
         )
-    if rules.name.partition("+")[0] in (*TABULATED, *_COMPUTED, "all"):
+    if rules.name.partition("+")[0] in (*TABULATED, *_COMPUTED, *_ALSO, "all"):
         raise InvalidArgument(f"register_rules: {rules.name!r} is a built-in name; choose another.")
     loaded[rules.name] = rules
     if rules.name not in registered:

@@ -10,7 +10,8 @@ Cell(dtype=None, reason='unsafe: int8 and uint8 widen to int16')
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from suanzi.dtypes import (
     DType,
@@ -40,6 +41,7 @@ from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains
+from suanzi.promote.writing import RULES as WRITES
 from suanzi.promote.zero_dim import ZeroDimRule
 from suanzi.status import InvalidArgument
 
@@ -54,6 +56,9 @@ _FLOATS = (float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64)
 
 # The operation takes tensors; its Python interface turns a number into a 0-d constant of these.
 _NUMBERS: dict[NumberKind, DType] = {"bool": bool_, "int": int64, "float": float64}
+# Its PyTorch frontend promotes with these attributes, and makes these constants of numbers.
+_TORCH = ("unsafe", "scalar")
+_TORCH_NUMBERS: dict[NumberKind, DType] = _NUMBERS | {"float": float32}
 
 
 # OpenVINO 2026.4.1: dimensioned dtypes with the 0-d dtypes that pass although the document refuses
@@ -86,7 +91,14 @@ _DEVIATION = (
 class _ConvertPromoteTypes:
     """The operation with its three attributes."""
 
-    def __init__(self, unsafe: bool, scalar: bool, u64_target: DType) -> None:
+    def __init__(
+        self,
+        unsafe: bool,
+        scalar: bool,
+        u64_target: DType,
+        numbers: Mapping[NumberKind, DType] = _NUMBERS,
+    ) -> None:
+        self.numbers = numbers
         self.unsafe = unsafe
         self.scalar = scalar
         self.u64_target = u64_target
@@ -148,7 +160,7 @@ class _ConvertPromoteTypes:
         )
 
     def number(self, dt: DType, kind: NumberKind) -> Cell:
-        constant = _NUMBERS.get(kind)
+        constant = self.numbers.get(kind)
         if constant is None:
             return Cell(None, f"OpenVINO has no constant for a Python {kind}")
         return Cell(dt, "equal") if constant is dt else self.zero_dim(dt, constant)
@@ -165,7 +177,9 @@ def check_target(target: DType) -> DType:
 
 
 def make(attributes: Sequence[str] = ()) -> RuleSet | None:
-    """Return the rule set for ``unsafe``, ``scalar`` and ``u64=TYPE``; None if one is unknown."""
+    """Return the rule set for ``unsafe``, ``scalar``, ``u64=TYPE`` or ``torch``; None: unknown."""
+    if list(attributes) == ["torch"]:
+        return _of_the_pytorch_frontend()
     unsafe, scalar, target = "unsafe" in attributes, "scalar" in attributes, float32
     for attribute in attributes:
         key, _, value = attribute.partition("=")
@@ -197,6 +211,27 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         cast='opset.convert({x}, "{name}")',
         deviations=(_DEVIATION,) if scalar and not unsafe else (),
         drift=_DRIFT if scalar and not unsafe else {},
+    )
+
+
+def _of_the_pytorch_frontend() -> RuleSet:
+    """Return what becomes of a PyTorch program that is converted."""
+    converted = make(_TORCH)
+    assert converted is not None
+    operation = _ConvertPromoteTypes(True, True, float32, _TORCH_NUMBERS)
+    return replace(
+        converted,
+        name="openvino+torch",
+        title="OpenVINO from PyTorch",
+        version="2026.4.1",
+        source=f"frontends/pytorch, align_eltwise_input_types; {converted.source}",
+        sources={
+            "numbers": "the PyTorch frontend: a float is a 0-d f32, an int a 0-d i64",
+            "in-place": "seen in 2026.4.1: x += y and x.mul_(y) of a converted program",
+        },
+        writes=dict.fromkeys(("in-place", "in-place method"), WRITES["category"]),
+        number=operation.number,
+        alone=_TORCH_NUMBERS,
     )
 
 

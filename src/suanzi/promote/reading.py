@@ -33,7 +33,7 @@ from typing import Any
 
 from suanzi._hints import nearest
 from suanzi.dtypes import DOCUMENTS, DType, dtype
-from suanzi.promote import zero_dim
+from suanzi.promote import writing, zero_dim
 from suanzi.promote.cells import Cell
 from suanzi.promote.layers import (
     DEFAULT_CAST,
@@ -55,7 +55,8 @@ _WEAK: dict[str, NumberKind] = {"i*": "int", "f*": "float", "c*": "complex"}
 _KEYS = (
     "name", "like", "title", "version", "source", "names", "cast", "zero-d", "alone", "float",
     "gate", "true division", "real function", "overflow", "comparison", "numbers source",
-    "zero-d source", "gate source", "float source", "note", "deviation", "drift",
+    "zero-d source", "gate source", "float source", "note", "deviation", "drift", "made",
+    "made source", "in-place", "in-place method", "out", "in-place source",
 )  # fmt: skip
 
 Grid = dict[tuple[str, str], str]
@@ -191,10 +192,12 @@ class _Reader:
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),
             "floats": self.floats(),
+            "made": self.made(),
+            "writes": self.writes(),
             "default_float": default_float,
             "sources": {
                 key: said
-                for key in ("numbers", "zero-d", "gate", "float")
+                for key in ("numbers", "zero-d", "gate", "float", "made", "in-place")
                 if (said := document.one(f"{key} source"))
             },
             "names": self.names,
@@ -318,6 +321,25 @@ class _Reader:
             if word not in zero_dim.RULES:
                 raise self.error(f"'zero-d {word}' is none of {', '.join(zero_dim.RULES)}")
             found[scope] = zero_dim.RULES[word]
+        return found
+
+    def made(self) -> dict[DType, DType]:
+        """Read ``made i8 as i4, f8 as f4``: what a tensor is made as where a dtype is not there."""
+        found: dict[DType, DType] = {}
+        for item in filter(None, self.document.one("made").split(",")):
+            there, _, here = item.strip().partition(" as ")
+            found[self.dtype(there)] = self.dtype(here.strip())
+        return found
+
+    def writes(self) -> dict[str, writing.WriteRule]:
+        """Read ``in-place category``, ``in-place method ...`` and ``out none``."""
+        found: dict[str, writing.WriteRule] = {}
+        for way in writing.WAYS:
+            word = self.document.one(way)
+            if word and word not in writing.RULES:
+                raise self.error(f"'{way} {word}' is none of {', '.join(writing.RULES)}")
+            if word:
+                found[way] = writing.RULES[word]
         return found
 
     def choice(self, key: str, words: tuple[str, ...]) -> Any:

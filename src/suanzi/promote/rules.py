@@ -32,6 +32,7 @@ from suanzi.promote.layers import (
 )
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import Operator, OperatorClass, Scope, in_scope
+from suanzi.promote.writing import WriteRule
 from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
 from suanzi.status import InvalidArgument
 
@@ -74,6 +75,10 @@ class RuleSet(_core.RuleTable):
     floats: Mapping[OperatorClass, FloatRule] = field(default_factory=dict)
     """What integers become in true division and in real functions, if not `default_float`."""
     default_float: DType = float32
+    made: Mapping[DType, DType] = field(default_factory=dict)
+    """What a tensor is made as where the framework does not have its dtype."""
+    writes: Mapping[str, WriteRule] = field(default_factory=dict)
+    """What ``in-place``, ``in-place method`` and ``out`` do; a way that is missing is not known."""
     join: JoinRule | None = None
     """Answers all operands at once, by the values of numbers; it then stands for all the rest."""
     exact_comparison: Literal["never", "integers", "always"] = "never"
@@ -111,7 +116,17 @@ class RuleSet(_core.RuleTable):
         object.__setattr__(self, "answers", {})
         check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
-        for key in ("sources", "pairs", "alone", "zero_dims", "gates", "floats", "drift"):
+        for key in (
+            "sources",
+            "pairs",
+            "alone",
+            "zero_dims",
+            "gates",
+            "floats",
+            "drift",
+            "made",
+            "writes",
+        ):
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from suanzi.status import InvalidArgument
 
 TABULATED = (
     "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "numpy", "jax",
-    "array_api",
+    "jax_x32", "array_api",
 )  # fmt: skip
 
 

@@ -55,13 +55,18 @@ def run(framework, version, dtypes, tensor, ops, name_of, zero_dim_ops=True):
     `tensor(dtype, ndim)` makes an operand, `ops[op](*operands)` computes, `name_of(result)` names
     the dtype. An exception is a refusal, `Missing` a case that could not be asked.
     """
+    emit(framework, version, asked(dtypes, tensor, ops, name_of, zero_dim_ops))
+
+
+def asked(dtypes, tensor, ops, name_of, zero_dim_ops=True, rules=None):
+    """Return what `run` prints; `rules` names the rule set, if it is not that of the framework."""
     answers = []
     for op, operands in cells(dtypes, zero_dim_ops):
         if op in ops:
             made = [_operand(tensor, text) for text in operands]
             found = _ask(ops[op], name_of, made)
-            answers.append([None, None if op == "three" else op, operands, *found])
-    emit(framework, version, answers)
+            answers.append([rules, None if op == "three" else op, operands, *found])
+    return answers
 
 
 def emit(framework, version, answers):

@@ -1,13 +1,14 @@
-"""Asks JAX, with 64-bit types enabled."""
+"""Asks JAX, with 64-bit types enabled and, as it comes, without."""
 
-from common import fail_if_missing, run
+import warnings
+
+from common import asked, emit, fail_if_missing
 
 fail_if_missing("jax")
 
 import jax  # noqa: E402
 
 jax.config.update("jax_platforms", "cpu")
-jax.config.update("jax_enable_x64", True)
 
 import jax.numpy as jnp  # noqa: E402
 
@@ -16,22 +17,31 @@ DTYPES = (
     "complex64 complex128"
 ).split()
 
-run(
-    "jax",
-    jax.__version__,
-    DTYPES,
-    lambda name, ndim: jnp.ones((2,) * ndim, name),
-    {
-        None: lambda x, y: jnp.empty(0, jnp.result_type(x, y)),
-        "true_divide": lambda x, y: jax.eval_shape(jnp.true_divide, x, y),
-        "equal": lambda x, y: jax.eval_shape(jnp.equal, x, y),
-        "bitwise_and": lambda x, y: jax.eval_shape(jnp.bitwise_and, x, y),
-        "logical_and": lambda x, y: jax.eval_shape(jnp.logical_and, x, y),
-        "max": lambda x, y: jax.eval_shape(jnp.maximum, x, y),
-        "floordiv": lambda x, y: jax.eval_shape(jnp.floor_divide, x, y),
-        "concat": lambda x, y: jax.eval_shape(lambda a, b: jnp.concatenate([a, b]), x, y),
-        "sqrt": lambda x: jax.eval_shape(jnp.sqrt, x),
-        "three": lambda *operands: jnp.empty(0, jnp.result_type(*operands)),
-    },
-    lambda result: result.dtype.name,
-)
+warnings.simplefilter("ignore")  # that int64 is made as int32
+
+
+def ask(rules, x64):
+    jax.config.update("jax_enable_x64", x64)
+    return asked(
+        DTYPES,
+        lambda name, ndim: jnp.ones((2,) * ndim, name),
+        OPS,
+        lambda result: result.dtype.name,
+        rules=rules,
+    )
+
+
+OPS = {
+    None: lambda x, y: jnp.empty(0, jnp.result_type(x, y)),
+    "true_divide": lambda x, y: jax.eval_shape(jnp.true_divide, x, y),
+    "equal": lambda x, y: jax.eval_shape(jnp.equal, x, y),
+    "bitwise_and": lambda x, y: jax.eval_shape(jnp.bitwise_and, x, y),
+    "logical_and": lambda x, y: jax.eval_shape(jnp.logical_and, x, y),
+    "max": lambda x, y: jax.eval_shape(jnp.maximum, x, y),
+    "floordiv": lambda x, y: jax.eval_shape(jnp.floor_divide, x, y),
+    "concat": lambda x, y: jax.eval_shape(lambda a, b: jnp.concatenate([a, b]), x, y),
+    "sqrt": lambda x: jax.eval_shape(jnp.sqrt, x),
+    "three": lambda *operands: jnp.empty(0, jnp.result_type(*operands)),
+}
+
+emit("jax", jax.__version__, ask("jax", True) + ask("jax_x32", False))
