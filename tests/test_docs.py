@@ -17,7 +17,11 @@ from suanzi.cli import main
 
 ROOT = Path(__file__).parent.parent
 # They run alone, in the interpreter of a framework, and import what is not here.
-ALONE = ("suanzi.promote.probes.", "suanzi.conformance.subjects.frameworks.")
+ALONE = (
+    "suanzi.promote.probes.",
+    "suanzi.port.recorders.",
+    "suanzi.conformance.subjects.frameworks.",
+)
 MODULES = [
     info.name
     for info in pkgutil.walk_packages(sz.__path__, "suanzi.")

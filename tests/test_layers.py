@@ -21,6 +21,7 @@ _core status _blocks _hints _text _toml _html
 dtypes layout shapes device
 standard errata
 promote mindspore
+port
 registry
 tensors
 sparse
@@ -43,7 +44,7 @@ cli
 """.strip().splitlines()
 
 # They run in the processes of others, without suanzi.
-FOREIGN = {"frameworks", "probes"}
+FOREIGN = {"frameworks", "probes", "recorders"}
 
 Graph = Mapping[str, set[str]]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_ON_FIRST_USE = ("array_api", "conformance", "interface", "mindspore", "npy", "safetensors")
+_ON_FIRST_USE = (
+    "array_api", "conformance", "interface", "mindspore", "npy", "port", "safetensors",
+)  # fmt: skip
 
 
 def find(name: str, known: list[str]) -> Any:

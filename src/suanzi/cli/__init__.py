@@ -18,6 +18,7 @@ import suanzi as sz
 from suanzi._text import columns, printable
 from suanzi.cli import check as cli_check
 from suanzi.cli import config as cli_config
+from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, mend, print_no_more
@@ -391,6 +392,7 @@ def demo(*, json: Json = False) -> int:
     return ANSWER
 
 
+app.command(cli_port.port)
 app.command(cli_check.check)
 app.command(cli_check.merge)
 app.command(cli_check.compare)

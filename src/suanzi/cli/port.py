@@ -1,0 +1,91 @@
+"""``suanzi port``: a program is run where its framework is, and held against other rule sets."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from suanzi.cli.typed import rules as read_rules
+
+_SAME, _CHANGES, _DID_NOT_END_WELL = 0, 1, 2
+_STANDARD_ERROR = 2
+"""Where the program's own output goes: standard output has the report."""
+
+
+def port(
+    program: str,
+    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    from_: Annotated[str, Parameter(name="--from")] = "torch",
+    to: str = "cann,mindspore,paddle,openvino,jax",
+    python: str | None = None,
+    json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
+    sarif: str | None = None,
+    html: str | None = None,
+    baseline: str | None = None,
+) -> int:
+    """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
+
+    The program runs in a process of its own, in any interpreter you name; suanzi need not be
+    installed there. A file of calls that was recorded before (`.jsonl`) is read instead. The exit
+    status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that
+    failed before anything was found.
+
+    ```
+    suanzi port model.py --to cann
+    suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
+    suanzi port model.py --to cann --json > known.json
+    suanzi port model.py --to cann --baseline known.json --sarif port.sarif
+    ```
+
+    Parameters
+    ----------
+    program
+        A Python program, or a file of recorded calls (`calls.jsonl`).
+    arguments
+        What the program is given, after `--`.
+    from_
+        The framework that the program is written in: torch.
+    to
+        The rule sets to hold it against, joined by commas; a path ending in `.txt` is your own.
+    python
+        The interpreter that has the framework; this one by default.
+    sarif
+        Write the findings to this file as SARIF, which GitHub shows at the line.
+    html
+        Write the report to this file as HTML.
+    baseline
+        A report that `--json` wrote: what is in it is known, and not told.
+    """
+    from suanzi.cli.render import waiting
+    from suanzi.port.calls import read_calls
+    from suanzi.port.ignoring import read_baseline
+    from suanzi.port.report import judge, targets
+    from suanzi.port.running import check_framework, run_program
+    from suanzi.port.sarif import to_sarif
+
+    check_framework(from_)
+    names = [name.strip() for name in to.split(",") if name.strip()]
+    asked = targets((read_rules(n) if n.endswith(".txt") else n for n in names), from_)
+    known = None if baseline is None else read_baseline(baseline)
+    if program.endswith(".jsonl"):
+        calls = read_calls(program)
+    else:
+        with waiting(f"running {program}"):
+            calls = run_program(
+                program, arguments, framework=from_, python=python, stdout=_STANDARD_ERROR
+            )
+    report = judge(calls, asked, known)
+    if sarif is not None:
+        Path(sarif).write_text(json_module.dumps(to_sarif(report), indent=1) + "\n", "utf-8")
+    if html is not None:
+        Path(html).write_bytes(report.to_html().encode("utf-8", "backslashreplace"))
+    if json:
+        print(json_module.dumps(report.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        print(report)
+    if report:
+        return _CHANGES
+    return _SAME if report.raised is None else _DID_NOT_END_WELL

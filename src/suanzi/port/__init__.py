@@ -1,0 +1,18 @@
+"""What changes when a program moves to another framework: its calls, judged by the rule sets.
+
+``calls``      one record for every reader: operator, operands, result, where
+``operators``  which of a framework's operators promote, from the text beside the recorders
+``recorders``  what records a running program, in the process of its framework, without suanzi
+``passes``     a call by itself, and what it computes with after the calls before it changed
+``findings``   what was found, with a code of ``codes``; ``ignoring`` leaves out what is marked
+``report``, ``sarif``   findings in the form in which they are shown
+``running``    a program in a process of its own; ``tracing`` a block of this one
+"""
+
+from suanzi.port.calls import Call, Calls, read_calls
+from suanzi.port.findings import Finding
+from suanzi.port.report import Report, judge
+from suanzi.port.running import run_program
+from suanzi.port.tracing import trace
+
+__all__ = ["Call", "Calls", "Finding", "Report", "judge", "read_calls", "run_program", "trace"]

@@ -1,0 +1,166 @@
+"""Call: one call of a program, whoever recorded it; and the files that hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+from suanzi.dtypes import DType, dtype
+from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
+from suanzi.promote.writing import WAYS
+from suanzi.status import InvalidArgument, StatusError
+
+FORMAT = "suanzi-calls/1"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A line of the program."""
+
+    file: str
+    line: int
+    function: str = ""
+    module: str = ""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An argument that is, or may be, an operand."""
+
+    operand: Operand
+    made_by: int | None = None
+    """The number of the call whose result it is; None for what comes from elsewhere."""
+    least: int | float | None = None
+    """The least number that was given here, of all calls that are one record."""
+    greatest: int | float | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operator, or many that are alike."""
+
+    number: int
+    operator: str
+    """As the framework calls it, without underscores."""
+    arguments: tuple[Taken | tuple[Taken, ...] | None, ...]
+    """By their places; a tuple is a list of tensors, None neither a tensor nor a number."""
+    named: tuple[tuple[str, Taken | tuple[Taken, ...] | None], ...] = ()
+    result: DType | None = None
+    """The dtype of the first tensor that came out; None where suanzi has no such dtype."""
+    zero_dim: bool = False
+    """Whether it is a 0-d tensor."""
+    way: str | None = None
+    """How the result is written: one of ``promote.writing.WAYS``; None for a new tensor."""
+    where: Where | None = None
+    backward: bool = False
+    count: int = 1
+
+    def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
+        """Return an argument that was given by its name."""
+        return dict(self.named).get(name)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of a program in their order, and how it ended."""
+
+    framework: str
+    version: str
+    calls: tuple[Call, ...]
+    raised: str | None = None
+    """What the program raised; its calls until then are there."""
+
+
+def read_calls(path: str | PathLike[str]) -> Calls:
+    """Return the calls that a recorder wrote to a file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            records = [json.loads(line) for line in file if line.strip()]
+        return from_records(records)
+    except OSError as error:
+        raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}.") from None
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}") from None
+
+
+def from_records(records: Iterable[Any]) -> Calls:
+    """Return the calls of the records that a recorder made: a head, calls, an end."""
+    head, *rest = records or [None]
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise InvalidArgument(f"it does not begin with {FORMAT!r}, as a recorder writes it.")
+    raised: str | None = "it ended without a word"
+    calls: list[Call] = []
+    end: dict[str, Any] = {}
+    try:
+        for record in rest:
+            if "end" in record:
+                end, raised = record, record["raised"]
+            else:
+                calls.append(_call(record))
+        counts, numbers = end.get("counts", {}), end.get("numbers", {})
+        for call in calls:
+            pairs = list(numbers.get(str(call.number), ()))
+            calls[call.number] = replace(
+                call,
+                count=counts.get(str(call.number), 1),
+                arguments=tuple(_ranged(x, pairs) for x in call.arguments),
+                named=tuple((name, _ranged(x, pairs)) for name, x in call.named),
+            )
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidArgument(f"a record cannot be read: {error!r}.") from None
+    return Calls(str(head["framework"]), str(head["version"]), tuple(calls), raised)
+
+
+def _call(record: dict[str, Any]) -> Call:
+    way = record.get("way")
+    if way is not None and way not in WAYS:
+        raise ValueError(f"{way!r} is none of {', '.join(WAYS)}")
+    where = record.get("where")
+    return Call(
+        number=record["call"],
+        operator=record["op"],
+        arguments=tuple(_taken(x) for x in record["arguments"]),
+        named=tuple((name, _taken(x)) for name, x in record.get("named", {}).items()),
+        result=_dtype(record["result"]),
+        zero_dim=bool(record.get("zero_dim")),
+        way=way,
+        where=None if where is None else Where(*where),
+        backward=bool(record.get("backward")),
+    )
+
+
+def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:
+    if x is None:
+        return None
+    if isinstance(x, list):
+        found = tuple(_taken(one) for one in x)
+        return tuple(one for one in found if isinstance(one, Taken))
+    if "number" in x:
+        if x["number"] not in NUMBER_KINDS:
+            raise ValueError(f"{x['number']!r} is not a Python number")
+        return Taken(Operand(Role.NUMBER, kind=x["number"]))
+    dt = _dtype(x["dtype"])
+    if dt is None:
+        return None
+    role = Role.ZERO_DIM if x.get("zero_dim") else Role.TENSOR
+    return Taken(Operand(role, dt), x.get("from"))
+
+
+def _ranged(x: Any, pairs: list[list[Any]]) -> Any:
+    """Give a number what was seen of it; the pairs are in the order of the arguments."""
+    if isinstance(x, Taken) and x.operand.role is Role.NUMBER and pairs:
+        least, greatest = pairs.pop(0)
+        return replace(x, least=least, greatest=greatest)
+    return x
+
+
+def _dtype(name: str) -> DType | None:
+    try:
+        return dtype(name)
+    except StatusError:
+        return None

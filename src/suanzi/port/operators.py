@@ -1,0 +1,77 @@
+"""Which operators of a framework promote, which follow an operand, and which say their dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from suanzi.port.calls import Call, Taken
+from suanzi.promote.operators import Operator, operator
+
+_NAMES = {
+    "input": 0, "self": 0, "tensors": 0, "other": 1, "exponent": 1, "min": 1, "end": 1, "mat2": 1,
+    "weight": 1, "tensor1": 1, "max": 2, "tensor2": 2, "bias": 2,
+}  # fmt: skip
+"""The places of arguments that are given by name."""
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """An operator that promotes: how rule sets see it, and which arguments take part."""
+
+    operator: Operator
+    places: tuple[int, ...]
+    """Empty: all tensors of the list that is the first argument."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a framework's operators, by their names."""
+
+    promotes: dict[str, Promotion]
+    follows: frozenset[str]
+    chosen: frozenset[str]
+
+
+@cache
+def known(framework: str = "torch") -> Known:
+    """Return what is known of a framework's operators.
+
+    >>> known().promotes["rsub"].operator.name, "view" in known().follows
+    ('sub', True)
+    """
+    promotes: dict[str, Promotion] = {}
+    sections: dict[str, set[str]] = {"follows": set(), "chosen": set(), "quiet": set()}
+    section = ""
+    file = Path(__file__).parent / "recorders" / f"{framework}.txt"
+    for line in file.read_text("utf-8").splitlines():
+        words = line.partition("#")[0].split()
+        if words and words[0].startswith("["):
+            section = words[0].strip("[]")
+        elif words and section == "promotes":
+            at = next(i for i, word in enumerate(words) if word == "*" or word[0].isdigit())
+            places = tuple(int(place) for place in words[at].split(",") if place != "*")
+            found = Promotion(operator(" ".join(words[:at])), places)
+            promotes |= dict.fromkeys(words[at + 1 :], found)
+        elif words:
+            sections[section].update(words)
+    return Known(promotes, frozenset(sections["follows"]), frozenset(sections["chosen"]))
+
+
+def operands(call: Call, found: Promotion) -> tuple[Taken, ...] | None:
+    """Return the operands of a call that promotes; None where they cannot be told."""
+    by_place: dict[int, Taken | tuple[Taken, ...] | None] = dict(enumerate(call.arguments))
+    for name, x in call.named:
+        if name in _NAMES:
+            by_place.setdefault(_NAMES[name], x)
+    if not found.places:
+        joined = by_place.get(0)
+        return joined if isinstance(joined, tuple) and joined else None
+    taken = [by_place[place] for place in found.places if by_place.get(place) is not None]
+    # The first two have to be there; a bound of clip and a bias may be missing.
+    if len(taken) < min(len(found.places), 2) or not taken:
+        return None
+    if any(not isinstance(x, Taken) for x in taken):
+        return None
+    return tuple(x for x in taken if isinstance(x, Taken))

@@ -1,0 +1,222 @@
+"""The two passes over the calls of a program, in one go: by itself, and carried on.
+
+By itself, a call has the dtypes that the source gave it. Carried on, it has those that the target
+would have by then. What changes by itself is a root cause; what changes only so follows one.
+A refusal is taken to be fixed, so that nothing follows from it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from suanzi.dtypes import DType
+from suanzi.port.calls import Call, Calls, Taken
+from suanzi.port.findings import Finding, Verdict
+from suanzi.port.operators import known, operands
+from suanzi.port.verdicts import Judge, written
+from suanzi.promote.operands import Operand, Role
+from suanzi.promote.operators import Operator
+from suanzi.promote.rules import RuleSet
+
+OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")
+"""Targets that do not run the backward of the source: they differentiate themselves, or not."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What one target does with the calls of a program."""
+
+    rules: RuleSet
+    findings: tuple[Finding, ...]
+    unknown: dict[str, int]
+    """Operators that are not known and were given several dtypes, or changed one: not judged."""
+    unexplained: dict[str, int]
+    """Operators that promote, in calls whose result the source's rules do not give: not judged."""
+    uniform: int
+    """Calls of operators that are not known and were given one dtype, which came out."""
+    unwritten: dict[str, int]
+    """Ways of writing a result of which the target's rules say nothing: not judged."""
+    made: dict[str, str]
+    """Dtypes of the program that the target does not have, and what it makes of them."""
+    judged: int
+    """Calls that were judged."""
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """What a result is under the target, where it is something else than under the source."""
+
+    dtype: DType
+    root: Finding
+
+
+class _Pass:
+    def __init__(self, calls: Calls, source: RuleSet, target: RuleSet) -> None:
+        self.calls = calls
+        self.judge = Judge(source, target)
+        self.source, self.target = source, target
+        self.known = known(calls.framework)
+        self.results: dict[int, DType | None] = {}
+        self.carried: dict[int, _Carried] = {}
+        self.findings: list[Finding] = []
+        self.by_line: dict[object, Finding] = {}
+        self.unknown: Counter[str] = Counter()
+        self.unexplained: Counter[str] = Counter()
+        self.unwritten: Counter[str] = Counter()
+        self.made: dict[str, str] = {}
+        self.uniform = self.judged = 0
+        self.verdicts: dict[object, Verdict | None] = {}
+
+    def run(self) -> Judged:
+        for call in self.calls.calls:
+            self.results[call.number] = call.result
+            self.one(call)
+        return Judged(
+            self.target, tuple(self.findings), dict(self.unknown), dict(self.unexplained),
+            self.uniform, dict(self.unwritten), self.made, self.judged,
+        )  # fmt: skip
+
+    def one(self, call: Call) -> None:
+        name = call.operator
+        promotion = self.known.promotes.get(name)
+        if call.backward and self.target.name.startswith(OWN_GRADIENTS):
+            return
+        if name in self.known.chosen or call.argument("dtype") is not None or _says_dtype(call):
+            return
+        if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
+            taken = operands(call, promotion)
+            if taken is None or call.result is None:
+                self.unexplained[name] += call.count
+                return
+            self.promoted(call, promotion.operator, taken)
+        elif name in self.known.follows:
+            self.follow(call)
+        else:
+            self.count_unknown(call)
+
+    def promoted(self, call: Call, op: Operator, taken: tuple[Taken, ...]) -> None:
+        seen = tuple(_with_value(one) for one in taken)
+        into = self.written_to(call)
+        source = self.judge.ask(self.source, op, seen)
+        expected = None
+        if source.output is not None:
+            expected = written(self.source, call.way, source.output, into)
+        if call.result is None or expected is None or expected.dtype is not call.result:
+            self.unexplained[call.operator] += call.count
+            return
+        if call.way is not None and call.way not in self.target.writes:
+            self.unwritten[call.way] += call.count
+            return
+        self.judged += call.count
+        for one in taken:
+            dt = one.operand.dtype
+            if dt is not None and dt in self.target.made:
+                self.made[dt.name] = self.target.made[dt].name
+        extremes = [x for one in taken for x in (one.least, one.greatest) if x is not None]
+        key = op, seen, tuple(extremes), call.way, into
+        if key not in self.verdicts:
+            self.verdicts[key] = self.judge.judge(op, seen, extremes, call.way, into)
+        verdict = self.verdicts[key]
+        if verdict is not None:
+            finding = self.found(call, verdict)
+            after = self.after(verdict.target.output, call.way, into)
+            if after is not None and after is not self.judge.here(call.result):
+                self.carried[call.number] = _Carried(after, finding)
+            return
+        self.carry(call, op, taken, seen, into)
+
+    def found(self, call: Call, verdict: Verdict) -> Finding:
+        """Return the finding of a line, made when the line is first met with such a verdict."""
+        key = call.where, verdict.code, verdict.question, verdict.text, call.way, call.backward
+        if key not in self.by_line:
+            self.by_line[key] = Finding(call, verdict, self.target.name, 0)
+            self.findings.append(self.by_line[key])
+        self.by_line[key].count += call.count
+        return self.by_line[key]
+
+    def carry(
+        self,
+        call: Call,
+        op: Operator,
+        taken: tuple[Taken, ...],
+        seen: tuple[Operand, ...],
+        into: DType | None,
+    ) -> None:
+        """Ask again with the dtypes that the target has by now."""
+        roots = [self.origin(one) for one in taken]
+        root = next((one.root for one in roots if one is not None), None)
+        if root is None:
+            return
+        changed = [
+            o if one is None else replace(o, dtype=one.dtype)
+            for o, one in zip(seen, roots, strict=True)
+        ]
+        found = self.judge.ask(self.target, op, changed)
+        if found.output is None:
+            root.stopped_at.append((call, found.reason))
+            return
+        if call.way is not None and roots[0] is not None:
+            into = roots[0].dtype if call.way != "out" else into
+        after = self.after(found.output, call.way, into)
+        if after is not None and call.result is not None and after is not self.here(call.result):
+            root.followers.append(call)
+            self.carried[call.number] = _Carried(after, root)
+
+    def follow(self, call: Call) -> None:
+        """Carry the dtype of the first tensor on, where the source's result had it."""
+        first = next((x for x in call.arguments if isinstance(x, Taken)), None)
+        if first is None:
+            first = next((x for _, x in call.named if isinstance(x, Taken)), None)
+        if first is None or first.operand.dtype is not call.result:
+            return
+        carried = self.origin(first)
+        if carried is not None:
+            carried.root.followers.append(call)
+            self.carried[call.number] = carried
+
+    def count_unknown(self, call: Call) -> None:
+        arguments = [*call.arguments, *(x for _, x in call.named)]
+        tensors = [x.operand.dtype for x in arguments if isinstance(x, Taken)]
+        tensors += [t.operand.dtype for x in arguments if isinstance(x, tuple) for t in x]
+        if {call.result, *(dt for dt in tensors if dt is not None)} == {call.result}:
+            self.uniform += call.count
+        else:
+            self.unknown[call.operator] += call.count
+
+    def origin(self, taken: Taken) -> _Carried | None:
+        """Return what an operand is under the target, if a call that changed made it."""
+        if taken.made_by is None or self.results.get(taken.made_by) is not taken.operand.dtype:
+            return None  # a tensor that was given other data since
+        return self.carried.get(taken.made_by)
+
+    def written_to(self, call: Call) -> DType | None:
+        if call.way is None:
+            return None
+        target = call.argument("out") if call.way == "out" else call.arguments[0]
+        return target.operand.dtype if isinstance(target, Taken) else None
+
+    def after(self, result: DType | None, way: str | None, into: DType | None) -> DType | None:
+        if result is None:
+            return None
+        cell = written(self.target, way, result, into)
+        return None if cell is None else cell.dtype
+
+    def here(self, dt: DType) -> DType:
+        return self.judge.here(dt)
+
+
+def judge_calls(calls: Calls, source: RuleSet, target: RuleSet) -> Judged:
+    """Return what `target` changes of a program that ran under `source`."""
+    return _Pass(calls, source, target).run()
+
+
+def _says_dtype(call: Call) -> bool:
+    return any(name == "dtype" for name, _ in call.named)
+
+
+def _with_value(taken: Taken) -> Operand:
+    o = taken.operand
+    if o.role is Role.NUMBER and taken.least == taken.greatest and taken.least is not None:
+        return replace(o, value=taken.least)
+    return o

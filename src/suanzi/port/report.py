@@ -1,0 +1,220 @@
+"""Report: what moves differently, by line of the program; as text, data and HTML."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from suanzi._text import printable
+from suanzi.port.calls import Calls
+from suanzi.port.codes import CODES
+from suanzi.port.findings import Finding
+from suanzi.port.ignoring import Fingerprint, fingerprint, is_ignored, source_line
+from suanzi.port.passes import Judged, judge_calls
+from suanzi.promote.library import rule_set
+from suanzi.promote.rules import RuleSet
+from suanzi.status import InvalidArgument
+
+_WAYS = {"in-place": "x += y", "in-place method": "x.add_(y)", "out": "out="}
+
+FROM = {"torch": {"openvino": "openvino+torch", "jax": "jax_x32"}}
+"""What a target means to programs of a framework: as its users have it, or its converter does."""
+
+
+def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleSet]:
+    """Return the rule sets that targets of a port stand for.
+
+    >>> [rules.name for rules in targets(["cann", "jax", "jax_x64", "openvino"])]
+    ['cann', 'jax_x32', 'jax', 'openvino+torch']
+    """
+    meant = FROM.get(source, {})
+    found = [rule_set(meant.get(name, name) if isinstance(name, str) else name) for name in names]
+    if not found:
+        raise InvalidArgument("port: there is no target; name at least one rule set.")
+    return list(dict.fromkeys(found))
+
+
+@dataclass(repr=False)
+class Report:
+    """The findings of a program, for each target, and what could not be judged.
+
+    `trace` returns it empty and fills it when the block ends.
+    """
+
+    calls: Calls | None = None
+    judged: tuple[Judged, ...] = ()
+    baseline: Counter[Fingerprint] = field(default_factory=Counter)
+    """Findings that are known, and not told again."""
+
+    @property
+    def raised(self) -> str | None:
+        """What the program raised, if it did not end well."""
+        return None if self.calls is None else self.calls.raised
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings by file and line, but those that the program ignores or the baseline has."""
+        known = Counter(self.baseline)
+        found = []
+        for one in self._all():
+            mark = fingerprint(self._data(one))
+            if is_ignored(one):
+                continue
+            if known[mark] > 0:
+                known[mark] -= 1
+                continue
+            found.append(one)
+        return found
+
+    def _all(self) -> list[Finding]:
+        def place(one: Finding) -> tuple[str, int]:
+            where = one.call.where
+            return ("", 0) if where is None else (where.file, where.line)
+
+        return sorted((one for j in self.judged for one in j.findings), key=place)
+
+    @property
+    def ignored(self) -> int:
+        """How many findings the program says it does not want to hear of."""
+        return sum(is_ignored(one) for one in self._all())
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __bool__(self) -> bool:
+        return bool(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def summary(self) -> str:
+        """Return the counts in one sentence."""
+        if self.calls is None:
+            return "nothing recorded yet"
+        calls = sum(call.count for call in self.calls.calls)
+        names = ", ".join(one.rules.name for one in self.judged)
+        many = len(self.findings)
+        hidden = len(self._all()) - many
+        text = f"{calls} calls of {self.calls.framework} {self.calls.version}, held against {names}"
+        text += f": {many or 'no'} finding{'s' * (many != 1)}"
+        return text + (f", {hidden} ignored or known" if hidden else "")
+
+    def notes(self) -> list[str]:
+        """Return what could not be judged, and how the program ended."""
+        said = []
+        if self.raised is not None:
+            said.append(
+                f"the program did not end well, and this is what it did before: {self.raised}"
+            )
+        for one in self.judged:
+            if one.made:
+                made = ", ".join(f"{there} is {here}" for there, here in one.made.items())
+                said.append(f"{one.rules.name} lacks dtypes of the program: {made} there")
+            for way, count in one.unwritten.items():
+                said.append(
+                    f"not judged, what {one.rules.name} does with {_WAYS[way]}: {count} calls"
+                )
+        if self.judged:
+            first = self.judged[0]
+            for what, counts in (
+                ("operators that are not known, with several dtypes", first.unknown),
+                ("results that the source's own rules do not give", first.unexplained),
+            ):
+                if counts:
+                    names = ", ".join(f"{n} ({c})" for n, c in sorted(counts.items()))
+                    said.append(f"not judged, {what}: {names}")
+            if first.uniform:
+                said.append(
+                    f"not judged, operators that are not known, with one dtype throughout: "
+                    f"{first.uniform} calls"
+                )
+        return said
+
+    def __str__(self) -> str:
+        lines = [self.summary()]
+        last = ""
+        for one in self.findings:
+            place = _short(one.place)
+            head = f"{place}  {source_line(one)}".rstrip()
+            if head != last:
+                lines += ["", printable(head)]
+                last = head
+            also = " in backward" * one.call.backward
+            also += f", {one.count} calls" if one.count > 1 else ""
+            lines.append(f"  {one.code} {one.rules}: {one.verdict.question}{also}")
+            lines += [f"      {printable(said)}" for said in one.lines()]
+        notes = self.notes()
+        if notes:
+            lines += ["", *(printable(note) for note in notes)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    header = ("line", "code", "target", "call", "what")
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Return a row for each finding."""
+        return [
+            (_short(one.place), one.code, one.rules, one.verdict.question, "\n".join(one.lines()))
+            for one in self.findings
+        ]
+
+    def _repr_html_(self) -> str:
+        from suanzi._html import Cell, note, page, table
+
+        rows = [
+            [Cell(text, "refused" if row[1] == "SZ002" else "lossy" if i == 1 else "")
+             if i in (1, 4) else text for i, text in enumerate(row)]
+            for row in self.rows()
+        ]  # fmt: skip
+        parts = [note(self.summary()), table(self.header, rows) if rows else ""]
+        return page(*parts, *(note(text) for text in self.notes()))
+
+    def to_html(self) -> str:
+        """Return a page that needs nothing else."""
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            "<title>suanzi port</title></head><body>"
+            f"{self._repr_html_()}</body></html>\n"
+        )
+
+    def _data(self, one: Finding) -> dict[str, Any]:
+        return one.to_dict() | {"source_line": source_line(one)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        found = [self._data(one) for one in self.findings]
+        first = self.judged[0] if self.judged else None
+        return {
+            "from": self.calls and self.calls.framework,
+            "version": self.calls and self.calls.version,
+            "to": [{"rules": j.rules.name, "version": j.rules.version} for j in self.judged],
+            "calls": sum(call.count for call in self.calls.calls) if self.calls else 0,
+            "raised": self.raised,
+            "counts": {code: sum(f["code"] == code for f in found) for code in CODES},
+            "ignored": self.ignored,
+            "findings": found,
+            "unknown": first.unknown if first else {},
+            "unexplained": first.unexplained if first else {},
+            "uniform": first.uniform if first else 0,
+            "unwritten": {j.rules.name: j.unwritten for j in self.judged},
+            "made": {j.rules.name: j.made for j in self.judged},
+        }
+
+
+def judge(
+    calls: Calls, to: Iterable[str | RuleSet], baseline: Counter[Fingerprint] | None = None
+) -> Report:
+    """Return what changes of the recorded calls of a program under each target."""
+    source = rule_set(calls.framework)
+    found = tuple(judge_calls(calls, source, one) for one in targets(to, calls.framework))
+    return Report(calls, found, baseline or Counter())
+
+
+def _short(place: str) -> str:
+    """Return a place relative to where we are, if it lies below."""
+    here = os.getcwd() + os.sep
+    return place.removeprefix(here)

@@ -1,0 +1,67 @@
+"""A program in a process of its own, in any interpreter that has its framework, recorded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from suanzi._hints import nearest
+from suanzi.port.calls import Calls, read_calls
+from suanzi.promote.live import NotInstalled
+from suanzi.status import InvalidArgument
+
+FRAMEWORKS = ("torch",)
+_NOT_INSTALLED = 3
+
+
+def run_program(
+    program: str,
+    arguments: Sequence[str] = (),
+    *,
+    framework: str = "torch",
+    python: str | None = None,
+    stdout: Any = None,
+) -> Calls:
+    """Run a program under the recorder of its framework and return the calls it made.
+
+    `python` is the interpreter that has the framework, this one by default; suanzi need not be
+    installed there. What the program prints goes to `stdout`. What it did before it failed is kept.
+    """
+    recorder = check_framework(framework)
+    if not Path(program).is_file():
+        raise InvalidArgument(f"port: there is no program {program!r}.")
+    interpreter = python or sys.executable
+    with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
+        path = Path(folder) / "calls.jsonl"
+        command = [interpreter, str(recorder), str(path), program, *arguments]
+        try:
+            run = subprocess.run(command, stdout=stdout, check=False)
+        except OSError as error:
+            raise InvalidArgument(
+                f"port: {interpreter!r} cannot be run: {error.strerror}."
+            ) from None
+        if run.returncode == _NOT_INSTALLED and not path.exists():
+            raise NotInstalled(
+                f"port: {framework} is not installed for {interpreter}; name an interpreter that "
+                "has it with --python."
+            )
+        if not path.exists():
+            raise InvalidArgument(
+                f"port: {interpreter!r} ended with status {run.returncode} before the program did "
+                "anything."
+            )
+        return read_calls(path)
+
+
+def check_framework(framework: str) -> Path:
+    """Return the recorder of a framework; raise where there is none."""
+    if framework not in FRAMEWORKS:
+        raise InvalidArgument(
+            f"port: programs of {framework!r} cannot be recorded; those of "
+            f"{', '.join(FRAMEWORKS)} can.{nearest(framework, FRAMEWORKS)}"
+        )
+    return Path(__file__).parent / "recorders" / f"record_{framework}.py"

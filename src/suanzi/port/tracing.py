@@ -1,0 +1,56 @@
+"""trace: the calls of a block of this process, judged when it ends."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from suanzi.port.calls import from_records
+from suanzi.port.report import Report, judge, targets
+from suanzi.port.running import check_framework
+from suanzi.promote.live import NotInstalled
+from suanzi.promote.rules import RuleSet
+
+
+@contextmanager
+def trace(*to: str | RuleSet, framework: str = "torch") -> Iterator[Report]:
+    """Record what the block calls, and fill the report when it ends, by an error too.
+
+        with sz.port.trace("cann", "paddle") as report:
+            model(x)
+        print(report)
+
+    Each of `to` is a rule set or its name. From PyTorch, ``"jax"`` is JAX as it comes, without
+    64-bit types, and ``"openvino"`` what its PyTorch frontend makes of a program.
+    """
+    asked = targets(to, framework)
+    recorder_file = _load(framework)
+    records: list[dict[str, Any]] = [recorder_file.header()]
+    recorder = recorder_file.make_recorder(records.append)
+    report, raised = Report(), None
+    try:
+        with recorder:
+            yield report
+    except BaseException as error:
+        raised = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        records.append({"end": True, "raised": raised, **recorder.end()})
+        found = judge(from_records(records), asked)
+        report.calls, report.judged = found.calls, found.judged
+
+
+def _load(framework: str) -> ModuleType:
+    """Return the recorder, which is a file of its own and no part of the package."""
+    path = check_framework(framework)
+    if importlib.util.find_spec(framework) is None:
+        raise NotInstalled(f"port.trace: {framework} is not installed here.")
+    spec = importlib.util.spec_from_file_location(f"suanzi_record_{framework}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

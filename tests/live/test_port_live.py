@@ -1,0 +1,102 @@
+"""suanzi port with the live PyTorch, in this interpreter or the one SUANZI_PYTHON_TORCH names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suanzi.port import judge, read_calls, run_program
+from suanzi.promote.live import NotInstalled
+
+ROOT = Path(__file__).parents[2]
+PYTHON = os.environ.get("SUANZI_PYTHON_TORCH")
+
+
+def recorded(program: Path) -> object:
+    try:
+        return run_program(str(program), python=PYTHON, stdout=subprocess.DEVNULL)
+    except NotInstalled as reason:
+        pytest.skip(str(reason))
+
+
+def test_the_block_is_recorded_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    live = recorded(Path("examples/port/block.py"))
+    for target in ("cann", "jax", "paddle"):
+        now, then = judge(live, [target]), judge(read_calls("examples/port/block.jsonl"), [target])
+        assert [f.to_dict()["text"] for f in now] == [f.to_dict()["text"] for f in then]
+        assert [f.call.where for f in now] == [f.call.where for f in then]
+
+
+def test_what_a_program_did_before_it_failed(tmp_path: Path) -> None:
+    program = tmp_path / "fails.py"
+    program.write_text(
+        "import torch\n"
+        "x = torch.ones(4, dtype=torch.float16)\n"
+        "for k in range(50):\n"
+        "    y = x * torch.tensor(2.0) + k\n"
+        "x += torch.tensor(1.0)\n"
+        "torch.add(x, 2**20, out=x)\n"
+        "raise ValueError('no more')\n"
+    )
+    live = recorded(program)
+    assert live.raised == "ValueError: no more"
+    ways = {call.where.line: call.way for call in live.calls if call.operator == "add"}
+    assert ways == {4: None, 5: "in-place", 6: "out"}
+    loop = next(c for c in live.calls if c.operator == "add" and c.where.line == 4)
+    assert (loop.count, loop.arguments[1].greatest) == (50, 49)
+    found = judge(live, ["cann", "jax"])
+    assert {(f.code, f.rules, f.call.where.line) for f in found} == {
+        ("SZ005", "cann", 4), ("SZ005", "jax_x32", 4), ("SZ007", "jax_x32", 5),
+        ("SZ002", "jax_x32", 6),
+    }  # fmt: skip
+
+
+def test_inside_of_what_is_not_known(tmp_path: Path) -> None:
+    """multi_head_attention_forward is a composite; what it is made of is seen."""
+    program = tmp_path / "attention.py"
+    program.write_text(
+        "import torch\n"
+        "attend = torch.nn.MultiheadAttention(8, 2)\n"
+        "x = torch.ones(3, 1, 8)\n"
+        "attend(x, x, x)\n"
+    )
+    live = recorded(program)
+    seen = {call.operator for call in live.calls if call.where.line == 4}
+    assert {"bmm", "view"} & seen
+    assert live.raised is None
+    assert not judge(live, ["cann", "paddle", "jax"])
+
+
+def test_trace_in_a_process_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "traced.py"
+    script.write_text(
+        "import json, torch\n"
+        "import suanzi as sz\n"
+        "x, s = torch.ones(4, dtype=torch.bfloat16), torch.tensor(2.0)\n"
+        "with sz.port.trace('cann') as report:\n"
+        "    y = x * s\n"
+        "try:\n"
+        "    with sz.port.trace('cann') as failed:\n"
+        "        y = x * s\n"
+        "        raise KeyError('so')\n"
+        "except KeyError:\n"
+        "    pass\n"
+        "print(json.dumps([report.to_dict(), failed.to_dict()]))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [PYTHON or sys.executable, str(script)],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    if "No module named 'torch'" in done.stderr:
+        pytest.skip("PyTorch is not installed")
+    report, failed = json.loads(done.stdout)
+    assert [(f["code"], f["line"]) for f in report["findings"]] == [("SZ005", 5)]
+    assert [(f["code"], f["line"]) for f in failed["findings"]] == [("SZ005", 8)]
+    assert failed["raised"] == "KeyError: 'so'"

@@ -1,0 +1,216 @@
+"""What is shown of findings, what is left out, and the command."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+import suanzi as sz
+from suanzi.cli import main
+from suanzi.port import Report, judge, read_calls, run_program, trace
+from suanzi.port.operators import known
+from suanzi.port.sarif import to_sarif
+from suanzi.promote.live import NotInstalled
+
+ROOT = Path(__file__).parents[2]
+BLOCK = ROOT / "examples" / "port" / "block.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def block(*to: str) -> Report:
+    return judge(read_calls(BLOCK), to)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(["port", *arguments])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_the_block_on_cann_changes_where_a_0d_tensor_widens() -> None:
+    report = block("cann")
+    assert [(one.code, one.call.where and one.call.where.line) for one in report] == [
+        ("SZ005", 22), ("SZ005", 32), ("SZ005", 37),
+    ]  # fmt: skip
+    assert report.findings[2].count == 6
+    assert "scores = q @ k.transpose(-2, -1) * self.temperature" in str(report)
+    assert str(report) == repr(report)
+
+
+def test_the_block_is_silent_where_nothing_changes() -> None:
+    for target in ("openvino", "paddle", "torch"):
+        assert not block(target), target
+
+
+def test_targets_mean_what_users_of_torch_have() -> None:
+    data = block("jax", "openvino").to_dict()
+    assert [one["rules"] for one in data["to"]] == ["jax_x32", "openvino+torch"]
+    assert data["made"]["jax_x32"] == {"int64": "int32", "float64": "float32"}
+    assert json.loads(json.dumps(data)) == data
+
+
+def test_html_and_sarif() -> None:
+    report = block("cann", "paddle")
+    page = report.to_html()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "aclnnCast(x, ACL_BF16)" in page
+    sarif = to_sarif(report)
+    (found, *_) = sarif["runs"][0]["results"]
+    assert found["ruleId"] == "SZ005"
+    place = found["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "examples/port/block.py"
+    assert place["region"]["startLine"] == 22
+    rules = {rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]}
+    assert {one["ruleId"] for one in sarif["runs"][0]["results"]} <= rules
+
+
+def test_every_code_has_its_explanation() -> None:
+    from suanzi.port.codes import CODES, PAGE
+
+    page = (ROOT / PAGE).read_text("utf-8")
+    assert all(f"## {code}: " in page for code in CODES)
+
+
+@pytest.mark.parametrize(
+    ("mark", "left"),
+    [
+        ("# suanzi: ignore[SZ005]", 0),
+        ("# suanzi: ignore", 0),
+        ("# suanzi: ignore[SZ001, SZ005]", 0),
+        ("# suanzi: ignore[SZ002]", 1),
+        ("# suanzi ignore", 1),
+    ],
+)
+def test_a_line_may_say_what_it_does_not_want_to_hear(tmp_path: Path, mark: str, left: int) -> None:
+    source = tmp_path / "model.py"
+    source.write_text(f"y = x * s  {mark}\n")
+    calls = tmp_path / "calls.jsonl"
+    records = [
+        {"format": "suanzi-calls/1", "framework": "torch", "version": "2"},
+        {"call": 0, "op": "mul", "arguments": [{"dtype": "float16"}, {"dtype": "float32",
+         "zero_dim": True}], "result": "float16", "where": [str(source), 1, "", ""]},
+        {"end": True, "raised": None},
+    ]  # fmt: skip
+    calls.write_text("\n".join(map(json.dumps, records)))
+    report = judge(read_calls(calls), ["cann"])
+    assert (len(report), report.ignored) == (left, 1 - left)
+
+
+class TestCommand:
+    def test_findings_and_silence(self, capsys: pytest.CaptureFixture[str]) -> None:
+        status, out, _ = run(capsys, str(BLOCK), "--to", "cann")
+        assert status == 1
+        assert "examples/port/block.py:22" in out
+        assert run(capsys, str(BLOCK), "--to", "paddle")[0] == 0
+
+    def test_files(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        html, sarif = tmp_path / "r.html", tmp_path / "r.sarif"
+        status, out, _ = run(
+            capsys, str(BLOCK), "--to", "cann", "--json", "--html", str(html), "--sarif", str(sarif)
+        )
+        assert status == 1
+        assert json.loads(out)["counts"]["SZ005"] == 3
+        assert json.loads(sarif.read_text())["version"] == "2.1.0"
+        assert "block.py:22" in html.read_text()
+
+    def test_a_baseline_leaves_out_what_is_known(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        known_file = tmp_path / "known.json"
+        known_file.write_text(run(capsys, str(BLOCK), "--to", "cann", "--json")[1])
+        status, out, _ = run(capsys, str(BLOCK), "--to", "cann", "--baseline", str(known_file))
+        assert status == 0
+        assert "3 ignored or known" in out
+        both = run(capsys, str(BLOCK), "--to", "cann,jax", "--baseline", str(known_file))
+        assert both[0] == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["nowhere.py"], "there is no program 'nowhere.py'"),
+            (["README.md", "--from", "tensorflow"], "'tensorflow' cannot be recorded"),
+            ([str(BLOCK), "--to", "tpu"], "'tpu' is not a rule set"),
+            ([str(BLOCK), "--to", ","], "there is no target"),
+            ([str(BLOCK), "--baseline", "README.md"], "'README.md' is not a report"),
+            (["pyproject.jsonl"], "cannot be read"),
+            (["README.md", "--python", "/nowhere/python"], "cannot be run"),
+        ],
+    )
+    def test_bad_usage_is_one_sentence(
+        self, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    ) -> None:
+        status, out, err = run(capsys, *arguments)
+        assert (status, out) == (2, "")
+        assert said in err
+        assert len(err.strip().splitlines()) == 1
+
+    def test_rules_of_ones_own(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        table = tmp_path / "chip.txt"
+        table.write_text("name chip\nlike torch\n")
+        assert run(capsys, str(BLOCK), "--to", str(table))[0] == 0
+
+
+def fake_python(folder: Path, script: str) -> str:
+    """An interpreter that runs `script` instead of the recorder."""
+    path = folder / "python"
+    path.write_text(f"#!{sys.executable}\nimport sys\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_an_interpreter_without_the_framework(tmp_path: Path) -> None:
+    with pytest.raises(NotInstalled, match="torch is not installed"):
+        run_program("README.md", python=fake_python(tmp_path, "sys.exit(3)"))
+    with pytest.raises(sz.InvalidArgument, match="ended with status 5"):
+        run_program("README.md", python=fake_python(tmp_path, "sys.exit(5)"))
+
+
+def test_what_a_killed_program_did_is_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = BLOCK.read_text().splitlines()[:-1]
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("\n".join(lines))
+    python = fake_python(
+        tmp_path,
+        f"open(sys.argv[2], 'w').write(open({str(kept)!r}).read())\n"
+        "import os; os.kill(os.getpid(), 9)",
+    )
+    status, out, _ = run(capsys, "README.md", "--to", "cann", "--python", python)
+    assert status == 1
+    assert "block.py:22" in out
+    assert "the program did not end well" in out
+    nothing = run(capsys, "README.md", "--to", "paddle", "--python", python)
+    assert nothing[0] == 2
+
+
+def test_trace_needs_the_framework() -> None:
+    if importlib.util.find_spec("torch") is not None:
+        pytest.skip("PyTorch is installed")
+    with pytest.raises(NotInstalled, match="torch is not installed"), trace("cann"):
+        pass
+    with pytest.raises(sz.InvalidArgument, match="there is no target"), trace():
+        pass
+
+
+def test_the_recorder_and_the_analysis_read_the_same_names() -> None:
+    path = ROOT / "src" / "suanzi" / "port" / "recorders" / "record_torch.py"
+    spec = importlib.util.spec_from_file_location("recorder_under_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    recorder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recorder)
+    names, _ = recorder.known_names()
+    assert names == {*known().promotes, *known().follows, *known().chosen}
+    assert recorder.plain("__iadd__") == ("iadd", "in-place")
+    assert recorder.plain("add_") == ("add", "in-place method")
+    assert recorder.plain("__invert__") == ("invert", None)
