@@ -46,6 +46,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "pixels in a fourth mode": lambda: _core.interpolate(pixels, [2, 2], 3),
     "pixels of another rank": lambda: _core.interpolate(pixels, [2], 0),
     "a bias of another length": lambda: _core.multiply(x, sz.zeros((3, 2)), sz.float32, row),
+    "a product with a number": lambda: _core.multiply(sz.tensor(1.0), x, sz.float32),
+    "a product by a number": lambda: _core.multiply(x, sz.tensor(1.0), sz.float32),
     "a norm of integers": lambda: _core.norm(places, 0, [0], False),
     "a norm of a part that is not there": lambda: _core.norm(x, 3, [0], False),
     "a reduction of nothing": lambda: _core.reduce(sz.zeros((0,)), 0, [0], False),
