@@ -49,6 +49,7 @@ FILES = (
     "linear_algebra_decompositions",
     "promotion",
     "array_api",
+    "array_api_along",
 )
 PEERS = ("numpy", "scipy", "torch")
 

@@ -234,11 +234,12 @@ def test_of_nothing(shape: tuple[int, ...]) -> None:
         assert linalg.eigh(x).eigenvectors.shape == linalg.matrix_power(x, 3).shape == shape
 
 
-def test_integers_become_the_default_float() -> None:
+def test_integers_become_floats() -> None:
     x = sz.tensor([[2, 0], [0, 4]], sz.int8)
     assert linalg.inv(x).tolist() == [[0.5, 0], [0, 0.25]]
     assert linalg.det(x).dtype is sz.float32
     assert linalg.matrix_power(x, 3).dtype is sz.int8
+    assert linalg.det(sz.cast(x, sz.int64)).dtype is sz.float64
 
 
 def test_rules_in_force_have_no_say() -> None:

@@ -211,6 +211,9 @@ def test_repeat(dt: sz.DType) -> None:
             got = xp.repeat(x, repeats, axis=axis)
             assert got.dtype is dt
             assert same(got, np.repeat(a, counts, axis))
+    wide = made(dt, (3, 70), 7)  # whose rows are copied as a whole
+    assert same(xp.repeat(wide, 2, axis=0), np.repeat(exact(wide), 2, 0))
+    assert same(xp.repeat(wide.T, 0, axis=1), np.repeat(exact(wide.T), 0, 1))
     with pytest.raises(InvalidArgument, match="repeat: repeats holds -1"):
         xp.repeat(x, sz.tensor([1, -1, 0]), axis=0)
     with pytest.raises(DimensionsMismatch, match="repeat: repeats has shape"):

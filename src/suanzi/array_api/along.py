@@ -219,7 +219,7 @@ def flat(x: Tensor) -> Tensor:
 
 def shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return a new tensor, which is in row-major order, in another shape."""
-    return _core.view(x, x.offset, shape, strides_of(shape))
+    return _core.view(x, x.offset, shape, (1,) if len(shape) == 1 else strides_of(shape))
 
 
 def dense(x: Tensor) -> Tensor:

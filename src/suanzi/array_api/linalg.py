@@ -1,7 +1,8 @@
 """The linear algebra extension, of the matrices in the last two axes.
 
 float16, bfloat16 and float8 are computed in float32, complex32 in complex64, and rounded once.
-Integers become the default float. Numbers must be finite, but for determinants and norms.
+Integers become float32, those of 64 bits float64. Numbers must be finite, but for determinants and
+norms.
 
 >>> import suanzi.array_api as xp
 >>> x = xp.asarray([[2, 1], [1, 2]], dtype=xp.bfloat16)
@@ -18,7 +19,6 @@ from suanzi._hints import shown
 from suanzi.array_api.along import (
     DEFAULT_FLOAT,
     ELEMENTS,
-    FLOATING,
     NUMERIC,
     Axes,
     array_argument,
@@ -38,7 +38,7 @@ from suanzi.array_api.linear_algebra_functions import (
 )
 from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vector_norms
 from suanzi.array_api.statistical_functions import sum as total
-from suanzi.dtypes import DTypeLike, int64, part
+from suanzi.dtypes import DType, DTypeLike, float64, int64, part
 from suanzi.libraries.lapack import identities
 from suanzi.promote.context import promotion
 from suanzi.registry import REGISTRY
@@ -237,7 +237,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     x1 = array_argument("solve", "x1", x1, NUMERIC)
     x2 = array_argument("solve", "x2", x2, NUMERIC)
     dt = promoted("solve", x1.dtype, x2.dtype)
-    dt = dt if dt.kind in FLOATING else DEFAULT_FLOAT
+    dt = _float_of(dt)
     a, b = _square("solve", converted(x1, dt), "x1"), converted(x2, dt)
     one = b.ndim == 1
     b = _core.view(b, b.offset, (*b.shape, 1), (*b.strides, 1)) if one else b
@@ -295,7 +295,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     power = integer_argument("matrix_power", "n", n)
     x = _square("matrix_power", x) if power < 0 or x.dtype.exponent_bits else x
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        _square("matrix_power", converted(x, DEFAULT_FLOAT))
+        _square("matrix_power", converted(x, _float_of(x.dtype)))
     dt = computed_in(x.dtype) if x.dtype.exponent_bits else x.dtype
     if not power or not x.size:
         made = identities(x.shape[-2:], DEFAULT_FLOAT)
@@ -367,11 +367,14 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     if x.ndim < 2:
         raise DimensionsMismatch(f"diagonal: x has shape {x.shape}; a matrix has two axes.")
     by = integer_argument("diagonal", "offset", offset)
-    *outer, down, across = x.strides
-    rows, columns = x.shape[-2:]
-    n = max(0, min(rows + min(by, 0), columns - max(by, 0)))
-    first = (by * across if by > 0 else -by * down) if n else 0
-    return _core.view(x, x.offset + first, (*x.shape[:-2], n), (*outer, down + across))
+    shape, strides = x.shape, x.strides
+    rows, columns, down, across = shape[-2], shape[-1], strides[-2], strides[-1]
+    n, first = (
+        (min(rows, columns - by), by * across) if by >= 0 else (min(rows + by, columns), -by * down)
+    )
+    if n <= 0:
+        n, first = 0, 0
+    return _core.view(x, x.offset + first, (*shape[:-2], n), (*strides[:-2], down + across))
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
@@ -406,7 +409,14 @@ def vector_norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord:
 
 def _floating(function: str, name: str, x: Any) -> Tensor:
     x = array_argument(function, name, x, NUMERIC)
-    return x if x.dtype.exponent_bits else converted(x, DEFAULT_FLOAT)
+    return converted(x, _float_of(x.dtype))
+
+
+def _float_of(dt: DType) -> DType:
+    """Return the dtype that is computed with: of integers, one that has as many bits or 32."""
+    if dt.exponent_bits:
+        return dt
+    return float64 if dt.bits == 64 else DEFAULT_FLOAT
 
 
 def _matrices(function: str, x: Any, name: str = "x") -> Tensor:

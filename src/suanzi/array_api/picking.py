@@ -12,6 +12,7 @@ Tensor([[1, 1, 2],
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from suanzi import _core
@@ -34,6 +35,8 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["repeat", "take_along_axis"]
 
 _INTEGERS = frozenset({"int", "uint"})
+_LONG_ROW = 64
+"""Elements at an index of an axis, from which on they are copied as a whole."""
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -105,8 +108,11 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
 
 def _evenly(x: Tensor, along: int, times: int) -> Tensor:
-    """Return each element `times` times, copied from a view with an axis more."""
+    """Return each element `times` times, row by row or copied from a view with an axis more."""
     n = x.shape[along]
+    if math.prod(x.shape[along + 1 :]) >= _LONG_ROW:
+        which = _core.repeat_indices(_core.full((n,), int64, times))
+        return _core.gather(x, along, 1, _offsets("repeat", which, n, x.strides[along]))
     before, after = slice(0, along + 1), slice(along + 1, None)
     wide = _core.view(
         x,

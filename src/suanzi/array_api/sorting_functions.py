@@ -70,7 +70,7 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
 def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     """Sort by the imaginary parts, then by the real ones, each time stably."""
     n = x.shape[axis]
-    turned = axis_last(x, axis)
+    turned = x if axis == x.ndim - 1 else axis_last(x, axis)
     shape = turned.shape
     rows = shaped(dense(turned), (x.size // n, n))
     if n <= _SHORT or x.size <= _FEW:
