@@ -89,7 +89,7 @@ class TestExact:
         _, least, largest, symmetric = DTYPES[name]
         for scale in SCALES:
             s = f32(scale)
-            for zero_point in [0] if symmetric else [0, least, largest, 7]:
+            for zero_point in [0] if symmetric else [0, least, largest, 7, 2**22 + 1, -(2**28)]:
                 values = np.array([*spread(s, zero_point, name, kind), math.nan], np.float64)
                 with np.errstate(over="ignore"):
                     x = sz.tensor(values.astype(kind))
@@ -220,6 +220,22 @@ class TestDerived:
         """Half a step for nearest, less than a step for floor: no number is out of range."""
         x = sz.tensor(values, sz.float32)
         self._check_bounds(x, name)
+
+    @pytest.mark.parametrize("name", sorted(ASYMMETRIC))
+    @given(
+        values=st.lists(st.floats(-1e30, 1e30), min_size=2, max_size=6),
+        steps=st.lists(st.integers(0, 131_070), max_size=4),
+    )
+    def test_equations_of_float64(self, name: str, values: list[float], steps: list[int]) -> None:
+        """Elements that lie a whole number of half steps above the least, or next to that."""
+        x = sz.tensor(values, sz.float64)
+        scales = sz.quantize(x, name).scale
+        assert scales is not None
+        low, high = min(values), max(values)
+        at = [min(low + s * scales[0] / 2, high) for s in steps]
+        beside = [min(max(math.nextafter(v, d), low), high) for v in at for d in (-1e40, 1e40)]
+        for rounding in ("nearest", "floor"):
+            self._check_equations(sz.tensor([*values, *at, *beside]), name, rounding)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_bounds_of_random_data(self, name: str) -> None:

@@ -64,12 +64,15 @@ using Compress = std::size_t (*)(const void* mask, const void* in, void* out, st
 // n elements between the integers of a quantised dtype and f32 or f64; scales are one, or one each.
 using Requantize = void (*)(const void* in, const float* scale, bool one_scale, std::int32_t zero_point, void* out,
                             std::size_t n);
+// n elements, none of them below `least`, to the integers of a quantised dtype: the steps above `least`.
+using QuantizeAbove = void (*)(const void* in, double least, float scale, void* out, std::size_t n);
 // Widens [low, high] by n elements; `finite` becomes false if one of them is not.
 using Extremes = void (*)(const void* in, std::size_t n, double& low, double& high, bool& finite);
 
 struct QuantizeKernels {
-  Requantize dequantize[2];   // to f32, to f64
-  Requantize quantize[2][2];  // from f32, from f64; to the nearest, down
+  Requantize dequantize[2];            // to f32, to f64
+  Requantize quantize[2][2];           // from f32, from f64; to the nearest, down
+  QuantizeAbove quantize_above[2][2];  // as quantize
 };
 
 struct RankingKernels;  // indexing_order.h

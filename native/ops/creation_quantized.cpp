@@ -51,9 +51,11 @@ struct WithChannels {
   }
 };
 
-// Runs a kernel over blocks of x, read by `path`, and of the scales; stores by another path.
-void run_requantize(const Loop& loop, Requantize kernel, std::int32_t zero_point, const Path& load, std::size_t lane,
-                    const Path& store, std::byte* out, Dtype out_dtype) {
+// Runs kernel(values, scales, one_scale, out, n) over blocks of x, read by `path`, and of the scales; stores by another
+// path.
+template <class Kernel>
+void run_requantize(const Loop& loop, const Kernel& kernel, const Path& load, std::size_t lane, const Path& store,
+                    std::byte* out, Dtype out_dtype) {
   const Kernels& k = kernels();
   Reader x(loop, loop.inputs[0], k, load), scale(loop, loop.inputs[1], k, Path{});
   Writer writer(loop, k, store, out, out_dtype);
@@ -68,12 +70,18 @@ void run_requantize(const Loop& loop, Requantize kernel, std::int32_t zero_point
       // One element under scales that differ gives results that differ.
       const std::byte* values = alike || !x.repeats() ? x.read(p, n, in) : x.spread(in, copies, loaded, n);
       auto* scales = reinterpret_cast<const float*>(scale.read(p, n, in_scale));
-      kernel(values, scales, one_scale, zero_point, writer.target(p, computed), alike ? 1 : n);
+      kernel(values, scales, one_scale, writer.target(p, computed), alike ? 1 : n);
       writer.put(p, n, computed, alike);
       p += static_cast<std::int64_t>(n);
     }
     writer.finish();
   });
+}
+
+auto with(Requantize kernel, std::int32_t zero_point) {
+  return [=](const void* in, const float* scale, bool one_scale, void* out, std::size_t n) {
+    kernel(in, scale, one_scale, zero_point, out, n);
+  };
 }
 
 nb::object finish(Together& together, Dtype dtype, Loop& loop) {
@@ -101,15 +109,17 @@ nb::object dequantize(nb::handle object, const DtypeInfo& target, bool saturate)
   Path store = direct ? Path{} : cast_path(k, Dtype::float64, dtype, saturate);
   std::byte* out = tensor_of(output.ptr())->data();
   run_loop(loop.size, both.operands, 2,
-           [&] { run_requantize(loop, kernel, zero_point, Path{}, direct ? 4 : 8, store, out, dtype); });
+           [&] { run_requantize(loop, with(kernel, zero_point), Path{}, direct ? 4 : 8, store, out, dtype); });
   return output;
 }
 
-nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<float> scale, std::int32_t zero_point,
-                    int channel_axis, bool down) {
+// kernel_of(kernels of the dtype, whether float32 holds the elements) is what is run.
+template <class KernelOf>
+nb::object quantize_by(nb::handle object, const DtypeInfo& target, Quantization quantization,
+                       const KernelOf& kernel_of) {
   const Kernels& k = kernels();
   Dtype dtype = dtype_of(target);
-  WithChannels both(object, scale.data(), scale.size(), channel_axis);
+  WithChannels both(object, quantization.scale.data(), quantization.scale.size(), quantization.channel_axis);
   Dtype source = both.operands[0].dtype;
   if (!facts(source).is_real() || target.kind != Kind::Quantized)
     throw nb::type_error("from real numbers to a quantised dtype");
@@ -117,17 +127,31 @@ nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<floa
   Loop loop;
   nb::object output = finish(together, dtype, loop);
   Tensor& made = *tensor_of(output.ptr());
-  Quantization quantization{std::move(scale), zero_point, channel_axis};
   if (!is_consistent(made, quantization)) throw nb::value_error("the quantisation does not go with the tensor");
   made.quantization = new Quantization(std::move(quantization));
   bool narrow = holds_exactly(Dtype::float32, source);
   Dtype lane = narrow ? Dtype::float32 : Dtype::float64;
-  Requantize kernel = kernels_of(k, dtype).quantize[narrow ? 0 : 1][down ? 1 : 0];
+  auto kernel = kernel_of(kernels_of(k, dtype), narrow);
   std::byte* out = made.data();
-  run_loop(loop.size, both.operands, 2, [&] {
-    run_requantize(loop, kernel, zero_point, load_path(k, source, lane), item(lane), Path{}, out, dtype);
-  });
+  run_loop(loop.size, both.operands, 2,
+           [&] { run_requantize(loop, kernel, load_path(k, source, lane), item(lane), Path{}, out, dtype); });
   return output;
+}
+
+nb::object quantize(nb::handle object, const DtypeInfo& target, std::vector<float> scale, std::int32_t zero_point,
+                    int channel_axis, bool down) {
+  Quantization quantization{std::move(scale), zero_point, channel_axis};
+  return quantize_by(object, target, std::move(quantization), [&](const QuantizeKernels& k, bool narrow) {
+    return with(k.quantize[narrow ? 0 : 1][down ? 1 : 0], zero_point);
+  });
+}
+
+nb::object quantize_above(nb::handle object, const DtypeInfo& target, double least, float scale,
+                          std::int32_t zero_point, bool down) {
+  return quantize_by(object, target, Quantization{{scale}, zero_point, -1}, [&](const QuantizeKernels& k, bool narrow) {
+    return [=, kernel = k.quantize_above[narrow ? 0 : 1][down ? 1 : 0]](
+               const void* in, const float*, bool, void* out, std::size_t n) { kernel(in, least, scale, out, n); };
+  });
 }
 
 // ---- the range of the elements ----------------------------------------------------------------
@@ -260,6 +284,10 @@ void init_quantized(nb::module_& m) {
         nb::sig("def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, "
                 "channel_axis: int, down: bool) -> Tensor"),
         "Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.");
+  m.def("quantize_above", &quantize_above, "tensor"_a, "dtype"_a, "least"_a, "scale"_a, "zero_point"_a, "down"_a,
+        nb::sig("def quantize_above(tensor: Any, dtype: DType, least: float, scale: float, zero_point: int, "
+                "down: bool) -> Tensor"),
+        "As quantize, by the exact differences from the least element, which becomes the least integer.");
   m.def("value_range", &value_range, "tensor"_a, "channel_axis"_a,
         nb::sig("def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]"),
         "The least and the largest element of each channel, and whether all are finite.");

@@ -34,8 +34,6 @@ from suanzi.status import (
     TypeMismatch,
     UninitializedObject,
 )
-from suanzi.tensors.exchange import from_numpy
-from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAX_ZERO_POINT = 2**28
@@ -116,14 +114,15 @@ def quantize(
     offset = 0
     if zero_point is not None:
         offset = zero_point_argument(op, zero_point, target)
-    if scales is None or (zero_point is None and not is_symmetric(target)):
-        given = None if zero_point is None else offset
-        scales, offset = _derive(op, "x", real, target, axis, scales, given)
     down = rounding == "floor" or (rounding is None and not is_symmetric(target))
-    if not (limited or is_symmetric(target) or scale is not None or zero_point is not None):
-        found = _by_equations(op, real, target, down)
-        if found is not None:
-            return found
+    if scales is None or (zero_point is None and not is_symmetric(target)):
+        lows, highs = _ranges(op, "x", real, axis)
+        if not (limited or is_symmetric(target) or scale is not None or zero_point is not None):
+            found = _by_equations(op, real, target, lows[0], highs[0], down)
+            if found is not None:
+                return found
+        given = None if zero_point is None else offset
+        scales, offset = _derive(op, target, lows, highs, scales, given)
     return _core.quantize(real, target, scales, offset, axis, down)
 
 
@@ -133,11 +132,12 @@ def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
         x = _core.cast(x, float64, False)  # the real part, which this holds
     real = _real_numbers(op, name, x)
     axis = channel_axis_argument(op, None, target, real.shape)
-    scales, zero_point = _derive(op, name, real, target, axis)
+    lows, highs = _ranges(op, name, real, axis)
     if not is_symmetric(target):
-        found = _by_equations(op, real, target, True)
+        found = _by_equations(op, real, target, lows[0], highs[0], True)
         if found is not None:
             return found
+    scales, zero_point = _derive(op, target, lows, highs)
     return _core.quantize(real, target, scales, zero_point, axis, not is_symmetric(target))
 
 
@@ -236,7 +236,12 @@ def scale_argument(
     """Return the scales as float32 values, and the axis of the channels: -1 for one scale."""
     channels = 1 if axis < 0 else shape[axis]
     most = max(channels, 1)
-    numbers = [scale] if type(scale) is float else _numbers(op, scale, most)
+    if type(scale) is float:
+        numbers = [scale]
+    elif type(scale) is list and set(map(type, scale)) == {float}:
+        numbers = scale
+    else:
+        numbers = _numbers(op, scale, most)
     if len(numbers) not in (1, channels):
         came = f"more than {most}" if len(numbers) > most else str(len(numbers))
         allowed = "one"
@@ -248,7 +253,7 @@ def scale_argument(
             f"{op.title}: scale has {came} numbers; {dt} with shape {shape} takes {allowed}."
         )
     found = _float32s(numbers)
-    if not all(0 < s < math.inf for s in found):
+    if found and not (min(found) > 0 and sum(found) < math.inf):  # NaN is in the sum, too
         wrong = next(n for n, s in zip(numbers, found, strict=True) if not 0 < s < math.inf)
         raise InvalidArgument(
             f"{op.title}: scale is {wrong!r}; it must be above 0 and finite, in float32, too."
@@ -292,16 +297,8 @@ def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
 # ---- scales from data ---------------------------------------------------------------------------
 
 
-def _derive(
-    op: Operator,
-    name: str,
-    real: Tensor,
-    dt: DType,
-    axis: int,
-    scales: list[float] | None = None,
-    zero_point: int | None = None,
-) -> tuple[list[float], int]:
-    """Return scales and zero point of which one or both come from the data."""
+def _ranges(op: Operator, name: str, real: Tensor, axis: int) -> tuple[list[float], list[float]]:
+    """Return the least and the largest element, of each channel where there are some."""
     if axis >= 0 and real.shape[axis] > MAX_CHANNELS:  # of an empty tensor, perhaps
         raise AllocFailed(f"{op.title}: there is no memory for {real.shape[axis]} scales.")
     lows, highs, finite = _core.value_range(real, axis)
@@ -310,6 +307,18 @@ def _derive(
             f"{op.title}: {name} holds numbers that are not finite, which have no range to take a "
             "scale from. Give sz.quantize a scale and a zero_point, or replace them with sz.where."
         )
+    return lows, highs
+
+
+def _derive(
+    op: Operator,
+    dt: DType,
+    lows: list[float],
+    highs: list[float],
+    scales: list[float] | None = None,
+    zero_point: int | None = None,
+) -> tuple[list[float], int]:
+    """Return scales and zero point of which one or both come from the range of the data."""
     # 0 is always in the range: it, above all, must stay what it is. So has an empty tensor one.
     lows, highs = [min(low, 0.0) for low in lows], [max(high, 0.0) for high in highs]
     limits = _limits(dt)
@@ -325,44 +334,40 @@ def _derive(
     return [scale], zero_point
 
 
-def _by_equations(op: Operator, real: Tensor, dt: DType, down: bool) -> Tensor | None:
+def _by_equations(
+    op: Operator, real: Tensor, dt: DType, a: float, b: float, down: bool
+) -> Tensor | None:
     """Return floor((x - a) / s) above the least integer, s being (b - a) / (n - 1).
 
     None where that says nothing: of equal elements, whose s is 0, and of elements so far from 0
     that no zero point reaches it.
     """
-    from fractions import Fraction
-
-    import numpy as np
-
-    lows, highs, _ = _core.value_range(real, -1)
-    a, b, limits = lows[0], highs[0], _limits(dt)
     if not a < b:
         return None
-    size, steps = Fraction(b) - Fraction(a), limits.max - limits.min
-    scale = _quotient(op, b - a, steps)
+    limits = _limits(dt)
+    size, steps = b - a, limits.max - limits.min
+    back = size + a
+    lost = (b - back) - (a - (back - size))
+    scale = _quotient(op, size, steps)
     # Of the floats beside the quotient the lower one, so that b reaches the last level; not where
-    # that leaves out more than a step, as only the smallest of all scales do.
-    if Fraction(scale) * steps > size and scale > _next_float32(0.0):
+    # that leaves out more than a step, as only the smallest of all scales do. A difference of
+    # numbers so close is exact, and then what the size lost decides.
+    if scale * steps - size > lost and scale > _next_float32(0.0):
         scale = _float32_below(scale)
-    if size - Fraction(scale) * steps > Fraction(scale):
+    if (size - scale * steps) - scale > -lost:
         scale = _next_float32(scale)
-    level = -Fraction(a) / Fraction(scale)
-    zero_point = limits.min + (math.floor(level) if down else round(level))
+    if abs(a) > 2 * MAX_ZERO_POINT * scale:
+        return None
+    left = math.fmod(-a, scale)  # exact
+    level = round((-a - left) / scale)
+    if down:
+        level -= left < 0
+    elif abs(left) * 2 > scale or (abs(left) * 2 == scale and level % 2):
+        level += 1 if left > 0 else -1
+    zero_point = limits.min + level
     if abs(zero_point) > MAX_ZERO_POINT:
         return None
-    x = converted(real, float64).numpy()
-    above = x - a
-    # What the difference lost matters only where it is a whole step, or half of one, to the bit.
-    back = above + a
-    lost = (x - back) - (a - (back - above))
-    at = np.fmod(above, scale) == (0 if down else scale / 2)
-    wrong = at & ((lost < 0) if down else (lost != 0))
-    if wrong.any():
-        above = np.where(wrong, np.nextafter(above, np.where(lost < 0, -np.inf, np.inf)), above)
-    made = _core.quantize(from_numpy(above), dt, [scale], limits.min, -1, down)
-    _core.set_quantization(made, [scale], zero_point, -1)
-    return made
+    return _core.quantize_above(real, dt, a, scale, zero_point, down)
 
 
 # A scale is the float32 nearest to the quotient; where that would leave an end of the range more

@@ -38,7 +38,7 @@ def integer_of(x: float, name: str, scale: float, zero_point: int, down: bool) -
     """Return the integer that one number becomes."""
     _, least, largest, _ = DTYPES[name]
     if math.isnan(x):
-        return zero_point
+        return max(least, min(largest, zero_point))
     if math.isinf(x):
         return largest if x > 0 else least
     quotient = Fraction(x) / Fraction(scale)
