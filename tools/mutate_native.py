@@ -63,6 +63,7 @@ CONCERNED = {
     "ops/creation_sparse": [
         "sparse_tensors/test_merging.py", "sparse_tensors/test_product.py",
         "sparse_tensors/test_reduction.py", "sparse_tensors/test_shapes.py",
+        "sparse_tensors/test_tensor.py",
     ],
     "core/": ["together/test_storage.py", "tensors/test_tensor.py"],
 }  # fmt: skip

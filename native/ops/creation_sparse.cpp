@@ -1,63 +1,15 @@
-// native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, sorted, summed.
+// native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, summed.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
-#include <memory>
-#include <new>
 
-#include "calls/arguments.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
-#include "loops/blocks.h"
+#include "ops/creation_sparse.h"
 
 namespace suanzi {
 
 namespace {
-
-// The places of a sparse tensor: row r has the columns from pointers[r] up to pointers[r + 1].
-struct Places {
-  std::int64_t rows, count;
-  const std::int64_t *pointers, *columns;
-  const Tensor* tensor;  // of the columns
-
-  Places(nb::handle pointers_object, nb::handle columns_object) {
-    const Tensor* starts = read_tensor(pointers_object.ptr());
-    tensor = read_tensor(columns_object.ptr());
-    for (const Tensor* t : {starts, tensor})
-      if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major)
-        throw nb::value_error("places are lists of int64");
-    if (starts->size < 1) throw nb::value_error("no row pointers");
-    rows = starts->size - 1;
-    count = tensor->size;
-    pointers = reinterpret_cast<const std::int64_t*>(starts->data());
-    columns = reinterpret_cast<const std::int64_t*>(tensor->data());
-    check(pointers, rows, count);
-  }
-  // Raises unless the rows are one after the other: nothing below could be trusted.
-  static void check(const std::int64_t* pointers, std::int64_t rows, std::int64_t count) {
-    bool good = pointers[0] == 0 && pointers[rows] == count;
-    for (std::int64_t r = 0; r < rows; ++r) good &= pointers[r] <= pointers[r + 1];
-    if (!good) throw nb::value_error("the row pointers do not rise to the number of columns");
-  }
-};
-
-const Tensor& values_of(nb::handle object, std::int64_t count) {
-  const Tensor* t = read_tensor(object.ptr());
-  if (!t || t->ndim() != 1 || !t->row_major || t->size != count) throw nb::value_error("a value for each column");
-  return *t;
-}
-
-nb::object new_list(Dtype dtype, std::int64_t count) {
-  PyObject* made = new_dense_tensor(dtype, 1, &count);
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
-
-template <class T>
-T* data_of(const nb::object& made) {
-  return reinterpret_cast<T*>(tensor_of(made.ptr())->data());
-}
 
 // Calls body(row) for every row; threads share them.
 template <class Body>
@@ -204,77 +156,6 @@ nb::object common_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle b
   return nb::make_tuple(pointers, places_a, places_b);
 }
 
-// ---- order --------------------------------------------------------------------------------------
-
-// Sorts integers by their upper halves, of which `bits` are used; equal ones stay in their order.
-std::uint64_t* sort_upper(std::uint64_t* keys, std::uint64_t* other, std::int64_t n, int bits) {
-  if (n < 48) {
-    std::sort(keys, keys + n);  // the lower halves rise
-    return keys;
-  }
-  for (int shift = 32; shift < 32 + bits; shift += 8) {
-    std::int64_t starts[257] = {};
-    for (std::int64_t i = 0; i < n; ++i) ++starts[(keys[i] >> shift & 255) + 1];
-    for (int d = 0; d < 255; ++d) starts[d + 1] += starts[d];
-    for (std::int64_t i = 0; i < n; ++i) other[starts[keys[i] >> shift & 255]++] = keys[i];
-    std::swap(keys, other);
-  }
-  return keys;
-}
-
-template <std::size_t size>
-void sort_row(const std::int32_t* columns, const std::byte* values, std::int64_t n, int bits, std::uint64_t* scratch,
-              std::int64_t* to, std::byte* out) {
-  for (std::int64_t i = 0; i < n; ++i)
-    scratch[i] = static_cast<std::uint64_t>(columns[i]) << 32 | static_cast<std::uint64_t>(i);
-  const std::uint64_t* keys = sort_upper(scratch, scratch + n, n, bits);
-  for (std::int64_t i = 0; i < n; ++i) {
-    to[i] = static_cast<std::int64_t>(keys[i] >> 32);
-    std::memcpy(out + i * static_cast<std::int64_t>(size), values + (keys[i] & 0xffffffff) * size, size);
-  }
-}
-
-using SortRow = void (*)(const std::int32_t*, const std::byte*, std::int64_t, int, std::uint64_t*, std::int64_t*,
-                         std::byte*);
-constexpr SortRow sort_rows_of[size_count] = {sort_row<1>, sort_row<2>, sort_row<4>, sort_row<8>, sort_row<16>};
-
-nb::object sort_rows(nb::handle pointers_object, nb::handle columns_object, nb::handle values_object) {
-  const Tensor *starts = read_tensor(pointers_object.ptr()), *columns = read_tensor(columns_object.ptr());
-  if (!starts || !columns || starts->dtype != Dtype::int64 || columns->dtype != Dtype::int32 || starts->ndim() != 1 ||
-      columns->ndim() != 1 || !starts->row_major || !columns->row_major || starts->size < 1 ||
-      columns->size > INT32_MAX)
-    throw nb::value_error("not what sort_rows takes");
-  auto* pointers = reinterpret_cast<const std::int64_t*>(starts->data());
-  auto* from = reinterpret_cast<const std::int32_t*>(columns->data());
-  std::int64_t rows = starts->size - 1, count = columns->size, longest = 0;
-  Places::check(pointers, rows, count);
-  const Tensor& values = values_of(values_object, count);
-  for (std::int64_t r = 0; r < rows; ++r) longest = std::max(longest, pointers[r + 1] - pointers[r]);
-  nb::object sorted_columns = new_list(Dtype::int64, count), sorted_values = new_list(values.dtype, count);
-  auto* to = data_of<std::int64_t>(sorted_columns);
-  auto* out = data_of<std::byte>(sorted_values);
-  auto bytes = static_cast<std::int64_t>(values.itemsize());
-  const std::byte* data = values.data();
-  SortRow sort = sort_rows_of[layer_of(values.dtype).log2_size];
-  std::atomic<bool> enough{true};
-  run_over(count, {starts, columns, &values}, [&] {
-    std::int32_t highest = 0;
-    for (std::int64_t i = 0; i < count; ++i) highest |= from[i];
-    int bits = std::bit_width(static_cast<std::uint32_t>(highest));
-    std::int64_t part = std::max<std::int64_t>(grain / (count / std::max<std::int64_t>(rows, 1) + 1), 1);
-    parallel_for(rows, part, [&](std::int64_t begin, std::int64_t end) {
-      std::unique_ptr<std::uint64_t[]> scratch(new (std::nothrow) std::uint64_t[static_cast<std::size_t>(2 * longest)]);
-      if (!scratch) enough.store(false, std::memory_order_relaxed);
-      for (std::int64_t r = begin; scratch && r < end; ++r) {
-        std::int64_t k = pointers[r];
-        sort(from + k, data + k * bytes, pointers[r + 1] - k, bits, scratch.get(), to + k, out + k * bytes);
-      }
-    });
-  });
-  if (!enough) throw std::bad_alloc();
-  return nb::make_tuple(sorted_columns, sorted_values);
-}
-
 // ---- sums, and all elements ---------------------------------------------------------------------
 
 // Adds up each row of float32 in float64.
@@ -382,9 +263,6 @@ void init_sparse(nb::module_& m) {
         nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, "
                 "Tensor, Tensor]"),
         "Row pointers of the places that are in both, and where these are in each.");
-  m.def("sort_rows", &sort_rows, "pointers"_a, "columns"_a, "values"_a,
-        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]"),
-        "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
   m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Tensor"),
         "The sum of each row of float32, made in float64.");
   m.def("sum_columns", &sum_columns, "columns"_a, "values"_a, "count"_a,

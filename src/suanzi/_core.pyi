@@ -489,11 +489,6 @@ def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any
     Row pointers of the places that are in both, and where these are in each.
     """
 
-def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]:
-    """
-    Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
-    """
-
 def sum_rows(pointers: Any, values: Any) -> Tensor:
     """The sum of each row of float32, made in float64."""
 
@@ -505,12 +500,27 @@ def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
     Writes zeros, and the values in their columns, to a tensor seen as rows.
     """
 
+def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]:
+    """
+    Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
+    """
+
+def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, Tensor | None] | None:
+    """
+    Row pointers and columns in row-major order, each once, and all values in it; where some are repeated, the first of each. None where they are in order already.
+    """
+
 def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor:
     """What a quantised tensor stands for, rounded once to a dtype."""
 
 def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, channel_axis: int, down: bool) -> Tensor:
     """
     Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.
+    """
+
+def quantize_above(tensor: Any, dtype: DType, least: float, scale: float, zero_point: int, down: bool) -> Tensor:
+    """
+    As quantize, by the exact differences from the least element, which becomes the least integer.
     """
 
 def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]:

@@ -233,3 +233,34 @@ def test_make_makes_duplicates() -> None:
     made = [make(random, (2, 3, 4), "float32") for _ in range(10)]
     assert sum(not x.is_coalesced for x in made) > 5
     same(made[0].to_dense(), made[0].coalesce().to_dense())
+
+
+@pytest.mark.parametrize("name", ["int8", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "count"), [(1, 5, 9), (3, 2**31 - 1, 40), (7, 400, 700), (5000, 300, 20000)]
+)
+def test_rows_are_put_in_order(name: str, rows: int, columns: int, count: int) -> None:
+    """Rows of few and of many elements, in any order, some of them twice: against a dict."""
+    random = np.random.default_rng(count)
+    at = np.stack([random.integers(0, rows, count), random.integers(0, columns, count)], 1)
+    values = random.integers(-3, 4, count)
+    expected: dict[tuple[int, int], int] = {}
+    for place, value in zip(map(tuple, at.tolist()), values.tolist(), strict=True):
+        expected[place] = expected.get(place, 0) + value
+    x = sz.create_sparse_tensor((rows, columns), at.tolist(), values.tolist(), sz.dtype(name))
+    y = x.to_csr()
+    assert [tuple(place) for place in y.indices.tolist()] == sorted(expected)
+    assert y.values.tolist() == [expected[place] for place in sorted(expected)]
+    counts = np.bincount([r for r, _ in expected], minlength=rows)
+    assert y.row_pointers.tolist() == [0, *np.cumsum(counts).tolist()]
+    again = x.coalesce().to_csr()
+    assert again.columns.tolist() == y.columns.tolist()
+
+
+def test_what_is_in_order_keeps_its_values() -> None:
+    x = sz.create_sparse_tensor((3, 4), [[0, 1], [0, 3], [2, 0]], [1, 2, 3])
+    fresh = sz.SparseTensor(x.shape, x.layout.type, (x.coordinates,), x.values)
+    y = fresh.to_csr()
+    assert y.values is fresh.values
+    assert fresh.is_coalesced
+    assert (y.row_pointers.tolist(), y.columns.tolist()) == ([0, 2, 2, 3], [1, 3, 0])

@@ -107,11 +107,16 @@ def starts_of_runs(keys: Array) -> Array:
     return np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
 
 
+def check_pointers(count: int) -> None:
+    """Raise ALLOC_FAILED where there is no room for the pointers of so many rows."""
+    check_room(16 * (count + 1), f"{count + 1} row pointers of CSR; keep it in COO")
+
+
 def pointers_of(rows: Array, count: int) -> Array:
     """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
     import numpy as np
 
-    check_room(16 * (count + 1), f"{count + 1} row pointers of CSR; keep it in COO")
+    check_pointers(count)
     pointers = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
     return pointers
