@@ -5,7 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
@@ -30,6 +34,25 @@ void double_up(std::byte* out, std::size_t size, std::size_t whole) noexcept {
   for (std::size_t done = size; done < whole; done *= 2) std::memcpy(out + done, out, std::min(done, whole - done));
 }
 
+// Writes a pattern again and again: whole ones, `bytes` in all.
+void write_pattern(const Buffer& pattern, std::byte* out, std::int64_t bytes) noexcept {
+#if defined(__aarch64__)
+  // Registers are stored faster than memory is copied.
+  typedef std::uint64_t Sixteen __attribute__((vector_size(16)));
+  Sixteen one;
+  std::memcpy(&one, pattern.bytes, sizeof one);
+  if ((one[0] | one[1]) == 0) {
+    std::memset(out, 0, static_cast<std::size_t>(bytes));
+    return;
+  }
+  for (std::int64_t at = 0; at < bytes; at += 64)
+    for (std::int64_t part = 0; part < 64; part += 16) std::memcpy(out + at + part, &one, sizeof one);
+#else
+  for (std::int64_t at = 0; at < bytes; at += static_cast<std::int64_t>(block_bytes))
+    std::memcpy(out + at, pattern.bytes, block_bytes);
+#endif
+}
+
 // Writes `count` times the same `size` bytes, a power of two of them.
 void repeat_bytes(std::byte* out, std::int64_t count, std::size_t size, const std::byte* one) noexcept {
   std::size_t whole = static_cast<std::size_t>(count) * size;
@@ -47,12 +70,10 @@ void repeat_bytes(std::byte* out, std::int64_t count, std::size_t size, const st
   // In whole patterns, so that each begins with a whole element wherever the threads part.
   std::int64_t patterns = bytes / static_cast<std::int64_t>(block_bytes);
   parallel_for(patterns, long_fill / static_cast<std::int64_t>(block_bytes), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      std::byte* to = out + i * static_cast<std::int64_t>(block_bytes);
-      if (streams) k.stream(pattern.bytes, to, block_bytes);
-      else std::memcpy(to, pattern.bytes, block_bytes);
-    }
-    if (streams) k.end_stream();
+    constexpr auto whole = static_cast<std::int64_t>(block_bytes);
+    if (!streams) return write_pattern(pattern, out + begin * whole, (end - begin) * whole);
+    for (std::int64_t i = begin; i < end; ++i) k.stream(pattern.bytes, out + i * whole, block_bytes);
+    k.end_stream();
   });
   std::int64_t done = patterns * static_cast<std::int64_t>(block_bytes);
   std::memcpy(out + done, pattern.bytes, static_cast<std::size_t>(bytes - done));
@@ -103,13 +124,49 @@ void write_sequence(Tensor& t, std::int64_t begin, std::int64_t end, Dtype dtype
   std::size_t size = t.itemsize(), block = block_elements(std::max(widest(path, sizeof(T)), size));
   parallel_for(end - begin, 1 << 14, [&](std::int64_t from, std::int64_t to) {
     Buffer made, other;
-    auto* values = reinterpret_cast<T*>(made.bytes);
     for (std::int64_t p = from; p < to;) {
       auto n = static_cast<std::int32_t>(std::min<std::int64_t>(static_cast<std::int64_t>(block), to - p));
+      std::byte* out = t.data() + (begin + p) * static_cast<std::int64_t>(size);
+      std::byte* target = path.count ? made.bytes : out;
+      auto* values = reinterpret_cast<T*>(target);
       for (std::int32_t i = 0; i < n; ++i) values[i] = value(begin + p, i);
-      follow_to(path, made.bytes, static_cast<std::size_t>(n), size,
-                t.data() + (begin + p) * static_cast<std::int64_t>(size), made.bytes, other.bytes);
+      follow_to(path, target, static_cast<std::size_t>(n), size, out, made.bytes, other.bytes);
       p += n;
+    }
+  });
+}
+
+// The exponent of the lowest bit that is set in a number; 0 has none.
+int lowest_bit(double x) {
+  if (x == 0) return std::numeric_limits<int>::max();
+  int exponent;
+  auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
+  return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(digits));
+}
+
+// Whether start + i * step is exact in float32 at every step of computing it, for each i up to `most`, either way.
+bool is_exact_in_float32(double start, double step, std::int64_t most) {
+  double largest = std::fabs(start) + static_cast<double>(most) * std::fabs(step);
+  if (largest == 0) return true;
+  if (!(largest < 0x1p127) || most > 1 << 24) return false;
+  int lowest = std::min(lowest_bit(start), lowest_bit(step));
+  return lowest >= -149 && std::ilogb(largest) - lowest < 24;
+}
+
+// start + (i - shift) * step where that is exact. Indices are read, as it takes longer to convert them.
+void write_floats(Tensor& t, std::int64_t begin, std::int64_t end, std::int64_t shift, float start,
+                  float step) noexcept {
+  constexpr std::int64_t block = block_bytes / sizeof(float);
+  auto* out = reinterpret_cast<float*>(t.data());
+  parallel_for(end - begin, 1 << 14, [&](std::int64_t from, std::int64_t to) {
+    alignas(64) float index[block];
+    auto used = static_cast<std::int32_t>(std::min(block, to - from));
+    for (std::int32_t i = 0; i < used; ++i) index[i] = static_cast<float>(i);
+    for (std::int64_t p = begin + from; p < begin + to; p += block) {
+      std::int64_t n = std::min(block, begin + to - p);
+      auto first = static_cast<float>(p - shift);
+      float* made = out + p;
+      for (std::int64_t i = 0; i < n; ++i) made[i] = start + (first + index[i]) * step;
     }
   });
 }
@@ -135,8 +192,12 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
   }
   Py_complex first = PyComplex_AsCComplex(start.ptr()), by = PyComplex_AsCComplex(step.ptr());
   if (PyErr_Occurred()) throw nb::python_error();
+  std::int64_t most = std::max(std::abs(begin - shift), std::abs(end - shift));
+  bool in_float32 = t->dtype == Dtype::float32 && !doubled && is_exact_in_float32(first.real, by.real, most);
   run_long(t->size * 8, [&] {
-    if (facts(t->dtype).is_complex())
+    if (in_float32) {
+      write_floats(*t, begin, end, shift, static_cast<float>(first.real), static_cast<float>(by.real));
+    } else if (facts(t->dtype).is_complex())
       write_sequence<Pair>(*t, begin, end, Dtype::complex128, [=](std::int64_t at, std::int32_t i) {
         double index = static_cast<double>(at - shift) + i;
         return Pair{(first.real + index * by.real) * scale, (first.imag + index * by.imag) * scale};
