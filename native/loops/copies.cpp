@@ -126,7 +126,26 @@ using CopyFarApart = void (*)(std::byte*, const std::byte*, std::int64_t, std::i
 constexpr CopyFarApart copies_far_apart[size_count] = {copy_far_apart<1>, copy_far_apart<2>, copy_far_apart<4>,
                                                        copy_far_apart<8>, copy_far_apart<16>};
 
-void copy_rows(const Plan& p) {
+// The axes along which rows are repeated go before that of the rows: each is read once, and in the caches then.
+Plan with_repeats_last(const Plan& p) {
+  Plan ordered = p;
+  int kept = 0;
+  for (bool repeats : {false, true})
+    for (int d = 0; d < p.last(); ++d) {
+      if ((p.from_strides[d] == 0) != repeats) continue;
+      ordered.dims[kept] = p.dims[d];
+      ordered.to_strides[kept] = p.to_strides[d];
+      ordered.from_strides[kept++] = p.from_strides[d];
+    }
+  return ordered;
+}
+
+constexpr std::int64_t longest_repeated = 1 << 15;  // bytes of a row that stays in the first-level cache
+
+void copy_rows(const Plan& given) {
+  bool is_long = given.dims[given.last()] >= 64;
+  bool reorders = is_long && given.dims[given.last()] * static_cast<std::int64_t>(given.to_item) <= longest_repeated;
+  const Plan p = reorders ? with_repeats_last(given) : given;
   const Kernels& k = kernels();
   auto item = static_cast<std::int64_t>(p.to_item);
   std::int64_t to_step = p.to_strides[p.last()], from_step = p.from_strides[p.last()];
@@ -135,7 +154,7 @@ void copy_rows(const Plan& p) {
   bool streams = p.streams && dense && row_bytes >= 512;
   CopyFarApart far_apart = copies_far_apart[log2_of(p.to_item)];
   // Many short rows: the loop over them is the inner one.
-  if (p.ndim > 1 && p.dims[p.last()] < 64) {
+  if (p.ndim > 1 && !is_long) {
     Plan rows = p;
     --rows.ndim;
     std::int64_t n = p.dims[p.last()], to_row = p.to_strides[p.last() - 1], from_row = p.from_strides[p.last() - 1];

@@ -10,6 +10,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
+#include "core/threads.h"
 #include "loops/blocks.h"
 #include "loops/conversions.h"
 #include "loops/copies.h"
@@ -37,12 +38,41 @@ class Moves {
     moves_.push_back(move);
   }
   void run() const {
-    PyThreadState* state = size_ < 1 << 15 ? nullptr : PyEval_SaveThread();
-    for (const Move& move : moves_) run_move(move);
-    if (state) PyEval_RestoreThread(state);
+    without_python([&] {
+      for (const Move& move : moves_) run_move(move);
+    });
+  }
+  // In turns of some indices along the first axis, which all moves have in common: each row of the output is written
+  // as a whole, and what moves read in common is in the caches.
+  void run_in_turns() const {
+    std::int64_t rows = moves_.empty() ? 0 : moves_[0].dims[0], bytes = 0;
+    for (const Move& move : moves_) bytes += move.size() * static_cast<std::int64_t>(item(move.to_dtype));
+    std::int64_t at_once =
+        std::max<std::int64_t>(turn_bytes / std::max<std::int64_t>(bytes / std::max<std::int64_t>(rows, 1), 1), 1);
+    if (moves_.size() < 2 || at_once >= rows || bytes >= stream_from()) return run();
+    without_python([&] {
+      parallel_for((rows + at_once - 1) / at_once, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin * at_once; row < std::min(end * at_once, rows); row += at_once)
+          for (Move move : moves_) {
+            move.dims[0] = std::min(at_once, rows - row);
+            move.to += row * move.to_strides[0];
+            move.from += row * move.from_strides[0];
+            run_move(move);
+          }
+      });
+    });
   }
 
  private:
+  static constexpr std::int64_t turn_bytes = 1 << 17;
+
+  template <class Body>
+  void without_python(Body&& body) const {
+    PyThreadState* state = size_ < 1 << 15 ? nullptr : PyEval_SaveThread();
+    body();
+    if (state) PyEval_RestoreThread(state);
+  }
+
   std::vector<Move> moves_;
   std::vector<Storage*> kept_;
   std::int64_t size_ = 0;
@@ -109,7 +139,8 @@ PyObject* join(const std::vector<const Tensor*>& parts, int axis, Dtype dtype, b
     moves.keep(*t);
     moves.add(part.move);
   }
-  moves.run();
+  if (std::any_of(dims, dims + axis, [](std::int64_t n) { return n > 1; })) moves.run_in_turns();
+  else moves.run();
   return output;
 }
 

@@ -99,6 +99,7 @@ def test_past_the_caches(dtype: sz.DType) -> None:
                 same(sz.pad(y, (3, 700, 5, 9), pad_mode="PAD_PERIOD"), padded)
                 same(sz.roll(y, [77, 99], [0, 1]), np.roll(raw(y), (77, 99), (0, 1)))
                 same(sz.tile(x, (2, 1)), np.tile(raw(x), (2, 1, 1)))
+                same(sz.tile(x[:, :900], (2, 3)), np.tile(raw(x)[:, :900], (2, 3, 1)))
 
 
 RULES = ["cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax", "strict", "lossless"]
