@@ -130,6 +130,32 @@ std::size_t places_loop(const void* mask, std::size_t n, i64 base, i64* places) 
       at = _mm512_add_epi64(at, _mm512_set1_epi64(8));
     }
   }
+#elif defined(__aarch64__)
+  const uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+  for (; i + 64 <= n; i += 64) {
+    uint8x16_t part[4];
+    for (std::size_t v = 0; v < 4; ++v) {
+      uint8x16_t bytes = vld1q_u8(m + i + 16 * v);
+      part[v] = vandq_u8(vtstq_u8(bytes, bytes), bit);
+    }
+    uint8x16_t sum = vpaddq_u8(vpaddq_u8(part[0], part[1]), vpaddq_u8(part[2], part[3]));
+    u64 chosen = vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)), 0);
+    i64 at = base + static_cast<i64>(i);
+    if (chosen == 0) continue;
+    if (chosen == ~u64{0}) {
+      for (std::size_t j = 0; j < 64; ++j) places[count + j] = at + static_cast<i64>(j);
+      count += 64;
+      continue;
+    }
+    // Eight are written whether there are so many or not, as long as there are more: `places` has room for them.
+    std::size_t found = static_cast<std::size_t>(__builtin_popcountll(chosen));
+    for (std::size_t done = 0; done < found; done += 8)
+      for (std::size_t j = 0; j < 8; ++j) {
+        places[count + done + j] = at + __builtin_ctzll(chosen | u64{1} << 63);
+        chosen &= chosen - 1;
+      }
+    count += found;
+  }
 #endif
   for (; i + 8 <= n; i += 8) {
     u64 eight;

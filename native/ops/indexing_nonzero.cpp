@@ -18,7 +18,7 @@ namespace {
 // The elements, read block by block as bytes that say whether they are not zero.
 class Truth {
  public:
-  static constexpr std::int64_t block = block_bytes / 16;  // of the widest dtype
+  static constexpr std::int64_t most = 2048;  // in a block
 
   explicit Truth(const Tensor& t) {
     operand_.tensor = &t;
@@ -28,6 +28,7 @@ class Truth {
     together.make_loop(loop_);
     bool is_bytes = t.dtype == Dtype::boolean || t.dtype == Dtype::uint8;
     path_ = is_bytes ? Path{} : truth_path(kernels(), t.dtype, t.dtype);
+    block_ = is_bytes ? most : block_bytes / 16;  // of the widest dtype
   }
   std::int64_t size() const { return loop_.size; }
 
@@ -37,7 +38,7 @@ class Truth {
     Reader reader(loop_, loop_.inputs[0], kernels(), path_);
     Buffer buffers[2], whole;
     for (std::int64_t p = begin; p < end;) {
-      std::int64_t n = std::min(block, end - p);
+      std::int64_t n = std::min(block_, end - p);
       const std::byte* repeated = reader.spread(buffers, whole, 1, static_cast<std::size_t>(n));
       body(p, repeated ? repeated : reader.read(p, static_cast<std::size_t>(n), buffers), n);
       p += n;
@@ -48,6 +49,7 @@ class Truth {
   Operand operand_;
   Loop loop_;
   Path path_;
+  std::int64_t block_;
 };
 
 constexpr std::int64_t chunk = 1 << 15;
@@ -76,12 +78,14 @@ class Coordinates {
     std::copy(t.dims(), t.dims() + ndim_, dims_);
   }
   int ndim() const { return ndim_; }
+  // Where the places themselves are the coordinates, from `to` on; else null.
+  std::int64_t* direct(std::int64_t to) const { return ndim_ == 1 && step_ == 1 ? axes_[0] + to : nullptr; }
 
   // Writes n ascending places, as the elements from `to` on.
   void write(const std::int64_t* places, std::int64_t n, std::int64_t to) const {
     int last = ndim_ - 1;
-    if (last == 0 && step_ == 1) {
-      std::memcpy(axes_[0] + to, places, static_cast<std::size_t>(n) * 8);
+    if (std::int64_t* straight = direct(to)) {
+      if (straight != places) std::memcpy(straight, places, static_cast<std::size_t>(n) * 8);
       return;
     }
     std::int64_t at[max_ndim], row = -1, row_begin = 0, row_end = 0;
@@ -117,12 +121,14 @@ class Coordinates {
 void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, const Coordinates& out) {
   std::int64_t size = truth.size();
   parallel_for(size, chunk, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t places[Truth::block];
+    std::int64_t apart[Truth::most];
     for (std::int64_t c = (begin + chunk - 1) / chunk; c * chunk < end; ++c) {
       std::int64_t to = starts[static_cast<std::size_t>(c)], last = starts[static_cast<std::size_t>(c) + 1];
       if (to == last) continue;
       truth.each(
           c * chunk, std::min(size, (c + 1) * chunk), [&](std::int64_t p, const std::byte* bytes, std::int64_t n) {
+            std::int64_t* straight = last - to >= n ? out.direct(to) : nullptr;  // there is room for n
+            std::int64_t* places = straight ? straight : apart;
             auto found =
                 static_cast<std::int64_t>(kernels().rankings->places(bytes, static_cast<std::size_t>(n), p, places));
             found = std::min(found, last - to);  // another thread may have changed elements since
