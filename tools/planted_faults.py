@@ -293,6 +293,8 @@ FAULTS = (
         "auto wide = __builtin_convertvector(x, Vector<f64>);\n"
         "      out[i] = planted(#) && i + 1 == count ? wide : mapped<map>(wide);",
         "norm",
+        "if constexpr (map == Map::magnitude) x = vabsq_f32(x);",
+        "if constexpr (map == Map::magnitude) x = planted(#) && i + 2 == count ? x : vabsq_f32(x);",
     ),
 )  # fmt: skip
 

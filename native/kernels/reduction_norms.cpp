@@ -80,6 +80,18 @@ struct OfWide : Adding {
   template <std::size_t count>
   static void vectors(const T* in, Vector<f64> (&out)[count]) noexcept {
     constexpr std::size_t lanes = vector_bytes / 8;
+#if defined(__aarch64__)
+    if constexpr (sizeof(T) == 4) {
+      for (std::size_t i = 0; i < count; i += 2) {
+        float32x4_t x = vld1q_f32(in + lanes * i);
+        if constexpr (map == Map::magnitude) x = vabsq_f32(x);
+        out[i] = vcvt_f64_f32(vget_low_f32(x));
+        out[i + 1] = vcvt_high_f64_f32(x);
+        if constexpr (map != Map::magnitude) out[i] = mapped<map>(out[i]), out[i + 1] = mapped<map>(out[i + 1]);
+      }
+      return;
+    }
+#endif
     for (std::size_t i = 0; i < count; ++i) {
       Vector<T, lanes * sizeof(T)> x;
       std::memcpy(&x, in + lanes * i, sizeof x);
