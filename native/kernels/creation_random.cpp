@@ -6,6 +6,8 @@
 
 #include "kernels/creation_random.h"
 
+#include "kernels/vector_bytes.inc"
+
 namespace suanzi {
 namespace {
 
@@ -71,13 +73,6 @@ struct Blocks {
 
 #else
 
-#if defined(__AVX512F__)
-constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t vector_bytes = 32;
-#else
-constexpr std::size_t vector_bytes = 16;
-#endif
 constexpr std::size_t pairs = vector_bytes / 8;
 typedef u64 Pairs __attribute__((vector_size(vector_bytes)));
 

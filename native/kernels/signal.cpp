@@ -6,16 +6,10 @@
 
 #include "kernels/signal.h"
 
+#include "kernels/vector_bytes.inc"
+
 namespace suanzi {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t vector_bytes = 32;
-#else
-constexpr std::size_t vector_bytes = 16;
-#endif
 
 template <class T>
 struct VectorOf {
