@@ -121,6 +121,10 @@ class TestWriting:
         assert found.findings == ()
         assert found.unwritten == {"in-place method": 1}
 
+    def test_what_has_the_dtype_already_is_known(self) -> None:
+        found = judged("paddle", ("add", ["f16", "f16"], "f16", {"way": "in-place method"}))
+        assert (found.unwritten, found.judged) == ({}, 1)
+
     def test_out(self) -> None:
         into = {"way": "out", "named": {"out": "f64"}}
         assert codes("cann", ("add", ["f32", "f32"], "f64", into)) == []

@@ -106,8 +106,12 @@ class _Pass:
             self.unexplained[call.operator] += call.count
             return
         if call.way is not None and call.way not in self.target.writes:
-            self.unwritten[call.way] += call.count
-            return
+            there = self.judge.ask(self.target, op, seen).output
+            uniform = {o.dtype for o in seen} <= {into, None}
+            if into is None or not uniform or there is not self.here(into):
+                self.unwritten[call.way] += call.count
+                return
+            # Where all have the dtype already it is written, however that is done.
         self.judged += call.count
         for one in taken:
             dt = one.operand.dtype

@@ -22,8 +22,10 @@ def written(rules: RuleSet, way: str | None, result: DType, into: DType | None) 
     """Return what is there after a result was written; None where the rule set does not say."""
     if way is None or into is None:
         return Cell(result, "a new tensor")
-    rule = rules.writes.get(way)
-    return None if rule is None else rule.answer(result, rules.made.get(into, into))
+    rule, there = rules.writes.get(way), rules.made.get(into, into)
+    if rule is None:
+        return Cell(result, "it has the dtype already") if result is there else None
+    return rule.answer(result, there)
 
 
 class Judge:
