@@ -122,6 +122,13 @@ def test_laws(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(data(capsys, "laws", "numpy")["not_associative"]) == 28
 
 
+def test_diff_of_some_dtypes(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "diff", "torch", "cann", "--dtype", "bf16,f32,i64", "--json")
+    assert (status, len(json.loads(out)["differences"])) == (1, 1)
+    assert run(capsys, "diff", "torch", "cann", "--dtype", "f32,i64")[0] == 0
+    assert run(capsys, "diff", "torch", "cann", "--dtype", ",")[0] == 2
+
+
 def test_explain_like_the_framework_a_program_comes_from(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -117,6 +117,27 @@ class TestExplain:
         assert source in sz.explain(*operands, rules=rules, op=op).source
 
 
+class TestDiffOfSomeDtypes:
+    def test_only_ones_own(self) -> None:
+        every = sz.diff("torch", "cann")
+        some = sz.diff("torch", "cann", dtypes=["bf16", "f32", "i64"])
+        mine = {sz.bfloat16, sz.float32, sz.int64}
+        assert [d.row() for d in some] == [
+            d.row() for d in every if {o.dtype for o in d.operands} <= {*mine, None}
+        ]
+        assert some.compared["tensor, tensor"] == 6
+        assert some.only_a == some.only_b == ()
+
+    def test_a_dtype_that_one_of_them_lacks_is_named(self) -> None:
+        assert sz.diff("torch", "paddle", dtypes=["u16", "f32"]).only_a == (sz.uint16,)
+
+    def test_bad_dtypes(self) -> None:
+        with pytest.raises(sz.InvalidArgument, match="there is no dtype"):
+            sz.diff("torch", "cann", dtypes=[])
+        with pytest.raises(sz.StatusError, match="f99"):
+            sz.diff("torch", "cann", dtypes=["f99"])
+
+
 class TestFix:
     def test_every_exact_fix_is_exact(self) -> None:
         """Cast as told, and ask again: nothing is lost, or the text says what is."""

@@ -147,12 +147,13 @@ def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
 
 
 @app.command
-def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
+def diff(a: str, b: str, *, op: Op = None, dtype: str | None = None, json: Json = False) -> int:
     """List every pair on which two rule sets disagree, 0-d tensors and numbers included.
 
     ```
     suanzi diff cann torch
     suanzi diff paddle paddle_compare_fix --op ==
+    suanzi diff torch cann --dtype bf16,f32,i64
     ```
 
     Parameters
@@ -161,8 +162,11 @@ def diff(a: str, b: str, *, op: Op = None, json: Json = False) -> int:
         A rule set.
     b
         The rule set to hold against it.
+    dtype
+        Only these dtypes, joined by commas.
     """
-    found = sz.diff(_rules(a), _rules(b), op=op)
+    dtypes = None if dtype is None else [one for one in dtype.split(",") if one.strip()]
+    found = sz.diff(_rules(a), _rules(b), op=op, dtypes=dtypes)
     _print(found, _render.diff, json)
     return DIFFERENCE if found else ANSWER
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
@@ -47,20 +47,26 @@ class Diff:
     b: RuleSet
     op: str
     dtypes: tuple[DType, ...]
-    """The dtypes both speak of."""
+    """The dtypes both speak of, of those that were asked for."""
     compared: dict[str, int]
     """How many pairs of each shape were compared."""
     differences: tuple[Difference, ...]
+    asked: tuple[DType, ...] | None = None
+    """The dtypes that were asked for; None for all."""
 
     @property
     def only_a(self) -> tuple[DType, ...]:
         """The dtypes that only the first speaks of."""
-        return tuple(d for d in self.a.dtypes if d not in self.dtypes)
+        return self._only(self.a)
 
     @property
     def only_b(self) -> tuple[DType, ...]:
         """The dtypes that only the second speaks of."""
-        return tuple(d for d in self.b.dtypes if d not in self.dtypes)
+        return self._only(self.b)
+
+    def _only(self, rules: RuleSet) -> tuple[DType, ...]:
+        found = (d for d in rules.dtypes if d not in self.dtypes)
+        return tuple(d for d in found if self.asked is None or d in self.asked)
 
     def __len__(self) -> int:
         return len(self.differences)
@@ -146,9 +152,16 @@ class Diff:
         }
 
 
-def compare(first: RuleSet, second: RuleSet, op: str | OperatorClass | None = None) -> Diff:
-    """Put every pair of operands to two rule sets."""
-    common = tuple(d for d in first.dtypes if d in second.dtypes)
+def compare(
+    first: RuleSet,
+    second: RuleSet,
+    op: str | OperatorClass | None = None,
+    dtypes: Collection[DType] | None = None,
+) -> Diff:
+    """Put every pair of operands to two rule sets; of `dtypes` alone, if they are given."""
+    common = tuple(
+        d for d in first.dtypes if d in second.dtypes and (dtypes is None or d in dtypes)
+    )
     compared: dict[str, int] = {}
     differences: list[Difference] = []
     for shape, x, y in _pairs(common):
@@ -157,7 +170,8 @@ def compare(first: RuleSet, second: RuleSet, op: str | OperatorClass | None = No
         one, other = (answer(pair, rules, op).dtype for rules in (first, second))
         if one is not other:
             differences.append(Difference(shape, pair, one, other))
-    return Diff(first, second, operator(op).title, common, compared, tuple(differences))
+    asked = None if dtypes is None else tuple(dtypes)
+    return Diff(first, second, operator(op).title, common, compared, tuple(differences), asked)
 
 
 def _pairs(dtypes: tuple[DType, ...]) -> Iterator[tuple[str, Any, Any]]:

@@ -156,10 +156,18 @@ def laws(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None =
     return check(table(rules, op=op))
 
 
-def diff(a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | None = None) -> Diff:
+def diff(
+    a: str | RuleSet,
+    b: str | RuleSet,
+    /,
+    *,
+    op: str | OperatorClass | None = None,
+    dtypes: Iterable[DTypeLike] | None = None,
+) -> Diff:
     """Return every pair of common dtypes on which two rule sets disagree.
 
-    Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both.
+    Tensors with tensors, with 0-d tensors and with Python numbers, and 0-d tensors with both;
+    `dtypes` are those that matter to you, all by default.
 
     >>> import suanzi as sz
     >>> found = sz.diff("cann", "torch")
@@ -167,10 +175,17 @@ def diff(a: str | RuleSet, b: str | RuleSet, /, *, op: str | OperatorClass | Non
     ('tensor, tensor', '136', '1', '12')
     >>> found.of_shape("tensor, tensor")[0].row()
     ('float32', 'uint16', 'refused', 'float32')
+    >>> [one.row() for one in sz.diff("torch", "cann", dtypes=["bf16", "f32", "i64"])]
+    [('bfloat16', '0-d float32', 'bfloat16', 'float32')]
     """
     from suanzi.promote.diff import compare
 
-    return compare(rule_set(a), rule_set(b), op)
+    asked = None if dtypes is None else tuple(dict.fromkeys(dtype(one) for one in dtypes))
+    if asked is not None and not asked:
+        raise InvalidArgument(
+            "diff: there is no dtype to compare; give at least one, or none at all."
+        )
+    return compare(rule_set(a), rule_set(b), op, asked)
 
 
 def _answer(
