@@ -68,6 +68,8 @@ class TestDLPackWithNumPy:
         assert array.tolist() == x.tolist()
         x.numpy()[1, 2] = 1
         assert array[1, 2] == 1
+        if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+            return  # it is read-only there
         array[0, 0] = 1
         assert x.tolist()[0] == [1, 1, 1]
 
@@ -329,7 +331,7 @@ class TestMlDtypes:
             if dt.kind == "quantized":
                 with pytest.raises(BufferError, match="cast"):
                     numpy_dtype(dt)
-            elif dt is not sz.complex32 or hasattr(ml_dtypes, "complex32"):
+            elif dt not in (sz.uint1, sz.complex32) or hasattr(ml_dtypes, dt.name):
                 assert numpy_dtype(dt).itemsize == dt.itemsize
 
 

@@ -14,7 +14,7 @@ IN_NUMPY = [dt for dt in DTYPES if dt.kind not in ("quantized", "char")]
 
 @pytest.mark.parametrize("dt", IN_NUMPY, ids=str)
 def test_numpy_takes_a_dtype_for_its_own(dt):
-    if not (hasattr(np, dt.name) or hasattr(ml_dtypes, dt.name)):
+    if dt in (sz.uint1, sz.complex32) and not hasattr(ml_dtypes, dt.name):
         pytest.skip("ml_dtypes does not have it")
     assert np.dtype(dt).name == dt.name
     assert np.zeros(2, dt).dtype == sz.zeros((2,), dt).numpy().dtype
