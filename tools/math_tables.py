@@ -52,6 +52,10 @@ def polynomials() -> Iterator[str]:
         x = mp.sqrt(t)
         return (mp.asin(x) - x) / x**3
 
+    def arctangent(t: mpf) -> mpf:  # atan(x) = x + x^3 T(x^2)
+        x = mp.sqrt(t)
+        return (mp.atan(x) - x) / x**3
+
     def exponential(r: mpf) -> mpf:  # exp(r) = 1 + r + r^2 E(r)
         return (mp.expm1(r) - r) / r**2 if abs(r) > tiny else mpf(1) / 2 + r / 6
 
@@ -68,6 +72,8 @@ def polynomials() -> Iterator[str]:
     yield polynomial("sine_f32", sine, tiny, quarter**2, 2, True)
     yield polynomial("cosine_f32", cosine, tiny, quarter**2, 2, True)
     yield polynomial("arcsine_f64", arcsine, tiny, mpf(1) / 4, 12, False)
+    eighth = mp.tan(mp.pi / 8) * mpf("1.0001")
+    yield polynomial("arctangent_f64", arctangent, tiny, eighth**2, 11, False)
     yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
     yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)
     yield polynomial("exp2_f32", lambda r: mpf(2) ** r, -mpf(1) / 2, mpf(1) / 2, 7, True)

@@ -7,10 +7,15 @@
 #include "calls/operators.h"
 
 #include <atomic>
+#include <string_view>
 
+#include "kernels/by_level.h"
+#include "kernels/extended.h"
 #include "loops/transposed_inputs.h"
 
 namespace suanzi {
+
+SUANZI_BY_LEVEL(ExtendedKernels, extended_kernels)
 
 namespace {
 
@@ -36,9 +41,34 @@ constexpr Kernel unary_list[] = {
 #undef BINARY
 #undef UNARY
 };
+constexpr Kernel extended_binary_list[] = {
+#define BINARY(name, lanes, result) {#name, result},
+#define UNARY(name, lanes, result)
+#include "kernels/extended.def"
+#undef BINARY
+#undef UNARY
+};
+constexpr Kernel extended_unary_list[] = {
+#define BINARY(name, lanes, result)
+#define UNARY(name, lanes, result) {#name, result},
+#include "kernels/extended.def"
+#undef BINARY
+#undef UNARY
+};
 #undef SAME
 #undef BOOL
 #undef PART
+
+// The row of a kernel, and what it gives; no_kernel if there is none of that name.
+template <std::size_t count>
+std::size_t row_of(const Kernel (&list)[count], std::string_view name, Result& result) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (name != list[i].name) continue;
+    result = list[i].result;
+    return i;
+  }
+  return no_kernel;
+}
 
 Dtype result_dtype(Result result, Dtype promoted) {
   if (result == Result::boolean) return Dtype::boolean;
@@ -56,34 +86,68 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count) {
                                         {"logical_or", "bitwise_or", Form::truth},
                                         {"logical_xor", "bitwise_xor", Form::truth},
                                         {"where", "add", Form::where},  // it needs no kernel
-                                        {"muladd", "mul", Form::muladd}};
-  std::string kernel = name;
+                                        {"muladd", "mul", Form::muladd},
+                                        {"clip", "max", Form::clip}};
+  constexpr std::string_view prefix = "extended:";
+  bool is_extended = std::string_view(name).substr(0, prefix.size()) == prefix;
+  std::string_view kernel = std::string_view(name).substr(is_extended ? prefix.size() : 0);
   op.form = count == 1 ? Form::unary : Form::binary;
   for (const Special& one : special) {
-    if (name != one.name) continue;
+    if (kernel != one.name || (one.form == Form::clip && !is_extended)) continue;
     op.form = one.form;
     kernel = one.kernel;
+    break;
   }
   bool unary = op.form == Form::unary;
-  const Kernel* list = unary ? unary_list : binary_list;
-  for (std::size_t i = 0; i < (unary ? unary_count : binary_count); ++i) {
-    if (kernel != list[i].name || count != static_cast<std::size_t>(operand_count(op.form))) continue;
-    op.kernel = i;
-    op.result = op.form == Form::truth ? Result::boolean : list[i].result;
-    return;
-  }
-  throw nb::value_error("there is no such kernel, or not for that many operands");
+  if (is_extended && unary) op.extended = row_of(extended_unary_list, kernel, op.result);
+  if (is_extended && op.form == Form::binary) op.extended = row_of(extended_binary_list, kernel, op.result);
+  op.kernel = unary ? row_of(unary_list, kernel, op.result) : row_of(binary_list, kernel, op.result);
+  if (op.form == Form::truth) op.result = Result::boolean;
+  if ((op.kernel == no_kernel && op.extended == no_kernel) || count != static_cast<std::size_t>(operand_count(op.form)))
+    throw nb::value_error("there is no such kernel, or not for that many operands");
 }
 
 namespace {
 
-bool has_kernel(const Operator& op, Dtype promoted) {
+Unary unary_kernel(const Operator& op, Dtype promoted) {
+  auto lane = static_cast<std::size_t>(compute_lane(promoted));
+  if (op.extended != no_kernel)
+    if (Unary found = extended_kernels().unary[op.extended][lane]) return found;
+  return op.kernel == no_kernel ? nullptr : kernels().unary[op.kernel][lane];
+}
+
+struct BinaryKernels {
+  Binary kernel, fused;
+};
+
+BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
+  auto lane = static_cast<std::size_t>(compute_lane(promoted));
+  const Layer& layer = layer_of(promoted);
+  bool is_narrow = layer.is_narrow && !layer.is_complex;
+  auto format = static_cast<std::size_t>(layer.narrow);
+  if (op.extended != no_kernel) {
+    const ExtendedKernels& k = extended_kernels();
+    if (is_narrow && k.fused[op.extended][format]) return {nullptr, k.fused[op.extended][format]};
+    if (Binary found = k.binary[op.extended][lane]) return {found, nullptr};
+  }
+  if (op.kernel == no_kernel) return {nullptr, nullptr};
   const Kernels& k = kernels();
-  std::size_t lane = static_cast<std::size_t>(compute_lane(promoted));
+  return {k.binary[op.kernel][lane], is_narrow ? k.fused[op.kernel][format] : nullptr};
+}
+
+Binary binary_of(BinaryOp op, Dtype promoted) {
+  return kernels().binary[static_cast<std::size_t>(op)][static_cast<std::size_t>(compute_lane(promoted))];
+}
+
+bool has_kernel(const Operator& op, Dtype promoted) {
   switch (op.form) {
-    case Form::unary: return k.unary[op.kernel][lane];
-    case Form::binary:
-    case Form::muladd: return k.binary[op.kernel][lane];
+    case Form::unary: return unary_kernel(op, promoted);
+    case Form::binary: {
+      BinaryKernels found = binary_kernels(op, promoted);
+      return found.kernel || found.fused;
+    }
+    case Form::muladd: return binary_of(BinaryOp::mul, promoted);
+    case Form::clip: return binary_of(BinaryOp::max, promoted);
     default: return true;
   }
 }
@@ -92,10 +156,16 @@ bool has_kernel(const Operator& op, Dtype promoted) {
 
 unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype) {
   switch (op.form) {
-    case Form::unary: return run_unary(loop, op.kernel, promoted, out, out_dtype, op.cost);
-    case Form::binary: return run_binary(loop, op.kernel, promoted, out, out_dtype, op.cost);
+    case Form::unary: return run_unary(loop, unary_kernel(op, promoted), promoted, out, out_dtype, op.cost);
+    case Form::binary: {
+      BinaryKernels found = binary_kernels(op, promoted);
+      return run_binary(loop, found.kernel, found.fused, promoted, out, out_dtype, op.cost);
+    }
     case Form::truth: return run_truth(loop, op.kernel, promoted, out);
-    case Form::muladd: return run_muladd(loop, promoted, out);
+    case Form::muladd:
+      return run_chain(loop, binary_of(BinaryOp::mul, promoted), binary_of(BinaryOp::add, promoted), promoted, out);
+    case Form::clip:
+      return run_chain(loop, binary_of(BinaryOp::max, promoted), binary_of(BinaryOp::min, promoted), promoted, out);
     case Form::where: run_where(loop, promoted, out); return none;
   }
   return none;
@@ -143,7 +213,8 @@ std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* op
     return cell < dtype_count && holds(static_cast<Dtype>(cell), number) ? cell : RuleTable::unknown;
   }
   // The table knows pairs; of three, only equal ones.
-  if (op.form == Form::muladd && (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
+  if ((op.form == Form::muladd || op.form == Form::clip) &&
+      (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
     return RuleTable::unknown;
   return table.get(op.operator_class, a, b);
 }

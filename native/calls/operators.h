@@ -15,18 +15,22 @@ namespace suanzi {
 enum class Result : std::uint8_t { same, boolean, part };
 
 // How the operands of an operator go through its kernel. Truth combines whether they are true;
-// where takes a condition, x and y; muladd x, y and a.
-enum class Form : std::uint8_t { unary, binary, truth, where, muladd };
+// where takes a condition, x and y; muladd x, y and a; clip x, the lowest and the highest.
+enum class Form : std::uint8_t { unary, binary, truth, where, muladd, clip };
 
 constexpr int operand_count(Form form) {
   return form == Form::unary ? 1 : form == Form::binary || form == Form::truth ? 2 : 3;
 }
 
+// A row of no table.
+inline constexpr std::size_t no_kernel = ~std::size_t{0};
+
 // An operator as it was declared: which kernel, for which dtypes, of which promotion class.
 struct Operator {
   std::string name;
   Form form = Form::unary;
-  std::size_t kernel = 0;
+  std::size_t kernel = no_kernel;    // a row of Kernels
+  std::size_t extended = no_kernel;  // a row of ExtendedKernels, which is asked first
   Result result = Result::same;
   std::size_t operator_class = 0;
   std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path
@@ -41,7 +45,8 @@ struct Operator {
 
 static_assert(dtype_count <= 32);
 
-// Sets form and kernel by the name of a kernel and the number of operands; throws if there is none.
+// Sets form and kernel by the name of a kernel and the number of operands; throws if there is none. Kernels that the
+// standard does not have, of dtypes or altogether, are found by `extended:` in front of the name alone.
 void set_kernel(Operator& op, const std::string& name, std::size_t count);
 
 // Computes an operator. Null without an exception: there is no kernel for the dtype, the shapes do

@@ -65,9 +65,8 @@ bool is_ready(const Loop& loop, Dtype promoted) {
 
 }  // namespace
 
-unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
+unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
   const Kernels& k = kernels();
-  Unary kernel = k.unary[op][index(compute_lane(promoted))];
   Path store = store_path(k, promoted, out_dtype);
   Writer writer(loop, k, store, out, out_dtype);
   if (writer.in_place() && is_ready(loop, promoted)) {
@@ -161,16 +160,13 @@ bool fits_fused(const Loop& loop, Dtype promoted) {
 
 }  // namespace
 
-unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
+unsigned run_binary(const Loop& loop, Binary kernel, Binary fused, Dtype promoted, std::byte* out, Dtype out_dtype,
+                    Cost cost) {
   const Kernels& k = kernels();
-  const Layer& layer = layer_of(promoted);
-  if (layer.is_narrow && !layer.is_complex && fits_fused(loop, promoted)) {
-    if (Binary fused = k.fused[op][static_cast<std::size_t>(layer.narrow)])
-      return drive_binary(loop, fused, cast_path(k, loop.inputs[0].dtype, promoted, false),
-                          cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out, out_dtype,
-                          cost);
-  }
-  Binary kernel = k.binary[op][index(compute_lane(promoted))];
+  if (fused && (!kernel || fits_fused(loop, promoted)))
+    return drive_binary(loop, fused, cast_path(k, loop.inputs[0].dtype, promoted, false),
+                        cast_path(k, loop.inputs[1].dtype, promoted, false), Path{}, item(promoted), out, out_dtype,
+                        cost);
   Path store = store_path(k, promoted, out_dtype);
   if (is_ready(loop, promoted) && Writer(loop, k, store, out, out_dtype).in_place()) {
     auto size = static_cast<std::int64_t>(item(promoted));
@@ -189,11 +185,8 @@ unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* 
                       truth_path(k, loop.inputs[1].dtype, promoted), Path{}, 1, out, Dtype::boolean, Cost::cheap);
 }
 
-unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out) {
+unsigned run_chain(const Loop& loop, Binary first, Binary second, Dtype promoted, std::byte* out) {
   const Kernels& k = kernels();
-  std::size_t computes_in = index(compute_lane(promoted));
-  Binary mul = k.binary[static_cast<std::size_t>(BinaryOp::mul)][computes_in];
-  Binary add = k.binary[static_cast<std::size_t>(BinaryOp::add)][computes_in];
   auto reader = [&](int i) { return Reader(loop, loop.inputs[i], k, load_path(k, loop.inputs[i].dtype, promoted)); };
   Reader x = reader(0), y = reader(1), a = reader(2);
   Path store = store_path(k, promoted, promoted);
@@ -201,16 +194,16 @@ unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out) {
   std::size_t lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(16);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
-    Buffer in_x[2], in_y[2], in_a[2], whole_x, whole_y, whole_a, product, computed[2];
+    Buffer in_x[2], in_y[2], in_a[2], whole_x, whole_y, whole_a, between, computed[2];
     std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));
     const std::byte* fixed_x = x.spread(in_x, whole_x, lane, most);
     const std::byte* fixed_y = y.spread(in_y, whole_y, lane, most);
     const std::byte* fixed_a = a.spread(in_a, whole_a, lane, most);
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      mul(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), product.bytes, n,
-          Repeat::neither);
-      add(product.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), writer.target(p, computed), n, Repeat::neither);
+      first(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), between.bytes, n,
+            Repeat::neither);
+      second(between.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), writer.target(p, computed), n, Repeat::neither);
       writer.put(p, n, computed);
       p += static_cast<std::int64_t>(n);
     }

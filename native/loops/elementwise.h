@@ -37,13 +37,14 @@ struct Loop {
 enum class Cost { cheap, expensive };
 
 // Each computes a dense output in the order of the loop. They return what the kernels met.
-// `op` is a row of Kernels::unary or Kernels::binary, which has a kernel for the dtype.
-unsigned run_unary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
-unsigned run_binary(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
+unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
+// `fused` is a kernel over the narrow format itself, or null; where there is only that, operands are converted first.
+unsigned run_binary(const Loop& loop, Binary kernel, Binary fused, Dtype promoted, std::byte* out, Dtype out_dtype,
+                    Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
-// x * y + a: the third input is a.
-unsigned run_muladd(const Loop& loop, Dtype promoted, std::byte* out);
+// second(first(x, y), a), as x * y + a or the smaller of a and the larger of x and y: the third input is a.
+unsigned run_chain(const Loop& loop, Binary first, Binary second, Dtype promoted, std::byte* out);
 // The first input is the condition, a bool.
 void run_where(const Loop& loop, Dtype promoted, std::byte* out);
 // Copies and converts one input.
