@@ -194,16 +194,17 @@ unsigned run_chain(const Loop& loop, Binary first, Binary second, Dtype promoted
   std::size_t lane = lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(16);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
-    Buffer in_x[2], in_y[2], in_a[2], whole_x, whole_y, whole_a, between, computed[2];
+    Buffer in_x[2], in_y[2], in_a[2], whole_x, between, computed[2];
     std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));
     const std::byte* fixed_x = x.spread(in_x, whole_x, lane, most);
-    const std::byte* fixed_y = y.spread(in_y, whole_y, lane, most);
-    const std::byte* fixed_a = a.spread(in_a, whole_a, lane, most);
+    const std::byte* one_y = y.repeats() ? y.read(begin, 1, in_y) : nullptr;
+    const std::byte* one_a = a.repeats() ? a.read(begin, 1, in_a) : nullptr;
     for (std::int64_t p = begin; p < end;) {
       std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      first(fixed_x ? fixed_x : x.read(p, n, in_x), fixed_y ? fixed_y : y.read(p, n, in_y), between.bytes, n,
-            Repeat::neither);
-      second(between.bytes, fixed_a ? fixed_a : a.read(p, n, in_a), writer.target(p, computed), n, Repeat::neither);
+      first(fixed_x ? fixed_x : x.read(p, n, in_x), one_y ? one_y : y.read(p, n, in_y), between.bytes, n,
+            one_y ? Repeat::right : Repeat::neither);
+      second(between.bytes, one_a ? one_a : a.read(p, n, in_a), writer.target(p, computed), n,
+             one_a ? Repeat::right : Repeat::neither);
       writer.put(p, n, computed);
       p += static_cast<std::int64_t>(n);
     }

@@ -34,7 +34,7 @@ from suanzi.shapes import broadcast_shapes
 from suanzi.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
-_ZERO_DIVISOR, _BAD_SHIFT = 1, 2
+_ZERO_DIVISOR, _BAD_SHIFT, _NEGATIVE_EXPONENT = 1, 2, 4
 # The comparisons in the order of the core, each with the one that says the same of y and x.
 _MIRRORED = {
     "equal": "equal",
@@ -245,14 +245,21 @@ def _float_at_most(y: int) -> float:
 
 
 def complain(op: Operator, operands: Mapping[str, Any], trouble: int) -> NoReturn:
-    """Raise for what a kernel met: a zero divisor or a bad shift."""
+    """Raise for what a kernel met: a zero divisor, a bad shift or an exponent below 0."""
     name = list(operands)[-1]
     if trouble & _ZERO_DIVISOR:
         raise DivisionByZero(
             f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, "
             f"or replace the zeros with sz.where first."
         )
+    if trouble & _NEGATIVE_EXPONENT:
+        raise InvalidArgument(
+            f"{op.title}: {name} holds a number below 0, and integers have no power of it; "
+            "cast to floating-point first."
+        )
     assert trouble & _BAD_SHIFT
+    if op.rules is not None:  # which have answers for long shifts
+        raise InvalidArgument(f"{op.title}: {name} holds a shift below 0; shift the other way.")
     x = next(iter(operands.values()))
     width = iinfo(x.dtype).bits if isinstance(x, Tensor) else 64
     raise InvalidArgument(

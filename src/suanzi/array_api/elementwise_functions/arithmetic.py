@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import FLOATING, NUMBERS, REALS, elementwise
-from suanzi.registry import ARITHMETIC, TRUE_DIVISION
+from suanzi.array_api.declare import FLOATING, FLOATS, NUMBERS, REALS, elementwise
+from suanzi.registry import ARITHMETIC, REAL_FUNCTION, TRUE_DIVISION
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [
     "abs",
     "add",
+    "copysign",
     "divide",
     "floor_divide",
     "maximum",
     "minimum",
     "multiply",
     "negative",
+    "nextafter",
     "reciprocal",
     "remainder",
+    "sign",
     "subtract",
 ]
 
@@ -39,15 +42,24 @@ def add(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     raise NotImplementedError
 
 
+@elementwise("extended:copysign", dtypes=FLOATS, promotes=REAL_FUNCTION)
+def copysign(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """Return the magnitude of x1 with the sign of x2, that of a zero or a NaN, too."""
+    raise NotImplementedError
+
+
 @elementwise("div", dtypes=FLOATING, promotes=TRUE_DIVISION, symbol="true_divide")
 def divide(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return x1 / x2 in floating-point: float64 for integers of 64 bits, else float32."""
     raise NotImplementedError
 
 
-@elementwise("floordiv", dtypes=REALS, promotes=ARITHMETIC, symbol="floordiv")
+@elementwise("extended:floordiv", dtypes=REALS, promotes=ARITHMETIC, symbol="floordiv")
 def floor_divide(x1: TensorLike, x2: TensorLike, /) -> Tensor:
-    """Return the floor of x1 / x2; an integer zero divisor is an error."""
+    """Return the floor of x1 / x2; an integer zero divisor is an error.
+
+    Of a number and infinity it is a zero, whatever their signs are.
+    """
     raise NotImplementedError
 
 
@@ -75,6 +87,18 @@ def negative(x: Tensor, /) -> Tensor:
     raise NotImplementedError
 
 
+@elementwise("extended:nextafter", dtypes=FLOATS, promotes=REAL_FUNCTION)
+def nextafter(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """Return the number next to x1 on the way to x2, in their dtype.
+
+    >>> import suanzi as sz
+    >>> xp = sz.array_api
+    >>> xp.nextafter(xp.asarray([1.0], dtype=xp.bfloat16), 2.0).item()
+    1.0078125
+    """
+    raise NotImplementedError
+
+
 @elementwise("reciprocal", dtypes=FLOATING, promotes=TRUE_DIVISION)
 def reciprocal(x: Tensor, /) -> Tensor:
     """Return 1 / x in floating-point."""
@@ -84,6 +108,12 @@ def reciprocal(x: Tensor, /) -> Tensor:
 @elementwise("mod", dtypes=REALS, promotes=ARITHMETIC, symbol="mod")
 def remainder(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return the remainder of x1 / x2 with the sign of x2; an integer zero divisor is an error."""
+    raise NotImplementedError
+
+
+@elementwise("extended:sign", dtypes=NUMBERS, promotes=ARITHMETIC)
+def sign(x: Tensor, /) -> Tensor:
+    """Return -1, 0 or 1; of a complex number, it by its magnitude."""
     raise NotImplementedError
 
 

@@ -42,13 +42,17 @@ def bitwise_invert(x: Tensor, /) -> Tensor:
     raise NotImplementedError
 
 
-@elementwise("bitwise_left_shift", dtypes=WHOLE, promotes=BITWISE, symbol="bitwise_left_shift")
+@elementwise(
+    "extended:bitwise_left_shift", dtypes=WHOLE, promotes=BITWISE, symbol="bitwise_left_shift"
+)
 def bitwise_left_shift(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return x1 * 2**x2; a shift of the width of the dtype or more leaves 0."""
     raise NotImplementedError
 
 
-@elementwise("bitwise_right_shift", dtypes=WHOLE, promotes=BITWISE, symbol="bitwise_right_shift")
+@elementwise(
+    "extended:bitwise_right_shift", dtypes=WHOLE, promotes=BITWISE, symbol="bitwise_right_shift"
+)
 def bitwise_right_shift(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return the floor of x1 / 2**x2; a shift of the width or more leaves 0, or -1 below zero."""
     raise NotImplementedError

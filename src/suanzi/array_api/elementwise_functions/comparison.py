@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import EVERY, REALS, elementwise
+from suanzi.array_api.declare import EVERY, FLOATS, REALS, elementwise
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import BOOL, COMPARISON
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -20,6 +20,7 @@ __all__ = [
     "less",
     "less_equal",
     "not_equal",
+    "signbit",
 ]
 
 
@@ -74,4 +75,10 @@ def less_equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
 @elementwise("not_equal", dtypes=EVERY, promotes=COMPARISON, symbol="not_equal")
 def not_equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return whether x1 differs from x2, element by element."""
+    raise NotImplementedError
+
+
+@elementwise("extended:signbit", dtypes=FLOATS, promotes=ANY)
+def signbit(x: Tensor, /) -> Tensor:
+    """Tell of each element whether its sign bit is set, that of -0 and of a NaN, too."""
     raise NotImplementedError

@@ -33,27 +33,29 @@ def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """
     x = array(CLIP, "x", x)
     check_dtype(FUNCTIONS["maximum"], {"x": x}, x.dtype)
-    made = x
-    for kernel, name, bound in (("max", "min", min), ("min", "max", max)):
-        if bound is not None:
-            made = _bounded(x, made, kernel, name, bound)
-    return copied(x) if made is x else made
+    lowest = None if min is None else _bound(x, "min", min)
+    highest = None if max is None else _bound(x, "max", max)
+    if lowest is None and highest is None:
+        return copied(x)
+    if lowest is None or highest is None:
+        kernel, bound = ("max", lowest) if highest is None else ("min", highest)
+        return _core.run_operator(kernel, [x, bound], x.dtype)[0]  # type: ignore[no-any-return]
+    check_shapes(CLIP, {"x": x, "min": lowest, "max": highest})
+    return _core.run_operator("extended:clip", [x, lowest, highest], x.dtype)[0]  # type: ignore[no-any-return]
 
 
-def _bounded(x: Tensor, made: Tensor, kernel: str, name: str, given: Any) -> Tensor:
+def _bound(x: Tensor, name: str, given: Any) -> Any:
+    """Return a bound in the dtype of x."""
     bound = as_operand(CLIP, name, given)
     dt = x.dtype
     if isinstance(bound, Tensor):
-        check_shapes(CLIP, {"x": made, name: bound})
-        if bound.dtype is not dt:
-            bound = converted(array(CLIP, name, bound), dt)
-    elif isinstance(bound, complex) or (isinstance(bound, float) and dt in WHOLE):
+        check_shapes(CLIP, {"x": x, name: bound})
+        return bound if bound.dtype is dt else converted(array(CLIP, name, bound), dt)
+    if isinstance(bound, complex) or (isinstance(bound, float) and dt in WHOLE):
         raise TypeMismatch(f"{CLIP.title}: {name} is {bound}, and x is {dt}; give an integer.")
-    elif dt in WHOLE:  # one that lies outside bounds nothing, or all
-        bound = builtins.min(builtins.max(int(bound), iinfo(dt).min), iinfo(dt).max)
-    else:
-        bound = plain_operand(CLIP, name, bound, dt)
-    return _core.run_operator(kernel, [made, bound], dt)[0]  # type: ignore[no-any-return]
+    if dt in WHOLE:  # one that lies outside bounds nothing, or all
+        return builtins.min(builtins.max(int(bound), iinfo(dt).min), iinfo(dt).max)
+    return plain_operand(CLIP, name, bound, dt)
 
 
 def conj(x: Tensor, /) -> Tensor:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import FLOATS, WHOLE, elementwise, rest
+from suanzi.array_api.declare import NUMBERS, REALS, elementwise
 from suanzi.registry import ARITHMETIC
-from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
 
 __all__ = [
@@ -15,29 +14,25 @@ __all__ = [
 ]
 
 
-@elementwise("ceil", dtypes=FLOATS, promotes=ARITHMETIC, own_body=True)
+@elementwise("extended:ceil", dtypes=REALS, promotes=ARITHMETIC)
 def ceil(x: Tensor, /) -> Tensor:
     """Return the smallest whole number not below x."""
-    return _rounded("ceil", x)
+    raise NotImplementedError
 
 
-@elementwise("floor", dtypes=FLOATS, promotes=ARITHMETIC, own_body=True)
+@elementwise("extended:floor", dtypes=REALS, promotes=ARITHMETIC)
 def floor(x: Tensor, /) -> Tensor:
     """Return the largest whole number not above x."""
-    return _rounded("floor", x)
+    raise NotImplementedError
 
 
-@elementwise("round", dtypes=FLOATS, promotes=ARITHMETIC, own_body=True)
+@elementwise("extended:round", dtypes=NUMBERS, promotes=ARITHMETIC)
 def round(x: Tensor, /) -> Tensor:
-    """Return the nearest whole number; of two, the even one."""
-    return _rounded("round", x)
+    """Return the nearest whole number; of two, the even one. Complex parts are rounded alone."""
+    raise NotImplementedError
 
 
-@elementwise("trunc", dtypes=FLOATS, promotes=ARITHMETIC, own_body=True)
+@elementwise("extended:trunc", dtypes=REALS, promotes=ARITHMETIC)
 def trunc(x: Tensor, /) -> Tensor:
     """Return x without its fraction."""
-    return _rounded("trunc", x)
-
-
-def _rounded(name: str, x: Tensor) -> Tensor:
-    return copy(x) if isinstance(x, Tensor) and x.dtype in WHOLE else rest(name, x=x)
+    raise NotImplementedError
