@@ -77,7 +77,26 @@ def large(table: Table, threads: int) -> None:
         table.row(name, calls(name, MANY), numpy=1 / 1.5)
 
 
-GROUPS: dict[str, Group] = {"small": small, "large": large}
+def functions(table: Table, threads: int) -> None:
+    """Functions of complex numbers and of pairs, a million elements."""
+    table.title("functions of the array API, 2^20 elements, us", "1.5x NumPy's time at most")
+    numbers = np.random.default_rng(0).normal(size=(2, MANY)) * 3
+    plane, (x, y) = numbers[0] + 1j * numbers[1], numbers
+    for dtype in ("complex64", "complex128"):
+        z = plane.astype(dtype)
+        for name in "exp log sqrt sin tanh acos atanh".split():
+            theirs = getattr(np, name, None) or getattr(np, f"arc{name[1:]}")
+            both = {
+                "suanzi": (getattr(xp, name), (xp.asarray(z),), {}),
+                "NumPy": (theirs, (z,), {}),
+            }
+            table.row(f"{name} {dtype}", both, numpy=1 / 1.5)
+    for name, theirs in {"atan2": np.arctan2, "hypot": np.hypot, "logaddexp": np.logaddexp}.items():
+        mine = getattr(xp, name), (xp.asarray(x), xp.asarray(y)), {}
+        table.row(f"{name} float64", {"suanzi": mine, "NumPy": (theirs, (x, y), {})}, numpy=1 / 1.5)
+
+
+GROUPS: dict[str, Group] = {"small": small, "large": large, "functions": functions}
 
 if __name__ == "__main__":
     main(__doc__, GROUPS)

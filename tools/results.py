@@ -24,6 +24,7 @@ import numpy as np
 
 import suanzi as sz
 from suanzi import _core
+from suanzi.array_api.declare import FUNCTIONS as EXTENDED
 from suanzi.registry import FUNCTIONS, REGISTRY
 
 COUNT = 20_000
@@ -87,6 +88,14 @@ def calls(dtype: sz.DType) -> Iterator[tuple[str, Same, Callable[[], Any]]]:
         exact = operator.ulp in (None, 0.5) and dtype.kind != "complex"
         same = Same.EVERYWHERE if exact else Same.WITH_FMA
         yield name, same, lambda f=FUNCTIONS[name], n=taken: f(*(x, y, z)[:n])
+    for name, operator in EXTENDED.items():
+        if not str(operator.kernel).startswith("extended:") or dtype not in operator.dtypes:
+            continue
+        function = getattr(sz.array_api, name)
+        taken = operator.function.__code__.co_argcount
+        exact = operator.ulp == 0.5 and dtype.kind != "complex"
+        same = Same.EVERYWHERE if exact else Same.WITH_FMA
+        yield f"array_api.{name}", same, lambda f=function, n=taken: f(*(x, y)[:n])
     square = sz.reshape(x[: 141 * 141], (141, 141))
     for mode in ("SUM", "PROD", "MAX", "MIN"):
         for axis in (None, 0, 1):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import FLOATING, FLOATS, NUMBERS, REALS, elementwise
-from suanzi.registry import ARITHMETIC, REAL_FUNCTION, TRUE_DIVISION
+from suanzi.array_api.declare import FLOATING, NUMBERS, REALS, elementwise
+from suanzi.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, TRUE_DIVISION
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import EVERY, FLOATS, REALS, elementwise
+from suanzi.array_api.declare import EVERY, REALS, elementwise
 from suanzi.promote.operators import OperatorClass
-from suanzi.registry import BOOL, COMPARISON
+from suanzi.registry import BOOL, COMPARISON, FLOATS
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 ANY = OperatorClass.ANY

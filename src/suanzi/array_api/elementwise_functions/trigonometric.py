@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.array_api.declare import FLOATING, FLOATS, elementwise
-from suanzi.registry import REAL_FUNCTION
+from suanzi.array_api.declare import FLOATING, elementwise
+from suanzi.registry import FLOATS, REAL_FUNCTION
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [
@@ -61,7 +61,7 @@ def atan2(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     >>> import suanzi as sz
     >>> xp = sz.array_api
     >>> xp.atan2(xp.asarray([1.0, -0.0]), xp.asarray([1.0, -1.0]))
-    Tensor([0.785398, -3.14159], dtype=float32)
+    Tensor([ 0.7853982, -3.1415927], dtype=float32)
     """
     raise NotImplementedError
 
