@@ -50,6 +50,7 @@ class TypeCode(IntEnum):
 DTYPES: tuple[DType, ...] = _core.DTYPES
 """Every dtype, in the order of the list."""
 
+float32: DType  # said here, for rule sets ask for it in a circle of imports that mypy follows
 (
     bool,
     int4,

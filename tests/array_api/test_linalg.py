@@ -259,10 +259,17 @@ def test_refusals_name_the_function_and_the_argument() -> None:
         linalg.det(sz.zeros((2, 3)))
     with pytest.raises(DimensionsMismatch, match="svd: x has shape"):
         linalg.svd(sz.zeros((2,)))
-    with pytest.raises(InvalidArgument, match="singular"):
+    with pytest.raises(InvalidArgument, match="inv: x is singular"):
         linalg.inv(square)
-    with pytest.raises(InvalidArgument, match="not positive definite"):
+    with pytest.raises(InvalidArgument, match="cholesky: x is not positive definite"):
         linalg.cholesky(square)
+    for function in (linalg.svd, linalg.qr, linalg.eig, linalg.eigvals):
+        with pytest.raises(InvalidArgument, match=f"^{function.__name__}: x holds NaN"):
+            function(nan)
+    with pytest.raises(InvalidArgument, match="^solve: x1 is singular"):
+        linalg.solve(square, square)
+    with pytest.raises(InvalidArgument, match="^solve: x2 holds NaN"):
+        linalg.solve(square + xp.eye(2), nan)
     with pytest.raises(InvalidArgument, match="qr: mode is 'r'"):
         linalg.qr(square, mode="r")
     with pytest.raises(InvalidArgument, match="matrix_norm: ord is 3"):

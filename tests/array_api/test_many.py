@@ -1,4 +1,4 @@
-"""Many elements and matrices, which threads share: answers are NumPy's, with one thread and several."""
+"""Many elements and matrices, which threads share: NumPy's answers with one thread or several."""
 
 from __future__ import annotations
 

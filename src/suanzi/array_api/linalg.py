@@ -43,7 +43,7 @@ from suanzi.libraries.lapack import identities
 from suanzi.promote.context import promotion
 from suanzi.registry import REGISTRY
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -124,7 +124,9 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     if not x.size:
         return _core.empty(x.shape, x.dtype)
     found: Tensor | None = _core.cholesky(x, bool(upper))
-    return _by_operator("cholesky", "U" if upper else "L", x) if found is None else found
+    return (
+        _by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
+    )
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
@@ -133,14 +135,14 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise InvalidArgument(f'qr: mode is {shown(mode)}; it must be "reduced" or "complete".')
     found = _core.qr(x, mode) if x.size else None
-    return qr_result(*(_by_operator("qr", x, mode) if found is None else found))
+    return qr_result(*(_by_operator("qr", "qr", x, mode) if found is None else found))
 
 
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
     found = _core.svd(x, not full_matrices) if x.size else None
-    u, s, v = _by_operator("svd", x, not full_matrices) if found is None else found
+    u, s, v = _by_operator("svd", "svd", x, not full_matrices) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))
 
 
@@ -156,14 +158,14 @@ def eig(x: Tensor, /) -> eig_result:
     """Return the eigenvalues, in no order, and the eigenvectors in columns; both complex."""
     x = _square("eig", x)
     found = _core.eig(x) if x.size else None
-    return eig_result(*(_by_operator("eig", x) if found is None else found))
+    return eig_result(*(_by_operator("eig", "eig", x) if found is None else found))
 
 
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, in no order, and complex."""
     x = _square("eigvals", x)
     found = _core.eigenvalues(x) if x.size else None
-    return _by_operator("eig", x)[0] if found is None else found
+    return _by_operator("eigvals", "eig", x)[0] if found is None else found
 
 
 def eigh(x: Tensor, /) -> eigh_result:
@@ -225,7 +227,7 @@ def inv(x: Tensor, /) -> Tensor:
     """Return the inverses; matrices that are singular to their precision are refused."""
     x = _square("inv", x)
     found: Tensor | None = _core.inverse(x) if x.size else None
-    return _by_operator("inverse", x) if found is None else found
+    return _by_operator("inv", "inverse", x) if found is None else found
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -256,7 +258,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
         made = _core.empty(shape, dt)
     else:
         found: Tensor | None = _core.solve(a, b, False)
-        made = _by_operator("solve", a, b, False) if found is None else found
+        made = _by_operator("solve", "solve", a, b, False) if found is None else found
     return made.reshape(made.shape[:-1]) if one else made
 
 
@@ -439,10 +441,15 @@ def _square(function: str, x: Any, name: str = "x") -> Tensor:
     return found
 
 
-def _by_operator(name: str, *args: Any) -> Any:
-    """Call the standard's operator: it scales, computes again and explains."""
-    with promotion(RULES):
-        return REGISTRY[name].function(*args)
+def _by_operator(function: str, name: str, *args: Any) -> Any:
+    """Call the standard's operator: it scales, computes again and explains; errors are ours."""
+    try:
+        with promotion(RULES):
+            return REGISTRY[name].function(*args)
+    except StatusError as error:
+        words = str(error).partition(": ")[2]
+        words = words.replace("mat", "x1" if function == "solve" else "x", 1).replace("rhs", "x2")
+        raise type(error)(f"{function}: {words}") from None
 
 
 def _hermitian(function: str, x: Tensor, vectors: bool) -> tuple[Tensor, Tensor | None]:
