@@ -233,3 +233,13 @@ def test_copies_of_no_elements_whose_strides_in_bytes_do_not_fit(shape: tuple[in
     _core.copy_into(x, y)
     assert sz.contiguous(turned).shape == turned.shape
     assert _core.row_major_copy(turned).shape == sz.cast(turned, sz.complex64).shape == turned.shape
+
+
+@pytest.mark.parametrize("count", [3, 1000, 300_000, 3_000_000])
+def test_one_place_that_is_written_over_and_over_keeps_the_last(count: int) -> None:
+    """Several times, as threads that shared the work would be in that order most of the time."""
+    values = sz.range(1, count, 1, sz.int32)
+    for _ in range(20):
+        place = sz.zeros((1,), sz.int32)
+        _core.copy_into(sz.expand(place, (count,)), values)
+        assert place.tolist() == [count]
