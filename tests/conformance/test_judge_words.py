@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from suanzi.conformance.judging.judge import judge, lenient
+from suanzi.conformance.judging.judge import judge, lenient, show
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import real, two
@@ -70,3 +70,25 @@ def test_the_error_told_is_the_nearest_to_what_is_allowed(order: tuple[int, ...]
     allowed = tuple(units[i][1] * unit for i in order)
     seen = judge(tensor("float32", found), output("float32", [1.0] * 3, allowed=allowed))
     assert (seen.problem, seen.ulp, seen.bound) == (None, 9.0, 10.0)
+
+
+def test_the_sign_of_zero_is_let_go_leniently() -> None:
+    for found, truth in ((-0.0, 0.0), (0.0, -0.0)):
+        wanted = output("float32", [truth], ulp=0.5, zero_sign=True)
+        assert judge(tensor("float32", [found]), wanted).problem is not None
+        assert judge(tensor("float32", [found]), lenient(wanted)).problem is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (real(Fraction(2) ** 2000), "2^2000"),
+        (real(-(Fraction(2) ** 2000)), "-2^2000"),
+        (real(Fraction(3) ** 1300), "2^2060"),
+        (real(0.1), "0.10000000000000001"),
+        (real(float("-inf")), "-inf"),
+        ((real(1), real(-2)), "(1, -2)"),
+    ],
+)
+def test_numbers_in_few_characters(value: Any, shown: str) -> None:
+    assert show(value) == shown
