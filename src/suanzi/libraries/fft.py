@@ -83,7 +83,7 @@ def r2c(
             fft_parts.r2c(_array(source), _array(made), last, forward, mode)
         _transform_all(made, made, axes[:-1], mode, forward)
         if factor != 1:
-            _multiply_mirrored(_array(made), last, length, factor)
+            _multiply_mirrored(made, last, length, factor)
     return converted(made, result)
 
 
@@ -101,7 +101,7 @@ def c2r(
     if x.size:
         half = _dense(x, new=len(axes) > 1 or factor != 1)
         if factor != 1:
-            _multiply_mirrored(_array(half), last, length, factor)
+            _multiply_mirrored(half, last, length, factor)
         _transform_all(half, half, axes[:-1], mode, forward)
         if _has_real(x, last, length):
             _core.fourier_real(half, made, forward, _scale(mode, length))
@@ -134,14 +134,12 @@ def _has_real(x: Tensor, axis: int, length: int) -> bool:
     return axis == x.ndim - 1 and length % 2 == 0 and _core.has_fourier(length // 2)
 
 
-def _multiply_mirrored(half: Array, axis: int, length: int, factor: float) -> None:
+def _multiply_mirrored(half: Tensor, axis: int, length: int, factor: float) -> None:
     """Multiply the elements of a half that stand for two: neither the first nor the middle."""
-    import numpy as np
-
-    everything = [slice(None)] * half.ndim
-    everything[axis] = slice(1, (length + 1) // 2)
-    with np.errstate(all="ignore"):
-        half[tuple(everything)] *= factor
+    # Not by NumPy, which crashes where it has no memory for the buffers of a loop.
+    key = (*[slice(None)] * axis, slice(1, (length + 1) // 2))
+    part = half[key]
+    _core.copy_into(part, _core.run_operator("mul", [part, factor], part.dtype)[0])
 
 
 def _empty(shape: tuple[int, ...], dt: DType) -> Tensor:
