@@ -29,9 +29,9 @@ def port(
     """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
 
     The program runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. A file of calls that was recorded before (`.jsonl`) is read instead. The exit
-    status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that
-    failed before anything was found.
+    installed there. A file of calls that was recorded before (`.jsonl`), or a text log as those of
+    torch's operator_inp_logs (`.txt`), is read instead. The exit status is 0 if nothing changes, 1
+    if something does, 2 for bad usage and for a program that failed before anything was found.
 
     ```
     suanzi port model.py --to cann
@@ -43,7 +43,7 @@ def port(
     Parameters
     ----------
     program
-        A Python program, or a file of recorded calls (`calls.jsonl`).
+        A Python program, a file of recorded calls (`calls.jsonl`) or an operator log (`log.txt`).
     arguments
         What the program is given, after `--`.
     from_
@@ -62,6 +62,7 @@ def port(
     from suanzi.cli.render import waiting
     from suanzi.port.calls import read_calls
     from suanzi.port.ignoring import read_baseline
+    from suanzi.port.readers.operator_logs import read_operator_log
     from suanzi.port.report import judge, targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.sarif import to_sarif
@@ -72,6 +73,8 @@ def port(
     known = None if baseline is None else read_baseline(baseline)
     if program.endswith(".jsonl"):
         calls = read_calls(program)
+    elif program.endswith(".txt"):
+        calls = read_operator_log(program)
     else:
         with waiting(f"running {program}"):
             calls = run_program(

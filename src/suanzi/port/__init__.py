@@ -3,6 +3,7 @@
 ``calls``      one record for every reader: operator, operands, result, where
 ``operators``  which of a framework's operators promote, from the text beside the recorders
 ``recorders``  what records a running program, in the process of its framework, without suanzi
+``readers``    what reads calls that others recorded
 ``passes``     a call by itself, and what it computes with after the calls before it changed
 ``findings``   what was found, with a code of ``codes``; ``ignoring`` leaves out what is marked
 ``report``, ``sarif``   findings in the form in which they are shown

@@ -72,6 +72,8 @@ class Calls:
     calls: tuple[Call, ...]
     raised: str | None = None
     """What the program raised; its calls until then are there."""
+    results: bool = True
+    """Whether what came out was recorded; if not, it is what the framework's rules say."""
 
 
 def read_calls(path: str | PathLike[str]) -> Calls:

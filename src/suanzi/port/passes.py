@@ -86,7 +86,7 @@ class _Pass:
             return
         if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
             taken = operands(call, promotion)
-            if taken is None or call.result is None:
+            if taken is None or (call.result is None and self.calls.results):
                 self.unexplained[name] += call.count
                 return
             self.promoted(call, promotion.operator, taken)
@@ -102,6 +102,8 @@ class _Pass:
         expected = None
         if source.output is not None:
             expected = written(self.source, call.way, source.output, into)
+        if expected is not None and not self.calls.results:
+            call = replace(call, result=expected.dtype)
         if call.result is None or expected is None or expected.dtype is not call.result:
             self.unexplained[call.operator] += call.count
             return
@@ -183,7 +185,8 @@ class _Pass:
         arguments = [*call.arguments, *(x for _, x in call.named)]
         tensors = [x.operand.dtype for x in arguments if isinstance(x, Taken)]
         tensors += [t.operand.dtype for x in arguments if isinstance(x, tuple) for t in x]
-        if {call.result, *(dt for dt in tensors if dt is not None)} == {call.result}:
+        dtypes = {dt for dt in (call.result, *tensors) if dt is not None}
+        if len(dtypes) <= 1 and (call.result is not None or not self.calls.results):
             self.uniform += call.count
         else:
             self.unknown[call.operator] += call.count

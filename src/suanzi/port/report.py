@@ -98,7 +98,8 @@ class Report:
         names = ", ".join(one.rules.name for one in self.judged)
         many = len(self.findings)
         hidden = len(self._all()) - many
-        text = f"{calls} calls of {self.calls.framework} {self.calls.version}, held against {names}"
+        framework = f"{self.calls.framework} {self.calls.version}".strip()
+        text = f"{calls} calls of {framework}, held against {names}"
         text += f": {many or 'no'} finding{'s' * (many != 1)}"
         return text + (f", {hidden} ignored or known" if hidden else "")
 

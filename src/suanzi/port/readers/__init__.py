@@ -1,0 +1,1 @@
+"""What reads calls that others recorded."""
