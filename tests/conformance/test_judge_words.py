@@ -92,3 +92,12 @@ def test_the_sign_of_zero_is_let_go_leniently() -> None:
 )
 def test_numbers_in_few_characters(value: Any, shown: str) -> None:
     assert show(value) == shown
+
+
+def test_an_error_across_zero_is_the_distance() -> None:
+    """From -3 to 2 it is 5, neither 1 nor 7: in units of the last place of 2."""
+    unit = two(-22)
+    for found, truth in ((-3.0, 2.0), (3.0, -2.0)):
+        judged = judge(tensor("float32", [found]), output("float32", [truth], ulp=1e9))
+        assert judged.ulp == float(5 / unit)
+        assert judged.max_relative == pytest.approx(2.5)
