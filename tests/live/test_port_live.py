@@ -57,6 +57,25 @@ def test_what_a_program_did_before_it_failed(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_numbers_of_every_kind(tmp_path: Path) -> None:
+    program = tmp_path / "kinds.py"
+    program.write_text(
+        "import numpy as np, torch\n"
+        "x = torch.ones(2, dtype=torch.float16)\n"
+        "a = x * np.float64(2.5)\n"
+        "b = x.to(torch.complex64) * 2j\n"
+        "c = x * float('nan') + float('inf') + True\n"
+        "d = torch.arange(2) * 2**70 if False else torch.arange(2) * 2**40\n"
+    )
+    live = recorded(program)
+    assert (live.raised, live.missed) == (None, 0)
+    kinds = {c.where.line: c.arguments[1].operand.kind for c in live.calls if c.operator == "mul"}
+    assert kinds == {3: "float", 4: "complex", 5: "float", 6: "int"}
+    found = judge(live, ["cann", "jax"])
+    assert [(f.code, f.rules, f.call.where.line) for f in found] == [("SZ006", "jax_x32", 6)]
+    assert not found.judged[0].unexplained
+
+
 def test_inside_of_what_is_not_known(tmp_path: Path) -> None:
     """multi_head_attention_forward is a composite; what it is made of is seen."""
     program = tmp_path / "attention.py"

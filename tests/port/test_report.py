@@ -100,7 +100,7 @@ def test_a_line_may_say_what_it_does_not_want_to_hear(tmp_path: Path, mark: str,
          "zero_dim": True}], "result": "float16", "where": [str(source), 1, "", ""]},
         {"end": True, "raised": None},
     ]  # fmt: skip
-    calls.write_text("\n".join(map(json.dumps, records)))
+    calls.write_text("".join(json.dumps(record) + "\n" for record in records))
     report = judge(read_calls(calls), ["cann"])
     assert (len(report), report.ignored) == (left, 1 - left)
 
@@ -179,7 +179,7 @@ def test_what_a_killed_program_did_is_kept(
 ) -> None:
     lines = BLOCK.read_text().splitlines()[:-1]
     kept = tmp_path / "kept.jsonl"
-    kept.write_text("\n".join(lines))
+    kept.write_text("\n".join(lines) + "\n" + lines[-1][:40])
     python = fake_python(
         tmp_path,
         f"open(sys.argv[2], 'w').write(open({str(kept)!r}).read())\n"

@@ -72,6 +72,8 @@ class Calls:
     calls: tuple[Call, ...]
     raised: str | None = None
     """What the program raised; its calls until then are there."""
+    missed: int = 0
+    """Calls that the recorder could not note."""
     results: bool = True
     """Whether what came out was recorded; if not, it is what the framework's rules say."""
 
@@ -80,8 +82,10 @@ def read_calls(path: str | PathLike[str]) -> Calls:
     """Return the calls that a recorder wrote to a file."""
     try:
         with open(path, encoding="utf-8") as file:
-            records = [json.loads(line) for line in file if line.strip()]
-        return from_records(records)
+            lines = [line for line in file if line.strip()]
+        if len(lines) > 1 and not lines[-1].endswith("\n"):
+            lines.pop()  # the program was killed while it was written
+        return from_records([json.loads(line) for line in lines])
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
@@ -115,7 +119,8 @@ def from_records(records: Iterable[Any]) -> Calls:
             )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidArgument(f"a record cannot be read: {error!r}.") from None
-    return Calls(str(head["framework"]), str(head["version"]), tuple(calls), raised)
+    missed = int(end.get("missed", 0))
+    return Calls(str(head["framework"]), str(head["version"]), tuple(calls), raised, missed)
 
 
 def _call(record: dict[str, Any]) -> Call:

@@ -110,6 +110,8 @@ class Report:
             said.append(
                 f"the program did not end well, and this is what it did before: {self.raised}"
             )
+        if self.calls is not None and self.calls.missed:
+            said.append(f"{self.calls.missed} calls could not be recorded")
         for one in self.judged:
             if one.made:
                 made = ", ".join(f"{there} is {here}" for there, here in one.made.items())

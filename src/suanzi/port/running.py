@@ -38,21 +38,24 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         path = Path(folder) / "calls.jsonl"
         command = [interpreter, str(recorder), str(path), program, *arguments]
+        status = 0
         try:
-            run = subprocess.run(command, stdout=stdout, check=False)
+            status = subprocess.run(command, stdout=stdout, check=False).returncode
+        except KeyboardInterrupt:
+            if not path.exists():
+                raise
         except OSError as error:
             raise InvalidArgument(
                 f"port: {interpreter!r} cannot be run: {error.strerror}."
             ) from None
-        if run.returncode == _NOT_INSTALLED and not path.exists():
+        if status == _NOT_INSTALLED and not path.exists():
             raise NotInstalled(
                 f"port: {framework} is not installed for {interpreter}; name an interpreter that "
                 "has it with --python."
             )
-        if not path.exists():
+        if not path.exists() or not path.stat().st_size:
             raise InvalidArgument(
-                f"port: {interpreter!r} ended with status {run.returncode} before the program did "
-                "anything."
+                f"port: {interpreter!r} ended with status {status} before the program did anything."
             )
         return read_calls(path)
 

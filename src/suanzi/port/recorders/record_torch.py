@@ -63,7 +63,11 @@ def make_recorder(write):
     torch_home = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     outside = {}  # code object: whether it is the program's own
     names = {}  # function: its name and whether it is known; None: not recorded
-    numbers_seen = {bool: "bool", int: "int", float: "float", complex: "complex"}
+    kinds = (bool, int, float, complex)
+
+    def kind_of(x):
+        """Return the type of Python number that `x` is; NumPy's float64 is a float, too."""
+        return next((kind for kind in kinds if isinstance(x, kind)), None)
 
     def name_of(func):
         name = getattr(func, "__name__", None) or str(func)
@@ -101,7 +105,8 @@ def make_recorder(write):
             self.function = Functions()
             self.inside = Inside()
             self.backward = False
-            self.noted = 0
+            self.noted = self.missed = 0
+            self.why = ""
 
         def __enter__(self):
             self.function.__enter__()
@@ -114,10 +119,18 @@ def make_recorder(write):
             """Return how often each call was made, and the extremes of its numbers."""
             found = {str(i): n for i, n in enumerate(self.counts) if n > 1}
             extremes = {str(i): e for i, e in enumerate(self.extremes) if e}
-            return {"counts": found, "numbers": extremes}
+            end = {"counts": found, "numbers": extremes}
+            return {**end, "missed": self.missed, "why": self.why} if self.missed else end
 
         def note(self, name, way, args, kwargs, result):
-            """Note one call."""
+            """Note one call; what cannot be noted must not stop the program."""
+            try:
+                self.take(name, way, args, kwargs, result)
+            except Exception as error:
+                self.missed += 1
+                self.why = "{}: {}".format(type(error).__name__, error)
+
+        def take(self, name, way, args, kwargs, result):
             many = False
             first = result
             if type(result) is not Tensor:
@@ -126,7 +139,7 @@ def make_recorder(write):
                 if not isinstance(first, Tensor):
                     return
             # The innermost frame of the program itself.
-            frame = caller = sys._getframe(2)
+            frame = caller = sys._getframe(3)
             while frame is not None:
                 code = frame.f_code
                 own = outside.get(code)
@@ -163,7 +176,7 @@ def make_recorder(write):
             self.noted += 1
             if numbers:
                 for pair, x in zip(self.extremes[number], numbers):
-                    if type(x) is complex:
+                    if x is None:
                         continue
                     if x < pair[0]:
                         pair[0] = x
@@ -180,9 +193,11 @@ def make_recorder(write):
             """Add to the key of a call what matters about one argument."""
             if isinstance(x, Tensor):
                 key += (x.dtype, x.ndim == 0, getattr(x, "_suanzi_call", None))
-            elif type(x) in numbers_seen:
-                key.append(type(x))
-                numbers.append(x)
+            elif isinstance(x, kinds):
+                kind = kind_of(x)
+                key.append(kind)
+                # JSON has no complex numbers, and they have no order.
+                numbers.append(kind(x) if kind is not complex else None)
             elif type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
                 key.append("(")
                 for one in x:
@@ -225,8 +240,8 @@ def make_recorder(write):
                 if made is not None:
                     found["from"] = made
                 return found
-            if type(x) in numbers_seen:
-                return {"number": numbers_seen[type(x)]}
+            if isinstance(x, kinds):
+                return {"number": kind_of(x).__name__}
             if type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
                 return [self.told(one) for one in x]
             return None
