@@ -1,14 +1,17 @@
-"""Calls that others recorded: text logs."""
+"""Calls that others recorded: text logs, dumps of msprobe."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port import judge
+from suanzi.port.readers.msprobe import read_msprobe
 from suanzi.port.readers.operator_logs import from_log
 
 LOG = """\
@@ -75,3 +78,66 @@ def test_the_command_reads_it(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "log.txt:7  cnt: 2, ((T([64, 128], f16), T([], f32)), {})" in capsys.readouterr().out
     assert main(["port", str(tmp_path / "no.txt")]) == 2
     assert "cannot be read" in capsys.readouterr().err
+
+
+def tensor(name: str, *shape: int) -> dict[str, Any]:
+    return {"type": "torch.Tensor", "dtype": f"torch.{name}", "shape": list(shape), "Max": 1.0}
+
+
+def dumped(*arguments: Any, out: Any, **named: Any) -> dict[str, Any]:
+    return {"input_args": list(arguments), "input_kwargs": named, "output": [out]}
+
+
+DUMP = {
+    "Tensor.__mul__.0.forward": dumped(
+        tensor("bfloat16", 2, 3), tensor("float32"), out=tensor("bfloat16", 2, 3)
+    ),
+    "Tensor.__mul__.0.backward": {"input": [tensor("bfloat16", 2)], "output": [None]},
+    "Torch.add.0.forward": dumped(
+        tensor("int64", 2), {"type": "float", "value": 0.5}, out=tensor("float32", 2)
+    ),
+    "Torch.cat.0.forward": dumped(
+        [tensor("float16", 2), tensor("float32", 2)], {"type": "int", "value": 0},
+        out=tensor("float32", 4),
+    ),
+    "Tensor.__iadd__.0.forward": dumped(
+        tensor("float16", 2), tensor("float32"), out=tensor("float16", 2)
+    ),
+    "Functional.frobnicate.0.forward": dumped(
+        tensor("float16", 2), tensor("int64", 2), out=tensor("float16", 2)
+    ),
+    "Module.layer.Linear.forward.0": dumped(tensor("float16", 2), out=tensor("float16", 2)),
+}  # fmt: skip
+OLD = {"Tensor.__mul__.0.forward": [
+    "File /x/site-packages/torch/nn/modules/module.py, line 15, in _call, \\n return f()",
+    "File /home/me/model.py, line 7, in forward, \\n y = x * s",
+]}  # fmt: skip
+NEW = {"0": [["Tensor.__mul__.0.forward", "Torch.cat.0.forward"], OLD["Tensor.__mul__.0.forward"]]}
+
+
+@pytest.mark.parametrize("stack", [OLD, NEW, None])
+def test_a_dump_of_msprobe_is_judged(tmp_path: Path, stack: Any) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"task": "statistics", "level": "mix", "data": DUMP}))
+    if stack is not None:
+        (tmp_path / "stack.json").write_text(json.dumps(stack))
+    report = judge(read_msprobe(path), ["cann", "paddle", "jax"])
+    assert sorted((f.code, f.rules, f.call.operator) for f in report) == [
+        ("SZ002", "paddle", "cat"), ("SZ005", "cann", "mul"), ("SZ005", "jax_x32", "mul"),
+        ("SZ007", "jax_x32", "iadd"),
+    ]  # fmt: skip
+    places = {f.place for f in report if f.call.operator == "mul"}
+    assert places == ({"?"} if stack is None else {"/home/me/model.py:7"})
+    assert report.judged[0].unknown == {"frobnicate": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"data": 3}', '{"data": {"Torch.add.0.forward": 1}}']
+)
+def test_what_is_no_dump_is_refused_in_a_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text(text)
+    assert main(["port", str(path)]) == 2
+    assert "is not a dump of msprobe" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import pytest
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port import Report, judge, read_calls, run_program, trace
-from suanzi.port.operators import known
+from suanzi.port.operators import known, plain_name
 from suanzi.port.sarif import to_sarif
 from suanzi.promote.live import NotInstalled
 
@@ -211,6 +211,5 @@ def test_the_recorder_and_the_analysis_read_the_same_names() -> None:
     spec.loader.exec_module(recorder)
     names, _ = recorder.known_names()
     assert names == {*known().promotes, *known().follows, *known().chosen}
-    assert recorder.plain("__iadd__") == ("iadd", "in-place")
-    assert recorder.plain("add_") == ("add", "in-place method")
-    assert recorder.plain("__invert__") == ("invert", None)
+    for name in "add add_ __add__ __iadd__ __radd__ __invert__ __ipow__ _to_copy copy_".split():
+        assert recorder.plain(name) == plain_name(name)

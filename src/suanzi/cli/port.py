@@ -29,9 +29,10 @@ def port(
     """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
 
     The program runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. A file of calls that was recorded before (`.jsonl`), or a text log as those of
-    torch's operator_inp_logs (`.txt`), is read instead. The exit status is 0 if nothing changes, 1
-    if something does, 2 for bad usage and for a program that failed before anything was found.
+    installed there. A file of calls that was recorded before (`.jsonl`), a text log as those of
+    torch's operator_inp_logs (`.txt`) or a dump of msprobe (`dump.json`) is read instead. The exit
+    status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that
+    failed before anything was found.
 
     ```
     suanzi port model.py --to cann
@@ -43,7 +44,8 @@ def port(
     Parameters
     ----------
     program
-        A Python program, a file of recorded calls (`calls.jsonl`) or an operator log (`log.txt`).
+        A Python program, a file of recorded calls (`calls.jsonl`), an operator log (`log.txt`) or a
+        dump of msprobe (`dump.json`).
     arguments
         What the program is given, after `--`.
     from_
@@ -62,6 +64,7 @@ def port(
     from suanzi.cli.render import waiting
     from suanzi.port.calls import read_calls
     from suanzi.port.ignoring import read_baseline
+    from suanzi.port.readers.msprobe import read_msprobe
     from suanzi.port.readers.operator_logs import read_operator_log
     from suanzi.port.report import judge, targets
     from suanzi.port.running import check_framework, run_program
@@ -75,6 +78,8 @@ def port(
         calls = read_calls(program)
     elif program.endswith(".txt"):
         calls = read_operator_log(program)
+    elif program.endswith(".json"):
+        calls = read_msprobe(program)
     else:
         with waiting(f"running {program}"):
             calls = run_program(

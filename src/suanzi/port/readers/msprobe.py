@@ -1,0 +1,97 @@
+"""msprobe's dump.json: the calls of a PyTorch program on any device; stack.json has the lines.
+
+    {"data": {"Tensor.__mul__.0.forward": {"input_args": [{"type": "torch.Tensor",
+     "dtype": "torch.float16", "shape": [2]}, {"type": "float", "value": 0.5}],
+     "input_kwargs": {}, "output": [...]}}}
+
+Only forward calls of PyTorch's own functions are read: gradients are dumped without operators.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from suanzi.dtypes import DType, dtype
+from suanzi.port.calls import Call, Calls, Taken, Where
+from suanzi.port.operators import plain_name
+from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
+from suanzi.status import InvalidArgument, StatusError
+
+_NAME = re.compile(r"(?:Tensor|Torch|Functional|Aten|VF)\.(\w+)\.\d+\.forward$")
+_FRAME = re.compile(r"\s*File (.+?), line (\d+), in (\S+?),")
+
+
+def read_msprobe(path: str | PathLike[str]) -> Calls:
+    """Return the calls of a dump.json; the lines are those of the stack.json beside it."""
+    try:
+        data = json.loads(Path(path).read_text("utf-8"))["data"]
+        stacks = _stacks(Path(path).with_name("stack.json"))
+        calls: list[Call] = []
+        for name, one in data.items():
+            match = _NAME.match(name)
+            if match is not None:
+                calls.append(_call(len(calls), match[1], one, stacks.get(name)))
+    except OSError as error:
+        raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidArgument(f"{str(path)!r} is not a dump of msprobe: {error!r}.") from None
+    return Calls("torch", "dumped by msprobe", tuple(calls))
+
+
+def _call(number: int, name: str, one: dict[str, Any], where: Where | None) -> Call:
+    operator, way = plain_name(name)
+    arguments = tuple(_argument(x) for x in one["input_args"])
+    named = tuple((key, _argument(x)) for key, x in one["input_kwargs"].items() if x is not None)
+    outputs = [x for x in one["output"] if isinstance(x, dict) and "dtype" in x]
+    if any(key == "out" for key, _ in named):
+        way = "out"
+    return Call(
+        number, operator, arguments, named, _dtype(outputs[0]) if outputs else None,
+        bool(outputs) and not outputs[0]["shape"], way, where,
+    )  # fmt: skip
+
+
+def _argument(x: Any) -> Taken | tuple[Taken, ...] | None:
+    if isinstance(x, list):
+        found = [_argument(one) for one in x]
+        return tuple(one for one in found if isinstance(one, Taken)) or None
+    if not isinstance(x, dict):
+        return None
+    if "dtype" in x and "shape" in x:
+        dt = _dtype(x)
+        role = Role.TENSOR if x["shape"] else Role.ZERO_DIM
+        return None if dt is None else Taken(Operand(role, dt))
+    if x.get("type") in NUMBER_KINDS:
+        value = x.get("value")
+        some = value if isinstance(value, bool | int | float) else None
+        return Taken(Operand(Role.NUMBER, kind=x["type"]), None, some, some)
+    return None
+
+
+def _dtype(x: dict[str, Any]) -> DType | None:
+    try:
+        return dtype(str(x["dtype"]).removeprefix("torch."))
+    except StatusError:
+        return None
+
+
+def _stacks(path: Path) -> dict[str, Where]:
+    """Return the line of the program that made each call; none where there is no such file."""
+    if not path.exists():
+        return {}
+    found: dict[str, Where] = {}
+    for name, frames in json.loads(path.read_text("utf-8")).items():
+        # Later versions give each stack once, with the names of its calls before it.
+        names = [name]
+        if len(frames) == 2 and isinstance(frames[0], list):
+            names, frames = frames
+        for frame in frames:
+            match = _FRAME.match(str(frame))
+            if match is not None and "site-packages" not in match[1]:
+                found |= dict.fromkeys(names, Where(match[1], int(match[2]), match[3]))
+                break
+    return found
