@@ -278,7 +278,8 @@ def arange(
         )
     whole = all(isinstance(x, int) for x in (first, last, by))
     dt = dtype_or(ARANGE, dtype, int64 if whole else float32)
-    count = max(-((first - last) // by) if whole else math.ceil((last - first) / by), 0)
+    steps = -((first - last) // by) if whole else math.ceil((last - first) / by)
+    count = max(int(steps), 0)
     if dt.kind in ("int", "uint") and count and not whole:
         return _core.cast(arange(first, last, by, dtype="float64"), dt, False)
     if dt.kind in ("int", "uint") and count:
