@@ -46,6 +46,20 @@ def test_keys_with_nan_between(threads: int) -> None:
             assert np.array_equal(got.numpy(), np.searchsorted(row, one, side))  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
+def test_membership(threads: int, dtype: str) -> None:
+    info = np.iinfo(dtype)
+    for scale in (20, 3000):
+        x = (numbers(40_000) * scale).astype("int64").astype(dtype)
+        x[:2] = info.min, info.max
+        few = x[np.random.default_rng(0).integers(2, x.size, 500)]
+        for others in (few, x[:2], np.concatenate([few, x[1:2]])):
+            got = xp.isin(sz.tensor(x), sz.tensor(others))
+            assert np.array_equal(got.numpy(), np.isin(x, others))
+            turned = xp.isin(sz.tensor(x.reshape(200, 200)).T, sz.tensor(others)[::-1])
+            assert np.array_equal(turned.numpy(), np.isin(x.reshape(200, 200).T, others))
+
+
 def test_repeats(threads: int) -> None:
     counts = np.random.default_rng(0).integers(0, 5, 100_000)
     x = numbers(100_000, dtype=np.float32)

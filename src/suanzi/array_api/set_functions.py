@@ -15,6 +15,7 @@ from suanzi import _core
 from suanzi.array_api.along import (
     array_argument,
     computed,
+    dense,
     flat,
     in_bytes,
     promoted,
@@ -24,9 +25,14 @@ from suanzi.array_api.searching_functions import searchsorted
 from suanzi.array_api.sorting_functions import ordered
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import int64
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
+
+_MIN, _MAX = int(ReduceMode.MIN), int(ReduceMode.MAX)
+_MANY = 1 << 10
+"""Elements to look for, from which on a table of the others is worth its while."""
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -105,6 +111,10 @@ def _among(x1: Tensor, x2: Tensor) -> Tensor:
         there = converted(x1, x2.dtype)
         same = _core.run_exact_compare(0, [x1, there])
         return computed("bitwise_and", same, _among(there, x2))
+    if dt.kind in ("int", "uint") and dt.bits >= 8 and x1.size > _MANY:
+        found = _in_table(converted(x1, dt), converted(x2, dt))
+        if found is not None:
+            return found
     values, wanted = _Groups("isin", converted(x2, dt)).values(), converted(x1, dt)
     if dt.kind == "complex":
         return _complex_among(wanted, values)
@@ -112,6 +122,26 @@ def _among(x1: Tensor, x2: Tensor) -> Tensor:
     last = _core.full((), int64, values.size - 1)
     nearest = _core.gather(values, 0, 1, computed("min", at, last))
     return computed("equal", in_bytes(nearest), in_bytes(wanted))
+
+
+def _in_table(x1: Tensor, x2: Tensor) -> Tensor | None:
+    """Look integers up in a table of those between the least and the largest; None: too many."""
+    if x1.dtype.bits < 64:  # in which differences of all its numbers fit
+        x1, x2 = converted(x1, int64), converted(x2, int64)
+    low, high = (int(_core.reduce(flat(x2), mode, (0,), False)) for mode in (_MIN, _MAX))
+    count = high - low + 1
+    if count > 4 * (x1.size + x2.size):
+        return None
+    table = _core.full((count + 1,), bool_, False)  # the last one is for all that are outside
+    own = converted(computed("sub", dense(flat(x2)), low), int64)
+    _core.scatter(table, 0, 1, own, _core.full(own.shape, bool_, True), False)
+    inside = computed(
+        "bitwise_and", computed("greater_equal", x1, low), computed("less_equal", x1, high)
+    )
+    places = _core.run_operator("where", [inside, computed("sub", x1, low), 0], x1.dtype)[0]
+    outside = _core.full((), int64, count)
+    offsets = _core.run_operator("where", [inside, converted(places, int64), outside], int64)[0]
+    return _core.gather(table, 0, 1, dense(offsets))
 
 
 def _complex_among(wanted: Tensor, values: Tensor) -> Tensor:
