@@ -67,8 +67,20 @@ def large(table: Table, threads: int) -> None:
     table.title(f"64 of 128 x 128 x 128, {threads} threads, µs", "1.0x NumPy")
     for dtype in ("f32", "f64", "c64"):
         table.row(dtype, calls(dtype, batch), numpy=1, rounds=1)
-    for dtype in ("bf16", "i8", "i32"):
+    for dtype in ("f16", "bf16", "i8", "i32"):
         table.row(dtype, calls(dtype, batch, numpy=False), rounds=1)
+    table.title(f"128 x 128 x 128, {threads} threads, µs", "1.0x both")
+    for dtype in ("f32", "f64", "c64"):
+        table.row(f"128 {dtype}", calls(dtype, ((128, 128), (128, 128))), faster=1)
+    for dtype in ("f16", "bf16", "i8"):
+        table.row(f"128 {dtype}", calls(dtype, ((128, 128), (128, 128)), numpy=False), faster=1)
+    table.title(f"linear, 1024 x 1024 to 1024, {threads} threads, µs", "1.0x PyTorch")
+    for dtype in ("f32", "bf16"):
+        x = make(dtype, (1024, 1024))
+        made: dict[str, Call] = {"suanzi": (sz.linear, (x, x), {})}
+        if torch is not None:
+            made["PyTorch"] = (torch.nn.functional.linear, (tensor(x), tensor(x)), {})
+        table.row(f"linear {dtype}", made, torch=1, rounds=1)
 
 
 def vectors(table: Table, threads: int) -> None:

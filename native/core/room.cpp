@@ -83,7 +83,7 @@ bool has_room(std::size_t bytes) noexcept {
 #if defined(__linux__)
 
 void deepen_stack() noexcept {
-  constexpr std::size_t depth = std::size_t{1} << 20;  // the largest kernel has a frame of 165 KB
+  constexpr std::size_t depth = std::size_t{1} << 20;  // the largest kernel has a frame of 300 KB
   rlimit limit{};
   bool is_main = syscall(SYS_gettid) == getpid();
   if (!is_main || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < 4 * depth || !has_room(2 * depth)) return;

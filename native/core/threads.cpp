@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -178,6 +180,11 @@ Pool* pool() noexcept {
 }
 
 }  // namespace
+
+int processor_count() noexcept {
+  static const int found = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
+  return found;
+}
 
 int thread_count() noexcept {
   int count = wanted_count.load(std::memory_order_relaxed);

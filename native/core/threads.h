@@ -13,6 +13,8 @@ inline constexpr std::int64_t grain = 1 << 15;
 // How many threads large loops use; from 1 to max_threads.
 int thread_count() noexcept;
 void set_thread_count(int count) noexcept;
+// How many processors this machine has, however many of them are used.
+int processor_count() noexcept;
 
 namespace detail {
 void share(std::int64_t n, std::int64_t grain, std::int64_t threads,

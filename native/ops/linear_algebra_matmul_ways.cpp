@@ -175,7 +175,8 @@ class Multiplication {
     return found;
   }
 
-  // The parts of the output that threads share; nothing but the shape and the dtype has a say in what BLAS computes.
+  // The parts of the output that threads share. Nothing but the shape, the dtype and the machine has a say in what BLAS
+  // computes, and how many threads there are has none.
   Parts parts_of(bool by_blas) const noexcept {
     // Those of our own kernels may depend on threads: a result is summed along k whatever they are.
     if (!by_blas) return {part(p.m, thread_count() == 1 ? 1024 : 256), part(p.n, 256)};
@@ -184,9 +185,15 @@ class Multiplication {
     std::int64_t rows = f64 ? 512 : 1024, columns = f64 ? 1024 : 512;
     if (p.count() >= 16) rows = columns = 2048;  // there is enough to share
     Parts found{part(p.m, rows), part(p.n, columns)};
-    bool one = found.rows >= p.m && found.columns >= p.n;
-    if (!one || p.count() > 1 || p.work() < 1 << 28) return found;
-    (p.m > p.n ? found.rows : found.columns) = part(std::max(p.m, p.n), std::max(p.m, p.n) / 2);
+    auto count = [&] {
+      return (p.m + found.rows - 1) / found.rows * ((p.n + found.columns - 1) / found.columns) * p.count();
+    };
+    auto work = [&] { return static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
+    // As many as there are processors, if each is still worth a call.
+    while (count() < processor_count() && work() >= 1 << 28) {
+      if (found.rows > found.columns) found.rows = part(p.m, found.rows / 2);
+      else found.columns = part(p.n, found.columns / 2);
+    }
     return found;
   }
 
