@@ -72,7 +72,8 @@ PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   if (checked) {
     Operand number;
     std::uint8_t cell = table->get(key, a, b);
-    if (cell >= dtype_count || !read_operand(checked, number) || !holds(static_cast<Dtype>(cell), number)) return nullptr;
+    if (cell >= dtype_count || !read_operand(checked, number) || !holds(static_cast<Dtype>(cell), number))
+      return nullptr;
   }
   return recall(*table, keep.ptr(), op, key, a, b);
 }
