@@ -162,7 +162,12 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
             basic.append(part)
             continue
         if isinstance(part, Tensor) and part.dtype is bool_:
-            if part.shape != x.shape[axis : axis + part.ndim]:
+            stands = x.shape[axis : axis + part.ndim]
+            # An axis of length 0 picks nothing, whatever it stands for, as the array API has it.
+            fits = len(stands) == part.ndim and all(
+                n in (0, m) for n, m in zip(part.shape, stands, strict=True)
+            )
+            if not fits:
                 raise OutOfRange(
                     f"x[key]: a mask of shape {part.shape} stands where the tensor has "
                     f"{x.shape[axis : axis + part.ndim]}; they must be equal."

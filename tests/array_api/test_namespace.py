@@ -161,3 +161,11 @@ def test_functions_ask_no_rules_in_force() -> None:
         sz.bfloat16, sz.float32, sz.int64, sz.complex64, sz.int64, sz.int16, sz.float64, sz.int64,
         sz.float16,
     ]  # fmt: skip
+
+
+def test_a_mask_with_an_axis_of_length_0_picks_nothing() -> None:
+    x = xp.reshape(xp.arange(6), (2, 3))
+    assert x[xp.zeros(0, dtype=xp.bool)].shape == (0, 3)
+    assert x[xp.zeros((2, 0), dtype=xp.bool)].shape == (0,)
+    with pytest.raises(sz.OutOfRange, match="a mask of shape"):
+        _ = x[xp.zeros(1, dtype=xp.bool)]
