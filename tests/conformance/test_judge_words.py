@@ -101,3 +101,12 @@ def test_an_error_across_zero_is_the_distance() -> None:
         judged = judge(tensor("float32", [found]), output("float32", [truth], ulp=1e9))
         assert judged.ulp == float(5 / unit)
         assert judged.max_relative == pytest.approx(2.5)
+
+
+def test_answers_are_shown_to_a_hundred_characters() -> None:
+    from suanzi.conformance.judging.verdict import _show
+
+    for length in (1, 98, 99):
+        assert _show("x" * (length - 2)) == repr("x" * (length - 2))
+    for length in (100, 101, 5000):
+        assert _show("x" * (length - 2)) == "'" + "x" * 96 + "..."
