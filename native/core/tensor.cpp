@@ -37,7 +37,8 @@ bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* stride
     if (dims[i] == 0) return true;
   for (int i = ndim; i-- > 0;) {
     if (dims[i] != 1 && strides[i] != expected) return false;
-    expected *= dims[i];
+    // Axes of which a tensor without elements has more.
+    if (__builtin_mul_overflow(expected, dims[i], &expected)) return i == 0;
   }
   return true;
 }
