@@ -428,7 +428,7 @@ ProductKernels make() {
   k.multiply_bytes[1] = &multiply<Fours<false>>;
 #endif
 #if defined(__AVX512F__)
-  add_x86_products(k);
+  avx512_add_products(k);
 #endif
   return k;
 }

@@ -45,7 +45,7 @@ struct ProductKernels {
 
 #if defined(__x86_64__)
 // Puts what this processor has besides the instructions of its level into a table.
-void add_x86_products(ProductKernels& k) noexcept;
+void avx512_add_products(ProductKernels& k) noexcept;
 #endif
 
 }  // namespace suanzi

@@ -353,7 +353,7 @@ Features features() {
 
 }  // namespace
 
-void add_x86_products(ProductKernels& k) noexcept {
+void avx512_add_products(ProductKernels& k) noexcept {
   Features has = features();
   k.smallest_bf16 = &smallest_bf16;
   if (has.vnni) k.multiply_bytes[0] = &multiply<u8, DotProducts>;

@@ -39,7 +39,8 @@ def _add_loop(core: Any) -> None:
     declare, run = core.declare_operator, core.run_operator
 
     def declare_operator(name: str, kernel: str, *facts: Any) -> Any:
-        return facts[-1] if kernel == "erf" else declare(name, kernel, *facts)
+        function = facts[5]
+        return function if kernel == "erf" else declare(name, kernel, *facts)
 
     def run_operator(kernel: str, operands: list[Any], dtype: Any) -> Any:
         if kernel != "erf":

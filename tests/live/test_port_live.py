@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import suanzi
 from suanzi.port import judge, read_calls, run_program
 from suanzi.promote.live import NotInstalled
 
@@ -108,7 +109,8 @@ def test_trace_in_a_process_of_its_own(tmp_path: Path) -> None:
         "    pass\n"
         "print(json.dumps([report.to_dict(), failed.to_dict()]))\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    # Where suanzi is installed, the tree has no core.
+    environment = os.environ | {"PYTHONPATH": str(Path(suanzi.__file__).parents[1])}
     done = subprocess.run(
         [PYTHON or sys.executable, str(script)],
         capture_output=True, text=True, env=environment, check=False,
