@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <numeric>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/scratch.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
 
@@ -23,7 +25,14 @@ PyObject* repeat_indices(const Tensor& counts) {
   if (!output) return output;
   auto* out = reinterpret_cast<std::int64_t*>(tensor_of(output)->data());
   run_over(total + counts.size, {&counts}, [&, n = counts.size] {
-    for (std::int64_t i = 0; i < n; ++i) out = std::fill_n(out, times[i], i);
+    // Counts may be changed by another thread meanwhile: then indices are wrong, but none is outside.
+    std::int64_t left = total;
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t some = std::clamp<std::int64_t>(times[i], 0, left);
+      out = std::fill_n(out, some, i);
+      left -= some;
+    }
+    std::fill_n(out, left, 0);
   });
   return output;
 }
@@ -64,7 +73,16 @@ PyObject* order_complex(const Tensor& t, bool descending) {
   PyObject* output = new_dense_tensor(Dtype::int64, 2, t.dims());
   if (!output || t.size == 0) return output;
   auto* out = reinterpret_cast<std::int64_t*>(tensor_of(output)->data());
-  run_over(t.size, {&t}, [&, data = t.data(), rows = t.dims()[0], n = t.dims()[1], wide = t.dtype] {
+  // Numbers that another thread changes meanwhile have no order, and lead a sort out of its row.
+  Scratch copy(t.dtype, t.size);
+  if (!copy.data()) {
+    Py_DECREF(output);
+    return PyErr_NoMemory();
+  }
+  auto bytes = static_cast<std::size_t>(t.size) * t.itemsize();
+  run_over(t.size, {&t}, [&, from = t.data(), rows = t.dims()[0], n = t.dims()[1], wide = t.dtype] {
+    std::byte* data = copy.data();
+    std::memcpy(data, from, bytes);
     if (wide == Dtype::complex128) order_rows<double>(data, rows, n, descending, out);
     else order_rows<float>(data, rows, n, descending, out);
   });
