@@ -15,8 +15,10 @@ from suanzi.conformance.check import check
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.json import schema, to_data, to_json
+from suanzi.conformance.reports.levels import levels
 from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.shards import Shard, merge
+from suanzi.standard import interfaces
 
 ASKED = ["--quick", "--op", "rint,add,trunc,mul", "--dtype", "float16,int8", "--jobs", "1"]
 
@@ -170,3 +172,21 @@ def test_a_level_is_not_tested_in_full() -> None:
     run = check("suanzi", categories=["rounding"], quick=True, jobs=1, shard=Shard(5, 5))
     assert run.settings["shard"] == {"number": 5, "of": 5, "unused": []}
     assert {level["answer"] for level in to_data(run)["levels"]} == {"not tested in full"}
+
+
+def test_the_rule_set_is_not_tested_in_full() -> None:
+    """One shard has some of its cells, and nothing else is left out."""
+    cell = Result("add/promotion/int8/one", "add", "promotion", "int8", "passed", basis="letter")
+    whole = replace(shard(1, 1, cell), settings={"seed": 0, "rules": "cann"})
+    answers = [levels(run)[-1].answer for run in (whole, shard(1, 2, cell))]
+    assert answers == ["reached", "not tested in full"]
+
+
+def test_what_a_shard_did_not_meet_is_no_news() -> None:
+    """Another may: it is kept for the report of all."""
+    number = list(interfaces()).index("is_contiguous") + 1
+    never = Deviation("an old chip", op="add", case="add/nothing/*")
+    run = check("suanzi", shard=Shard(number, len(interfaces())), deviations=[never], jobs=1)
+    assert {r.op for r in run.results} == {"is_contiguous"}
+    assert run.unused == []
+    assert run.settings["shard"]["unused"] == [str(never)]
