@@ -14,7 +14,7 @@ from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import integer_argument
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack as exchanged
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import from_python, tensor
@@ -388,6 +388,8 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     shape = [1] * len(lines)
     for place, x in zip(places, lines, strict=True):
         shape[place] = x.size
+    if 0 not in shape and math.prod(shape) >= 2**63:
+        raise AllocFailed(f"{MESHGRID.title}: there is no memory for shape {tuple(shape)}.")
     found = []
     for place, x in zip(places, lines, strict=True):
         strides = [0] * len(lines)

@@ -31,7 +31,7 @@ from suanzi.array_api.declare import declare_symbol
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -139,7 +139,10 @@ def product(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
     if dt.bits < 8:
         x1, x2 = in_bytes(converted(x1, dt)), in_bytes(converted(x2, dt))
         return converted(_core.multiply(x1, x2, x1.dtype), dt)
-    return _core.multiply(x1, x2, dt)
+    try:
+        return _core.multiply(x1, x2, dt)
+    except MemoryError:
+        raise AllocFailed("there is no memory for a product of these arrays.") from None
 
 
 def _column(x: Tensor) -> Tensor:

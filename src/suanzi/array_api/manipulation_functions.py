@@ -21,7 +21,7 @@ from suanzi.resolve.scalars import (
 )
 from suanzi.shapes import MAX_NDIM, sizes_of
 from suanzi.shapes import broadcast_shapes as common_shape
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
@@ -199,7 +199,12 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return a view for each index of an axis, without that axis."""
     x = array(UNSTACK, "x", x)
     along = axis_argument(UNSTACK, "axis", axis, x.ndim, OutOfRange)
-    return tuple(_core.try_view("unstack", x, along))
+    try:
+        return tuple(_core.try_view("unstack", x, along))
+    except MemoryError:
+        raise AllocFailed(
+            f"{UNSTACK.title}: there is no memory for {x.shape[along]} views."
+        ) from None
 
 
 # ---- axes ----------------------------------------------------------------------------------------

@@ -1,0 +1,45 @@
+"""Results for which there is no memory: ALLOC_FAILED, whichever function is asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# Views of one element, so that nothing but results is large; the limit is the child's own.
+CHILD = """
+import resource
+import suanzi as sz
+xp = sz.array_api
+v, b = sz.expand(sz.tensor([1.0]), (2**36,)), sz.expand(sz.tensor([1]), (2**36,))
+m = sz.expand(sz.tensor([True]), (2**36,))
+resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+for call in CALLS:
+    try:
+        eval(call)
+        print(call, "gives")
+    except sz.AllocFailed:
+        pass
+    except Exception as error:
+        print(call, type(error).__name__, error)
+"""
+CALLS = """
+xp.ones((2**40,)); xp.arange(2**40); xp.linspace(0, 1, 2**40); xp.eye(2**20); xp.meshgrid(b, b)
+xp.exp(v); xp.add(v, b); xp.where(m, v, v); xp.clip(v, 0, 1); xp.astype(v, xp.float64)
+xp.concat([v, v]); xp.stack([v, v]); xp.tile(v, (2,)); xp.roll(v, 1); xp.unstack(v); xp.repeat(v, 2)
+xp.sort(v); xp.argsort(v); xp.unique_values(v); xp.nonzero(m); xp.take(v, b); xp.searchsorted(v, v)
+xp.cumulative_sum(v); xp.cumulative_prod(v); xp.diff(v); xp.tensordot(v, v, axes=0)
+xp.linalg.outer(v, v); xp.einsum('i,j->ij', v, v)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is set as Linux has it")
+def test_no_memory_for_the_result() -> None:
+    calls = [call.strip() for line in CALLS.split("\n") for call in line.split(";") if call.strip()]
+    assert len(calls) == 28
+    program = f"CALLS = {calls!r}\n{CHILD}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
