@@ -29,7 +29,7 @@ resolve quantized libraries
 ops
 sparse.forms subscripts saving safetensors npy
 suanzi _former_names _attributes
-interface array_api
+interface array_api cluster
 conformance.subjects.wire conformance
 conformance.model
 conformance.truth

@@ -7,8 +7,9 @@ or announced by an installed package and imported when its type is first asked f
 >>> sz.zeros((2,), device="npu:1")
 Traceback (most recent call last):
     ...
-suanzi.status.InvalidArgument: zeros (7.2.1.3): no provider for npu is installed; there is cpu. \
-Install a package that brings one, or register yours with sz.register_device('npu', provider).
+suanzi.status.InvalidArgument: zeros (7.2.1.3): no provider for npu is installed; sz.devices() \
+tells which devices there are. Install a package that brings one, or register yours with \
+sz.register_device('npu', provider).
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
 
 
 class DeviceType(IntEnum):
-    """The device types of clause 6.5; A.1 numbers the first two."""
+    """The device types of clause 6.5; A.1 numbers the first two.
+
+    CLUSTER is not the standard's: many machines, whose tensors are cut into blocks.
+    """
 
     CPU = 0
     GPU = 1
     NPU = 2
     FPGA = 3
     ASIC = 4
+    CLUSTER = 5
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,9 @@ class DeviceProvider(Protocol):
 
     It may also have a method ``create(name, device, arguments)`` that makes a tensor on a device
     itself, for the creation interface of that name with arguments that were checked, and returns
-    NotImplemented for those it leaves: they are computed on the host, and uploaded.
+    NotImplemented for those it leaves: they are computed on the host, and uploaded. And a method
+    ``take(data, dtype, device)`` that makes a tensor of what :func:`suanzi.tensor` is given, where
+    it need not pass through the host, and returns NotImplemented otherwise.
     """
 
     def count(self) -> int:
@@ -160,8 +167,8 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
     chosen = Device(type)
     if chosen.id or chosen.type is DeviceType.CPU:
         raise InvalidArgument(
-            f"register_device: {type!r} has no provider; it is for gpu, npu, fpga or asic, without "
-            "a number. The cpu is the core itself."
+            f"register_device: {type!r} has no provider; it is for gpu, npu, fpga, asic or "
+            "cluster, without a number. The cpu is the core itself."
         )
     if provider is None:
         _PROVIDERS.pop(chosen.type, None)
@@ -217,6 +224,16 @@ def create(
     if own is None:
         return NotImplemented
     return _asked(device, arguments, lambda: own(name, device, dict(arguments)))
+
+
+def take(data: Any, dtype: DType | None, device: Device, provider: DeviceProvider) -> Any:
+    """Return a tensor that a provider makes of data without the host, or NotImplemented."""
+    own = getattr(provider, "take", None)
+    made = NotImplemented if own is None else own(data, dtype, device)
+    if made is NotImplemented:
+        return made
+    asked = {"dtype": made.dtype if dtype is None else dtype, "shape": made.shape}
+    return _asked(device, asked, lambda: made)
 
 
 def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) -> Any:
@@ -276,10 +293,9 @@ def _provider(type: DeviceType) -> Any:
         return _PROVIDERS[type]
     entry = _announced().get(_name(type))
     if entry is None:
-        there = [_name(t) for t in DeviceType if t in _PROVIDERS or _name(t) in _announced()]
         raise InvalidArgument(
-            f"no provider for {_name(type)} is installed; there is {', '.join(['cpu', *there])}. "
-            "Install a package that brings one, or register yours with "
+            f"no provider for {_name(type)} is installed; sz.devices() tells which devices there "
+            "are. Install a package that brings one, or register yours with "
             f"sz.register_device({_name(type)!r}, provider)."
         )
     try:

@@ -53,8 +53,13 @@ for example with sz.clip, or let the result be NaN, with sz.domain_errors(False)
 
 def matter(default: bool = False) -> bool:
     """Tell whether a number outside a domain is an error here; `default` if nobody chose."""
-    chosen = _chosen.get()
-    return default if chosen is None else chosen
+    decided = _chosen.get()
+    return default if decided is None else decided
+
+
+def chosen() -> bool | None:
+    """Return what was chosen here; None if nobody did."""
+    return _chosen.get()
 
 
 def check(op: Operator, x: Any, result: Tensor | SparseTensor) -> None:

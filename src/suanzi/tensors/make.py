@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown, way_to_the_host
+from suanzi.device import CPU, Device, DeviceLike, provider_of, take, upload
 from suanzi.dtypes import DType, char, iinfo, part
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.context import get_promotion
 from suanzi.promote.rules import RuleSet
 from suanzi.shapes import MAX_NDIM
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack, from_numpy
 from suanzi.tensors.tensor import Tensor
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def tensor(data: Any, dtype: Any = None) -> Tensor:
-    """Make a tensor with a copy of `data`.
+def tensor(data: Any, dtype: Any = None, device: DeviceLike = CPU) -> Tensor:
+    """Make a tensor with a copy of `data`, on the CPU or another device.
 
     `data` is a number, a nested list or tuple of numbers, text, a tensor, a NumPy array, or
     anything with ``__dlpack__``, ``__array_interface__`` or a buffer. Without `dtype`, arrays keep
@@ -38,6 +39,8 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
     (suanzi.float32, ())
     """
     target = None if dtype is None else dtype_of(dtype)
+    if device is not CPU:
+        return _on_device(data, target, device)
     if type(data) in _NUMBERS_AND_LISTS:  # the common case: nothing else is to be asked
         return from_python(data, target)
     if isinstance(data, Tensor):
@@ -58,6 +61,23 @@ def tensor(data: Any, dtype: Any = None) -> Tensor:
 
 
 _NUMBERS_AND_LISTS = {list, tuple, bool, int, float}
+
+
+def _on_device(data: Any, target: DType | None, device: DeviceLike) -> Tensor:
+    """Return a tensor of the provider of a device; what it does not take itself is uploaded."""
+    try:
+        place = Device(device)
+        provider = provider_of(place)
+        if provider is None:
+            return tensor(data, target)
+        made = take(data, target, place, provider)
+        if made is NotImplemented:
+            made = upload(tensor(data, target), place, provider)
+    except StatusError as error:
+        text = str(error).removeprefix("Device: ").removeprefix("tensor: ")
+        raise error.__class__(f"tensor: {text}") from error
+    there: Tensor = made
+    return there
 
 
 def _is_buffer(x: Any) -> bool:

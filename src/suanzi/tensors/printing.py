@@ -34,6 +34,21 @@ def describe(x: Tensor) -> str:
     return with_facts(head + _block(x, len(head), options), facts, len(head), options)
 
 
+def described(
+    head: str, axes: list[Shown], sample: Tensor, facts: list[str], options: PrintOptions
+) -> str:
+    """Return the text of a tensor of which only the printed elements are here, in `sample`."""
+    if sample.size == 0:
+        return with_facts(f"{head}[]", facts, len(head), options)
+    values, shown_as = readable(sample).ravel().tolist(), sample.dtype
+    if sample.scale is not None:
+        every: list[Shown] = [list(range(n)) for n in sample.shape]
+        values = _real_values(sample, readable(sample), every).ravel().tolist()
+        shown_as = float32
+    text = _cells(axes, values, shown_as, len(head), options)
+    return with_facts(head + text, facts, len(head), options)
+
+
 def with_facts(text: str, facts: list[str], indent: int, options: PrintOptions) -> str:
     """Return text with facts behind it, in a line of their own where the last has no room."""
     said = ", ".join(facts)
@@ -63,11 +78,17 @@ def _block(x: Tensor, indent: int, options: PrintOptions) -> str:
     if x.size == 0:
         return "[]"
     axes, values, shown_as = sampled(x, options)
-    if x.dtype.kind == "char" and x.ndim > 0:
+    return _cells(axes, values, shown_as, indent, options)
+
+
+def _cells(
+    axes: list[Shown], values: list[Any], shown_as: DType, indent: int, options: PrintOptions
+) -> str:
+    if shown_as.kind == "char" and axes:
         return _rows_of_text(axes, iter(values), indent, options.linewidth)
     cells = texts(values, shown_as, options)
-    width = max(map(len, cells)) if x.ndim > 0 else 0
-    return _drawn(axes, iter([c.rjust(width) for c in cells]), indent, x.ndim, options.linewidth)
+    width = max(map(len, cells)) if axes else 0
+    return _drawn(axes, iter([c.rjust(width) for c in cells]), indent, len(axes), options.linewidth)
 
 
 def sampled(x: Tensor, options: PrintOptions) -> tuple[list[Shown], list[Any], DType]:
@@ -80,7 +101,7 @@ def sampled(x: Tensor, options: PrintOptions) -> tuple[list[Shown], list[Any], D
     return axes, values.ravel().tolist(), shown_as
 
 
-# Not within _block: a function that calls itself there would keep the tensor, and its memory, until
+# Not within _cells: a function that calls itself there would keep the tensor, and its memory, until
 # the next garbage collection.
 def _drawn(axes: list[Shown], cells: Iterator[str], indent: int, ndim: int, linewidth: int) -> str:
     """Return brackets around the cells of some axes, taken one after the other."""

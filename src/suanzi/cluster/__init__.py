@@ -1,0 +1,30 @@
+"""Tensors of blocks on a Dask cluster: the device `cluster`.
+
+>>> import suanzi as sz
+>>> with blocks((2, 3)):
+...     x = sz.tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]], sz.int8, device="cluster")
+>>> x
+BlockTensor(shape=(3, 3), dtype=int8, blocks=2 x 1)
+>>> print(x + sz.full(shape=(3,), value=0.5, device="cluster"))
+BlockTensor([[1.5, 2.5, 3.5],
+             [4.5, 5.5, 6.5],
+             [7.5, 8.5, 9.5]], dtype=float32, blocks=2 x 1)
+"""
+
+try:
+    import dask as _dask  # noqa: F401
+except ModuleNotFoundError:
+    raise ImportError(
+        "suanzi.cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
+    ) from None
+
+# What declares ways, by importing it.
+from suanzi.cluster import elementwise as _elementwise  # noqa: F401
+from suanzi.cluster import printing as _printing  # noqa: F401
+from suanzi.cluster import subscripts as _subscripts  # noqa: F401
+from suanzi.cluster.exchange import from_dask
+from suanzi.cluster.grid import blocks
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.cluster.ways import WAYS, way
+
+__all__ = ["WAYS", "BlockTensor", "blocks", "from_dask", "way"]

@@ -1,0 +1,71 @@
+"""Operators that take elements one by one: blocks of one grid, each its own task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from suanzi.cluster import grid
+from suanzi.cluster.exchange import as_blocks, is_array
+from suanzi.cluster.graph import block_by_block
+from suanzi.cluster.reblocking import reblocked
+from suanzi.cluster.stand_ins import empty_like, large_like, result_of
+from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.cluster.ways import way
+from suanzi.registry import REGISTRY, Operator
+from suanzi.shapes import broadcast_shapes
+
+_OF_ELEMENTS = (
+    *(name for name, op in REGISTRY.items() if op.kernel is not None),
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "cast",
+    "clip",
+    "clip_backward",
+    "complex",
+    "conj",
+    "imag",
+    "logical_not",
+    "real",
+    "rint",
+)
+"""Operators whose elements are made of those at the same place, once operands are broadcast."""
+
+
+@way(*_OF_ELEMENTS)
+def elementwise(op: Operator, **arguments: Any) -> BlockTensor:
+    """Run an operator on blocks that stand at the same place."""
+    return on_elements(op.name, op.name, **arguments)
+
+
+@way("symbol")
+def symbol(function: Callable[..., Any], *operands: Any) -> BlockTensor:
+    """Run one of Python's symbols that no operator stands for."""
+    return on_elements(function.__name__, function, *operands)
+
+
+def on_elements(
+    name: str, function: str | Callable[..., Any], *args: Any, **kwargs: Any
+) -> BlockTensor:
+    """Run a function of elements, by name or any that can be pickled, on tensors of blocks."""
+    operands: list[BlockTensor] = []
+
+    def held(x: Any) -> Any:
+        if isinstance(x, BlockTensor) or is_array(x):
+            operands.append(as_blocks(x))
+            return Hole(len(operands) - 1)
+        return x
+
+    call = call_on_blocks(
+        function, *[held(x) for x in args], **{key: held(x) for key, x in kwargs.items()}
+    )
+    if broadcast_shapes([x.shape for x in operands]) is None:
+        result_of(call, [large_like(x) for x in operands])  # which raises the operator's own error
+    dtype = result_of(call, [empty_like(x) for x in operands]).dtype
+    cuts = grid.common([x.blocks for x in operands])
+    aligned = [reblocked(x, grid.operand_grid(cuts, x.shape)) for x in operands]
+    axes = range(len(cuts))
+    return block_by_block(
+        name, call, [(x, axes[len(cuts) - x.ndim :]) for x in aligned], cuts, dtype
+    )

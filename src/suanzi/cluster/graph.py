@@ -1,0 +1,68 @@
+"""Graphs of tasks in Dask's own format: how a tensor of blocks is put together.
+
+A layer has a task for every block of one tensor; its keys are the tensor's name and the place of
+the block in the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from dask.blockwise import blockwise
+from dask.highlevelgraph import HighLevelGraph
+
+from suanzi.cluster.grid import Blocks, numbers
+from suanzi.cluster.tensor import BlockTensor
+
+if TYPE_CHECKING:
+    from suanzi.dtypes import DType
+
+Key = tuple[Any, ...]
+"""The name of a tensor, and the place of a block of it."""
+
+
+def new_name(op: str) -> str:
+    """Return a name that no other tensor has; Dask's dashboard shows the part before the dash."""
+    return f"{op}-{uuid4().hex}"
+
+
+def from_tasks(
+    name: str,
+    tasks: Mapping[Key, Any],
+    cuts: Blocks,
+    dtype: DType,
+    needs: Sequence[BlockTensor] = (),
+) -> BlockTensor:
+    """Return a tensor of blocks whose tasks are given, by their keys.
+
+    A task is ``(function, argument, ...)``, where keys and lists of keys of the tensors that are
+    needed stand for their blocks; or a block itself.
+    """
+    graph = HighLevelGraph.from_collections(name, dict(tasks), dependencies=list(needs))
+    return BlockTensor(graph, name, cuts, dtype)
+
+
+def block_by_block(
+    op: str,
+    function: Callable[..., Any],
+    operands: Sequence[tuple[BlockTensor, Sequence[int]]],
+    cuts: Blocks,
+    dtype: DType,
+) -> BlockTensor:
+    """Return what a function makes of the blocks that stand at the same place.
+
+    Each operand comes with the axes of the result that its own axes are. An axis of one block is
+    that block everywhere. Dask fuses such layers: a chain of them is one task per block.
+    """
+    name = new_name(op)
+    pairs: list[Any] = []
+    counted = {}
+    for operand, axes in operands:
+        pairs += [operand.name, tuple(axes)]
+        counted[operand.name] = numbers(operand.blocks)
+    layer = blockwise(function, name, tuple(range(len(cuts))), *pairs, numblocks=counted)
+    needs = [operand for operand, _ in operands]
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=needs)
+    return BlockTensor(graph, name, cuts, dtype)

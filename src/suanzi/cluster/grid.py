@@ -1,0 +1,127 @@
+"""How a shape is cut into blocks: the sizes of the blocks along each axis.
+
+>>> cut((5, 4), (2, 4))
+((2, 2, 1), (4,))
+>>> common([((2, 3), (4,)), ((3, 2), (1,))])
+((2, 1, 2), (4,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import accumulate, pairwise, product
+from typing import Any, TypeAlias
+
+from dask.array.core import normalize_chunks
+
+from suanzi._hints import shown
+from suanzi.dtypes import DType
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import InvalidArgument
+
+Blocks: TypeAlias = "tuple[tuple[int, ...], ...]"
+"""The sizes of the blocks along each axis; an axis without elements is one block of size 0."""
+
+_wanted: ContextVar[Any] = ContextVar("suanzi.cluster.blocks", default="auto")
+
+
+@contextmanager
+def blocks(size: Any) -> Iterator[None]:
+    """Say how new tensors are cut for a ``with`` block, in this thread or task.
+
+    `size` is what :func:`dask.array.from_array` takes as `chunks`: a number for every axis, one for
+    each, the sizes of all blocks, bytes such as ``"64 MiB"``, or ``"auto"``, which is what Dask's
+    configuration has for ``array.chunk-size``. Sizes that an array does not have axes for, or too
+    few of them, are an error.
+    """
+    token = _wanted.set(size)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) -> Blocks:
+    """Return the blocks of a shape; without `size`, what :func:`blocks` says."""
+    wanted = _wanted.get() if size is None else size
+    if -1 in shape or not shape:
+        return ()
+    if isinstance(wanted, tuple | list) and len(wanted) == len(shape):
+        # An axis is never cut into blocks without elements.
+        wanted = tuple(max(n, 1) if w == -1 else w for n, w in zip(shape, wanted, strict=True))
+    elif isinstance(wanted, int) and wanted == -1:
+        wanted = tuple(max(n, 1) for n in shape)
+    if 0 in shape:
+        return tuple(_even(n, wanted, i) for i, n in enumerate(shape))
+    try:
+        found = normalize_chunks(wanted, shape, dtype=f"V{dtype.itemsize if dtype else 8}")
+    except Exception as error:  # of many kinds, each with one sentence
+        raise InvalidArgument(
+            f"blocks: {shown(wanted)} does not cut a tensor of shape {shape}: {error}"
+        ) from None
+    made = tuple(tuple(int(n) for n in axis) for axis in found)
+    if any(n < 1 for axis in made for n in axis):
+        raise InvalidArgument(f"blocks: {shown(wanted)} has blocks without elements.")
+    return made
+
+
+def _even(count: int, wanted: Any, axis: int) -> tuple[int, ...]:
+    """Return blocks of one axis of a tensor without elements, which no bytes can be counted of."""
+    size = wanted[axis] if isinstance(wanted, tuple | list) else wanted
+    if not isinstance(size, int) or size < 1:
+        return (count,)
+    return tuple(min(size, count - at) for at in range(0, count, size)) or (0,)
+
+
+def shape_of(cuts: Blocks) -> tuple[int, ...]:
+    """Return the shape that is cut."""
+    return tuple(map(sum, cuts))
+
+
+def numbers(cuts: Blocks) -> tuple[int, ...]:
+    """Return how many blocks there are along each axis."""
+    return tuple(map(len, cuts))
+
+
+def places(cuts: Blocks) -> Iterator[tuple[int, ...]]:
+    """Yield where every block stands in the grid, row by row."""
+    return product(*(range(len(axis)) for axis in cuts))
+
+
+def starts(axis: Sequence[int]) -> list[int]:
+    """Return where each block of an axis begins."""
+    return [0, *accumulate(axis)][:-1]
+
+
+def block_shape(cuts: Blocks, place: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of one block."""
+    return tuple(axis[i] for axis, i in zip(cuts, place, strict=True))
+
+
+def whole(shape: Sequence[int]) -> Blocks:
+    """Return the grid of one block."""
+    return tuple((n,) for n in shape)
+
+
+def common(grids: Sequence[Blocks]) -> Blocks:
+    """Return the grid of a broadcast result: every cut of each operand is a cut of it."""
+    shape = broadcast_shapes([shape_of(grid) for grid in grids])
+    assert shape is not None
+    made = []
+    for back in range(len(shape), 0, -1):
+        size = shape[-back]
+        edges = {0, size}
+        for grid in grids:
+            if len(grid) >= back and sum(grid[-back]) == size:
+                edges.update(accumulate(grid[-back]))
+        ordered = sorted(edges)
+        made.append(tuple(b - a for a, b in pairwise(ordered)) or (0,))
+    return tuple(made)
+
+
+def operand_grid(result: Blocks, shape: tuple[int, ...]) -> Blocks:
+    """Return the grid an operand of a shape must have for a broadcast result of a grid."""
+    axes = result[len(result) - len(shape) :]
+    return tuple(axis if sum(axis) == n else (n,) for axis, n in zip(axes, shape, strict=True))

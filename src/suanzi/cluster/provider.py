@@ -1,0 +1,59 @@
+"""The provider of the device type `cluster`: one device, which is whatever Dask computes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from suanzi import _core
+from suanzi.cluster import grid
+from suanzi.cluster.exchange import from_dask, from_tensor
+from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.device import Device
+from suanzi.dtypes import DType
+from suanzi.tensors.tensor import Tensor
+
+
+class Provider:
+    """Tensors of blocks on Dask."""
+
+    def count(self) -> int:
+        """Return 1: Dask has one default scheduler at a time."""
+        return 1
+
+    def upload(self, tensor: Tensor, device: Device) -> BlockTensor:
+        """Return a copy of a tensor in blocks."""
+        return from_tensor(tensor)
+
+    def take(self, data: Any, dtype: DType | None, device: Device) -> Any:
+        """Return an array of Dask, or a tensor of blocks, without gathering it."""
+        if isinstance(data, BlockTensor):
+            return data if dtype is None else data.astype(dtype)
+        if hasattr(data, "__dask_graph__") and hasattr(data, "chunks"):
+            return from_dask(data, dtype)
+        return NotImplemented
+
+    def create(self, name: str, device: Device, arguments: Mapping[str, Any]) -> Any:
+        """Return what a creation interface makes; each block is made where it is needed."""
+        if name not in CREATED:
+            return NotImplemented
+        return CREATED[name](**arguments)
+
+
+def _zeros(shape: tuple[int, ...], dtype: DType, min2maj: Any = None) -> BlockTensor:
+    return _full(shape, dtype, 0)
+
+
+def _full(shape: tuple[int, ...], dtype: DType, value: Any, min2maj: Any = None) -> BlockTensor:
+    cuts = grid.cut(shape, None, dtype)
+    name = new_name("full")
+    tasks = {
+        (name, *place): (_core.full, grid.block_shape(cuts, place), dtype, value)
+        for place in grid.places(cuts)
+    }
+    return from_tasks(name, tasks, cuts, dtype)
+
+
+CREATED: dict[str, Any] = {"zeros": _zeros, "full": _full, "empty": _zeros}
+"""What makes blocks without shipping them, by the name of the creation interface."""

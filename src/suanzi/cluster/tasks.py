@@ -1,0 +1,83 @@
+"""What a worker runs: an operator on blocks, under the rules in force where it was called.
+
+The rule set, the choice of domain errors and the print options travel with each task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from suanzi import registry
+from suanzi.promote.context import get_promotion, promotion
+from suanzi.promote.rules import RuleSet
+from suanzi.resolve import domains
+from suanzi.tensors import print_options
+from suanzi.tensors.print_options import PrintOptions
+
+
+@dataclass(frozen=True)
+class Context:
+    """What was in force where an operator was called."""
+
+    rules: RuleSet
+    domain_errors: bool | None
+    options: PrintOptions
+
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """Call a function under it."""
+        with ExitStack() as stack:
+            if get_promotion() is not self.rules:
+                stack.enter_context(promotion(self.rules))
+            if self.domain_errors is not None:
+                stack.enter_context(domains.domain_errors(self.domain_errors))
+            if print_options.in_force() != self.options:
+                stack.enter_context(print_options.printoptions(**vars(self.options)))
+            return function(*args, **kwargs)
+
+
+def in_force() -> Context:
+    """Return what is in force here."""
+    return Context(get_promotion(), domains.chosen(), print_options.in_force())
+
+
+@dataclass(frozen=True)
+class Hole:
+    """Where a block comes to stand among the arguments of a call: that of a number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on blocks: of an operator by name, or of any function that can be pickled."""
+
+    function: str | Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    context: Context
+
+    def __call__(self, *blocks: Any) -> Any:
+        """Return what the function makes of blocks."""
+        function = self.function
+        if isinstance(function, str):
+            function = registry.FUNCTIONS[function]
+        args = [filled(x, blocks) for x in self.args]
+        kwargs = {name: filled(x, blocks) for name, x in self.kwargs.items()}
+        return self.context.run(function, args, kwargs)
+
+
+def call_on_blocks(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
+    """Return a call under what is in force here; :class:`Hole` stands for a block."""
+    return Call(function, args, kwargs, in_force())
+
+
+def filled(x: Any, blocks: tuple[Any, ...]) -> Any:
+    """Return an argument with blocks in its holes."""
+    if isinstance(x, Hole):
+        return blocks[x.number]
+    if isinstance(x, list | tuple) and any(isinstance(one, Hole | list | tuple) for one in x):
+        return [filled(one, blocks) for one in x]
+    return x
