@@ -87,11 +87,26 @@ void use_capsules(const char* name, nb::dict blas, nb::dict lapack, nb::object l
   use(std::move(made));
 }
 
+// Has a library choose its parts: each function takes a number, and answers with the one that holds from now on.
+void prepare(void* file, const std::string& path, nb::handle choices) {
+  for (nb::handle choice : choices) {
+    const char* function = nb::cast<const char*>(choice[0]);
+    int wanted = nb::cast<int>(choice[1]);
+    auto choose = reinterpret_cast<int (*)(int)>(dlsym(file, function));
+    if (!choose) throw nb::import_error((path + " has no " + function).c_str());
+    int found = choose(wanted);
+    if (found == wanted) continue;
+    std::string said = std::string(function) + "(" + std::to_string(wanted) + ") answers " + std::to_string(found);
+    throw nb::import_error((path + ": " + said + ", so another package uses it otherwise already").c_str());
+  }
+}
+
 void use_file(const char* name, const char* path, const char* prefix, const char* suffix, const char* get_threads,
-              const char* set_threads) {
+              const char* set_threads, nb::tuple choices) {
   // Local: SciPy's OpenBLAS has the same names.
   void* file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!file) throw nb::import_error(dlerror());
+  prepare(file, path, choices);
   auto made = filled(
       name, [&](const std::string& function, bool) { return dlsym(file, (prefix + function + suffix).c_str()); });
   made->get_threads = reinterpret_cast<int (*)()>(dlsym(file, get_threads));
@@ -140,7 +155,11 @@ void init_provider(nb::module_& m) {
                 "limit: Callable[[bool], None] | None, addresses: tuple[int, int] | None) -> None"),
         "Takes BLAS and LAPACK from capsules by name.");
   m.def("use_file", &use_file, "name"_a, "path"_a, "prefix"_a, "suffix"_a, "get_threads"_a, "set_threads"_a,
-        "Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix.");
+        "choices"_a = nb::tuple(),
+        nb::sig("def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str, "
+                "choices: tuple[tuple[str, int], ...] = ()) -> None"),
+        "Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix, after functions of "
+        "its have been called with a number each.");
 }
 
 }  // namespace suanzi

@@ -549,9 +549,9 @@ def use_provider_again(name: str) -> bool:
 def use_capsules(name: str, blas: Mapping[str, object], lapack: Mapping[str, object], limit: Callable[[bool], None] | None, addresses: tuple[int, int] | None) -> None:
     """Takes BLAS and LAPACK from capsules by name."""
 
-def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str) -> None:
+def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str, choices: tuple[tuple[str, int], ...] = ()) -> None:
     """
-    Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix.
+    Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix, after functions of its have been called with a number each.
     """
 
 def dlpack_capsule(tensor: Any, versioned: bool) -> object:

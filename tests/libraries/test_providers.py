@@ -51,7 +51,7 @@ def file_of_scipy() -> str:
 
 @pytest.mark.parametrize("name", ["", "mkl64", "SciPy", None, 3, ["scipy"]])
 def test_no_such_provider(name: Any) -> None:
-    with pytest.raises(sz.InvalidArgument, match=r"use one of scipy, openblas\.$"):
+    with pytest.raises(sz.InvalidArgument, match=r"use one of scipy, openblas, mkl\.$"):
         sz.set_provider(name)
 
 
@@ -85,7 +85,7 @@ def test_the_environment_chooses() -> None:
     assert last.startswith(
         "suanzi.status.InvalidArgument: the environment variable SUANZI_PROVIDER"
     )
-    assert last.endswith("use one of scipy, openblas.")
+    assert last.endswith("use one of scipy, openblas, mkl.")
 
 
 def test_nothing_is_loaded_before_it_is_needed() -> None:

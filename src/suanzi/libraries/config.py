@@ -115,12 +115,7 @@ def _library() -> dict[str, Any]:
 def _providers() -> dict[str, str]:
     from suanzi.libraries import providers
 
-    return {
-        name: "installed"
-        if providers.is_installed(name)
-        else f"not installed: pip install 'suanzi[{name}]'"
-        for name in providers.NAMES
-    }
+    return {name: providers.what_is_missing(name) or "installed" for name in providers.NAMES}
 
 
 def processor() -> str:

@@ -9,18 +9,23 @@ when the first operator needs them.
 from __future__ import annotations
 
 import os
+import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from suanzi import _core
+from suanzi.libraries import mkl
 from suanzi.status import InvalidArgument
 
 
 @dataclass(frozen=True)
 class Provider:
-    """The facts of a package that has BLAS and LAPACK in one file, with integers of 32 bits.
+    """The facts of a package that has BLAS and LAPACK behind one file, with integers of 32 bits.
 
-    Its extra has its name. Functions are called `prefix` + Fortran's name + `suffix`.
+    Its extra has its name. Functions are called `prefix` + Fortran's name + `suffix`. The file is
+    `library` in the folder of a module, or what `find` finds. Before anything else, the functions
+    of `choices` are called with a number each.
     """
 
     name: str
@@ -30,9 +35,21 @@ class Provider:
     suffix: str
     get_threads: str
     set_threads: str
+    choices: tuple[tuple[str, int], ...] = ()
+    find: Callable[[], Path | None] | None = None
+    machines: tuple[str, ...] = ()
+    """The architectures it is for; all where there is none."""
+
+    def suits(self) -> bool:
+        """Tell whether it is for machines like this one."""
+        return not self.machines or platform.machine() in self.machines
 
     def file(self) -> Path | None:
         """Return where its library is, or None where the package is not installed."""
+        if not self.suits():
+            return None
+        if self.find is not None:
+            return self.find()
         from importlib.util import find_spec
 
         found = find_spec(self.module)
@@ -51,6 +68,18 @@ _WITH_FILES = (
         get_threads="scipy_openblas_get_num_threads",
         set_threads="scipy_openblas_set_num_threads",
     ),
+    Provider(
+        name="mkl",
+        module="mkl",
+        library="libmkl_rt.so.*",
+        prefix="",
+        suffix="_",
+        get_threads="MKL_Get_Max_Threads",
+        set_threads="MKL_Set_Num_Threads",
+        choices=mkl.CHOICES,
+        find=mkl.file,
+        machines=mkl.MACHINES,
+    ),
 )
 WITH_FILES = {one.name: one for one in _WITH_FILES}
 SCIPY = "scipy"
@@ -62,7 +91,7 @@ def get_provider() -> str:
     """Return the name of what BLAS and LAPACK come from, or will come from once they are needed.
 
     >>> import suanzi as sz
-    >>> sz.get_provider() in ("scipy", "openblas")
+    >>> sz.get_provider() in ("scipy", "openblas", "mkl")
     True
     """
     return _core.provider() or _chosen
@@ -80,7 +109,7 @@ def set_provider(name: str) -> None:
     Traceback (most recent call last):
         ...
     suanzi.status.InvalidArgument: there is no provider 'cublas' of BLAS and LAPACK; use one of \
-scipy, openblas.
+scipy, openblas, mkl.
     """
     global _chosen
     check(name)
@@ -94,15 +123,23 @@ def check(name: object) -> None:
         raise InvalidArgument(
             f"there is no provider {name!r} of BLAS and LAPACK; use one of {', '.join(NAMES)}."
         )
-    if not is_installed(str(name)):
-        raise InvalidArgument(
-            f"the provider {name} is not installed; pip install 'suanzi[{name}]', or use scipy."
-        )
+    if missing := what_is_missing(str(name)):
+        raise InvalidArgument(f"the provider {name} is {missing}, or use scipy.")
 
 
 def is_installed(name: str) -> bool:
     """Tell whether what a provider needs is there."""
-    return name == SCIPY or WITH_FILES[name].file() is not None
+    return what_is_missing(name) is None
+
+
+def what_is_missing(name: str) -> str | None:
+    """Return why a provider cannot be used here, and what to do; None if it can."""
+    if name == SCIPY:
+        return None
+    one = WITH_FILES[name]
+    if not one.suits():
+        return f"for {' and '.join(one.machines)} alone, not for {platform.machine()}; use openblas"
+    return None if one.file() else f"not installed; pip install 'suanzi[{name}]'"
 
 
 def load() -> None:
@@ -129,7 +166,8 @@ def _load(name: str) -> None:
     file = str(one.file())
     try:
         with room.kept(file):
-            _core.use_file(name, file, one.prefix, one.suffix, one.get_threads, one.set_threads)
+            names = (one.prefix, one.suffix, one.get_threads, one.set_threads)
+            _core.use_file(name, file, *names, one.choices)
     except ImportError as error:
         raise InvalidArgument(f"the provider {name} does not load: {error}.") from error
 
