@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/typing.h>
 
+#include <exception>
+
 #include "core/room.h"
 
 namespace nb = nanobind;
@@ -16,6 +18,9 @@ NB_MODULE(_core, m) {
   // The dtypes and the rule sets live as long as the process, on purpose.
   nb::set_leak_warnings(false);
   suanzi::deepen_stack();
+  // glibc ends the process where it has no memory for a library's data of a thread when that is first used: so this
+  // is the first use of what throws exceptions.
+  (void)std::uncaught_exceptions();
   m.doc() = "The compiled core of suanzi.";
   m.attr("VERSION") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");
