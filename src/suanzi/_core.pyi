@@ -469,6 +469,20 @@ def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor
     Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.
     """
 
+def partial_size(mode: int, norm: bool, dtype: DType) -> int:
+    """The bytes of a partial result of reduce, or of a part of norms."""
+
+def reduce_partly(tensor: Any, mode: int, norm: bool, axes: Sequence[int], out: Any) -> None:
+    """Writes partial results along axes into bytes."""
+
+def combine_partly(a: Any, b: Any, mode: int, norm: bool, dtype: DType, count: int) -> None:
+    """
+    Combines partial results with those of elements that come after them, in place.
+    """
+
+def finish_partly(partials: Any, mode: int, norm: bool, dtype: DType, n: int, out: Any) -> None:
+    """Makes results of partial ones, each of n elements."""
+
 def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor:
     """
     The sums of the elements along an axis up to each, from the first element or from the last.

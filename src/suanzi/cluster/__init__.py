@@ -21,6 +21,7 @@ except ModuleNotFoundError:
 # What declares ways, by importing it.
 from suanzi.cluster import elementwise as _elementwise  # noqa: F401
 from suanzi.cluster import printing as _printing  # noqa: F401
+from suanzi.cluster import reductions as _reductions  # noqa: F401
 from suanzi.cluster import subscripts as _subscripts  # noqa: F401
 from suanzi.cluster.exchange import from_dask
 from suanzi.cluster.grid import blocks

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suanzi import _core
-from suanzi.cluster import grid
+from suanzi.cluster import creating
 from suanzi.cluster.exchange import from_dask, from_tensor
-from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.device import Device
 from suanzi.dtypes import DType
@@ -41,19 +39,5 @@ class Provider:
         return CREATED[name](**arguments)
 
 
-def _zeros(shape: tuple[int, ...], dtype: DType, min2maj: Any = None) -> BlockTensor:
-    return _full(shape, dtype, 0)
-
-
-def _full(shape: tuple[int, ...], dtype: DType, value: Any, min2maj: Any = None) -> BlockTensor:
-    cuts = grid.cut(shape, None, dtype)
-    name = new_name("full")
-    tasks = {
-        (name, *place): (_core.full, grid.block_shape(cuts, place), dtype, value)
-        for place in grid.places(cuts)
-    }
-    return from_tasks(name, tasks, cuts, dtype)
-
-
-CREATED: dict[str, Any] = {"zeros": _zeros, "full": _full, "empty": _zeros}
+CREATED: dict[str, Any] = {"zeros": creating.full, "full": creating.full, "empty": creating.full}
 """What makes blocks without shipping them, by the name of the creation interface."""

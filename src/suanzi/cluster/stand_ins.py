@@ -6,12 +6,12 @@ once, in its own words, and the dtype of the result is known before anything is 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
 from suanzi.cluster.tasks import Call
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.resolve.domains import domain_errors
 from suanzi.tensors.tensor import Tensor
 
 
@@ -25,13 +25,12 @@ def large_like(x: BlockTensor) -> Tensor:
     return _core.view(_core.full((), x.dtype, 1), 0, x.shape, (0,) * x.ndim)
 
 
+def small_like(x: BlockTensor) -> Tensor:
+    """Return a tensor of the same dtype and rank with one element, or none where x has none."""
+    return _core.full(tuple(min(n, 1) for n in x.shape), x.dtype, 1)
+
+
 def result_of(call: Call, operands: list[Any]) -> Any:
     """Return what a call makes of stand-ins, where no number is outside a domain."""
-    with domain_errors(False):
-        context = call.context
-        return Call(
-            call.function,
-            call.args,
-            call.kwargs,
-            type(context)(context.rules, False, context.options),
-        )(*operands)
+    context = replace(call.context, domain_errors=False)
+    return replace(call, context=context)(*operands)
