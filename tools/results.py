@@ -128,6 +128,7 @@ def main() -> None:
     """Write the results, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", type=Path, help="what another build or machine wrote")
+    parser.add_argument("--differing", type=Path, help="where to write the operators that differ")
     parser.add_argument("--dtype", nargs="*", default=DTYPES.split(), help="only these")
     chosen = parser.parse_args()
     if chosen.against is None:
@@ -145,6 +146,9 @@ def main() -> None:
     print(f"{named}: {len(differ)} differ, {bad} of them must not")
     for name, same in differ:
         print(f"  {name}{f' ({same.value})' if same in wrong else ''}")
+    if chosen.differing:
+        names = {name.split()[0] for name, _ in differ} & set(REGISTRY)
+        chosen.differing.write_text(",".join(sorted(names)))
     sys.exit(bad > 0)
 
 
