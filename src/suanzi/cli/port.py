@@ -20,6 +20,7 @@ def port(
     *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
     from_: Annotated[str, Parameter(name="--from")] = "torch",
     to: str = "cann,mindspore,paddle,openvino,jax",
+    on: str = "",
     python: str | None = None,
     json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
     sarif: str | None = None,
@@ -52,6 +53,8 @@ def port(
         The framework that the program is written in: torch.
     to
         The rule sets to hold it against, joined by commas; a path ending in `.txt` is your own.
+    on
+        The chips that matter, joined by commas: 910, 310p, 910b, 950 of cann, cpu of the others.
     python
         The interpreter that has the framework; this one by default.
     sarif
@@ -62,10 +65,9 @@ def port(
         A report that `--json` wrote: what is in it is known, and not told.
     """
     from suanzi.cli.render import waiting
-    from suanzi.port.calls import read_calls
     from suanzi.port.ignoring import read_baseline
-    from suanzi.port.readers.msprobe import read_msprobe
-    from suanzi.port.readers.operator_logs import read_operator_log
+    from suanzi.port.lacking import check_chips
+    from suanzi.port.opening import read_file
     from suanzi.port.report import judge, targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.sarif import to_sarif
@@ -73,19 +75,15 @@ def port(
     check_framework(from_)
     names = [name.strip() for name in to.split(",") if name.strip()]
     asked = targets((read_rules(n) if n.endswith(".txt") else n for n in names), from_)
+    chips = check_chips(on.split(","), asked)
     known = None if baseline is None else read_baseline(baseline)
-    if program.endswith(".jsonl"):
-        calls = read_calls(program)
-    elif program.endswith(".txt"):
-        calls = read_operator_log(program)
-    elif program.endswith(".json"):
-        calls = read_msprobe(program)
-    else:
+    calls = read_file(program, python)
+    if calls is None:
         with waiting(f"running {program}"):
             calls = run_program(
                 program, arguments, framework=from_, python=python, stdout=_STANDARD_ERROR
             )
-    report = judge(calls, asked, known)
+    report = judge(calls, asked, known, chips)
     if sarif is not None:
         Path(sarif).write_text(json_module.dumps(to_sarif(report), indent=1) + "\n", "utf-8")
     if html is not None:

@@ -17,15 +17,20 @@ class Verdict:
     """What a target does with operands that the source answered; calls that are alike share it."""
 
     code: Code
-    source: Answer
-    target: Answer
+    source: Answer | None
+    """What the source's rules say; None for an operator that does not promote."""
+    target: Answer | None
     text: str
     """What is there, and what was."""
     fix: Fix | None
+    asked: str = ""
+    """The operator and its operands, where the rules were not asked."""
 
     @property
     def question(self) -> str:
         """The operator and its operands."""
+        if self.target is None:
+            return self.asked
         return Explanation(self.target).title.partition(" -> ")[0]
 
 
@@ -84,13 +89,13 @@ class Finding:
             "function": where and where.function,
             "module": where and where.module,
             "operator": self.call.operator,
-            "operands": [str(o) for o in target.operands],
+            "operands": [str(o) for o in target.operands] if target else [self.verdict.asked],
             "way": self.call.way,
             "backward": self.call.backward,
             "calls": self.count,
-            "source": {"rules": source.rules.name, "dtype": source.output and source.output.name},
-            "target": {"rules": self.rules, "dtype": target.output and target.output.name},
-            "reason": target.reason,
+            "source": source and {"rules": source.rules.name, "dtype": _name(source)},
+            "target": target and {"rules": self.rules, "dtype": _name(target)},
+            "reason": target.reason if target else self.verdict.text,
             "text": self.verdict.text,
             "fix": fix and {"text": fix.text, "code": fix.code},
             "followers": [
@@ -102,3 +107,7 @@ class Finding:
                 for c, why in self.stopped_at
             ],
         }  # fmt: skip
+
+
+def _name(found: Answer) -> str | None:
+    return None if found.output is None else found.output.name

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Finding, Verdict
-from suanzi.port.operators import known, operands
+from suanzi.port.lacking import Dtypes
+from suanzi.port.operators import Promotion, known, operands
 from suanzi.port.verdicts import Judge, written
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import Operator
@@ -41,6 +42,8 @@ class Judged:
     """Dtypes of the program that the target does not have, and what it makes of them."""
     judged: int
     """Calls that were judged."""
+    dtypes: Dtypes
+    """What is known of the dtypes that the target's operators take."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class _Carried:
 
 
 class _Pass:
-    def __init__(self, calls: Calls, source: RuleSet, target: RuleSet) -> None:
+    def __init__(self, calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, ...]) -> None:
         self.calls = calls
         self.judge = Judge(source, target)
         self.source, self.target = source, target
@@ -67,6 +70,7 @@ class _Pass:
         self.made: dict[str, str] = {}
         self.uniform = self.judged = 0
         self.verdicts: dict[object, Verdict | None] = {}
+        self.dtypes = Dtypes(target, on)
 
     def run(self) -> Judged:
         for call in self.calls.calls:
@@ -75,6 +79,7 @@ class _Pass:
         return Judged(
             self.target, tuple(self.findings), dict(self.unknown), dict(self.unexplained),
             self.uniform, dict(self.unwritten), self.made, self.judged,
+            self.dtypes,
         )  # fmt: skip
 
     def one(self, call: Call) -> None:
@@ -82,6 +87,13 @@ class _Pass:
         promotion = self.known.promotes.get(name)
         if call.backward and self.target.name.startswith(OWN_GRADIENTS):
             return
+        before = len(self.findings)
+        self.judge_promotion(call, name, promotion)
+        refused = any(one.code == "SZ002" for one in self.findings[before:])
+        for verdict in [] if refused else self.dtypes.judge(call):
+            self.found(call, verdict)
+
+    def judge_promotion(self, call: Call, name: str, promotion: Promotion | None) -> None:
         if name in self.known.chosen or call.argument("dtype") is not None or _says_dtype(call):
             return
         if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
@@ -125,6 +137,7 @@ class _Pass:
             self.verdicts[key] = self.judge.judge(op, seen, extremes, call.way, into)
         verdict = self.verdicts[key]
         if verdict is not None:
+            assert verdict.target is not None
             finding = self.found(call, verdict)
             after = self.after(verdict.target.output, call.way, into)
             if after is not None and after is not self.judge.here(call.result):
@@ -213,9 +226,12 @@ class _Pass:
         return self.judge.here(dt)
 
 
-def judge_calls(calls: Calls, source: RuleSet, target: RuleSet) -> Judged:
-    """Return what `target` changes of a program that ran under `source`."""
-    return _Pass(calls, source, target).run()
+def judge_calls(calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, ...] = ()) -> Judged:
+    """Return what `target` changes of a program that ran under `source`.
+
+    `on` are the chips that matter; by default a dtype is lacking only if it is on all of them.
+    """
+    return _Pass(calls, source, target, on).run()
 
 
 def _says_dtype(call: Call) -> bool:

@@ -13,6 +13,7 @@ from suanzi.port.calls import Calls
 from suanzi.port.codes import CODES
 from suanzi.port.findings import Finding
 from suanzi.port.ignoring import Fingerprint, fingerprint, is_ignored, source_line
+from suanzi.port.lacking import check_chips
 from suanzi.port.passes import Judged, judge_calls
 from suanzi.promote.library import rule_set
 from suanzi.promote.rules import RuleSet
@@ -120,6 +121,7 @@ class Report:
                 said.append(
                     f"not judged, what {one.rules.name} does with {_WAYS[way]}: {count} calls"
                 )
+            said += one.dtypes.notes()
         if self.judged:
             first = self.judged[0]
             for what, counts in (
@@ -205,15 +207,23 @@ class Report:
             "uniform": first.uniform if first else 0,
             "unwritten": {j.rules.name: j.unwritten for j in self.judged},
             "made": {j.rules.name: j.made for j in self.judged},
+            "dtypes": {j.rules.name: j.dtypes.to_dict() for j in self.judged},
         }
 
 
 def judge(
-    calls: Calls, to: Iterable[str | RuleSet], baseline: Counter[Fingerprint] | None = None
+    calls: Calls,
+    to: Iterable[str | RuleSet],
+    baseline: Counter[Fingerprint] | None = None,
+    on: Iterable[str] = (),
 ) -> Report:
-    """Return what changes of the recorded calls of a program under each target."""
-    source = rule_set(calls.framework)
-    found = tuple(judge_calls(calls, source, one) for one in targets(to, calls.framework))
+    """Return what changes of the recorded calls of a program under each target.
+
+    `on` are the chips of the targets that matter, such as "910b" and "cpu".
+    """
+    source, asked = rule_set(calls.framework), targets(to, calls.framework)
+    chips = check_chips(on, asked)
+    found = tuple(judge_calls(calls, source, one, chips) for one in asked)
     return Report(calls, found, baseline or Counter())
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from suanzi.port.calls import from_records
+from suanzi.port.lacking import check_chips
 from suanzi.port.report import Report, judge, targets
 from suanzi.port.running import check_framework
 from suanzi.promote.live import NotInstalled
@@ -16,7 +17,7 @@ from suanzi.promote.rules import RuleSet
 
 
 @contextmanager
-def trace(*to: str | RuleSet, framework: str = "torch") -> Iterator[Report]:
+def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) -> Iterator[Report]:
     """Record what the block calls, and fill the report when it ends, by an error too.
 
         with sz.port.trace("cann", "paddle") as report:
@@ -24,9 +25,11 @@ def trace(*to: str | RuleSet, framework: str = "torch") -> Iterator[Report]:
         print(report)
 
     Each of `to` is a rule set or its name. From PyTorch, ``"jax"`` is JAX as it comes, without
-    64-bit types, and ``"openvino"`` what its PyTorch frontend makes of a program.
+    64-bit types, and ``"openvino"`` what its PyTorch frontend makes of a program. `on` are the
+    chips whose operators have to take the dtypes: ``on=["910b"]``.
     """
     asked = targets(to, framework)
+    chips = check_chips(on, asked)
     recorder_file = _load(framework)
     records: list[dict[str, Any]] = [recorder_file.header()]
     recorder = recorder_file.make_recorder(records.append)
@@ -39,7 +42,7 @@ def trace(*to: str | RuleSet, framework: str = "torch") -> Iterator[Report]:
         raise
     finally:
         records.append({"end": True, "raised": raised, **recorder.end()})
-        found = judge(from_records(records), asked)
+        found = judge(from_records(records), asked, on=chips)
         report.calls, report.judged = found.calls, found.judged
 
 

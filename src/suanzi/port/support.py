@@ -1,0 +1,153 @@
+"""Which dtypes the operators of a target take, by chip: the texts in ``dtypes``, read.
+
+They were written by tools/cann_dtypes.py out of CANN's sources, and by tools/ask_dtypes.py out of
+what the others answered. What they do not have is not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from suanzi.dtypes import DType, dtype
+from suanzi.port.calls import Call, Taken
+from suanzi.promote.operands import Role
+
+FOLDER = Path(__file__).parent / "dtypes"
+
+
+@dataclass(frozen=True)
+class Support:
+    """What is known of one target."""
+
+    target: str
+    sources: tuple[str, ...]
+    chips: tuple[str, ...]
+    others: str
+    """Chips of which nothing is known; empty where all that matter are."""
+    asked: frozenset[DType] | None
+    """The dtypes of which it is known; None for all."""
+    taken: dict[tuple[str, int], dict[str, frozenset[DType]]]
+    """By operator and place of an argument, then by chip."""
+    places: dict[str, int]
+    """Of each operator, how many places are known."""
+
+
+@dataclass(frozen=True)
+class Lack:
+    """An argument of a dtype that an operator does not take."""
+
+    operator: str
+    """As the target calls it."""
+    dtype: DType
+    chips: tuple[str, ...]
+    """Where it is lacking."""
+    taken: frozenset[DType]
+    """What is taken on all of them."""
+
+    @property
+    def text(self) -> str:
+        """What is lacking, where, and what is there instead."""
+        there = ", ".join(dt.name for dt in sorted(self.taken, key=lambda dt: (dt.kind, dt.bits)))
+        return (
+            f"{self.operator} does not take {self.dtype} on {', '.join(self.chips)}: "
+            f"it takes {there or 'no dtype that suanzi has'}"
+        )
+
+
+@cache
+def support(target: str) -> Support | None:
+    """Return what is known of a target; None where that is nothing.
+
+    >>> support("cann").chips, support("openvino+torch").target, support("jax")
+    (('910', '310p', '910b', '950'), 'openvino', None)
+    """
+    name = target.partition("+")[0]
+    file = FOLDER / f"{name}.txt"
+    if not name.isidentifier() or not file.is_file() or name == "names":
+        return None
+    head: dict[str, list[str]] = {"source": [], "chips": [], "others": [], "asked": []}
+    taken: dict[tuple[str, int], dict[str, frozenset[DType]]] = {}
+    places: dict[str, int] = {}
+    for line in file.read_text("utf-8").splitlines():
+        words = line.partition("#")[0].split()
+        if ":" not in words:
+            if words and words[0] in head:
+                head[words[0]].append(line.partition(" ")[2].strip())
+            continue
+        at = words.index(":")
+        dtypes = frozenset(dtype(word) for word in words[at + 1 :])
+        numbers = [int(place) for place in words[1].split(",")]
+        for place in numbers:
+            here = taken.setdefault((words[0], place), {})
+            here |= dict.fromkeys(words[2:at], dtypes)
+        places[words[0]] = max(places.get(words[0], 0), len(numbers))
+    chips = tuple(chip for line in head["chips"] for chip in line.split())
+    asked = frozenset(dtype(word) for line in head["asked"] for word in line.split()) or None
+    if asked is not None and target == "openvino+torch":
+        # Its frontend converts what is not a floating-point number before many operators.
+        asked = frozenset(dt for dt in asked if dt.kind == "float")
+    others = ", ".join(head["others"])
+    return Support(name, tuple(head["source"]), chips, others, asked, taken, places)
+
+
+@cache
+def _names() -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return the columns of the table of names, and its rows by the names in PyTorch."""
+    text = (FOLDER / "names.txt").read_text("utf-8")
+    lines = [line.partition("#")[0].split() for line in text.splitlines()]
+    head, *rows = [words for words in lines if words]
+    return tuple(head), {name: tuple(row) for row in rows for name in row[0].split("|")}
+
+
+def name_there(call: Call, known: Support) -> str | None:
+    """Return what the target calls the operator of a call; None where that is not known.
+
+    A Python number beside a tensor is an operator of its own in CANN, and so is one in place.
+    """
+    head, rows = _names()
+    row = rows.get(call.operator)
+    if row is None or known.target not in head:
+        return None
+    alone, _, with_number = row[head.index(known.target)].partition("|")
+    numbers = any(
+        isinstance(x, Taken) and x.operand.role is Role.NUMBER for x in call.arguments[1:3]
+    )
+    name = with_number if with_number and numbers else alone
+    if call.way in ("in-place", "in-place method"):
+        in_place = name.replace("aclnn", "aclnnInplace", 1)
+        name = in_place if known.places.get(in_place) else name
+    return name if known.places.get(name) else None
+
+
+def lacks(call: Call, known: Support, chips: tuple[str, ...] = ()) -> list[Lack] | None:
+    """Return what an operator lacks for a call; None where that is not known.
+
+    `chips` are those that matter, all that are known by default.
+    """
+    name = name_there(call, known)
+    if name is None:
+        return None
+    tensors = {
+        place: x.operand.dtype
+        for place, one in enumerate(call.arguments)
+        for x in (one if isinstance(one, tuple) else (one,))
+        if isinstance(x, Taken) and x.operand.dtype is not None
+    }
+    asked = {place: dt for place, dt in tensors.items() if (name, place) in known.taken}
+    if not name.startswith("aclnn"):
+        # What was asked of the others: as many tensors as there are, of one dtype.
+        if len(asked) != known.places[name] or len(set(asked.values())) != 1:
+            return None
+        asked = dict(list(asked.items())[:1])
+    if known.asked is not None and not known.asked.issuperset(asked.values()):
+        return None
+    found = []
+    for place, dt in asked.items():
+        here = known.taken[name, place]
+        where = tuple(c for c in chips or known.chips if c in here and dt not in here[c])
+        if where:
+            both = frozenset.intersection(*(here[chip] for chip in where))
+            found.append(Lack(name, dt, where, both))
+    return list({(one.dtype, one.chips): one for one in found}.values())

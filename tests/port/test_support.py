@@ -1,0 +1,180 @@
+"""Dtypes by operator and chip: the texts, what is looked up there, and the reader of CANN's C++."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import suanzi as sz
+from aclnn.checks import Sources, checks
+from suanzi.cli import main
+from suanzi.port import judge
+from suanzi.port.operators import known
+from suanzi.port.readers.operator_logs import from_log
+from suanzi.port.support import FOLDER, support
+
+TARGETS = ("cann", "paddle", "mindspore", "openvino")
+
+
+def found(text: str, to: str, *on: str) -> list[tuple[Any, ...]]:
+    """Return the findings of a log as (code, line), (SZ004 alone)."""
+    report = judge(from_log(text), [to], on=on)
+    return [
+        (f.call.operator, f.verdict.text.partition(":")[0]) for f in report if f.code == "SZ004"
+    ]
+
+
+EXPM1 = "Operator: aten.expm1.default\ncnt: 1, ((T([2], {}),), {{}})\n"
+
+
+def test_a_users_crash_is_a_finding() -> None:
+    assert found(EXPM1.format("f64"), "cann") == [
+        ("expm1", "aclnnExpm1 does not take float64 on 910, 310p, 910b, 950")
+    ]
+    assert found(EXPM1.format("f32"), "cann") == []
+
+
+def test_what_only_one_chip_lacks_is_told_where_it_is_named() -> None:
+    bf16 = EXPM1.format("bf16")
+    assert found(bf16, "cann") == []
+    assert found(bf16, "cann", "910b") == []
+    assert found(bf16, "cann", "910") == [("expm1", "aclnnExpm1 does not take bfloat16 on 910")]
+    notes = judge(from_log(bf16), ["cann"]).notes()
+    assert "cann on 910 lacks the dtypes of 1 call (--on 910 tells)" in notes
+
+
+def test_where_only_a_cpu_was_asked_nothing_is_said_of_other_devices() -> None:
+    relu = "Operator: aten.relu.default\ncnt: 1, ((T([2], f16),), {})"
+    assert found(relu, "paddle") == []
+    assert found(relu, "paddle", "cpu") == [
+        ("relu", "nn.functional.relu does not take float16 on cpu")
+    ]
+    assert found(relu, "jax") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "dtypes"),
+    [
+        ("aten.expm1_.default\ncnt: 1, ((T([2], i64),), {})", ["aclnnInplaceExpm1"]),
+        ("aten.expm1.default\ncnt: 1, ((T([2], i64),), {})", []),
+        ("aten.bitwise_and.Scalar\ncnt: 1, ((T([2], f32), 1), {})", ["aclnnBitwiseAndScalar"]),
+        ("aten.view.default\ncnt: 1, ((T([2], u64), 1), {})", []),
+        ("aten.where.self\ncnt: 1, ((T([2], b8), T([2], c32), T([2], f32)), {})", ["aclnnSWhere"]),
+    ],
+)
+def test_the_form_of_the_operator_is_looked_up(line: str, dtypes: list[str]) -> None:
+    told = [text.partition(" ")[0] for _, text in found("Operator: " + line, "cann")]
+    assert told == dtypes
+
+
+def test_a_dtype_that_was_not_asked_is_not_judged() -> None:
+    add = "Operator: aten.add.Tensor\ncnt: 1, ((T([2], c32), T([2], c32)), {})"
+    assert found(add, "paddle", "cpu") == []
+    report = judge(from_log(add), ["paddle"], on=["cpu"])
+    assert report.to_dict()["dtypes"]["paddle"]["unlisted"] == {"add": 1}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_text_says_where_it_is_from_and_holds_only_what_is_looked_up(target: str) -> None:
+    here = support(target)
+    assert here is not None
+    assert here.sources
+    assert here.chips
+    lines = [x.split() for x in (FOLDER / "names.txt").read_text("utf-8").splitlines()]
+    head, *rows = [words for words in lines if words and words[0] != "#"]
+    column = {name for words in rows for name in words[head.index(target)].split("|")}
+    plain = {name.replace("aclnnInplace", "aclnn") for name, _ in here.taken}
+    assert plain <= column
+    for by_chip in here.taken.values():
+        assert set(by_chip) <= set(here.chips)
+
+
+def test_names_are_those_of_operators() -> None:
+    lines = [x.split() for x in (FOLDER / "names.txt").read_text("utf-8").splitlines()]
+    _, *rows = [words for words in lines if words and words[0] != "#"]
+    assert {len(words) for words in rows} == {5}
+    names = [name for words in rows for name in words[0].split("|")]
+    assert len(names) == len(set(names))
+    everything = {*known().promotes, *known().follows, *known().chosen}
+    assert len(set(names) & everything) > 100
+
+
+def test_a_chip_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text(EXPM1.format("f64"))
+    assert main(["port", str(log), "--to", "cann", "--on", "910c"]) == 2
+    assert "there is no chip '910c'; they are 910, 310p, 910b, 950" in capsys.readouterr().err
+    assert main(["port", str(log), "--to", "cann", "--on", "910B"]) == 1
+    with pytest.raises(sz.InvalidArgument, match="none that are known"):
+        judge(from_log(EXPM1.format("f64")), ["jax"], on=["cpu"])
+
+
+SOURCE = """
+#include "common.h"
+namespace {
+static const std::initializer_list<op::DataType> OLD = {op::DataType::DT_FLOAT, DT_FLOAT16};
+static const std::initializer_list<op::DataType> NEW = {DT_FLOAT, DT_FLOAT16, DT_BF16};
+static const std::initializer_list<DataType>& GetList(void) {
+    auto version = GetCurrentPlatformInfo().GetSocVersion();
+    if (version >= SocVersion::ASCEND910B && version <= SocVersion::ASCEND910E) { return NEW; }
+    return OLD;   // "a // comment"
+}
+static const std::initializer_list<DataType>& BySwitch() {
+    switch (GetCurrentPlatformInfo().GetCurNpuArch()) {
+        case NpuArch::DAV_2201:
+        case NpuArch::DAV_3510: { return NEW; }
+        default: { return OLD; }
+    }
+}
+static bool Check(const aclTensor* x, const aclTensor* y, const aclTensor* out) {
+    OP_CHECK_DTYPE_NOT_SUPPORT(x, GetList(), return false);
+    if (!CheckType(y->GetDataType(), BySwitch())) {
+        OP_LOGE(ACLNN_ERR_PARAM_INVALID, "y is wrong: %s", ToString(y));
+        return false;
+    }
+    if (x->GetViewShape().GetDimNum() > 3) { OP_CHECK_DTYPE_NOT_SUPPORT(out, OLD, return false); }
+    return true;
+}
+}
+aclnnStatus aclnnFrobnicateGetWorkspaceSize(const aclTensor* self, const aclTensor* other,
+    double weight, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
+    auto ret = Check(self, other, out) ? ACLNN_SUCCESS : ACLNN_ERR_PARAM_INVALID;
+    CHECK_RET(ret == ACLNN_SUCCESS, ret);
+    return ACLNN_SUCCESS;
+}
+aclnnStatus aclnnSeldomGetWorkspaceSize(const aclTensor* self, uint64_t* workspaceSize) {
+    if (self->IsEmpty()) { return ACLNN_SUCCESS; }
+    if (self->GetFormat() == FORMAT_ND) { return ACLNN_SUCCESS; }
+    OP_CHECK_DTYPE_NOT_SUPPORT(self, IsRegBase() ? NEW : SHARED, return false);
+    return ACLNN_SUCCESS;
+}
+aclnnStatus aclnnSharedGetWorkspaceSize(const aclTensor* self, uint64_t* workspaceSize) {
+    if (self->IsEmpty()) { return ACLNN_SUCCESS; }
+    OP_CHECK_DTYPE_NOT_SUPPORT(self, IsRegBase() ? NEW : SHARED, return false);
+    return ACLNN_SUCCESS;
+}
+"""
+
+
+def test_the_checks_of_an_operator_are_followed(tmp_path: Path) -> None:
+    path = tmp_path / "math" / "op_api" / "aclnn_frobnicate.cpp"
+    path.parent.mkdir(parents=True)
+    path.write_text(SOURCE)
+    (path.parent / "common.h").write_text(
+        "static const std::initializer_list<DataType> SHARED = {DataType::DT_BOOL};"
+    )
+    by_name = {name: (taken, by) for name, taken, by in checks(Sources(tmp_path), path)}
+    parameters, by_chip = by_name["aclnnFrobnicate"]
+    assert parameters[:4] == ["self", "other", "", "out"]
+    old, new = {"DT_FLOAT", "DT_FLOAT16"}, {"DT_FLOAT", "DT_FLOAT16", "DT_BF16"}
+    assert by_chip == {
+        "910": {"self": old, "other": old},
+        "310p": {"self": old, "other": old},
+        "910b": {"self": new, "other": new},
+        "950": {"self": new, "other": new},
+    }, "what depends on the shape is no condition of a dtype"
+    assert by_name["aclnnSeldom"][1]["910"] == {}, "it may have returned before"
+    assert by_name["aclnnShared"][1]["910"] == {"self": {"DT_BOOL"}}
+    assert by_name["aclnnShared"][1]["950"] == {"self": new}
