@@ -173,3 +173,37 @@ def test_files_nested_without_end(capsys: pytest.CaptureFixture[str], tmp_path: 
     ):
         assert main(command) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_own_rules_from_a_file_of_any_name(tmp_path: Path) -> None:
+    chip = tmp_path / "chip.rules"
+    chip.write_text("name chip\nlike torch\ncell i32 bf16 -> f32\n")
+    asked = ["check", "--rules", str(chip), "--op", "add", "--group", "promotion", "--dtype", "i32"]
+    for more in (["--jobs", "1"], ["--jobs", "2", "--op", "sub"]):
+        status, out, err = run(*asked, *more)
+        assert (status, err) == (0, "")
+        assert "promotion by chip" in out
+        assert "Nothing went wrong." in out
+    frozen = str(tmp_path / "frozen")
+    assert run(*asked, "--export", frozen)[0] == 0
+    assert "Nothing went wrong." in run("check", "--cases", frozen, "--jobs", "1")[1]
+    found = json.loads((tmp_path / "frozen" / "manifest.json").read_text())
+    assert found["rules_text"] == chip.read_text()
+
+
+def test_own_rules_are_pasted_with_their_file(tmp_path: Path) -> None:
+    """NumPy promotes otherwise, so it fails, and what is pasted finds the file."""
+    chip = tmp_path / "chip"
+    chip.write_text("name chip\nlike numpy\ncell i8 u8 -> i32\n")
+    out = tmp_path / "out.json"
+    asked = ["--op", "add", "--group", "promotion", "--dtype", "u8", "--jobs", "1"]
+    status, said, _ = run(
+        "check", "--backend", "numpy", "--rules", str(chip), *asked, "--json", str(out)
+    )
+    assert "promotion by chip" in said
+    report = json.loads(out.read_text())
+    assert report["settings"]["rules_file"] == str(chip)
+    bad = [one for one in report["results"] if one["outcome"] == "failed"]
+    assert {one["dtype"] for one in bad} == {"int8-uint8", "uint8-int8"}
+    assert f"--rules {chip}" in said
+    assert status == 0  # no clause promotes: it is an extension

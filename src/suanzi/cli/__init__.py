@@ -25,6 +25,7 @@ from suanzi.cli.streams import console, mend, print_no_more
 from suanzi.cli.typed import note_other_readings as _note_other_readings
 from suanzi.cli.typed import operand as _operand
 from suanzi.cli.typed import rules as _rules
+from suanzi.cli.typed import several_rules as _several_rules
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name
 from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_sets
@@ -81,9 +82,9 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     operands
         Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
-        A rule set, several joined by commas, or `all`; a path ending in `.txt` is your own.
+        A rule set, several joined by commas, or `all`; a file is your own.
     """
-    chosen = [_rules(name) for name in (rule_sets() if rules == "all" else rules.split(","))]
+    chosen = _several_rules(",".join(rule_sets()) if rules == "all" else rules)
     _note_other_readings(operands, chosen)
     found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
     _print(found, _render.explanations, json)
@@ -112,7 +113,7 @@ def explain(
     operands
         Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
-        The rule set to ask.
+        The rule set to ask, by name or from a file of your own.
     like
         The rule set that a program comes from: the fix is the cast that keeps its dtype. The exit
         status is 1 where the two differ, too.
@@ -139,7 +140,7 @@ def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
     Parameters
     ----------
     rules
-        The rule set; a path ending in `.txt` is your own.
+        The rule set, by name or from a file of your own.
     """
     found = sz.table(_rules(rules), op=op)
     _print(found, _render.table, json)
@@ -189,7 +190,7 @@ def laws(
     Parameters
     ----------
     rules
-        The rule set; a path ending in `.txt` is your own.
+        The rule set, by name or from a file of your own.
     """
     found = sz.laws(_rules(rules), op=op)
     _print(found, _render.laws, json)
@@ -213,7 +214,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
     Parameters
     ----------
     name
-        A rule set; without it, all are listed.
+        A rule set, or a file of your own; without it, all are listed.
     """
     chosen = rule_sets() if name is None else (name,)
     facts = [facts_of(_rules(one)) for one in chosen]

@@ -19,11 +19,13 @@ from cyclopts import Parameter
 from suanzi._hints import nearest
 from suanzi._text import printable
 from suanzi.cli.render import for_a_person
+from suanzi.cli.typed import rules as read_rules
 from suanzi.status import InvalidArgument
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Run
     from suanzi.conformance.reports.summary import Part
+    from suanzi.promote.rules import RuleSet
 
 _CONFORMS, _DOES_NOT, _INTERRUPTED = 0, 1, 3
 _LEVELS = ("minimal", "forward", "all", "promotion")
@@ -112,7 +114,8 @@ def check(
         Also the interfaces that the backend does not have: what a C library does not export, and an
         adapter does not declare.
     rules
-        The rule set of the promotion cases; the backend's own by default.
+        The rule set of the promotion cases, by name or from a file of your own; the backend's own
+        by default.
     seed
         Of the random cases.
     jobs
@@ -155,11 +158,12 @@ def check(
         "groups": _split(group), "minimal": minimal, "only": case or (), "quick": quick,
         "letter": letter, "seed": seed, "folder": cases,
     }  # fmt: skip
+    chosen = None if rules is None else read_rules(rules)
     if list_ or export is not None:
         if shard is not None or cluster is not None:
             option = "--shard" if shard is not None else "--cluster"
             raise InvalidArgument(f"check: {option} shares a run; --list and --export run nothing.")
-        return _without_a_run(filters, backend, python, rules, export)
+        return _without_a_run(filters, backend, python, chosen, export)
     if require is not None and require not in _LEVELS:
         raise InvalidArgument(
             f"check: {require!r} is no level; there are {', '.join(_LEVELS)}."
@@ -170,7 +174,7 @@ def check(
     def once(only: Sequence[str]) -> Run:
         with progress_bar() as progress:
             return run_check(
-                backend, python=python, rules=rules, jobs=jobs, timeout=timeout,
+                backend, python=python, rules=chosen, jobs=jobs, timeout=timeout,
                 deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
                 everything=all_, shard=shard, cluster=cluster, **{**filters, "only": only},
             )  # fmt: skip
@@ -306,15 +310,23 @@ def _split(words: Sequence[str] | None) -> list[str]:
 
 
 def _without_a_run(
-    asked: dict[str, Any], backend: str, python: str | None, rules: str | None, folder: str | None
+    asked: dict[str, Any],
+    backend: str,
+    python: str | None,
+    chosen: RuleSet | None,
+    folder: str | None,
 ) -> int:
     """List the cases, or write them to a folder."""
     from suanzi.conformance.check import cases_of_each, export, filters
     from suanzi.conformance.running.backends import backend as named
     from suanzi.conformance.running.run import facts_of
+    from suanzi.promote.library import text_for_others
 
     settings = filters(**asked)
-    rules = rules or settings["rules"] or facts_of(named(backend, python)).rules
+    if chosen is not None:
+        text_for_others(chosen)
+    own = None if chosen is None else chosen.name
+    rules = own or settings["rules"] or facts_of(named(backend, python)).rules
     if folder is None:
         for _, found in cases_of_each(settings, rules):
             print("\n".join(printable(case.id) for case in found))

@@ -8,8 +8,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from suanzi.cli.typed import rules as read_rules
-
 _SAME, _CHANGES, _DID_NOT_END_WELL = 0, 1, 2
 _STANDARD_ERROR = 2
 """Where the program's own output goes: standard output has the report."""
@@ -19,7 +17,7 @@ def port(
     program: str,
     *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
     from_: Annotated[str, Parameter(name="--from")] = "torch",
-    to: str = "cann,mindspore,paddle,openvino,jax",
+    to: Annotated[str, Parameter(name=["--to", "--rules"])] = "cann,mindspore,paddle,openvino,jax",
     on: str = "",
     python: str | None = None,
     json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
@@ -52,7 +50,7 @@ def port(
     from_
         The framework that the program is written in: torch.
     to
-        The rule sets to hold it against, joined by commas; a path ending in `.txt` is your own.
+        The rule sets to hold it against, by name or from files of your own, joined by commas.
     on
         The chips that matter, joined by commas: 910, 310p, 910b, 950 of cann, cpu of the others.
     python
@@ -73,8 +71,7 @@ def port(
     from suanzi.port.sarif import to_sarif
 
     check_framework(from_)
-    names = [name.strip() for name in to.split(",") if name.strip()]
-    asked = targets((read_rules(n) if n.endswith(".txt") else n for n in names), from_)
+    asked = targets([name.strip() for name in to.split(",") if name.strip()], from_)
     chips = check_chips(on.split(","), asked)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)

@@ -8,13 +8,17 @@ from typing import Any
 
 import suanzi as sz
 from suanzi.dtypes import BYTE_COUNTING, read_as
-from suanzi.promote.library import rule_set
+from suanzi.promote.library import rules_or_file
 
 
 def rules(name: str) -> sz.RuleSet:
     """Return a rule set by its name, or from a text table of the user's."""
-    name = name.strip()
-    return sz.RuleSet.from_file(name) if name.endswith(".txt") else rule_set(name)
+    return rules_or_file(name)
+
+
+def several_rules(names: str) -> list[sz.RuleSet]:
+    """Return rule sets whose names, or files, are joined by commas."""
+    return [rules_or_file(name) for name in names.split(",") if name.strip()]
 
 
 def operand(text: str) -> Any:

@@ -29,7 +29,8 @@ from suanzi.conformance.running.run import Job, run_each
 from suanzi.conformance.running.scope import unclaimed
 from suanzi.conformance.shards import Shard, hash_of
 from suanzi.dtypes import dtype
-from suanzi.promote.library import rule_set
+from suanzi.promote.library import rule_set, text_for_others
+from suanzi.promote.rules import RuleSet
 from suanzi.standard import category_named, interface, interfaces
 from suanzi.status import InternalError, InvalidArgument
 
@@ -69,7 +70,7 @@ def check(
     has: Sequence[str] = (),
     strict: bool = False,
     everything: bool = False,
-    rules: str | None = None,
+    rules: str | RuleSet | None = None,
     timeout: float = 10.0,
     shard: str | Shard | None = None,
     cluster: str | None = None,
@@ -80,9 +81,9 @@ def check(
     """Run the cases of the standard against a subject, and return what became of them.
 
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
-    promotion cases, the subject's own by default. `jobs` is the number of processes, as many as
-    there are cores by default. What the subject does not claim to have is not tried, unless
-    `everything` is, or `ops` or `only` name it. `folder` has frozen cases, to be run instead of
+    promotion cases, or its name, the subject's own by default. `jobs` is the number of processes,
+    as many as there are cores by default. What the subject does not claim to have is not tried,
+    unless `everything` is, or `ops` or `only` name it. `folder` has frozen cases, run instead of
     those made now. `letter` runs only what the standard demands, by its letter or by a reading of
     it. `shard` runs one part of several (``"2/5"``), which `suanzi.conformance.shards.merge` joins.
     `cluster` runs on Dask, at a scheduler (``"tcp://host:8786"``) or with processes of this machine
@@ -114,19 +115,23 @@ def check(
         "jobs": _above_zero("jobs", cores() if jobs is None else jobs),
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
-    if rules is not None:
-        rules = rule_set(rules).name
+    chosen = None if rules is None else rule_set(rules)
+    if chosen is not None:
+        text_for_others(chosen)  # refused before anything is run
+        settings["rules_file"] = chosen.file
     part = Shard.read(shard) if isinstance(shard, str) else shard
     listed = _deviations(deviations)
     subject = backend if isinstance(backend, Backend) else named(backend, python)
     with Subject(subject, settings["timeout"], later=True) as started:
         _prepare(settings)
         facts = started.greet()
-        wanted = wanted_cases(settings, settings["rules"] or rules or facts.rules)
-        if rules is not None and wanted.rules != rules:
+        wanted = wanted_cases(
+            settings, settings["rules"] or (chosen.name if chosen else facts.rules)
+        )
+        if chosen is not None and wanted.rules != chosen.name:
             raise InvalidArgument(
                 f"check: the cases of {folder!r} are made under the rules {wanted.rules}, "
-                f"not {rules}."
+                f"not {chosen.name}."
             )
         settings["unclaimed"] = {} if everything else _unclaimed(facts, settings)
         work = [job for job in work_of(settings, wanted) if job.op not in settings["unclaimed"]]
@@ -248,7 +253,10 @@ def cases_of_each(settings: dict[str, Any], rules: str) -> Iterator[tuple[str, l
 def export(folder: Path, settings: dict[str, Any], rules: str) -> dict[str, Any]:
     """Write the cases that `filters` ask for to files, and return the manifest of them."""
     left_out = {name: settings[name] for name in FILTERS if settings[name]}
-    facts = {"rules": rule_set(rules).name, "seed": settings["seed"], "filters": left_out}
+    facts = {"rules": rules, "seed": settings["seed"], "filters": left_out}
+    text = text_for_others(rule_set(rules))
+    if text is not None:
+        facts["rules_text"] = text
     return frozen.export(folder, cases_of_each(settings, rules), facts)
 
 
@@ -259,6 +267,7 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
         groups=frozenset(settings["groups"] or GROUPS),
         dtypes=None if dtypes is None else frozenset(dtypes),
         rules=rules,
+        rules_text=text_for_others(rule_set(rules)),
         seed=settings["seed"],
         quick=settings["quick"],
         letter=settings["letter"],

@@ -122,11 +122,23 @@ def _cases(config: pytest.Config) -> list[Case]:
     )
     # The subject is started though its rules may be known: it is told once if it cannot be.
     rules = facts_of(subject).rules
-    rules = _setting(config, "rules") or settings["rules"] or rules
+    rules = _named_rules(config) or settings["rules"] or rules
     found = [case for _, some in cases_of_each(settings, rules) for case in some]
     if not found:
         raise InvalidArgument("no case is left by the options.")
     return found
+
+
+def _named_rules(config: pytest.Config) -> str | None:
+    """Return the name of the rule set of the options, made known where it is a file."""
+    from suanzi.promote.library import rules_or_file, text_for_others
+
+    given = _setting(config, "rules")
+    if not given:
+        return None
+    found = rules_or_file(given)
+    text_for_others(found)
+    return found.name
 
 
 def _number(config: pytest.Config, name: str, default: _Number) -> _Number:

@@ -15,7 +15,7 @@ from suanzi.port.findings import Finding
 from suanzi.port.ignoring import Fingerprint, fingerprint, is_ignored, source_line
 from suanzi.port.lacking import check_chips
 from suanzi.port.passes import Judged, judge_calls
-from suanzi.promote.library import rule_set
+from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
 
@@ -26,13 +26,15 @@ FROM = {"torch": {"openvino": "openvino+torch", "jax": "jax_x32"}}
 
 
 def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleSet]:
-    """Return the rule sets that targets of a port stand for.
+    """Return the rule sets that targets of a port stand for, by name or from files.
 
     >>> [rules.name for rules in targets(["cann", "jax", "jax_x64", "openvino"])]
     ['cann', 'jax_x32', 'jax', 'openvino+torch']
     """
     meant = FROM.get(source, {})
-    found = [rule_set(meant.get(name, name) if isinstance(name, str) else name) for name in names]
+    found = [
+        rules_or_file(meant.get(name, name)) if isinstance(name, str) else name for name in names
+    ]
     if not found:
         raise InvalidArgument("port: there is no target; name at least one rule set.")
     return list(dict.fromkeys(found))

@@ -5,7 +5,7 @@
 ``operators``  the seven classes of operators that rule sets distinguish
 ``layers``     what a rule set is made of: pairs, numbers, gates
 ``rules``      RuleSet
-``tables``, ``reading``   text tables, which are in ``tables/``, into rule sets
+``tables``, ``document``, ``reading``   text tables, which are in ``tables/``, into rule sets
 ``library``    the rule sets by name
 ``openvino``, ``strict``, ``lossless``   rule sets that are computed, not tabulated
 ``engine``     operands to an answer: the only code that applies a rule set

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from suanzi.dtypes import DType, complex64, float32, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.cells import Cell, kind_rank
-from suanzi.promote.operands import NumberKind, Operand
+from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand
 from suanzi.status import InvalidArgument
 
 PythonNumber: TypeAlias = bool | int | float | complex
@@ -125,3 +125,36 @@ def check_table(
                 f"rule set {name!r}: {a} with itself gives {answer or 'a refusal'}; equal dtypes "
                 "need no promotion, so the diagonal must be the dtype itself."
             )
+
+
+def as_text(
+    facts: Mapping[str, str],
+    dtypes: tuple[DType, ...],
+    pair: PairRule,
+    number: NumberRule | None,
+) -> str | None:
+    """Return the text table that says what functions do; None where no table can say it.
+
+    >>> from suanzi.dtypes import float16, int8
+    >>> equal = lambda a, b: Cell(a if a is b else None, "")
+    >>> print(as_text({"name": "mine"}, (int8, float16), equal, None))
+    name mine
+    [tensors]
+    int8 float16
+    int8 int8 -
+    float16 - float16
+    """
+
+    def row(head: str, cells: Iterable[Cell]) -> str:
+        return " ".join([head, *("-" if x.dtype is None else x.dtype.name for x in cells)])
+
+    lines = [f"{key} {' '.join(said.split())}" for key, said in facts.items()]
+    lines += ["[tensors]", " ".join(dt.name for dt in dtypes)]
+    lines += [row(a.name, [pair(a, b) for b in dtypes]) for a in dtypes]
+    if number is not None:
+        cells = {dt: [number(dt, kind) for kind in NUMBER_KINDS] for dt in dtypes}
+        if any(x.dtype not in (*dtypes, None) for found in cells.values() for x in found):
+            return None
+        lines += ["[numbers]", " ".join(NUMBER_KINDS)]
+        lines += [row(dt.name, found) for dt, found in cells.items()]
+    return "\n".join(lines)

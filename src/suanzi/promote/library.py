@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable
 from importlib import import_module
+from os.path import isfile, sep, splitext
 from pickle import PicklingError
 
 from suanzi._hints import nearest
@@ -74,6 +75,41 @@ def register_rules(rules: RuleSet) -> RuleSet:
     return rules
 
 
+def rules_or_file(name: str) -> RuleSet:
+    """Return a rule set by its name, or from the file of that name, whatever it ends in."""
+    name = name.strip()
+    try:
+        return rule_set(name)
+    except InvalidArgument as error:
+        if isfile(name) or sep in name or splitext(name)[1]:
+            return RuleSet.from_file(name)
+        raise InvalidArgument(f"{error} There is no file of that name, either.") from None
+
+
+def learn_rules(text: str) -> RuleSet:
+    """Make the rule set of a text known by its name here, as it is in the process it comes from."""
+    rules = RuleSet.from_text(text)
+    there = loaded.get(rules.name)
+    return there if there is not None and there.text == text else register_rules(rules)
+
+
+def text_for_others(rules: RuleSet) -> str | None:
+    """Return the text by which another process learns a rule set; None where it knows the name.
+
+    A rule set of your own is registered here, so that its name means it.
+    """
+    if loaded.get(rules.name) is not rules:
+        register_rules(rules)
+    if rules.name not in registered:
+        return None
+    if rules.text is None:
+        raise InvalidArgument(
+            f"rules: {rules.name!r} is made of functions, and another process cannot learn it; "
+            "write it as a text table."
+        )
+    return rules.text
+
+
 def openvino_rules(
     *,
     promote_unsafe: bool = False,
@@ -110,6 +146,8 @@ def _reduce(rules: RuleSet) -> tuple[Callable[[str], RuleSet], tuple[str]]:
         raise PicklingError(
             f"rule set {rules.name!r} can be pickled only once register_rules() knows it."
         )
+    if rules.name in registered and rules.text is not None:
+        return learn_rules, (rules.text,)
     return rule_set, (rules.name,)
 
 

@@ -19,26 +19,27 @@
 
 ``-`` or ``×`` refuses, ``|`` may separate cells, ``#`` starts a comment, an indented line goes on
 with the one before it, ``like torch`` takes from a built-in table what the text does not say
-itself. Numbers may be the columns, as MindSpore prints them, the rows, as CANN
-does, or stand among the dtypes as ``i* f* c*``, as JAX does.
+itself, of the dtypes that it has, and ``cell i32 bf16 -> f32`` changes one cell. Numbers may be the
+columns, as MindSpore prints them, the rows, as CANN does, or stand among the dtypes as
+``i* f* c*``, as JAX does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi.dtypes import DOCUMENTS, DType, dtype
+from suanzi.dtypes import DOCUMENTS, DType, document_name, dtype
 from suanzi.promote import writing, zero_dim
 from suanzi.promote.cells import Cell
+from suanzi.promote.document import Document, read_document
 from suanzi.promote.layers import (
     DEFAULT_CAST,
     FloatRule,
     Gate,
+    PairRule,
     check_name,
     check_table,
     choose_float,
@@ -47,92 +48,30 @@ from suanzi.promote.layers import (
 )
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind
 from suanzi.promote.operators import OperatorClass, Scope, operator
-from suanzi.promote.tables import table_text
 from suanzi.status import InvalidArgument
 
 _REFUSED = ("-", "×")
 _WEAK: dict[str, NumberKind] = {"i*": "int", "f*": "float", "c*": "complex"}
-_KEYS = (
-    "name", "like", "title", "version", "source", "names", "cast", "zero-d", "alone", "float",
-    "gate", "true division", "real function", "overflow", "comparison", "numbers source",
-    "zero-d source", "gate source", "float source", "note", "deviation", "drift", "made",
-    "made source", "in-place", "in-place method", "out", "in-place source",
-)  # fmt: skip
 
 Grid = dict[tuple[str, str], str]
-
-
-@dataclass
-class _Document:
-    """The text, split into its facts and its grids, before any dtype is looked up."""
-
-    facts: list[tuple[str, str]] = field(default_factory=list)
-    grids: dict[str, list[list[str]]] = field(default_factory=dict)
-
-    def one(self, key: str, default: str = "") -> str:
-        return next((value for k, value in self.facts if k == key), default)
-
-    def all(self, key: str) -> tuple[str, ...]:
-        return tuple(value for k, value in self.facts if k == key)
-
-    def over(self, base: _Document) -> _Document:
-        """Return this document laid over another: what it says itself replaces what that says."""
-        said = {key for key, _ in self.facts}
-        facts = [*self.facts, *(fact for fact in base.facts if fact[0] not in (*said, "like"))]
-        return _Document(facts, base.grids | self.grids)
+Table = dict[tuple[DType, DType], DType | None]
+Numbers = dict[tuple[DType, NumberKind], DType | None]
 
 
 def read_rules(text: str) -> dict[str, Any]:
     """Return what makes the RuleSet a text describes, or raise InvalidArgument."""
-    document = _complete(_split(text))
+    document = read_document(text)
     name = document.one("name")
-    if not name:
+    if not name or not document.says("name"):
         raise InvalidArgument("rule set: the text has no line 'name', one word that names it.")
     check_name(name)
-    if "tensors" not in document.grids:
+    if document.grid("tensors") is None:
         raise InvalidArgument(f"rule set {name!r}: the text has no [tensors] table.")
     return _Reader(name, document).rules()
 
 
-def _complete(document: _Document) -> _Document:
-    """Lay a document over the one it is ``like``, and so on."""
-    base = document.one("like")
-    return document.over(_complete(_split(table_text(base)))) if base else document
-
-
-def _split(text: str) -> _Document:
-    document = _Document()
-    grid: list[list[str]] | None = None
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = re.sub(r"(^|\s)#.*", "", raw).rstrip()
-        if not line.strip() or set(line) <= set("|:- "):
-            continue
-        section = re.fullmatch(r"\[(tensors|numbers)\]", line.strip())
-        if section:
-            grid = document.grids.setdefault(section[1], [])
-        elif grid is not None:
-            grid.append(line.replace("|", " ").split())
-        elif line[0].isspace() and document.facts:
-            key, value = document.facts[-1]
-            document.facts[-1] = key, f"{value} {line.strip()}"
-        else:
-            document.facts.append(_fact(line, number))
-    return document
-
-
-def _fact(line: str, number: int) -> tuple[str, str]:
-    for key in sorted(_KEYS, key=len, reverse=True):
-        if re.match(rf"{key}(\s|$)", line):
-            return key, line[len(key) :].strip()
-    word = line.split()[0]
-    raise InvalidArgument(
-        f"rule set: line {number} starts with {word!r}, which is none of {', '.join(_KEYS)}."
-        + nearest(word, _KEYS)
-    )
-
-
 class _Reader:
-    def __init__(self, name: str, document: _Document) -> None:
+    def __init__(self, name: str, document: Document) -> None:
         self.name = name
         self.document = document
         names = document.one("names", "short")
@@ -157,42 +96,50 @@ class _Reader:
 
     def rules(self) -> dict[str, Any]:
         document = self.document
-        grid = self.grid("tensors")
-        rows = list(dict.fromkeys(row for row, _ in grid))
-        dtypes = tuple(self.dtype(row) for row in rows if row not in _WEAK)
+        grid = self.squared("tensors", document.grid("tensors") or [])
+        dtypes = self.dtypes([row for row, _ in grid if row not in _WEAK])
         default_float = self.default_float(dtypes)
-        alone = self.alone(default_float)
-        table = self.table(grid, alone)
-        check_table(self.name, dtypes, table)
-        numbers = self.numbers(grid, alone)
-        written = {self.dtype(row): row for row in rows if row not in _WEAK}
+        alone = self.alone(default_float, dtypes)
+        table = self.table(grid, alone, dtypes)
+        cells, pairs = self.cells()
+        check_table(self.name, dtypes, table | cells)
+        numbers = self.numbers(grid, alone, dtypes)
+        written = {dt: document_name(dt, self.names) for dt in dtypes}
+        written |= {d: row for row, _ in grid if row not in _WEAK and (d := self.dtype(row))}
 
         def pair(a: DType, b: DType) -> Cell:
+            if (a, b) in cells:
+                return self.of_a_line(a, b, cells[a, b])
             refused = " refuses" if table[a, b] is None else ""
             return Cell(table[a, b], f"row {written[a]}, column {written[b]}{refused}")
 
         def number(dt: DType, kind: NumberKind) -> Cell:
-            if numbers is None:
+            if (dt, kind) not in numbers:
                 return weak_number(dt, kind, default_float)
-            found = numbers.get((dt, kind))
+            found = numbers[dt, kind]
             refused = " is refused" if found is None else ""
             return Cell(found, f"{written[dt]} with a Python {kind}{refused}")
 
+        def of_class(own: Table) -> PairRule:
+            check_table(self.name, dtypes, table | cells | own)
+            return lambda a, b: self.of_a_line(a, b, own[a, b]) if (a, b) in own else pair(a, b)
+
         return {
             "name": self.name,
-            "title": document.one("title", self.name),
-            "version": document.one("version", "1"),
-            "source": document.one("source", "a text table"),
+            "title": document.one("title") if document.says("title") else self.name,
+            "version": document.one("version") if document.says("version") else "1",
+            "source": self.source(),
             "dtypes": dtypes,
             "pair": pair,
+            "pairs": {key: of_class(own) for key, own in pairs.items()},
             "number": number,
             "alone": alone,
             "overflow": self.choice("overflow", ("wrap", "refuse")),
             "exact_comparison": "integers" if self.comparison() == "exact" else "never",
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),
-            "floats": self.floats(),
-            "made": self.made(),
+            "floats": self.floats(dtypes, default_float),
+            "made": self.made(dtypes),
             "writes": self.writes(),
             "default_float": default_float,
             "sources": {
@@ -208,8 +155,26 @@ class _Reader:
             "cast": document.one("cast", DEFAULT_CAST),
         }
 
-    def grid(self, section: str) -> Grid:
-        heads, *rows = self.document.grids[section] or [[]]
+    def source(self) -> str:
+        said, like = self.document.one("source", "a text table"), self.document.one("like")
+        return said if self.document.says("source") or not like else f"like {like}: {said}"
+
+    def dtypes(self, rows: list[str]) -> tuple[DType, ...]:
+        """Return the dtypes of the table; a line ``dtypes`` leaves some of it."""
+        there = dict.fromkeys(self.dtype(row) for row in rows)
+        said = self.document.one("dtypes").replace(",", " ").split()
+        kept = {self.dtype(name) for name in said} or set(there)
+        for dt in kept - set(there):
+            raise self.error(f"the line 'dtypes' has {dt}, of which the table has no row")
+        return tuple(dt for dt in there if dt in kept)
+
+    def of_a_line(self, a: DType, b: DType, answer: DType | None) -> Cell:
+        refused = " refuses" if answer is None else ""
+        return Cell(answer, f"the line 'cell' of {a} and {b}{refused}")
+
+    def squared(self, section: str, lines: list[list[str]]) -> Grid:
+        """Return the cells of a table by row and column."""
+        heads, *rows = lines or [[]]
         if not rows:
             raise self.error(f"the [{section}] table is empty")
         if len(set(heads)) != len(heads):
@@ -232,13 +197,51 @@ class _Reader:
         return grid
 
     def table(
-        self, grid: Grid, alone: Mapping[NumberKind, DType]
-    ) -> dict[tuple[DType, DType], DType | None]:
-        return {
-            (self.dtype(row), self.dtype(column)): self.cell(cell, alone)
-            for (row, column), cell in grid.items()
-            if row not in _WEAK and column not in _WEAK
-        }
+        self, grid: Grid, alone: Mapping[NumberKind, DType], dtypes: tuple[DType, ...]
+    ) -> Table:
+        """Return the table; what is taken over and gives a dtype that is not there is refused."""
+        found: Table = {}
+        for (row, column), cell in grid.items():
+            if row in _WEAK or column in _WEAK:
+                continue
+            a, b, answer = self.dtype(row), self.dtype(column), self.cell(cell, alone)
+            if a in dtypes and b in dtypes:
+                gone = answer not in dtypes and self.takes_over("tensors", "dtypes")
+                found[a, b] = None if gone else answer
+        return found
+
+    def takes_over(self, section: str, *narrowed_by: str) -> bool:
+        """Tell whether a table is another's, or is made narrower here."""
+        own = self.document.says
+        return not own(section) or any(own(key) for key in narrowed_by)
+
+    def cells(self) -> tuple[Table, dict[OperatorClass, Table]]:
+        """Read ``cell i32 bf16 -> f32`` and ``cell comparison: i8,i16 f16 -> -``.
+
+        What a cell says of Python numbers, ``cell i8 py:float -> f16``, `numbers` reads.
+        """
+        found: Table = {}
+        of_class: dict[OperatorClass, Table] = {}
+        for op, left, right, answer in self.arrows("cell"):
+            if right.startswith("py:"):
+                continue
+            if "0d:" in left + right:
+                raise self.error("'cell' speaks of tensors and Python numbers; 'zero-d' of 0-d")
+            into = found if op is None else of_class.setdefault(operator(op).operator_class, {})
+            a, b = self.dtype(left), self.dtype(right)
+            into[a, b] = into[b, a] = answer
+        return found, of_class
+
+    def arrows(self, key: str) -> Iterator[tuple[str | None, str, str, DType | None]]:
+        """Yield what lines such as ``KEY CLASS: a,b c -> d`` say: the class, a pair, a dtype."""
+        for text in self.document.all(key):
+            match = re.fullmatch(r"(?:([\w ]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
+            if match is None:
+                raise self.error(f"'{key} {text}' is not of the form 'class: left right -> dtype'")
+            op, lefts, rights, answer = match.groups()
+            given = None if answer in _REFUSED else self.dtype(answer)
+            for left, right in product(lefts.split(","), rights.split(",")):
+                yield op, left, right, given
 
     def cell(self, text: str, alone: Mapping[NumberKind, DType]) -> DType | None:
         if text in _REFUSED:
@@ -246,53 +249,89 @@ class _Reader:
         return alone[_WEAK[text]] if text in _WEAK else self.dtype(text)
 
     def numbers(
-        self, tensors: Grid, alone: Mapping[NumberKind, DType]
-    ) -> dict[tuple[DType, NumberKind], DType | None] | None:
-        """Return what each dtype gives with each Python number; None: the text does not say."""
-        found: dict[tuple[DType, NumberKind], DType | None] = {}
+        self, tensors: Grid, alone: Mapping[NumberKind, DType], dtypes: tuple[DType, ...]
+    ) -> Numbers:
+        """Return what dtypes give with Python numbers, where the text says it.
+
+        Of what is taken over, that alone which speaks of dtypes that are there.
+        """
+        found: Numbers = {}
         for (row, column), cell in tensors.items():
             if column in _WEAK and row not in _WEAK:
                 found[self.dtype(row), _WEAK[column]] = self.cell(cell, alone)
                 found[self.dtype(row), "bool"] = self.dtype(row)
-        if "numbers" in self.document.grids:
-            grid = self.grid("numbers")
-            if {row for row, _ in grid} <= set(NUMBER_KINDS):
-                grid = {(column, row): cell for (row, column), cell in grid.items()}
-            for (name, kind), cell in grid.items():
-                if kind not in NUMBER_KINDS:
-                    raise self.error(
-                        f"neither the rows nor the columns of [numbers] are Python numbers, "
-                        f"{', '.join(NUMBER_KINDS)}"
-                    )
-                found[self.dtype(name), kind] = self.cell(cell, alone)
-            self.check_numbers(found, {self.dtype(row) for row, _ in tensors if row not in _WEAK})
-        return found or None
+        base, there = self.document.base, (*dtypes, None)
+        if base is not None:
+            found |= self.listed_numbers(base.grid("numbers"), alone)
+            found = {(dt, k): x for (dt, k), x in found.items() if dt in dtypes and x in there}
+        own = self.listed_numbers(self.document.grids.get("numbers"), alone)
+        self.check_numbers(own, dtypes)
+        gone = set(dtypes) - {dt for dt, _ in own}
+        if own and base is None and gone:
+            raise self.error(f"[numbers] has no row for {min(d.name for d in gone)}")
+        cells = self.cells_of_numbers()
+        self.check_numbers(cells, dtypes)
+        return found | own | cells
 
-    def check_numbers(
-        self, numbers: Mapping[tuple[DType, NumberKind], DType | None], dtypes: set[DType]
-    ) -> None:
-        """Raise InvalidArgument unless [numbers] speaks of the table's dtypes, and of all."""
+    def listed_numbers(
+        self, rows: list[list[str]] | None, alone: Mapping[NumberKind, DType]
+    ) -> Numbers:
+        """Return what a table of numbers says; a kind that it has not is refused."""
+        if rows is None:
+            return {}
+        grid = self.squared("numbers", rows)
+        if {row for row, _ in grid} <= set(NUMBER_KINDS):
+            grid = {(column, row): cell for (row, column), cell in grid.items()}
+        found: Numbers = {}
+        for (name, kind), cell in grid.items():
+            if kind not in NUMBER_KINDS:
+                raise self.error(
+                    f"neither the rows nor the columns of [numbers] are Python numbers, "
+                    f"{', '.join(NUMBER_KINDS)}"
+                )
+            for each in NUMBER_KINDS:
+                found.setdefault((self.dtype(name), each), None)
+            found[self.dtype(name), kind] = self.cell(cell, alone)
+        return found
+
+    def cells_of_numbers(self) -> Numbers:
+        """Read ``cell i8 py:float -> f16``."""
+        found: Numbers = {}
+        for op, left, right, answer in self.arrows("cell"):
+            kind = right.removeprefix("py:")
+            if kind == right:
+                continue
+            if op is not None or kind not in NUMBER_KINDS:
+                raise self.error(
+                    f"'cell' of {right}: numbers are py:{', py:'.join(NUMBER_KINDS)}, and they are "
+                    "the same for every operator"
+                )
+            found[self.dtype(left), kind] = answer
+        return found
+
+    def check_numbers(self, numbers: Numbers, dtypes: tuple[DType, ...]) -> None:
+        """Raise InvalidArgument unless what is said of numbers speaks of the table's dtypes."""
         for (dt, kind), answer in numbers.items():
             if dt not in dtypes or (answer is not None and answer not in dtypes):
                 raise self.error(
                     f"[numbers] is not closed: {dt} with a Python {kind} gives "
                     f"{answer or 'a refusal'}, and both must have a row in [tensors]"
                 )
-        missing = dtypes - {dt for dt, _ in numbers}
-        if missing:
-            raise self.error(f"[numbers] has no row for {min(d.name for d in missing)}")
 
     def default_float(self, dtypes: tuple[DType, ...]) -> DType:
         text = self.document.one("float")
-        return self.dtype(text) if text else choose_float(dtypes)
+        given = self.dtype(text) if text else choose_float(dtypes)
+        return given if given in dtypes or self.document.says("float") else choose_float(dtypes)
 
-    def alone(self, default_float: DType) -> dict[NumberKind, DType]:
+    def alone(self, default_float: DType, dtypes: tuple[DType, ...]) -> dict[NumberKind, DType]:
         alone = default_alone(default_float)
         for item in filter(None, self.document.one("alone").split(",")):
             kind, _, name = item.strip().partition(" ")
             if kind not in NUMBER_KINDS:
                 raise self.error(f"'alone' names {kind!r}, which is not a Python number")
-            alone[kind] = self.dtype(name.strip())
+            given = self.dtype(name.strip())
+            if given in dtypes or self.document.says("alone"):
+                alone[kind] = given
         return alone
 
     def scoped(self, key: str) -> Iterator[tuple[Scope, str]]:
@@ -323,12 +362,14 @@ class _Reader:
             found[scope] = zero_dim.RULES[word]
         return found
 
-    def made(self) -> dict[DType, DType]:
+    def made(self, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
         """Read ``made i8 as i4, f8 as f4``: what a tensor is made as where a dtype is not there."""
         found: dict[DType, DType] = {}
         for item in filter(None, self.document.one("made").split(",")):
             there, _, here = item.strip().partition(" as ")
-            found[self.dtype(there)] = self.dtype(here.strip())
+            given = self.dtype(here.strip())
+            if given in dtypes or self.document.says("made"):
+                found[self.dtype(there)] = given
         return found
 
     def writes(self) -> dict[str, writing.WriteRule]:
@@ -353,13 +394,17 @@ class _Reader:
         found: str = self.choice("comparison", ("promoted", "exact"))
         return found
 
-    def floats(self) -> dict[OperatorClass, FloatRule]:
+    def floats(
+        self, dtypes: tuple[DType, ...], default_float: DType
+    ) -> dict[OperatorClass, FloatRule]:
         """Read ``real function f64`` or ``real function i8 u8: f16; i16: f32``; ``-`` refuses."""
         found: dict[OperatorClass, FloatRule] = {}
         for key in (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION):
             text = self.document.one(key.title)
             if text:
-                found[key] = self.float_rule(text)
+                rule = self.float_rule(text)
+                own = self.document.says(key.title)
+                found[key] = rule if own else _among((*dtypes, None), rule, default_float)
         return found
 
     def float_rule(self, text: str) -> FloatRule:
@@ -384,14 +429,13 @@ class _Reader:
     def drift(self) -> dict[tuple[OperatorClass, tuple[str, ...]], DType | None]:
         """Read ``drift true division: b1,0d:b1 py:bool -> b1``: what the live framework answers."""
         found: dict[tuple[OperatorClass, tuple[str, ...]], DType | None] = {}
-        for text in self.document.all("drift"):
-            match = re.fullmatch(r"(?:([\w ]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
-            if match is None:
-                raise self.error(f"'drift {text}' is not of the form 'class: left right -> dtype'")
-            op, left, right, answer = match.groups()
-            live = None if answer in _REFUSED else self.dtype(answer)
-            for pair in product(left.split(","), right.split(",")):
-                names = tuple(self.operand(text) for text in pair)
-                for order in (names, names[::-1]):
-                    found[operator(op).operator_class, order] = live
+        for op, left, right, live in self.arrows("drift"):
+            names = self.operand(left), self.operand(right)
+            for order in (names, names[::-1]):
+                found[operator(op).operator_class, order] = live
         return found
+
+
+def _among(there: tuple[DType | None, ...], rule: FloatRule, otherwise: DType) -> FloatRule:
+    """Return a rule that was taken over, without the dtypes that are not there."""
+    return lambda dt: found if (found := rule(dt)) in there else otherwise

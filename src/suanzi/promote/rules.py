@@ -8,8 +8,9 @@ one. The engine reads them; nothing here decides on its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from os.path import abspath
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from suanzi.promote.layers import (
     JoinRule,
     NumberRule,
     PairRule,
+    as_text,
     check_cast,
     check_name,
     check_table,
@@ -98,6 +100,11 @@ class RuleSet(_core.RuleTable):
         default_factory=dict
     )
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
+
+    text: str | None = None
+    """The text table that says it all, for another process; None where there is none."""
+    file: str | None = None
+    """The file that the text was read from."""
 
     answers: dict[Any, Any] = field(init=False, repr=False, compare=False)
     """What operators were answered, by operator and operands; kept for the next call."""
@@ -179,17 +186,18 @@ class RuleSet(_core.RuleTable):
                 f"RuleSet.from_text: {text!r} is a {type(text).__name__}; it takes the text of a "
                 "table, and RuleSet.from_file the path of one."
             )
-        return cls(**read_rules(text))
+        return cls(**read_rules(text), text=text)
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> RuleSet:
         """Read a rule set from a file that holds a text table."""
         try:
             with open(path, encoding="utf-8") as file:
-                return cls.from_text(file.read())
+                text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "it is not text"
             raise InvalidArgument(f"rule set: {str(path)!r} cannot be read: {why}.") from None
+        return replace(cls.from_text(text), file=abspath(path))
 
     @classmethod
     def from_function(
@@ -245,4 +253,9 @@ class RuleSet(_core.RuleTable):
             number=number_rule,
             alone=default_alone(float_dtype),
             default_float=float_dtype,
-        )
+            text=as_text(
+                {"name": name, "title": title or name, "version": version, "source": source,
+                 "float": float_dtype.name},
+                known, pair, None if number is None else number_rule,
+            ),
+        )  # fmt: skip

@@ -14,6 +14,7 @@ from functools import cache
 
 from suanzi.conformance.model.basis import DEMANDED, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
+from suanzi.promote.library import learn_rules
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.status import InternalError
@@ -36,6 +37,8 @@ class Wanted:
     """Only cases of these; None for all."""
     rules: str = "cann"
     """The rule set of the promotion cases."""
+    rules_text: str | None = None
+    """What says it, where it is not built in: the processes of a run learn it from here."""
     seed: int = 0
     """Of random values."""
     quick: bool = False
@@ -133,6 +136,8 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     """
     load(interface(op).category)
     chosen = wanted or Wanted()
+    if chosen.rules_text is not None:
+        learn_rules(chosen.rules_text)
     made = _made(interface(op).name, chosen)
     found = [c for c in made if c in chosen and (not chosen.letter or c.why.basis in DEMANDED)]
     order = list(GROUPS)

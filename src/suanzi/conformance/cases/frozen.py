@@ -30,7 +30,7 @@ from suanzi.conformance.model.numbers import Real
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects import wire
 from suanzi.conformance.subjects.wire import Bytes, Data, Ref, Shaped, check_tensors
-from suanzi.promote.library import DEFAULT, rule_set
+from suanzi.promote.library import DEFAULT, learn_rules, rule_set
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, Status
 
@@ -367,6 +367,8 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
     for name, kind in kinds.items():
         if type(given[name]) is not kind:
             raise TypeError(f"{name} is {given[name]!r:.60}, not a {kind.__name__}")
+    if "rules_text" in manifest:
+        learn_rules(manifest["rules_text"])
     rule_set(given["rules"])
     for name, facts in manifest["files"].items():
         if not name.endswith(".jsonl") or name.removesuffix(".jsonl") not in interfaces():

@@ -427,7 +427,7 @@ def command(run: Run, result: Result) -> str:
     if "interpreter" in run.subject:
         words += ["--python", str(run.subject["interpreter"])]
     if s.get("rules") and s["rules"] != run.subject.get("rules"):
-        words += ["--rules", str(s["rules"])]
+        words += ["--rules", str(s.get("rules_file") or s["rules"])]
     if s.get("seed"):
         words += ["--seed", str(s["seed"])]
     if s.get("quick"):

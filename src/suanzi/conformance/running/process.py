@@ -19,6 +19,7 @@ from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
+from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -336,13 +337,16 @@ def _facts(said: Any) -> Facts:
 
 def question_of(case: Case, rules: str) -> dict[str, Any]:
     """Return a call as it is said to a subject, under its own rule set if none is asked for."""
+    chosen = case.rules or rules
     more: dict[str, Any] = {"steps": to_json(case.steps)} if case.steps else {}
     if _is_watched(case):
         more["watch"] = True
+    if chosen in registered:
+        more["rules_text"] = rule_set(chosen).text
     return {
         **more,
         "op": case.op,
-        "rules": case.rules or rules,
+        "rules": chosen,
         "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
     }
 

@@ -24,6 +24,7 @@ from suanzi.conformance.running.asserting import BETWEEN, FLAT, Form, outputs_as
 from suanzi.conformance.running.excerpts import Excerpts
 from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped, Unsupported
+from suanzi.promote.library import registered, rule_set
 
 Given = Data | Bytes | Shaped
 _FRAMEWORKS = Path(__file__).parents[1] / "subjects" / "frameworks"
@@ -106,7 +107,7 @@ def _of_suanzi(case: Case, facts: Facts) -> str:
     lines: list[str] = []
     needed: set[str] = set()
     if case.rules is not None and case.rules != facts.rules:
-        lines.append(f"sz.set_promotion({case.rules!r})")
+        lines.append(f"sz.set_promotion({_promotion(case.rules)})")
     for name, value in case.arguments.items():
         text = _written(value, lambda given: _in_suanzi(given, needed))
         lines.append(f"{_variable(name)} = {text}")
@@ -124,6 +125,16 @@ def _of_suanzi(case: Case, facts: Facts) -> str:
     if needed:
         head.append("from suanzi.conformance.subjects.wire import Data")
     return _script(case, head, text)
+
+
+def _promotion(rules: str) -> str:
+    """Return how a rule set is said in a script that stands alone."""
+    if rules not in registered:
+        return repr(rules)
+    chosen = rule_set(rules)
+    if chosen.file is not None:
+        return f"sz.RuleSet.from_file({chosen.file!r})"
+    return f"sz.RuleSet.from_text({chosen.text!r})"
 
 
 def _of_adapter(case: Case, backend: Backend, facts: Facts) -> str:

@@ -10,6 +10,7 @@ from suanzi import _core, interface
 from suanzi.conformance.subjects.wire import Data, Unsupported
 from suanzi.layout import Layout, LayoutType
 from suanzi.promote.context import promotion
+from suanzi.promote.library import learn_rules
 from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
@@ -26,12 +27,19 @@ class Adapter:
     def __init__(self, level: str | None = None) -> None:
         self.mapping = {n: f"suanzi.interface.{f.c_name}" for n, f in interfaces().items()}
         self._rules = self.rules
+        self._learned: set[str] = set()
         if level is not None:
             _core.use_level(level)
 
     def use_rules(self, rules: str) -> None:
         """Make the calls from now on under a rule set."""
         self._rules = rules
+
+    def learn_rules(self, text: str) -> None:
+        """Learn a rule set that is not built in."""
+        if text not in self._learned:
+            learn_rules(text)
+            self._learned.add(text)
 
     def create(self, data: Data) -> Any:
         """Return a tensor that lies in memory as the data say."""

@@ -183,8 +183,7 @@ def _one_call(adapter: Any, question: dict[str, Any], given: dict[str, Any]) -> 
     except Exception as error:
         return {"broken": f"create: {_said(error)}", "trace": _trace()}
     try:
-        if question.get("rules") and hasattr(adapter, "use_rules"):
-            adapter.use_rules(question["rules"])
+        _use_rules(adapter, question)
         status, outputs = _called(adapter, question["op"], made)
     except wire.Unsupported as error:
         return _unsupported(error)
@@ -203,6 +202,14 @@ def _one_call(adapter: Any, question: dict[str, Any], given: dict[str, Any]) -> 
         return _unsupported(error)
     except Exception as error:
         return {"broken": f"read: {_said(error)}", "trace": _trace()}
+
+
+def _use_rules(adapter: Any, question: dict[str, Any]) -> None:
+    """Say which rule set a call is made under, with its text where it is not built in."""
+    if question.get("rules_text") and hasattr(adapter, "learn_rules"):
+        adapter.learn_rules(question["rules_text"])
+    if question.get("rules") and hasattr(adapter, "use_rules"):
+        adapter.use_rules(question["rules"])
 
 
 def _changed(adapter: Any, given: dict[str, Any], made: dict[str, Any]) -> str | None:
@@ -224,8 +231,7 @@ def _steps(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     tensors: dict[str, Any] = {}
     given: list[Any] = []
     try:
-        if question.get("rules") and hasattr(adapter, "use_rules"):
-            adapter.use_rules(question["rules"])
+        _use_rules(adapter, question)
         for word, name, *more in wire.from_json(question["steps"]):
             if word == "make":
                 tensors[name] = adapter.create(more[0])
