@@ -18,11 +18,21 @@ except ModuleNotFoundError:
         "suanzi.cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
     ) from None
 
-# What declares ways, by importing it.
-from suanzi.cluster import elementwise as _elementwise  # noqa: F401
-from suanzi.cluster import printing as _printing  # noqa: F401
-from suanzi.cluster import reductions as _reductions  # noqa: F401
-from suanzi.cluster import subscripts as _subscripts  # noqa: F401
+# Each declares how some operators run on blocks, by being imported.
+from suanzi.cluster import (  # noqa: F401
+    comparing,
+    cumulative,
+    elementwise,
+    extremes,
+    norms,
+    printing,
+    products,
+    queries,
+    reductions,
+    reshaping,
+    subscripts,
+    views,
+)
 from suanzi.cluster.exchange import from_dask
 from suanzi.cluster.grid import blocks
 from suanzi.cluster.tensor import BlockTensor

@@ -26,8 +26,8 @@ def large_like(x: BlockTensor) -> Tensor:
 
 
 def small_like(x: BlockTensor) -> Tensor:
-    """Return a tensor of the same dtype and rank with one element, or none where x has none."""
-    return _core.full(tuple(min(n, 1) for n in x.shape), x.dtype, 1)
+    """Return a tensor of the same dtype and rank with one element; of x's shape if it has none."""
+    return _core.full((1,) * x.ndim if x.size else x.shape, x.dtype, 1)
 
 
 def result_of(call: Call, operands: list[Any]) -> Any:

@@ -6,6 +6,7 @@ complex64 and rounded once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -177,7 +178,7 @@ def linear(
             "one axis at least, and weight two, for outputs and inputs."
         )
     _check_linear(op, source.shape, matrix.shape)
-    _check_bias(op, operands, matrix.shape[0])
+    check_bias(op, operands, matrix.shape[0])
     return product(source, matrix, computed, operands.get("bias"), transposed=True)
 
 
@@ -213,7 +214,7 @@ def bilinear(
     left, right, matrices = operands["x"], operands["y"], operands["weight"]
     leading = check_bilinear(op, {"x": left, "y": right}, matrices, {"x": 1, "y": 2})
     outputs = matrices.shape[0]
-    _check_bias(op, operands, outputs)
+    check_bias(op, operands, outputs)
     wide = wide_of(computed)
     count = prod(leading)
     xs, ys = (as_matrix(converted(v, computed)) for v in (left, right))
@@ -264,7 +265,8 @@ def _operands(op: Operator, given: dict[str, Any], bias: Any) -> dict[str, Tenso
     return {name: real_argument(op, name, x) for name, x in given.items()}
 
 
-def _check_bias(op: Operator, operands: dict[str, Tensor], outputs: int) -> None:
+def check_bias(op: Operator, operands: Mapping[str, Any], outputs: int) -> None:
+    """Raise unless there is no bias, or one number for each output."""
     if "bias" in operands and operands["bias"].shape != (outputs,):
         raise DimensionsMismatch(
             f"{op.title}: bias has shape {operands['bias'].shape}; the weight has {outputs} "
