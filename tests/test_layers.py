@@ -29,7 +29,9 @@ resolve quantized libraries
 ops
 sparse.forms subscripts saving safetensors npy
 suanzi _former_names _attributes
-interface array_api cluster
+interface array_api
+dask
+cluster
 conformance.subjects.wire conformance
 conformance.model
 conformance.truth

@@ -15,6 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from suanzi.dtypes import dtype as dtype_of
 from suanzi.status import TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor
@@ -29,6 +30,9 @@ SYMBOLS: dict[str, Callable[..., Any]] = {
     "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
 }  # fmt: skip
 """Ufuncs of NumPy that are a symbol of Python."""
+
+_IN_A_DTYPE = ("add", "subtract", "multiply", "divide", "matmul")
+"""Those that are also taken with ``dtype=``, in which they compute; Dask's sums are of it."""
 
 UFUNCS = {
     **{name: name for name in """
@@ -140,6 +144,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Do what a ufunc of NumPy asks of a tensor."""
     name = ufunc.__name__
+    if method == "__call__" and kwargs.keys() == {"dtype"} and name in _IN_A_DTYPE:
+        inputs, kwargs = tuple(_in_dtype(_tensors(inputs), kwargs["dtype"])), {}
     if method == "__call__" and not kwargs:
         if name in SYMBOLS:
             return SYMBOLS[name](*_tensors(inputs))
@@ -176,6 +182,12 @@ def _tensors(given: Iterable[Any]) -> list[Any]:
         x if isinstance(x, Tensor) or not hasattr(x, "__array_interface__") else tensor(x)
         for x in given
     ]
+
+
+def _in_dtype(given: Iterable[Any], dtype: Any) -> list[Any]:
+    """Return tensors in a dtype, all others as they are."""
+    target = None if dtype is None else dtype_of(dtype)
+    return [x.astype(target) if target and isinstance(x, Tensor) else x for x in given]
 
 
 def _first_as_tensor(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -243,6 +243,9 @@ class Tensor(Methods):
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    # Dask asks which of two chunks says how they are multiplied; NumPy's own is 0.
+    __array_priority__ = 1.0
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Do what a ufunc of NumPy asks, ``array + tensor`` among them."""
         return _numpy_functions().apply_ufunc(ufunc, method, inputs, kwargs)

@@ -12,6 +12,8 @@ carry its text along.
 """
 
 import math
+import os
+import platform
 
 from wire import Data, NoKernel, Unsupported
 
@@ -209,6 +211,12 @@ STANDARD_NAMES = frozenset(
 def named(values, *names):
     """Return a framework's dtypes by the standard's names, of those names that it has."""
     return {name: getattr(values, name) for name in names if hasattr(values, name)}
+
+
+def kept_at(name):
+    """Return the folder in which a framework may keep what it compiles for this machine."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "suanzi", f"{name}-{platform.node()}")
 
 
 def in_a_row(words):
