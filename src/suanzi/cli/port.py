@@ -28,8 +28,9 @@ def port(
     """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
 
     The program runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. A file of calls that was recorded before (`.jsonl`), a text log as those of
-    torch's operator_inp_logs (`.txt`) or a dump of msprobe (`dump.json`) is read instead. The exit
+    installed there. An exported program (`.pt2`), a file of calls that was recorded before
+    (`.jsonl`), a text log as those of torch's operator_inp_logs (`.txt`) or a dump of msprobe
+    (`dump.json`) is read instead. The exit
     status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that
     failed before anything was found.
 
@@ -43,8 +44,8 @@ def port(
     Parameters
     ----------
     program
-        A Python program, a file of recorded calls (`calls.jsonl`), an operator log (`log.txt`) or a
-        dump of msprobe (`dump.json`).
+        A Python program, an exported one (`model.pt2`), a file of recorded calls (`calls.jsonl`),
+        an operator log (`log.txt`) or a dump of msprobe (`dump.json`).
     arguments
         What the program is given, after `--`.
     from_

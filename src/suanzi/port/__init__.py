@@ -12,8 +12,19 @@
 
 from suanzi.port.calls import Call, Calls, read_calls
 from suanzi.port.findings import Finding
+from suanzi.port.readers.exported import read_exported
 from suanzi.port.report import Report, judge
 from suanzi.port.running import run_program
 from suanzi.port.tracing import trace
 
-__all__ = ["Call", "Calls", "Finding", "Report", "judge", "read_calls", "run_program", "trace"]
+__all__ = [
+    "Call",
+    "Calls",
+    "Finding",
+    "Report",
+    "judge",
+    "read_calls",
+    "read_exported",
+    "run_program",
+    "trace",
+]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from suanzi.port.calls import Calls, read_calls
+from suanzi.port.readers.exported import read_exported
 from suanzi.port.readers.msprobe import read_msprobe
 from suanzi.port.readers.operator_logs import read_operator_log
 
@@ -23,6 +24,8 @@ def read_file(path: str, python: str | None = None) -> Calls | None:
     `python` is the interpreter that has the framework of an exported program.
     """
     ending = Path(path).suffix.lower()
+    if ending == ".pt2":
+        return read_exported(path, python)
     if ending in READERS:
         return READERS[ending](path)
     return None

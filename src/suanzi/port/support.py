@@ -108,7 +108,9 @@ def name_there(call: Call, known: Support) -> str | None:
     """
     head, rows = _names()
     row = rows.get(call.operator)
-    if row is None or known.target not in head:
+    first = call.arguments[0] if call.arguments else None
+    swapped = isinstance(first, Taken) and first.operand.role is Role.NUMBER
+    if row is None or known.target not in head or swapped:
         return None
     alone, _, with_number = row[head.index(known.target)].partition("|")
     numbers = any(
