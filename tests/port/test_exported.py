@@ -113,6 +113,7 @@ def test_what_is_no_exported_program_is_refused_in_a_sentence(
     assert "is not an exported program" in said or "torch is not installed" in said
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_a_program_that_torch_exports(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
