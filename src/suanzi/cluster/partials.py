@@ -35,10 +35,16 @@ class Kind:
 
 def partial(kind: Kind, axes: Sequence[int], x: Tensor) -> Tensor:
     """Return the partial results of a block along axes, which stay, with size 1."""
-    kept = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
-    made = _core.empty((*kept, kind.size), uint8)
+    left = [axis for axis, n in enumerate(x.shape) if axis not in axes and n > 1]
+    # The core writes them in the order in which the axes of the block lie in memory.
+    order = sorted(left, key=lambda axis: -abs(x.strides[axis]))
+    made = _core.empty((*(x.shape[axis] for axis in order), kind.size), uint8)
     _core.reduce_partly(x, kind.mode, kind.norm, list(axes), made)
-    return made
+    if order != left:
+        perm = [left.index(axis) for axis in order]
+        made = _core.row_major_copy(_core.try_view("transpose", made, [*perm, len(perm)]))
+    kept = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
+    return made.reshape(*kept, kind.size)
 
 
 def combined(kind: Kind, parts: Sequence[Tensor]) -> Tensor:

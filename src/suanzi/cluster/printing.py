@@ -22,7 +22,7 @@ def printed(x: BlockTensor) -> str:
     axes = shown_of(x.shape, options)
     runs = [_runs(axis) for axis in axes]
     pieces = [x[part] if part else x for part in product(*runs)]
-    found: Any = told(lambda: dask.compute(*pieces))
+    found: Any = told(x.graph, lambda: dask.compute(*pieces))
     cut = " x ".join(map(str, x.numblocks)) or "1"
     facts = [f"dtype={x.dtype}", f"blocks={cut}"]
     if x.size == 0:

@@ -136,7 +136,7 @@ class BlockTensor(DaskMethodsMixin):  # type: ignore[misc]
 
         Arguments are those of :func:`dask.compute`, `scheduler` among them.
         """
-        made: Tensor = told(lambda: super(BlockTensor, self).compute(**kwargs))
+        made: Tensor = told(self.graph, lambda: super(BlockTensor, self).compute(**kwargs))
         return made
 
     def persist(self, **kwargs: Any) -> BlockTensor:
@@ -144,7 +144,7 @@ class BlockTensor(DaskMethodsMixin):  # type: ignore[misc]
 
         With a `distributed.Client` it returns at once, while they are computed.
         """
-        made: BlockTensor = told(lambda: super(BlockTensor, self).persist(**kwargs))
+        made: BlockTensor = told(self.graph, lambda: super(BlockTensor, self).persist(**kwargs))
         return made
 
     def to_host(self) -> Tensor:
