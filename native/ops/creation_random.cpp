@@ -64,35 +64,40 @@ void for_words(const RandomStream& stream, std::int64_t first, std::int64_t coun
   });
 }
 
-// A new tensor, which nobody else has.
-Tensor& new_one(nb::handle tensor) {
+// A new tensor, which nobody else has, whose first element has an index.
+Tensor& new_one(nb::handle tensor, std::int64_t first = 0) {
   Tensor* t = tensor_of(tensor.ptr());
-  if (!t || !t->storage || !t->row_major) throw nb::value_error("not a new tensor");
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  if (!t || !t->storage || !t->row_major || first < 0 || first > most - t->size)
+    throw nb::value_error("not a new tensor");
   return *t;
 }
 
 // How many real numbers a tensor is made of, and how they are stored.
 struct Parts {
   Dtype dtype;
-  std::int64_t count;
+  std::int64_t each, count;
   std::size_t size;
   explicit Parts(const Tensor& t)
-      : dtype(part_of(t.dtype)), count(facts(t.dtype).is_complex() ? 2 * t.size : t.size), size(facts(dtype).itemsize) {
-  }
+      : dtype(part_of(t.dtype)), each(facts(t.dtype).is_complex() ? 2 : 1), count(each * t.size),
+        size(facts(dtype).itemsize) {}
+  // How many of them the elements before one are made of.
+  std::int64_t before(std::int64_t element) const { return each * element; }
 };
 
 // ---- uniform ----------------------------------------------------------------------------------
 
 template <class T, class Word, class Kernel>
-void fill_uniform(const Tensor& t, const RandomStream& stream, Py_complex low, Py_complex high, Py_complex last,
-                  Kernel kernel) {
+void fill_uniform(const Tensor& t, const RandomStream& stream, std::int64_t first, Py_complex low, Py_complex high,
+                  Py_complex last, Kernel kernel) {
   const Parts parts(t);
   const UniformRange<T> range{{static_cast<T>(low.real), static_cast<T>(low.imag)},
                               {static_cast<T>(high.real), static_cast<T>(high.imag)},
                               {static_cast<T>(last.real), static_cast<T>(last.imag)}};
   const Path path = cast_path(kernels(), sizeof(T) == 4 ? Dtype::float32 : Dtype::float64, parts.dtype, false);
-  for_words<Word>(stream, 0, parts.count, [&](const Word* words, std::int64_t at, std::size_t n) {
-    std::byte* to = t.data() + at * static_cast<std::int64_t>(parts.size);
+  const std::int64_t begin = parts.before(first);
+  for_words<Word>(stream, begin, parts.count, [&](const Word* words, std::int64_t at, std::size_t n) {
+    std::byte* to = t.data() + (at - begin) * static_cast<std::int64_t>(parts.size);
     if (path.count == 0) return kernel(words, reinterpret_cast<T*>(to), n, range);
     Buffer made, other;
     kernel(words, reinterpret_cast<T*>(made.bytes), n, range);
@@ -100,14 +105,17 @@ void fill_uniform(const Tensor& t, const RandomStream& stream, Py_complex low, P
   });
 }
 
-void draw_uniform(const Tensor& t, const RandomStream& stream, Py_complex low, Py_complex high, Py_complex last) {
+// `first` is the index of the tensor's first element among those that the seed gives: a part of a larger tensor has
+// the numbers that are there.
+void draw_uniform(const Tensor& t, const RandomStream& stream, std::int64_t first, Py_complex low, Py_complex high,
+                  Py_complex last) {
   const RandomKernels& k = random_kernels();
   // Both parts are alike where there is one.
   if (!facts(t.dtype).is_complex()) low.imag = low.real, high.imag = high.real, last.imag = last.real;
   run_over(t.size, {&t}, [&] {
     if (Parts(t).dtype == Dtype::float64)
-      fill_uniform<double, std::uint64_t>(t, stream, low, high, last, k.uniform_f64);
-    else fill_uniform<float, std::uint32_t>(t, stream, low, high, last, k.uniform_f32);
+      fill_uniform<double, std::uint64_t>(t, stream, first, low, high, last, k.uniform_f64);
+    else fill_uniform<float, std::uint32_t>(t, stream, first, low, high, last, k.uniform_f32);
   });
 }
 
@@ -117,21 +125,22 @@ Py_complex complex_of(nb::handle number) {
   return found;
 }
 
-void random_uniform(nb::handle tensor, std::int64_t seed, nb::handle low, nb::handle high, nb::handle last) {
-  const Tensor& t = new_one(tensor);
-  draw_uniform(t, stream_of(seed, Purpose::uniform), complex_of(low), complex_of(high), complex_of(last));
+void random_uniform(nb::handle tensor, std::int64_t seed, nb::handle low, nb::handle high, nb::handle last,
+                    std::int64_t first) {
+  const Tensor& t = new_one(tensor, first);
+  draw_uniform(t, stream_of(seed, Purpose::uniform), first, complex_of(low), complex_of(high), complex_of(last));
 }
 
-void random_integers(nb::handle tensor, std::int64_t seed, nb::handle low, nb::handle count) {
-  const Tensor& t = new_one(tensor);
+void random_integers(nb::handle tensor, std::int64_t seed, nb::handle low, nb::handle count, std::int64_t first) {
+  const Tensor& t = new_one(tensor, first);
   const IntegerRange range{PyLong_AsUnsignedLongLongMask(low.ptr()), PyLong_AsUnsignedLongLongMask(count.ptr())};
   if (PyErr_Occurred()) throw nb::python_error();
   const RandomStream stream = stream_of(seed, Purpose::uniform);
   auto kernel = random_kernels().integers[layer_of(t.dtype).log2_size];
   auto size = static_cast<std::int64_t>(t.itemsize());
   auto run = [&]<class Word>(Word) {
-    for_words<Word>(stream, 0, t.size, [&](const Word* words, std::int64_t at, std::size_t n) {
-      kernel(words, t.data() + at * size, n, range, stream, static_cast<std::uint64_t>(at));
+    for_words<Word>(stream, first, t.size, [&](const Word* words, std::int64_t at, std::size_t n) {
+      kernel(words, t.data() + (at - first) * size, n, range, stream, static_cast<std::uint64_t>(at));
     });
   };
   run_over(t.size, {&t}, [&] {
@@ -147,36 +156,40 @@ void random_integers(nb::handle tensor, std::int64_t seed, nb::handle low, nb::h
 // ---- normal -----------------------------------------------------------------------------------
 
 // What lies beyond `end` becomes it.
-void draw_normal(const Tensor& t, const RandomStream& stream, Py_complex mean, double deviation, double end) {
+void draw_normal(const Tensor& t, const RandomStream& stream, std::int64_t first, Py_complex mean, double deviation,
+                 double end) {
   const Parts parts(t);
+  const std::int64_t begin = parts.before(first);
   const Path path = cast_path(kernels(), Dtype::float64, parts.dtype, false);
   bool is_complex = facts(t.dtype).is_complex(), is_standard = deviation == 1 && mean.real == 0 && !is_complex;
   const double means[] = {mean.real, is_complex ? mean.imag : mean.real};
   run_over(t.size, {&t}, [&] {
     const RandomKernels& k = random_kernels();
-    for_words<std::uint64_t>(stream, 0, parts.count, [&](const std::uint64_t* words, std::int64_t at, std::size_t n) {
-      std::byte* to = t.data() + at * static_cast<std::int64_t>(parts.size);
-      Buffer made, other;
-      auto* x = reinterpret_cast<double*>(path.count ? made.bytes : to);
-      k.normal(words, x, n, stream, static_cast<std::uint64_t>(at));
-      if (!is_standard)
-        for (std::size_t i = 0; i < n; ++i) {
-          double moved = x[i] * deviation + means[i % 2];  // `at` is even
-          x[i] = moved > end ? end : moved < -end ? -end : moved;
-        }
-      if (path.count) follow_to(path, made.bytes, n, parts.size, to, made.bytes, other.bytes);
-    });
+    for_words<std::uint64_t>(stream, begin, parts.count,
+                             [&](const std::uint64_t* words, std::int64_t at, std::size_t n) {
+                               std::byte* to = t.data() + (at - begin) * static_cast<std::int64_t>(parts.size);
+                               Buffer made, other;
+                               auto* x = reinterpret_cast<double*>(path.count ? made.bytes : to);
+                               k.normal(words, x, n, stream, static_cast<std::uint64_t>(at));
+                               if (!is_standard)
+                                 for (std::size_t i = 0; i < n; ++i) {
+                                   double moved = x[i] * deviation + means[i % 2];  // `at` is even where they differ
+                                   x[i] = moved > end ? end : moved < -end ? -end : moved;
+                                 }
+                               if (path.count) follow_to(path, made.bytes, n, parts.size, to, made.bytes, other.bytes);
+                             });
   });
 }
 
-void random_normal(nb::handle tensor, std::int64_t seed, nb::handle mean, double deviation, double end) {
-  draw_normal(new_one(tensor), stream_of(seed, Purpose::normal), complex_of(mean), deviation, end);
+void random_normal(nb::handle tensor, std::int64_t seed, nb::handle mean, double deviation, double end,
+                   std::int64_t first) {
+  draw_normal(new_one(tensor, first), stream_of(seed, Purpose::normal), first, complex_of(mean), deviation, end);
 }
 
 // ---- chances ----------------------------------------------------------------------------------
 
-bool random_bernoulli(nb::handle tensor, nb::handle chances, std::int64_t seed) {
-  const Tensor &t = new_one(tensor), &p = new_one(chances);
+bool random_bernoulli(nb::handle tensor, nb::handle chances, std::int64_t seed, std::int64_t begin) {
+  const Tensor &t = new_one(tensor, begin), &p = new_one(chances);
   if (p.size != t.size) throw nb::value_error("as many chances as elements");
   const RandomStream stream = stream_of(seed, Purpose::bernoulli);
   const Path in = cast_path(kernels(), p.dtype, Dtype::float64, false);
@@ -185,19 +198,19 @@ bool random_bernoulli(nb::handle tensor, nb::handle chances, std::int64_t seed) 
   std::atomic<bool> right{true};
   run_over(t.size, {&t, &p}, [&] {
     const RandomKernels& k = random_kernels();
-    for_words<std::uint32_t>(stream, 0, t.size, [&](const std::uint32_t* words, std::int64_t at, std::size_t n) {
+    for_words<std::uint32_t>(stream, begin, t.size, [&](const std::uint32_t* words, std::int64_t at, std::size_t n) {
       constexpr std::size_t most = block_bytes / sizeof(double);
       for (std::size_t done = 0; done < n; done += most) {
         std::size_t count = std::min(most, n - done);
         std::int64_t first = at + static_cast<std::int64_t>(done);
         Buffer read, other, drawn;
-        const std::byte* chance = follow(in, p.data() + first * from, count, read.bytes, other.bytes);
+        const std::byte* chance = follow(in, p.data() + (first - begin) * from, count, read.bytes, other.bytes);
         if (!k.bernoulli(words + done, reinterpret_cast<const double*>(chance),
                          reinterpret_cast<std::uint8_t*>(drawn.bytes), count, stream,
                          static_cast<std::uint64_t>(first)))
           right.store(false, std::memory_order_relaxed);
-        follow_to(out, drawn.bytes, count, static_cast<std::size_t>(size), t.data() + first * size, drawn.bytes,
-                  other.bytes);
+        follow_to(out, drawn.bytes, count, static_cast<std::size_t>(size), t.data() + (first - begin) * size,
+                  drawn.bytes, other.bytes);
       }
     });
   });
@@ -358,7 +371,7 @@ PyObject* fast_uniform(PyObject* const* args, Py_ssize_t count, PyObject* keywor
                ? std::nextafter(high, low)
                : static_cast<double>(std::nextafter(static_cast<float>(high), static_cast<float>(low)));
   PyObject* made = new_dense_tensor(asked.dtype, asked.shape.count, asked.shape.values);
-  if (made) draw_uniform(*tensor_of(made), stream_of(asked.seed, Purpose::uniform), {low, 0}, {high, 0}, {last, 0});
+  if (made) draw_uniform(*tensor_of(made), stream_of(asked.seed, Purpose::uniform), 0, {low, 0}, {high, 0}, {last, 0});
   return or_python(made);
 }
 
@@ -373,24 +386,26 @@ PyObject* fast_normal(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   double end = asked.dtype == Dtype::float64 ? std::numeric_limits<double>::max()
                                              : static_cast<double>(std::numeric_limits<float>::max());
   PyObject* made = new_dense_tensor(asked.dtype, asked.shape.count, asked.shape.values);
-  if (made) draw_normal(*tensor_of(made), stream_of(asked.seed, Purpose::normal), {mean, 0}, deviation, end);
+  if (made) draw_normal(*tensor_of(made), stream_of(asked.seed, Purpose::normal), 0, {mean, 0}, deviation, end);
   return or_python(made);
 }
 
 }  // namespace
 
 void init_random(nb::module_& m) {
-  m.def("random_uniform", &random_uniform, "tensor"_a, "seed"_a, "low"_a, "high"_a, "last"_a,
-        nb::sig("def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex) -> None"),
+  m.def("random_uniform", &random_uniform, "tensor"_a, "seed"_a, "low"_a, "high"_a, "last"_a, "first"_a = 0,
+        nb::sig("def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex, "
+                "first: int = 0) -> None"),
         "Fills a new tensor with uniform floats from `low` to `last`, which is below `high`.");
-  m.def("random_integers", &random_integers, "tensor"_a, "seed"_a, "low"_a, "count"_a,
-        nb::sig("def random_integers(tensor: Any, seed: int, low: int, count: int) -> None"),
+  m.def("random_integers", &random_integers, "tensor"_a, "seed"_a, "low"_a, "count"_a, "first"_a = 0,
+        nb::sig("def random_integers(tensor: Any, seed: int, low: int, count: int, first: int = 0) -> None"),
         "Fills a new tensor with uniform integers, `count` of them from `low` on.");
-  m.def("random_normal", &random_normal, "tensor"_a, "seed"_a, "mean"_a, "deviation"_a, "end"_a,
-        nb::sig("def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float) -> None"),
+  m.def("random_normal", &random_normal, "tensor"_a, "seed"_a, "mean"_a, "deviation"_a, "end"_a, "first"_a = 0,
+        nb::sig("def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float, "
+                "first: int = 0) -> None"),
         "Fills a new tensor with normal numbers; what is beyond `end` becomes it.");
-  m.def("random_bernoulli", &random_bernoulli, "tensor"_a, "chances"_a, "seed"_a,
-        nb::sig("def random_bernoulli(tensor: Any, chances: Any, seed: int) -> bool"),
+  m.def("random_bernoulli", &random_bernoulli, "tensor"_a, "chances"_a, "seed"_a, "first"_a = 0,
+        nb::sig("def random_bernoulli(tensor: Any, chances: Any, seed: int, first: int = 0) -> bool"),
         "Fills a new tensor with 1 by each chance, else 0; False if one is no chance.");
   m.def("random_choices", &random_choices, "tensor"_a, "row"_a, "ends"_a, "last"_a, "seed"_a,
         nb::sig("def random_choices(tensor: Any, row: int, ends: Any, last: int, seed: int) -> None"),

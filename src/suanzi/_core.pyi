@@ -296,22 +296,22 @@ def memory_of(buffer: Any) -> tuple[int, int, bool]:
 def is_row_major(tensor: Any) -> bool:
     """Whether a tensor is dense, in row-major order."""
 
-def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex) -> None:
+def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex, first: int = 0) -> None:
     """
     Fills a new tensor with uniform floats from `low` to `last`, which is below `high`.
     """
 
-def random_integers(tensor: Any, seed: int, low: int, count: int) -> None:
+def random_integers(tensor: Any, seed: int, low: int, count: int, first: int = 0) -> None:
     """
     Fills a new tensor with uniform integers, `count` of them from `low` on.
     """
 
-def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float) -> None:
+def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float, first: int = 0) -> None:
     """
     Fills a new tensor with normal numbers; what is beyond `end` becomes it.
     """
 
-def random_bernoulli(tensor: Any, chances: Any, seed: int) -> bool:
+def random_bernoulli(tensor: Any, chances: Any, seed: int, first: int = 0) -> bool:
     """
     Fills a new tensor with 1 by each chance, else 0; False if one is no chance.
     """

@@ -18,12 +18,17 @@ except ModuleNotFoundError:
         "suanzi.cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
     ) from None
 
+# By it Dask knows how large blocks are.
+import suanzi.dask  # noqa: F401
+
 # Each declares how some operators run on blocks, by being imported.
 from suanzi.cluster import (  # noqa: F401
     comparing,
     cumulative,
+    drawing,
     elementwise,
     extremes,
+    joining,
     norms,
     printing,
     products,

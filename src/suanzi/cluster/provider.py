@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suanzi.cluster import creating
+from suanzi.cluster import creating, drawing
 from suanzi.cluster.exchange import from_dask, from_tensor
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.device import Device
@@ -39,5 +39,14 @@ class Provider:
         return CREATED[name](**arguments)
 
 
-CREATED: dict[str, Any] = {"zeros": creating.full, "full": creating.full, "empty": creating.full}
+CREATED: dict[str, Any] = {
+    "zeros": creating.full,
+    "full": creating.full,
+    "empty": creating.full,
+    "range": creating.steps,
+    "linspace": creating.spaced,
+    "rand_uniform": drawing.uniform,
+    "rand_normal": drawing.normal,
+    "randperm": drawing.permutation,
+}
 """What makes blocks without shipping them, by the name of the creation interface."""

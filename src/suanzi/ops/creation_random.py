@@ -87,15 +87,22 @@ def rand_uniform(
 
     def compute() -> Tensor:
         made = _core.empty(want.shape, dt)
-        if dt.exponent_bits:
-            last = complex(_last(low.real, high.real, dt), _last(low.imag, high.imag, dt))
-            _core.random_uniform(made, number, low, high, last)
-        else:  # the ends are Python integers
-            first = int(low.real)
-            _core.random_integers(made, number, first, int(high.real) - first + 1)
+        fill_uniform(number, dt, low, high, made)
         return want.copied(made)
 
     return want.make(compute, min=low, max=high, seed=number)
+
+
+def fill_uniform(
+    seed: int, dt: DType, low: complex, high: complex, made: Tensor, first: int = 0
+) -> None:
+    """Fill a new tensor with the numbers from index `first` on."""
+    if dt.exponent_bits:
+        last = complex(_last(low.real, high.real, dt), _last(low.imag, high.imag, dt))
+        _core.random_uniform(made, seed, low, high, last, first)
+    else:  # the ends are Python integers
+        least = int(low.real)
+        _core.random_integers(made, seed, least, int(high.real) - least + 1, first)
 
 
 def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
