@@ -196,7 +196,7 @@ bool random_bernoulli(nb::handle tensor, nb::handle chances, std::int64_t seed, 
   const Path out = cast_path(kernels(), Dtype::uint8, t.dtype, false);
   auto size = static_cast<std::int64_t>(t.itemsize()), from = static_cast<std::int64_t>(p.itemsize());
   std::atomic<bool> right{true};
-  run_over(t.size, {&t, &p}, [&] {
+  run_over(t.size, {&t, &p}, [&, given = p.data()] {
     const RandomKernels& k = random_kernels();
     for_words<std::uint32_t>(stream, begin, t.size, [&](const std::uint32_t* words, std::int64_t at, std::size_t n) {
       constexpr std::size_t most = block_bytes / sizeof(double);
@@ -204,7 +204,7 @@ bool random_bernoulli(nb::handle tensor, nb::handle chances, std::int64_t seed, 
         std::size_t count = std::min(most, n - done);
         std::int64_t first = at + static_cast<std::int64_t>(done);
         Buffer read, other, drawn;
-        const std::byte* chance = follow(in, p.data() + (first - begin) * from, count, read.bytes, other.bytes);
+        const std::byte* chance = follow(in, given + (first - begin) * from, count, read.bytes, other.bytes);
         if (!k.bernoulli(words + done, reinterpret_cast<const double*>(chance),
                          reinterpret_cast<std::uint8_t*>(drawn.bytes), count, stream,
                          static_cast<std::uint64_t>(first)))

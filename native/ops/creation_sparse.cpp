@@ -160,17 +160,15 @@ nb::object common_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle b
 
 // Adds up each row of float32 in float64.
 nb::object sum_rows(nb::handle pointers_object, nb::handle values_object) {
-  const Tensor *starts = read_tensor(pointers_object.ptr()), *values = read_tensor(values_object.ptr());
-  if (!starts || !values || starts->dtype != Dtype::int64 || values->dtype != Dtype::float32 || starts->ndim() != 1 ||
-      values->ndim() != 1 || !starts->row_major || !values->row_major || starts->size < 1)
+  const Tensor* values = read_tensor(values_object.ptr());
+  if (!values || values->dtype != Dtype::float32 || values->ndim() != 1 || !values->row_major)
     throw nb::value_error("not what sum_rows takes");
-  auto* pointers = reinterpret_cast<const std::int64_t*>(starts->data());
+  const RowPointers pointers(pointers_object, values->size);
   auto* data = reinterpret_cast<const float*>(values->data());
-  std::int64_t rows = starts->size - 1;
-  Places::check(pointers, rows, values->size);
+  std::int64_t rows = pointers.rows();
   nb::object sums = new_list(Dtype::float32, rows);
   auto* to = data_of<float>(sums);
-  run_over(values->size, {starts, values}, [&] {
+  run_over(values->size, {values}, [&] {
     each_row(rows, values->size, [&](std::int64_t r) {
       std::int64_t begin = pointers[r], end = pointers[r + 1];
       double sum = begin < end ? data[begin] : 0;  // -0.0 alone keeps its sign
@@ -198,7 +196,8 @@ nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std:
   run_over(n + count, {columns, values}, [&] {
     std::fill_n(totals, count, 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
-      if (static_cast<std::uint64_t>(places[i]) < static_cast<std::uint64_t>(count)) totals[places[i]] += data[i];
+      auto place = static_cast<std::uint64_t>(places[i]);  // read once: another thread may change it
+      if (place < static_cast<std::uint64_t>(count)) totals[place] += data[i];
       else good = false;
     }
     for (std::int64_t c = 0; c < count; ++c) to[c] = static_cast<float>(totals[c]);

@@ -1,35 +1,60 @@
 // native/ops/creation_sparse.h: 7.2.1.14: rows of sparse tensors, as the files that work on them read and make them.
 #pragma once
 
+#include <cstring>
+#include <new>
+
 #include "calls/arguments.h"
+#include "core/scratch.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
 
+// Where rows begin, and where the last one ends: a copy, for another thread may change or destroy what was checked.
+class RowPointers {
+ public:
+  // Raises unless the rows are one after the other, up to `count` elements: nothing below could be trusted.
+  RowPointers(nb::handle object, std::int64_t count) {
+    const Tensor* starts = read_tensor(object.ptr());
+    if (!starts || starts->dtype != Dtype::int64 || starts->ndim() != 1 || !starts->row_major)
+      throw nb::value_error("row pointers are a list of int64");
+    if (starts->size < 1) throw nb::value_error("no row pointers");
+    rows_ = starts->size - 1;
+    if (!memory_.take(Dtype::int64, starts->size)) throw std::bad_alloc();
+    std::memcpy(memory_.data(), starts->data(), static_cast<std::size_t>(starts->size) * 8);
+    const RowPointers& at = *this;
+    bool good = at[0] == 0 && at[rows_] == count;
+    for (std::int64_t r = 0; r < rows_; ++r) good &= at[r] <= at[r + 1];
+    if (!good) throw nb::value_error("the row pointers do not rise to the number of columns");
+  }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t operator[](std::int64_t row) const {
+    return reinterpret_cast<const std::int64_t*>(memory_.data())[row];
+  }
+
+ private:
+  std::int64_t rows_;
+  Scratch memory_;
+};
+
 // The places of a sparse tensor: row r has the columns from pointers[r] up to pointers[r + 1].
 struct Places {
-  std::int64_t rows, count;
-  const std::int64_t *pointers, *columns;
   const Tensor* tensor;  // of the columns
+  std::int64_t count;
+  RowPointers pointers;
+  std::int64_t rows;
+  const std::int64_t* columns;
 
-  Places(nb::handle pointers_object, nb::handle columns_object) {
-    const Tensor* starts = read_tensor(pointers_object.ptr());
-    tensor = read_tensor(columns_object.ptr());
-    for (const Tensor* t : {starts, tensor})
-      if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major)
-        throw nb::value_error("places are lists of int64");
-    if (starts->size < 1) throw nb::value_error("no row pointers");
-    rows = starts->size - 1;
-    count = tensor->size;
-    pointers = reinterpret_cast<const std::int64_t*>(starts->data());
-    columns = reinterpret_cast<const std::int64_t*>(tensor->data());
-    check(pointers, rows, count);
-  }
-  // Raises unless the rows are one after the other: nothing below could be trusted.
-  static void check(const std::int64_t* pointers, std::int64_t rows, std::int64_t count) {
-    bool good = pointers[0] == 0 && pointers[rows] == count;
-    for (std::int64_t r = 0; r < rows; ++r) good &= pointers[r] <= pointers[r + 1];
-    if (!good) throw nb::value_error("the row pointers do not rise to the number of columns");
+  Places(nb::handle pointers_object, nb::handle columns_object)
+      : tensor(list_of_columns(columns_object)), count(tensor->size), pointers(pointers_object, count),
+        rows(pointers.rows()), columns(reinterpret_cast<const std::int64_t*>(tensor->data())) {}
+
+ private:
+  static const Tensor* list_of_columns(nb::handle object) {
+    const Tensor* t = read_tensor(object.ptr());
+    if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major)
+      throw nb::value_error("columns are a list of int64");
+    return t;
   }
 };
 

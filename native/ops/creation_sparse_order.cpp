@@ -59,9 +59,9 @@ std::uint64_t key_of(std::int64_t column, std::int64_t number) {
   return static_cast<std::uint64_t>(column) << 32 | static_cast<std::uint64_t>(number);
 }
 
-std::int64_t longest_row(const std::int64_t* pointers, std::int64_t rows) {
+std::int64_t longest_row(const RowPointers& pointers) {
   std::int64_t longest = 0;
-  for (std::int64_t r = 0; r < rows; ++r) longest = std::max(longest, pointers[r + 1] - pointers[r]);
+  for (std::int64_t r = 0; r < pointers.rows(); ++r) longest = std::max(longest, pointers[r + 1] - pointers[r]);
   return longest;
 }
 
@@ -79,17 +79,15 @@ bool each_row_with_room(std::int64_t rows, std::int64_t elements, std::int64_t r
 }
 
 nb::object sort_rows(nb::handle pointers_object, nb::handle columns_object, nb::handle values_object) {
-  const Tensor *starts = read_tensor(pointers_object.ptr()), *columns = read_tensor(columns_object.ptr());
-  if (!starts || !columns || starts->dtype != Dtype::int64 || columns->dtype != Dtype::int32 || starts->ndim() != 1 ||
-      columns->ndim() != 1 || !starts->row_major || !columns->row_major || starts->size < 1 ||
+  const Tensor* columns = read_tensor(columns_object.ptr());
+  if (!columns || columns->dtype != Dtype::int32 || columns->ndim() != 1 || !columns->row_major ||
       columns->size > INT32_MAX)
     throw nb::value_error("not what sort_rows takes");
-  auto* pointers = reinterpret_cast<const std::int64_t*>(starts->data());
   auto* from = reinterpret_cast<const std::int32_t*>(columns->data());
-  std::int64_t rows = starts->size - 1, count = columns->size;
-  Places::check(pointers, rows, count);
+  std::int64_t count = columns->size;
+  const RowPointers pointers(pointers_object, count);
   const Tensor& values = values_of(values_object, count);
-  std::int64_t longest = longest_row(pointers, rows);
+  std::int64_t rows = pointers.rows(), longest = longest_row(pointers);
   nb::object sorted_columns = new_list(Dtype::int64, count), sorted_values = new_list(values.dtype, count);
   auto* to = data_of<std::int64_t>(sorted_columns);
   auto* out = data_of<std::byte>(sorted_values);
@@ -97,7 +95,7 @@ nb::object sort_rows(nb::handle pointers_object, nb::handle columns_object, nb::
   const std::byte* data = values.data();
   SortRow sort = sort_rows_of[layer_of(values.dtype).log2_size];
   bool enough = true;
-  run_over(count, {starts, columns, &values}, [&] {
+  run_over(count, {columns, &values}, [&] {
     std::int32_t highest = 0;
     for (std::int64_t i = 0; i < count; ++i) highest |= from[i];
     int bits = std::bit_width(static_cast<std::uint32_t>(highest));
@@ -150,8 +148,10 @@ class Entries {
     std::memset(keys, 0, static_cast<std::size_t>(count_) * 8);
     std::memset(rows, 0, static_cast<std::size_t>(count_) * 4);
     std::fill(starts_, starts_ + groups_ + 1, 0);
-    for (std::int64_t i = 0; i < count_; ++i)
-      if (is_row(row_[i])) ++starts_[(row_[i] >> shift_) + 1];
+    for (std::int64_t i = 0; i < count_; ++i) {
+      std::int64_t r = row_[i];  // read once
+      if (is_row(r)) ++starts_[(r >> shift_) + 1];
+    }
     for (std::int64_t g = 0; g < groups_; ++g) starts_[g + 1] += starts_[g];
     starts_[groups_] = count_;
     std::int64_t next[most_groups];
@@ -223,7 +223,7 @@ nb::object rows_in_order(nb::handle rows_object, nb::handle columns_object, nb::
   const Tensor *row = read_tensor(rows_object.ptr()), *column = read_tensor(columns_object.ptr());
   for (const Tensor* t : {row, column})
     if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major || t->size > INT32_MAX || rows < 1 ||
-        t->size != row->size)
+        rows == INT64_MAX || t->size != row->size)
       throw nb::value_error("not what rows_in_order takes");
   std::int64_t count = row->size;
   Entries entries(rows, count, reinterpret_cast<const std::int64_t*>(row->data()),

@@ -19,7 +19,7 @@ bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
   if (!t.storage) return false;
   if (!by_columns && t.row_major && t.dtype == x.computed) {
     std::size_t bytes = t.itemsize() * static_cast<std::size_t>(t.size);
-    run_over(t.size, {&t}, [&] { std::memcpy(to, t.data(), bytes); });
+    run_over(t.size, {&t}, [&, from = t.data()] { std::memcpy(to, from, bytes); });
     return true;
   }
   Move move;

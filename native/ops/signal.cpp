@@ -78,7 +78,7 @@ std::vector<int> factors_of(std::int64_t n) {
   return found;
 }
 
-bool is_smooth(std::int64_t n) { return n == 1 || !factors_of(n).empty(); }
+bool is_smooth(std::int64_t n) { return n == 1 || (n > 1 && !factors_of(n).empty()); }
 
 template <class T>
 std::shared_ptr<const FourierPlan<T>> make_plan(std::int64_t n, std::size_t lanes) {
@@ -361,14 +361,14 @@ Shape shape_along(const Tensor& t, int axis) {
 bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward, double scale) {
   Shape s = shape_along(in, axis);
   bool has_room = true;
-  run_over(in.size, {&in, &out}, [&] {
+  run_over(in.size, {&in, &out}, [&, from = in.data(), to = out.data()] {
     if (in.dtype == Dtype::complex64)
       has_room = Transform<float>(fourier_kernels().f32, forward)
-                     .run(reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()), s,
+                     .run(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), s,
                           static_cast<float>(scale));
     else
       has_room = Transform<double>(fourier_kernels().f64, forward)
-                     .run(reinterpret_cast<const double*>(in.data()), reinterpret_cast<double*>(out.data()), s, scale);
+                     .run(reinterpret_cast<const double*>(from), reinterpret_cast<double*>(to), s, scale);
   });
   return has_room;
 }
@@ -394,9 +394,9 @@ bool transform_real(const Tensor& in, const Tensor& out, bool forward, double sc
   bool to_complex = facts(out.dtype).is_complex(), has_room = true;
   const Tensor &real = to_complex ? in : out, &whole = to_complex ? out : in;
   std::int64_t n = real.dims()[real.ndim() - 1], kept = whole.dims()[whole.ndim() - 1], rows = real.size / n;
-  auto run = [&]<class T>(const FourierKernels<T>& k) {
-    auto* from = reinterpret_cast<const T*>(in.data());
-    auto* to = reinterpret_cast<T*>(out.data());
+  auto run = [&, read = in.data(), written = out.data()]<class T>(const FourierKernels<T>& k) {
+    auto* from = reinterpret_cast<const T*>(read);
+    auto* to = reinterpret_cast<T*>(written);
     RealTransform<T> transform{k, rows, n, kept, forward, static_cast<T>(scale)};
     has_room = to_complex ? transform.to_complex(from, to) : transform.to_real(from, to);
   };

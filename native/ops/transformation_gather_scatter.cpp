@@ -53,7 +53,9 @@ std::int64_t add_offsets(const std::int64_t* indices, std::int64_t n, std::int64
     std::int64_t index = indices[i];
     if (wraps && index < 0) index += dim;
     if (index < 0 || index >= dim) return i;
-    offsets[i] = (first ? 0 : offsets[i]) + index * stride;
+    // Strides of nothing may be more than can be counted; nobody follows such offsets.
+    auto along = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(stride);
+    offsets[i] = static_cast<std::int64_t>((first ? 0 : static_cast<std::uint64_t>(offsets[i])) + along);
   }
   return -1;
 }
@@ -72,6 +74,7 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
   auto* values = reinterpret_cast<std::int64_t*>(tensor_of(loaded.ptr())->data());
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Tensor* t = read_tensor(indices[k].ptr());
+    if (dims[k] < 0) throw nb::value_error("a size below 0");
     if (!t || !is_index(t->dtype) || t->ndim() != first->ndim() ||
         !std::equal(t->dims(), t->dims() + t->ndim(), first->dims()))
       throw nb::value_error("indices are integers, in tensors of one shape");
@@ -83,6 +86,24 @@ nb::object index_offsets(const std::vector<nb::handle>& indices, const std::vect
 }
 
 // ---- gather -------------------------------------------------------------------------------------
+
+// The offsets that the axes [axis, axis + picked) of a tensor lead to, in elements: `count` of them from `least` on.
+// One of them stays within the tensor's memory wherever it is added, even where it is between two elements.
+struct Reach {
+  std::int64_t least = 0, count = 1;
+
+  Reach(const Tensor& t, int axis, int picked) {
+    if (t.size == 0) count = 0;
+    for (int d = axis; d < axis + picked && t.size > 0; ++d) {
+      std::int64_t last = (t.dims()[d] - 1) * t.strides()[d];
+      count += last < 0 ? -last : last;
+      if (last < 0) least += last;
+    }
+  }
+  bool has(std::int64_t offset) const {
+    return static_cast<std::uint64_t>(offset) - static_cast<std::uint64_t>(least) < static_cast<std::uint64_t>(count);
+  }
+};
 
 // A tensor seen as [outer, picked, row]: for each outer place, rows, which may be of any strides.
 struct Rows {
@@ -152,9 +173,32 @@ class Indices {
  public:
   static constexpr std::int64_t block = block_bytes / 8;
 
-  // `dim` and `stride` are those of the axis that is indexed; for offsets, which need no check, they
-  // are -1 and 1.
-  Indices(const Tensor& t, std::int64_t dim, std::int64_t stride) : dim_(dim), stride_(stride) {
+  // `dim` and `stride` are those of the axis that is indexed.
+  Indices(const Tensor& t, std::int64_t dim, std::int64_t stride) : Indices(t, 0, dim, stride) {}
+  // What is in `t` are offsets.
+  Indices(const Tensor& t, const Reach& reach) : Indices(t, reach.least, reach.count, 1) {}
+
+  std::int64_t count() const { return loop_.size; }
+
+  // Up to `block` offsets from `begin` on; null if one of the indices points to nothing.
+  const std::int64_t* read(std::int64_t begin, std::int64_t n, Buffer* buffers, Buffer& offsets) const {
+    auto* indices = reinterpret_cast<const std::int64_t*>(
+        reader_->repeats() ? reader_->spread(buffers, offsets, 8, static_cast<std::size_t>(n))
+                           : reader_->read(begin, static_cast<std::size_t>(n), buffers));
+    auto* made = reinterpret_cast<std::int64_t*>(offsets.bytes);
+    auto limit = static_cast<std::uint64_t>(count_), least = static_cast<std::uint64_t>(least_);
+    bool bad = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto index = static_cast<std::uint64_t>(indices[i]);  // whose product may overflow if it is bad
+      bad |= index - least >= limit;
+      made[i] = static_cast<std::int64_t>(index * static_cast<std::uint64_t>(stride_));
+    }
+    return bad ? nullptr : made;
+  }
+
+ private:
+  Indices(const Tensor& t, std::int64_t least, std::int64_t count, std::int64_t stride)
+      : least_(least), count_(count), stride_(stride) {
     operand_.tensor = &t;
     operand_.dtype = t.dtype;
     together_.emplace(&operand_, 1);
@@ -162,26 +206,8 @@ class Indices {
     together_->make_loop(loop_);
     reader_.emplace(loop_, loop_.inputs[0], kernels(), cast_path(kernels(), t.dtype, Dtype::int64, false));
   }
-  std::int64_t count() const { return loop_.size; }
 
-  // Up to `block` offsets from `begin` on; null if one of the indices is not in [0, dim).
-  const std::int64_t* read(std::int64_t begin, std::int64_t n, Buffer* buffers, Buffer& offsets) const {
-    auto* indices = reinterpret_cast<const std::int64_t*>(
-        reader_->repeats() ? reader_->spread(buffers, offsets, 8, static_cast<std::size_t>(n))
-                           : reader_->read(begin, static_cast<std::size_t>(n), buffers));
-    auto* made = reinterpret_cast<std::int64_t*>(offsets.bytes);
-    auto limit = static_cast<std::uint64_t>(dim_);
-    bool bad = false;
-    for (std::int64_t i = 0; i < n; ++i) {
-      auto index = static_cast<std::uint64_t>(indices[i]);  // whose product may overflow if it is bad
-      bad |= index >= limit;
-      made[i] = static_cast<std::int64_t>(index * static_cast<std::uint64_t>(stride_));
-    }
-    return bad && dim_ >= 0 ? nullptr : made;
-  }
-
- private:
-  std::int64_t dim_, stride_;
+  std::int64_t least_, count_, stride_;
   Operand operand_;
   std::optional<Together> together_;
   Loop loop_;
@@ -244,8 +270,10 @@ nb::object gather_checked(nb::handle object, int axis, int picked, nb::handle of
   Rows rows(*t, axis, picked);
   std::byte* to = tensor_of(output.ptr())->data();
   std::int64_t size = tensor_of(output.ptr())->size;
-  Indices places(*offsets, -1, 1);
-  if (size > 0) run_over(size, {t, offsets}, [&] { gather_rows(rows, places, to); });
+  Indices places(*offsets, Reach(*t, axis, picked));
+  bool good = true;
+  if (size > 0) run_over(size, {t, offsets}, [&] { good = gather_rows(rows, places, to); });
+  if (!good) throw nb::value_error("an offset leads out of the tensor");
   return output;
 }
 
@@ -283,7 +311,8 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
       !Rows::are_dense(*t, axis, picked) || t->storage->read_only || t->storage == updates->storage)
     throw nb::value_error("not what scatter takes");
   Rows rows(*t, axis, picked);
-  if (updates->size != rows.outer * offsets->size * rows.row_elements)
+  std::int64_t wanted;
+  if (__builtin_mul_overflow(rows.outer * rows.row_elements, offsets->size, &wanted) || updates->size != wanted)
     throw nb::value_error("another number of updates");
   Binary add =
       kernels().binary[static_cast<std::size_t>(BinaryOp::add)][static_cast<std::size_t>(compute_lane(t->dtype))];
@@ -293,6 +322,8 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
   const std::byte* from = updates->data();
   std::int64_t n = offsets->size;
   if (updates->size == 0) return;
+  const Reach reach(*t, axis, picked);
+  std::atomic<bool> good{true};
   // Threads share the elements of a row, so that indices that coincide keep their order.
   run_over(updates->size, {t, offsets, updates}, [&] {
     std::int64_t part = std::max<std::int64_t>(grain / std::max<std::int64_t>(rows.outer * n, 1), 1024);
@@ -302,13 +333,19 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
         std::byte* base = rows.at(place) + begin * item;
         for (std::int64_t i = 0; i < n; ++i) {
           const std::byte* update = from + ((place * n + i) * rows.row_elements + begin) * item;
-          std::byte* to = base + places[i] * item;
+          std::int64_t offset = places[i];  // read once: another thread may change it
+          if (!reach.has(offset)) {
+            good.store(false, std::memory_order_relaxed);
+            continue;
+          }
+          std::byte* to = base + offset * item;
           if (adds) add(to, update, to, count, Repeat::neither);
           else std::memcpy(to, update, count * static_cast<std::size_t>(item));
         }
       }
     });
   });
+  if (!good) throw nb::value_error("an offset leads out of the tensor");
 }
 
 }  // namespace

@@ -73,6 +73,33 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "indices that are floats": lambda: _core.index_offsets([row], [3], [1], False),
     "rows along no axis": lambda: _core.gather(x, 2, 1, places),
     "rows by 32 bits": lambda: _core.gather(x, 0, 1, sz.tensor([0], sz.int32)),
+    "an offset behind the last row": lambda: _core.gather(x, 0, 1, sz.tensor([0, 4], sz.int64)),
+    "an offset before the first row": lambda: _core.gather(x, 0, 1, sz.tensor([-1], sz.int64)),
+    "an offset beyond all memory": lambda: _core.gather(x, 0, 2, sz.tensor([2**62], sz.int64)),
+    "an offset behind a row that runs backwards": lambda: _core.gather(
+        x[::-1], 0, 1, sz.tensor([1], sz.int64)
+    ),
+    "an offset into nothing": lambda: _core.gather(
+        sz.zeros((0, 3)), 0, 1, sz.tensor([0], sz.int64)
+    ),
+    "updates behind the last row": lambda: _core.scatter(
+        sz.zeros((2, 3)), 0, 1, sz.tensor([4, 0], sz.int64), sz.zeros((2, 3)), False
+    ),
+    "updates before the first row": lambda: _core.scatter(
+        sz.zeros((2, 3)), 0, 1, sz.tensor([-1], sz.int64), sz.zeros((1, 3)), True
+    ),
+    "updates of nothing": lambda: _core.scatter(
+        sz.zeros((0, 3)), 0, 1, sz.tensor([0], sz.int64), sz.zeros((1,)), False
+    ),
+    "sizes below 0": lambda: _core.index_offsets([places], [-(2**63)], [1], True),
+    "rows by pointers that fall": lambda: _core.sum_rows(sz.tensor([0, 4, 3], sz.int64), row),
+    "rows without pointers": lambda: _core.sum_rows(sz.zeros((0,), sz.int64), row),
+    "as many rows as can be counted": lambda: _core.rows_in_order(
+        places, places, sz.zeros((2,)), 2**63 - 1
+    ),
+    "a transform of nothing": lambda: _core.fourier(
+        sz.zeros((0,), sz.complex64), sz.zeros((0,), sz.complex64), 0, True, 1.0
+    ),
     "updates of another dtype": lambda: _core.scatter(
         sz.zeros((2, 3)), 0, 1, places, sz.zeros((2, 3), sz.int32), False
     ),
@@ -104,6 +131,15 @@ def test_a_wrong_call_is_refused(name: str) -> None:
     with pytest.raises((ValueError, TypeError, IndexError)):
         REFUSED[name]()
     assert x.tolist() == before
+
+
+def test_offsets_that_lead_somewhere() -> None:
+    back, there = x[::-1], sz.tensor([-3, 0], sz.int64)
+    assert _core.gather(back, 0, 1, there).tolist() == x.tolist()
+    target = sz.zeros((2, 3))
+    _core.scatter(target[::-1], 0, 1, there, x, False)
+    assert target.tolist() == x.tolist()
+    assert [n for n in range(-2, 20) if not _core.has_fourier(n)] == [-2, -1, 0, 17, 19]
 
 
 def test_strides_of_others_that_are_not_those_of_memory() -> None:

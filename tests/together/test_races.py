@@ -6,6 +6,7 @@ They check results, and are what `.ci/sanitize thread` runs for races.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -131,3 +132,63 @@ def test_rule_sets_and_counts_change_meanwhile() -> None:
                 sz.set_num_threads(1 + n % 4)
 
     at_once(work)
+
+
+def test_chances_destroyed_while_they_are_drawn() -> None:
+    """The memory is kept, but whoever asks a destroyed tensor where it is gets nothing."""
+    for n in range(25):
+        chances = sz.tensor(np.full(1 << 20, 0.5, np.float32))
+
+        def work(i: int, chances: sz.Tensor = chances, wait: float = 0.0004 * (n % 8)) -> None:
+            if i == 0:
+                time.sleep(wait)
+                sz.destroy(chances)
+                return
+            with suppress(sz.UninitializedObject):
+                assert 0.4 < sz.reduce(sz.rand_bernoulli(chances, seed=n), "MEAN").item() < 0.6
+
+        at_once(work, 2)
+
+
+ROWS, EACH = 1000, 200
+Sparse = tuple[sz.Tensor, sz.Tensor, sz.Tensor]
+
+
+def fill_rows(pointers: sz.Tensor, columns: sz.Tensor, values: sz.Tensor) -> None:
+    _core.fill_rows(sz.empty((ROWS, EACH)), pointers, columns, values)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p, c, v: _core.sum_rows(p, v),
+        lambda p, c, v: _core.sort_rows(p, sz.cast(c, sz.int32), v),
+        lambda p, c, v: _core.unite_rows(p, c, v, p, c, v),
+        lambda p, c, v: _core.common_rows(p, c, p, c),
+        fill_rows,
+    ],
+    ids=["sum", "sort", "unite", "common", "fill"],
+)
+def test_row_pointers_that_change_after_they_were_checked(call: Callable[..., object]) -> None:
+    """What comes of it is anything, from inside the tensors."""
+    rows = np.arange(ROWS + 1) * EACH
+    pointers = sz.tensor(rows)
+    columns, values = sz.tensor(np.tile(np.arange(EACH), ROWS)), sz.zeros((ROWS * EACH,))
+    written = np.frombuffer(pointers.storage.memory, np.int64)
+    done = threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            written[500:999] = 1 << 50
+            written[500:999] = rows[500:999]
+            time.sleep(0)
+
+    other = threading.Thread(target=change)
+    other.start()
+    try:
+        for _ in range(30):
+            with suppress(ValueError):
+                call(pointers, columns, values)
+    finally:
+        done.set()
+        other.join()

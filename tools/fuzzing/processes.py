@@ -105,6 +105,7 @@ class Worker:
 def limited(room: int) -> None:
     """Limit the memory of this process, and let the watching one answer to the keyboard."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # NumPy has 46 KB for each thread that prints a float, and glibc ends a process that has no
     # memory for what belongs to a thread, with 127. So this one has it before the limit.
     str(np.float64(0.5))
@@ -134,12 +135,15 @@ class Run:
         ]
         for worker in self.workers:
             self._start(worker)
-        shown = 0.0
+        shown, told = 0.0, 0
         while any(worker.pid for worker in self.workers):
             time.sleep(0.05)
             for worker in self.workers:
                 self._watch(worker)
             spent = time.monotonic() - self.began
+            for place, found in self.findings[told:]:
+                print(said(args.seed, place, found), file=sys.stderr, flush=True)
+            told = len(self.findings)
             if not args.quiet and spent - shown >= 5:
                 shown = spent
                 print(self._progress(spent), file=sys.stderr, flush=True)
