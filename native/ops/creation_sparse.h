@@ -28,9 +28,7 @@ class RowPointers {
     if (!good) throw nb::value_error("the row pointers do not rise to the number of columns");
   }
   std::int64_t rows() const { return rows_; }
-  std::int64_t operator[](std::int64_t row) const {
-    return reinterpret_cast<const std::int64_t*>(memory_.data())[row];
-  }
+  std::int64_t operator[](std::int64_t row) const { return reinterpret_cast<const std::int64_t*>(memory_.data())[row]; }
 
  private:
   std::int64_t rows_;

@@ -363,9 +363,9 @@ bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward
   bool has_room = true;
   run_over(in.size, {&in, &out}, [&, from = in.data(), to = out.data()] {
     if (in.dtype == Dtype::complex64)
-      has_room = Transform<float>(fourier_kernels().f32, forward)
-                     .run(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), s,
-                          static_cast<float>(scale));
+      has_room =
+          Transform<float>(fourier_kernels().f32, forward)
+              .run(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), s, static_cast<float>(scale));
     else
       has_room = Transform<double>(fourier_kernels().f64, forward)
                      .run(reinterpret_cast<const double*>(from), reinterpret_cast<double*>(to), s, scale);
