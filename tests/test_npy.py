@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import struct
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -136,3 +139,76 @@ def test_damaged_files_are_refused() -> None:
         sz.npy.load(io.BytesIO(b"no such file"))
     with pytest.raises(InvalidArgument, match="load: it ends before"):
         sz.npy.load(io.BytesIO(written(made(sz.float32))[:-1]))
+
+
+# ---- files that lie -----------------------------------------------------------------------------
+
+
+def forged(head: str, body: bytes = b"") -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode("latin1") + body
+
+
+LARGE = "{'descr': '<f4', 'fortran_order': False, 'shape': (250000000,)}"
+
+
+def archive(method: int, said: int | None = None) -> bytes:
+    """Make an archive whose array is said to be large, and so is the entry."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as whole:
+        whole.writestr("x.npy", forged(LARGE, bytes(100)))
+    raw = bytearray(file.getvalue())
+    if said:
+        at = raw.rindex(b"PK\x01\x02")
+        struct.pack_into("<II", raw, at + 20, said, said)  # of the directory, which is believed
+    return bytes(raw)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        forged(LARGE, bytes(100)),
+        archive(zipfile.ZIP_STORED),
+        archive(zipfile.ZIP_DEFLATED),
+        archive(zipfile.ZIP_STORED, 1_000_000_200),
+        archive(zipfile.ZIP_DEFLATED, 1_000_000_200),
+    ],
+    ids=["npy", "stored", "deflated", "stored by a lie", "deflated by a lie"],
+)
+def test_a_small_file_takes_no_more_than_it_could_hold(file: bytes) -> None:
+    """A gigabyte was taken, and written to, before the file was seen to be short."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidArgument, match="load: "):
+            sz.npy.load(io.BytesIO(file))
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archives_that_numpy_does_not_write(method: int) -> None:
+    with pytest.raises(InvalidArgument, match="packed otherwise"):
+        sz.npy.load(io.BytesIO(archive(method)))
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["-" * 9000 + "1", "[" * 9000, "1" + "+1" * 4000, "2**" * 3000 + "1", "a" + "[0]" * 3000, "1",
+     "[]", "{}", "\x1b[31m", "{'descr': [1], 'fortran_order': 0, 'shape': ()}",
+     LARGE.replace("<f4", "<f" + "9" * 5000), LARGE.replace("(2", "(" + "9" * 5000 + ", 2")],
+    ids=lambda head: head[:8],
+)  # fmt: skip
+def test_heads_that_mean_nothing(head: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        sz.npy.load(io.BytesIO(forged(head)))
+    assert "\x1b" not in str(caught.value)
+    with pytest.raises(InvalidArgument, match="its head is of"):
+        sz.npy.load(io.BytesIO(forged(head + " " * 10_000)))
+
+
+def test_bytes_that_are_no_bool_and_no_int4() -> None:
+    for described, expected in (("'|b1'", [True, True]), ("[('int4', '|V1')]", [2, -1])):
+        head = f"{{'descr': {described}, 'fortran_order': False, 'shape': (2,)}}"
+        found = sz.npy.load(io.BytesIO(forged(head, b"\x02\xff")))
+        assert found.tolist() == expected
+        assert sz.cast(found, sz.int32).tolist() == [int(x) for x in expected]

@@ -43,7 +43,9 @@ from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
 from suanzi.tensors.tensor import Tensor
 
 _MAGIC, _ARCHIVE = b"\x93NUMPY", b"PK"
-_LONGEST_HEAD = 1 << 16
+_LONGEST_HEAD = 10_000  # as NumPy's reader: Python's own could crash on longer ones
+_MOST_INFLATED = 1032
+"""Bytes that deflate makes of one at most."""
 _LETTERS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 _KEPT = {dt for dt in DTYPES if dt.kind in ("bool", "int", "uint", "float", "complex")}
 _DESCRIBED = re.compile(r"([<>=|]?)([a-zA-Z])(\d+)")
@@ -101,7 +103,9 @@ def load(file: File, /, dtype: DTypeLike | None = None) -> Any:
     begin = file.read(2)
     file.seek(0)
     try:
-        return _read_archive(file, wanted) if begin == _ARCHIVE else _read(file, wanted)
+        if begin == _ARCHIVE:
+            return _read_archive(file, wanted)
+        return _read(file, wanted, _length(file))
     except MemoryError as error:  # AllocFailed is one
         raise AllocFailed(f"load: there is no memory for the file. {error}".rstrip()) from None
     except (StatusError, OSError):
@@ -152,14 +156,27 @@ def _read_archive(file: BinaryIO, wanted: DType | None) -> dict[str, Tensor]:
     import zipfile
 
     found = {}
+    length = _length(file)
     with zipfile.ZipFile(file) as archive:
-        for name in archive.namelist():
-            with archive.open(name) as entry:
-                found[name.removesuffix(".npy")] = _read(entry, wanted)
+        for entry in archive.infolist():
+            ratio = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: _MOST_INFLATED}
+            if entry.compress_type not in ratio:
+                raise InvalidArgument("load: the archive is packed otherwise than NumPy's are.")
+            most = ratio[entry.compress_type] * min(entry.compress_size, length)
+            with archive.open(entry) as opened:
+                found[entry.filename.removesuffix(".npy")] = _read(opened, wanted, most)
     return found
 
 
-def _read(file: Any, wanted: DType | None) -> Tensor:
+def _length(file: BinaryIO) -> int:
+    """Return how many bytes a file has, and be at its begin."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return end
+
+
+def _read(file: Any, wanted: DType | None, most: int) -> Tensor:
+    """Read an array from a file of `most` bytes, whatever it says."""
     start = file.read(8)
     if len(start) < 8 or start[:6] != _MAGIC or start[6] not in (1, 2, 3):
         raise InvalidArgument("load: the file is neither .npy nor .npz of NumPy.")
@@ -171,14 +188,18 @@ def _read(file: Any, wanted: DType | None) -> Tensor:
     try:
         head = ast.literal_eval(file.read(length).decode("utf8" if start[6] == 3 else "latin1"))
         described, columns, shape = head["descr"], head["fortran_order"], tuple(head["shape"])
-    except (ValueError, SyntaxError, KeyError, TypeError, RecursionError) as error:
+    # The parser says MemoryError of what is nested too deeply.
+    except (ValueError, SyntaxError, LookupError, TypeError, RecursionError, MemoryError) as error:
         raise InvalidArgument(f"load: its head does not describe an array: {error}") from None
     dt, swapped = _dtype_of(described, wanted)
     size = count_of(shape) * dt.itemsize
+    short = f"load: it ends before the {size} bytes of its elements."
+    if size > most:
+        raise InvalidArgument(short)
     check_room(size, f"a tensor of {dt} with shape {shape}")
     raw = bytearray(size)
     if _filled(file, raw) != size:
-        raise InvalidArgument(f"load: it ends before the {size} bytes of its elements.")
+        raise InvalidArgument(short)
     if swapped:
         _swap(raw, dt)
     axes = range(len(shape)) if columns else range(len(shape) - 1, -1, -1)
