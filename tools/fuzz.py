@@ -50,7 +50,8 @@ def main(words: list[str] | None = None) -> int:
         again = _storm_again if isinstance(gait, Storm) else _again
         return again(args.seed, args.only, names)
     run = Run(args, gait)
-    for end in (signal.SIGINT, signal.SIGTERM):  # a shell ignores the first for what it has in the background
+    # A shell lets what it has in the background ignore the first.
+    for end in (signal.SIGINT, signal.SIGTERM):
         signal.signal(end, signal.default_int_handler)
     try:
         run.go()

@@ -139,9 +139,9 @@ def test_chances_destroyed_while_they_are_drawn() -> None:
     for n in range(25):
         chances = sz.tensor(np.full(1 << 20, 0.5, np.float32))
 
-        def work(i: int, chances: sz.Tensor = chances, wait: float = 0.0004 * (n % 8)) -> None:
+        def work(i: int, chances: sz.Tensor = chances, n: int = n) -> None:
             if i == 0:
-                time.sleep(wait)
+                time.sleep(0.0004 * (n % 8))
                 sz.destroy(chances)
                 return
             with suppress(sz.UninitializedObject):
@@ -150,8 +150,7 @@ def test_chances_destroyed_while_they_are_drawn() -> None:
         at_once(work, 2)
 
 
-ROWS, EACH = 1000, 200
-Sparse = tuple[sz.Tensor, sz.Tensor, sz.Tensor]
+ROWS, EACH = 1000, 1000
 
 
 def fill_rows(pointers: sz.Tensor, columns: sz.Tensor, values: sz.Tensor) -> None:
@@ -180,15 +179,20 @@ def test_row_pointers_that_change_after_they_were_checked(call: Callable[..., ob
     def change() -> None:
         while not done.is_set():
             written[500:999] = 1 << 50
+            time.sleep(0.0001)
             written[500:999] = rows[500:999]
-            time.sleep(0)
+            time.sleep(0.0001)
 
     other = threading.Thread(target=change)
     other.start()
     try:
-        for _ in range(30):
-            with suppress(ValueError):
+        taken = 0
+        while taken < 12:
+            try:
                 call(pointers, columns, values)
+                taken += 1
+            except ValueError:
+                time.sleep(0.0001)
     finally:
         done.set()
         other.join()
