@@ -26,6 +26,7 @@ from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.methods import Methods
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _may_be_operand(x: Any) -> bool:
     return isinstance(x, int | float | complex) or any(hasattr(x, name) for name in known)
 
 
-class BlockTensor(DaskMethodsMixin):  # type: ignore[misc]
+class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
     """Elements of one dtype in a shape, in blocks that a cluster holds and computes.
 
     Make one with ``sz.tensor(x, device="cluster")``, with any creation interface and that device,
@@ -194,14 +195,28 @@ class BlockTensor(DaskMethodsMixin):  # type: ignore[misc]
         """Return the elements in another shape, row by row; one of the sizes may be -1."""
         return self._call("reshape", sizes_of(self.size, dims))
 
-    def transpose(self, perm: Sequence[int] = ()) -> BlockTensor:
-        """Return it with axis i moved to place perm[i]; without `perm`, axes are reversed."""
-        return self._call("transpose", perm)
-
     @property
     def T(self) -> BlockTensor:
         """It with its axes in reverse order."""
-        return self.transpose()
+        return self._call("transpose")
+
+    @property
+    def real(self) -> BlockTensor:
+        """The real part."""
+        return self._call("real")
+
+    @property
+    def imag(self) -> BlockTensor:
+        """The imaginary part."""
+        return self._call("imag")
+
+    def flatten(self) -> BlockTensor:
+        """Return the elements along one axis, row by row."""
+        return self.reshape(-1)
+
+    def copy(self) -> BlockTensor:
+        """Return the tensor itself: its blocks never change."""
+        return self
 
     def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> BlockTensor:
         """Return the elements in another dtype, as :func:`suanzi.cast`."""

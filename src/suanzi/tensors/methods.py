@@ -34,12 +34,17 @@ class Methods:
     """What of a tensor's methods is said by the functions of `suanzi`."""
 
     if TYPE_CHECKING:
-        dtype: DType
-        shape: tuple[int, ...]
-        ndim: int
-        size: int
-        T: Tensor
 
+        @property
+        def dtype(self) -> DType: ...  # noqa: D102
+        @property
+        def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+        @property
+        def ndim(self) -> int: ...  # noqa: D102
+        @property
+        def size(self) -> int: ...  # noqa: D102
+        @property
+        def T(self) -> Any: ...  # noqa: D102
         def reshape(self, *dims: Any) -> Tensor: ...  # noqa: D102
         def to_device(self, device: Any) -> Any: ...  # noqa: D102
         def __setitem__(self, key: Any, value: Any) -> None: ...
@@ -92,13 +97,12 @@ class Methods:
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
-        return converted(_variance(self, axis, correction, keepdims), _deviating(self.dtype))
+        return _in_dtype(_variance(self, axis, correction, keepdims), _deviating(self.dtype))
 
     def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
         """Return the square root of the variance, rounded once."""
         wide = _variance(self, axis, correction, keepdims)
-        root = _core.run_operator("sqrt", [wide], wide.dtype)[0]
-        return converted(root, _deviating(self.dtype))
+        return _in_dtype(_computed("sqrt", wide.dtype, wide), _deviating(self.dtype))
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
         """Return the index of the largest element; without an axis, counted through all."""
@@ -235,7 +239,7 @@ class Methods:
         ((4, 3, 2), (3, 2, 4))
         """
         if not axes or axes == (None,):
-            return self.T
+            return self.T  # type: ignore[no-any-return]
         given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
         order = _several(tuple(given), self.ndim)
         if set(order) == set(range(self.ndim)):  # the standard says where each axis goes
@@ -279,8 +283,22 @@ def _summable(x: Any, dtype: DTypeLike | None) -> Tensor:
         target = dtype_of(dtype)
         return x if target is x.dtype else call("cast", x, target)  # type: ignore[no-any-return]
     if x.dtype.kind in ("bool", "int", "uint"):
-        return converted(x, uint64 if x.dtype.kind == "uint" else int64)
+        return _in_dtype(x, uint64 if x.dtype.kind == "uint" else int64)
     return x  # type: ignore[no-any-return]
+
+
+def _in_dtype(x: Any, dt: DType) -> Tensor:
+    """Return a tensor in a dtype, of whatever device."""
+    if hasattr(x, "__suanzi_operator__"):
+        return x if x.dtype is dt else call("cast", x, dt)  # type: ignore[no-any-return]
+    return converted(x, dt)
+
+
+def _computed(name: str, dt: DType, *operands: Any) -> Tensor:
+    """Compute in a dtype that operands have already, on their device."""
+    if hasattr(operands[0], "__suanzi_operator__"):
+        return call(name, *operands)  # type: ignore[no-any-return]
+    return _core.run_operator(name, list(operands), dt)[0]  # type: ignore[no-any-return]
 
 
 def _index(x: Any, operator: str, axis: int | None, keepdims: bool) -> Tensor:
@@ -292,9 +310,9 @@ def _index(x: Any, operator: str, axis: int | None, keepdims: bool) -> Tensor:
 
 def _sorted(x: Any, axis: Any) -> tuple[Tensor, Tensor]:
     """Return the elements in rising order, and where they were; bool is sorted as 0 and 1."""
-    plain = converted(x, uint8) if x.dtype.kind == "bool" else x
+    plain = _in_dtype(x, uint8) if x.dtype.kind == "bool" else x
     values, places = call("argsort", plain, axis, False)
-    return converted(values, x.dtype), places
+    return _in_dtype(values, x.dtype), places
 
 
 def _deviating(dt: DType) -> DType:
@@ -314,12 +332,10 @@ def _variance(x: Any, axis: Axes, correction: float, keepdims: bool) -> Tensor:
     parts = [x.real, x.imag] if x.dtype.is_complex else [x]
     total = None
     for one in parts:
-        values = converted(one, wide)
-        mean = _reduced(values, "MEAN", axis, True)
-        apart = _core.run_operator("sub", [values, mean], wide)[0]
-        squares = _core.run_operator("square", [apart], wide)[0]
-        found = _reduced(squares, "SUM", axis, keepdims)
-        total = found if total is None else _core.run_operator("add", [total, found], wide)[0]
+        values = _in_dtype(one, wide)
+        apart = _computed("sub", wide, values, _reduced(values, "MEAN", axis, True))
+        found = _reduced(_computed("square", wide, apart), "SUM", axis, keepdims)
+        total = found if total is None else _computed("add", wide, total, found)
     count = x.size // max(total.size, 1) if total is not None else 0
     divisor = max(float(count) - correction, 0.0)
-    return _core.run_operator("div", [total, divisor], wide)[0]  # type: ignore[no-any-return]
+    return _computed("div", wide, total, divisor)
