@@ -2,7 +2,8 @@
 //
 // A fresh block from the system page-faults once per 4 KiB when it is first written, which costs
 // more than the arithmetic on it. So freed blocks are kept, by size class, up to a bound; the
-// largest are given back first.
+// largest are given back first. Blocks of a huge page or more are mappings of their own, whose
+// pages can be dropped and are zeros when they are next touched.
 #include "core/storage.h"
 
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -73,13 +75,43 @@ std::size_t default_bound() noexcept {
 #endif
 }
 
-void* from_system(std::size_t bytes) noexcept {
-  std::size_t align = bytes >= huge_page ? huge_page : alignment;
-  void* block = std::aligned_alloc(align, (bytes + align - 1) / align * align);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  if (block && bytes >= huge_page) madvise(block, bytes, MADV_HUGEPAGE);
+#if defined(__linux__)
+constexpr bool can_map = true;
+
+// Pages of nobody else, from the start of a huge page on, which take no memory before they are touched.
+void* map_pages(std::size_t bytes) noexcept {
+  void* made = mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) return nullptr;
+  auto* first = static_cast<std::byte*>(made);
+  std::size_t before = -reinterpret_cast<std::uintptr_t>(first) % huge_page;
+  if (before) munmap(first, before);
+  munmap(first + before + bytes, huge_page - before);
+#if defined(MADV_HUGEPAGE)
+  madvise(first + before, bytes, MADV_HUGEPAGE);
 #endif
-  return block;
+  return first + before;
+}
+#else
+constexpr bool can_map = false;
+#endif
+
+bool is_mapping(std::size_t bytes) noexcept { return can_map && bytes >= huge_page; }
+
+void* from_system(std::size_t bytes) noexcept {
+#if defined(__linux__)
+  if (is_mapping(bytes)) return map_pages(bytes);
+#endif
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void to_system(void* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__)
+  if (is_mapping(bytes)) {
+    munmap(block, bytes);
+    return;
+  }
+#endif
+  std::free(block);
 }
 
 // What it guards takes nanoseconds, so waiting is not worth a system call.
@@ -100,12 +132,13 @@ class Pool {
   void* take(std::size_t size_class, int storages) noexcept {
     std::size_t bytes = size_of(size_class);
     {
-      std::lock_guard lock(mutex_);
-      if (void* block = pop(size_class)) {
+      std::unique_lock lock(mutex_);
+      if (Free* found = pop(size_class)) {
         set_cached(cached() - bytes);
         in_use_ += bytes;
         alive_ += storages;
-        return block;
+        lock.unlock();
+        return block_of(found, bytes);
       }
     }
     void* block = from_system(bytes);
@@ -124,17 +157,17 @@ class Pool {
   void give(void* block, std::size_t size_class, int storages) noexcept {
     std::size_t bytes = size_of(size_class);
     ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    Free* entry = bytes <= bound_ ? entry_of(block, bytes) : nullptr;
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
       alive_ -= storages;
-      if (bytes <= bound_) {
-        push(block, size_class);
+      if (entry) {
+        push(entry, size_class);
         set_cached(cached() + bytes);
-        block = nullptr;
       }
     }
-    if (block) std::free(block);
+    if (!entry) to_system(block, bytes);
     trim(bound_.load(std::memory_order_relaxed));
   }
 
@@ -144,10 +177,11 @@ class Pool {
     std::lock_guard lock(mutex_);
     for (std::size_t size_class = class_count; size_class-- > 0;) {
       while (cached() > bytes) {
-        void* block = pop(size_class);
-        if (!block) break;
-        set_cached(cached() - size_of(size_class));
-        std::free(block);
+        Free* found = pop(size_class);
+        if (!found) break;
+        std::size_t size = size_of(size_class);
+        set_cached(cached() - size);
+        to_system(block_of(found, size), size);
       }
     }
   }
@@ -176,19 +210,35 @@ class Pool {
   std::size_t cached() const noexcept { return cached_.load(std::memory_order_relaxed); }
   void set_cached(std::size_t bytes) noexcept { cached_.store(bytes, std::memory_order_relaxed); }
 
-  // A free block holds the pointer to the next one of its class.
-  void* pop(std::size_t size_class) noexcept {
-    void* block = free_[size_class];
-    if (block) free_[size_class] = *static_cast<void**>(block);
+  // A free block, listed in its own first bytes; but a mapping apart, so that a page of it is not touched.
+  struct Free {
+    Free* next;
+    void* block;
+  };
+
+  // Null if there is no memory to list a block with.
+  static Free* entry_of(void* block, std::size_t bytes) noexcept {
+    void* place = is_mapping(bytes) ? std::malloc(sizeof(Free)) : block;
+    return place ? new (place) Free{nullptr, block} : nullptr;
+  }
+  static void* block_of(Free* entry, std::size_t bytes) noexcept {
+    void* block = entry->block;
+    if (is_mapping(bytes)) std::free(entry);
     return block;
   }
-  void push(void* block, std::size_t size_class) noexcept {
-    *static_cast<void**>(block) = free_[size_class];
-    free_[size_class] = block;
+
+  Free* pop(std::size_t size_class) noexcept {
+    Free* entry = free_[size_class];
+    if (entry) free_[size_class] = entry->next;
+    return entry;
+  }
+  void push(Free* entry, std::size_t size_class) noexcept {
+    entry->next = free_[size_class];
+    free_[size_class] = entry;
   }
 
   SpinLock mutex_;
-  std::array<void*, class_count> free_{};
+  std::array<Free*, class_count> free_{};
   std::size_t in_use_ = 0;
   std::int64_t alive_ = 0;
   std::atomic<std::size_t> cached_{0};
@@ -265,6 +315,34 @@ void release_storage(Storage* storage) noexcept {
     delete storage;
     pool().count_foreign(-1);
   }
+}
+
+bool has_own_pages(const Storage& storage) noexcept {
+  return storage.block && is_mapping(size_of(storage.block - 1));
+}
+
+void zero_pages(std::byte* data, std::size_t bytes) noexcept {
+#if defined(__linux__)
+  constexpr std::size_t asked_for = 8 * huge_page;
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+  unsigned char resident[asked_for / 4096];
+  std::size_t dropped = 0;  // where pages begin that nobody touched
+  for (std::size_t at = 0; at < bytes; at += huge_page) {
+    std::size_t in_group = at % asked_for, size = std::min(huge_page, bytes - at);
+    if (in_group == 0 && mincore(data + at, std::min(asked_for, bytes - at), resident))
+      std::memset(resident, 1, sizeof resident);
+    bool touched = std::memchr(resident + in_group / page, 1, (size + page - 1) / page);
+    if (!touched && at + size < bytes) continue;
+    // Pages that are not in memory may be swapped out: dropped, they are zeros again.
+    std::size_t end = touched ? at : bytes;
+    if (dropped < end && madvise(data + dropped, end - dropped, MADV_DONTNEED))
+      std::memset(data + dropped, 0, end - dropped);
+    if (touched) std::memset(data + at, 0, size);
+    dropped = at + size;
+  }
+#else
+  std::memset(data, 0, bytes);
+#endif
 }
 
 PoolInfo pool_info() noexcept { return pool().info(); }

@@ -36,6 +36,12 @@ Storage* allocate_storage(Dtype dtype, std::int64_t size) noexcept;
 Storage* adopt_storage(Dtype dtype, std::int64_t size, void* data, bool read_only, void (*release)(void*),
                        void* owner) noexcept;
 
+// Whether its data begins a mapping that is ours alone, as that of large storages does.
+bool has_own_pages(const Storage& storage) noexcept;
+// Makes such data zeros, from the start of a huge page (2 MiB) on. Pages that were not touched since the system gave
+// them are left so: they take no time and no memory before they are.
+void zero_pages(std::byte* data, std::size_t bytes) noexcept;
+
 // Drops one reference.
 void release_storage(Storage* storage) noexcept;
 

@@ -88,13 +88,26 @@ void run_long(std::int64_t bytes, F&& body) {
   PyEval_RestoreThread(state);
 }
 
+// Zeros for a new tensor with pages of its own, of which threads take whole huge ones.
+void write_zeros(std::byte* out, std::int64_t bytes) noexcept {
+  constexpr std::int64_t page = 1 << 21;
+  parallel_for((bytes + page - 1) / page, 8, [&](std::int64_t begin, std::int64_t end) {
+    zero_pages(out + begin * page, static_cast<std::size_t>(std::min(end * page, bytes) - begin * page));
+  });
+}
+
 // Fills a new tensor, which nobody else has, with a number, converted once.
 void fill(Tensor& t, const Operand& number) noexcept {
   alignas(16) std::byte first[16], second[16];
   const Path path = cast_path(kernels(), number.dtype, t.dtype, false);
   const std::byte* one = follow(path, number.number, 1, first, second);
   std::size_t size = t.itemsize();
-  run_long(t.size * static_cast<std::int64_t>(size), [&] { repeat_bytes(t.data(), t.size, size, one); });
+  std::int64_t bytes = t.size * static_cast<std::int64_t>(size);
+  bool is_zero = std::all_of(one, one + size, [](std::byte b) { return b == std::byte{0}; });
+  run_long(bytes, [&] {
+    if (is_zero && has_own_pages(*t.storage)) write_zeros(t.data(), bytes);
+    else repeat_bytes(t.data(), t.size, size, one);
+  });
 }
 
 // A new tensor of one number; null and an exception if it cannot be had.

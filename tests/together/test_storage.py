@@ -181,6 +181,28 @@ class TestPool:
         assert min(outcomes.values()) > 500
 
 
+class TestZeros:
+    """Large zeros are pages that nobody touched, dropped ones, or written ones."""
+
+    @pytest.mark.parametrize("size", [1 << 21, (1 << 21) + 1, 5_000_003])
+    def test_nothing_of_before_is_left(self, size: int, pool: Callable[[], dict[str, int]]) -> None:
+        for touched in ([], [0], [size - 1], [size // 2, size - 1], range(0, size, 4096), []):
+            x = sz.zeros((size,), sz.uint8)
+            memory = x.numpy()
+            assert not memory.any()
+            memory[list(touched)] = 255
+            del x, memory
+            assert pool()["cached"] >= size
+
+    def test_a_part_of_a_page_behind_is_left_alone(self) -> None:
+        x = sz.zeros((1 << 21,), sz.uint8)
+        assert sz.full(shape=((1 << 21) + 3,), dtype=sz.uint8, value=7).numpy().min() == 7
+        assert not x.numpy().any()
+
+    def test_minus_zero_is_written(self) -> None:
+        assert np.signbit(sz.full(shape=(1 << 20,), value=-0.0).numpy()).all()
+
+
 class TestCopyInto:
     @pytest.mark.parametrize("size", [3, 100, 3000, 70_000])
     @pytest.mark.parametrize("shift", [1, -1, 2, 64])
