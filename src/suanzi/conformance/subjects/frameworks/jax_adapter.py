@@ -27,12 +27,9 @@ from wire import Data, Unsupported
 
 jax.config.update("jax_enable_x64", True)
 if not jax.config.jax_compilation_cache_dir:
-    # Compiling is nearly all of a run's time. What JAX compiled once, in this run or before, by
-    # this version for this machine, is kept; JAX_COMPILATION_CACHE_DIR says where else.
+    # Compiling is nearly all of a run's time: what is compiled is kept.
     jax.config.update("jax_compilation_cache_dir", kept_at(f"jax-{jax.__version__}"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
 
 MAPPING = {
     # 7.2.1 creation

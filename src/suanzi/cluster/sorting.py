@@ -1,0 +1,158 @@
+"""7.2.14.3 on blocks: argsort and topk, by merging blocks that are in order.
+
+Where the axis is cut, each block is put in order, and a network of tasks (Batcher's) exchanges
+elements between two blocks at a time: no task ever has more than two. Equal elements are told
+apart by where they were, so that the order is the one of a single tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from suanzi import registry
+from suanzi.cluster import grid
+from suanzi.cluster.combining import made_of_blocks
+from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.reblocking import reblocked
+from suanzi.cluster.stand_ins import large_like, result_of, small_like
+from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.cluster.ways import way
+from suanzi.dtypes import int64
+from suanzi.registry import Operator
+from suanzi.tensors.tensor import Tensor
+
+Ordered = tuple[Tensor, Tensor]
+"""Elements, and where they were."""
+
+
+@way("argsort")
+def argsort(
+    op: Operator, input: BlockTensor, axis: Any, descending: Any
+) -> tuple[BlockTensor, BlockTensor]:
+    """Return the elements in order along an axis, and where they were."""
+    call = call_on_blocks(op.name, Hole(0), axis, descending)
+    result_of(call, [small_like(input)])
+    at = int(axis) % input.ndim
+    size = max(input.blocks[at])
+    count = input.shape[at]
+    even = tuple(min(size, count - i) for i in range(0, count, size)) or (0,)
+    x = reblocked(input, (*input.blocks[:at], even, *input.blocks[at + 1 :]))
+    name = new_name("argsort-part")
+    tasks: dict[Any, Any] = {}
+    begin = grid.starts(even)
+    for place in grid.places(x.blocks):
+        function = partial(_sorted, at, bool(descending), begin[place[at]])
+        tasks[(name, 0, *place)] = (function, (x.name, *place))
+    now = {place: (name, 0, *place) for place in grid.places(x.blocks)}
+    others = (*x.blocks[:at], (1,), *x.blocks[at + 1 :])
+    for number, (i, j) in enumerate(exchanges(len(even)), 1):
+        merge = partial(_exchanged, at, bool(descending), even[i])
+        for place in grid.places(others):
+            low, high = (*place[:at], i, *place[at + 1 :]), (*place[:at], j, *place[at + 1 :])
+            pair = (f"{name}-pair", number, *place)
+            tasks[pair] = (merge, now[low], now[high])
+            for half, one in enumerate((low, high)):
+                now[one] = (name, number, *one)
+                tasks[now[one]] = (itemgetter(half), pair)
+    found = []
+    for part, dtype in ((0, x.dtype), (1, int64)):
+        made = new_name("argsort")
+        mine = {(made, *place): (itemgetter(part), key) for place, key in now.items()}
+        found.append(from_tasks(made, tasks | mine, x.blocks, dtype, [x]))
+    return found[0], found[1]
+
+
+def exchanges(count: int) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of places that a merge exchange of Batcher's compares, one after the other.
+
+    >>> list(exchanges(3))
+    [(0, 2), (0, 1), (1, 2)]
+    """
+    top = 1 << max(count - 1, 0).bit_length() - 1 if count > 1 else 0
+    p = top
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            for i in range(count - d):
+                if i & p == r:
+                    yield i, i + d
+            if q == p:
+                break
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+
+
+def _sorted(axis: int, descending: bool, begin: int, block: Tensor) -> Ordered:
+    values, places = registry.call("argsort", block, axis, descending)
+    return values, registry.call("add", places, begin) if begin else places
+
+
+def _exchanged(
+    axis: int, descending: bool, count: int, low: Ordered, high: Ordered
+) -> tuple[Ordered, Ordered]:
+    """Return two blocks with the first `count` elements of both in the first, all in order."""
+    from suanzi import array_api as xp
+
+    values, places = (registry.call("concat", [a, b], axis) for a, b in zip(low, high, strict=True))
+    # In the order of where they were first, which sorting then keeps among equal ones.
+    places, order = registry.call("argsort", places, axis, False)
+    values = xp.take_along_axis(values, order, axis=axis)
+    values, order = registry.call("argsort", values, axis, descending)
+    places = xp.take_along_axis(places, order, axis=axis)
+    before = (slice(None),) * axis
+    first, rest = (*before, slice(0, count)), (*before, slice(count, None))
+    return (values[first], places[first]), (values[rest], places[rest])
+
+
+@way("topk")
+def topk(
+    op: Operator, input: BlockTensor, k: Any, axis: Any, largest: Any, sorted: Any
+) -> tuple[BlockTensor, BlockTensor]:
+    """Return the k best elements along an axis: those of each block, then the best of these."""
+    call = call_on_blocks(op.name, Hole(0), 1, axis, largest, sorted)
+    result_of(call, [small_like(input)])
+    at = int(axis) % input.ndim
+    if not isinstance(k, int) or not 1 <= k <= input.shape[at]:
+        result_of(call_on_blocks(op.name, Hole(0), k, axis), [large_like(input)])
+    begin = grid.starts(input.blocks[at])
+    name = new_name("topk-part")
+    tasks: dict[Any, Any] = {
+        (name, *place): (partial(_best, int(k), at, bool(largest), begin[place[at]]),
+                         (input.name, *place))
+        for place in grid.places(input.blocks)
+    }  # fmt: skip
+    parts = from_tasks(name, tasks, input.blocks, input.dtype, [input])
+    found = [
+        made_of_blocks(
+            "topk", parts, [at], _itself, partial(_best_of, int(k), at, bool(largest)),
+            lambda shape, part=part: itemgetter(part), dtype, True,
+        )
+        for part, dtype in ((0, input.dtype), (1, int64))
+    ]  # fmt: skip
+    cuts = (*input.blocks[:at], (int(k),), *input.blocks[at + 1 :])
+    values, places = (BlockTensor(x.graph, x.name, cuts, x.dtype) for x in found)
+    return values, places
+
+
+def _itself(part: Ordered) -> Ordered:
+    return part
+
+
+def _best(k: int, axis: int, largest: bool, begin: int, block: Tensor) -> Ordered:
+    values, places = registry.call("topk", block, min(k, block.shape[axis]), axis, largest)
+    return values, registry.call("add", places, begin) if begin else places
+
+
+def _best_of(k: int, axis: int, largest: bool, parts: list[Ordered]) -> Ordered:
+    """Return the best of some, which come in the order of the tensor: of equal ones the first."""
+    from suanzi import array_api as xp
+
+    values, places = (
+        registry.call("concat", list(some), axis) for some in zip(*parts, strict=True)
+    )
+    values, order = registry.call("topk", values, min(k, values.shape[axis]), axis, largest)
+    return values, xp.take_along_axis(places, order, axis=axis)
