@@ -14,6 +14,7 @@ PyObject* rules_by_name = nullptr;     // dict[str, RuleSet]
 PyObject* operator_classes = nullptr;  // dict[str, OperatorClass]
 PyTypeObject* table_type = nullptr;
 bool any_chosen = false;
+thread_local int saturating = -1;  // while this thread has not the GIL: 0 or 1
 
 void keep(PyObject*& slot, nb::handle value) {
   PyObject* old = slot;
@@ -48,6 +49,18 @@ const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
   return table_of(keep.ptr());
 }
 
+bool float8_saturates() {
+  if (saturating >= 0) return saturating == 1;
+  if (!any_chosen && !default_rules) return false;
+  if (!PyGILState_Check()) return false;
+  nb::object kept = rules_in_force();
+  const RuleTable* table = table_of(kept.ptr());
+  return table && table->saturates();
+}
+
+SaturatingKept::SaturatingKept() : before_(saturating) { saturating = float8_saturates() ? 1 : 0; }
+SaturatingKept::~SaturatingKept() { saturating = before_; }
+
 PyObject* raise_refusal(PyObject* function, PyObject* rules, PyObject* op, const std::size_t* codes, int count) {
   if (!function) return nullptr;
   nb::list numbers;
@@ -69,7 +82,8 @@ std::size_t operator_class(PyObject* name) {
 
 void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
-  cls.def(nb::init<std::vector<std::string>, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"))
+  cls.def(nb::init<std::vector<std::string>, bool, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"),
+          nb::arg("saturates"))
       .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b, const DtypeInfo& answer) {

@@ -28,8 +28,8 @@ class RuleTable {
   static constexpr std::uint8_t unknown = 0xFF;
   static constexpr std::uint8_t refused = 0xFE;
 
-  RuleTable(std::vector<std::string> own_rules, bool checks_integers)
-      : own_rules_(std::move(own_rules)), checks_integers_(checks_integers),
+  RuleTable(std::vector<std::string> own_rules, bool checks_integers, bool saturates)
+      : own_rules_(std::move(own_rules)), checks_integers_(checks_integers), saturates_(saturates),
         cells_(class_count * operand_count * operand_count, unknown) {}
 
   // Whether some operator has a rule of its own, so that its class does not answer for it.
@@ -41,6 +41,8 @@ class RuleTable {
   }
   // Whether the value of a Python int has a say, unless every integer dtype holds it.
   bool checks_integers() const { return checks_integers_; }
+  // Whether what is beyond float8_e4m3fn, infinity included, becomes its greatest number, and not NaN.
+  bool saturates() const { return saturates_; }
 
   std::uint8_t get(std::size_t operator_class, std::size_t a, std::size_t b) const {
     return cells_[position(operator_class, a, b)];
@@ -55,6 +57,7 @@ class RuleTable {
   }
   std::vector<std::string> own_rules_;  // the operators that have one
   bool checks_integers_;
+  bool saturates_;
   std::vector<std::uint8_t> cells_;
 };
 
@@ -62,6 +65,22 @@ class RuleTable {
 // set or the name of a loaded one. Null where Python must look closer. The table lives at least as
 // long as `keep`.
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep);
+
+// Whether the rule set in force makes conversions to float8_e4m3fn saturate; within a block that runs
+// without the GIL, the one that was in force where it began.
+bool float8_saturates();
+
+// Keeps the answer while a thread has not the GIL.
+class SaturatingKept {
+ public:
+  SaturatingKept();
+  SaturatingKept(const SaturatingKept&) = delete;
+  SaturatingKept& operator=(const SaturatingKept&) = delete;
+  ~SaturatingKept();
+
+ private:
+  int before_;
+};
 
 // Raises what a Python function makes of a refusal: it gets the rule set, the operator and the codes of
 // its operands. Null without an exception, so that Python meets it by itself, while there is no function

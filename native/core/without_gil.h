@@ -5,6 +5,7 @@
 #include <exception>
 #include <initializer_list>
 
+#include "core/rules.h"
 #include "core/tensor.h"
 
 namespace suanzi {
@@ -30,6 +31,7 @@ template <class F>
 void run_without_gil(Storage* const* kept, int count, F&& body) {
   for (int i = 0; i < count; ++i)
     if (kept[i]) kept[i]->retain();
+  SaturatingKept saturating;
   PyThreadState* state = PyEval_SaveThread();
   std::exception_ptr problem;
   try {

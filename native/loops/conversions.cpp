@@ -1,6 +1,8 @@
 // native/loops/conversions.cpp: which conversions lead from one dtype to another.
 #include "loops/conversions.h"
 
+#include "core/rules.h"
+
 namespace suanzi {
 
 Dtype part_of(Dtype dtype) {
@@ -26,6 +28,8 @@ void add_step(Path& path, Convert step, std::size_t out_size, int multiple = 1) 
 
 std::size_t item(Dtype dtype) { return facts(dtype).itemsize; }
 
+bool saturates(Dtype target) { return target == Dtype::float8_e4m3fn && float8_saturates(); }
+
 // The dtypes that fill less than their byte. They are also fitted when they are read: the memory may
 // be an array of ml_dtypes, which leaves the sign of int4 out of the upper bits.
 Convert fitting_step(const Kernels& k, Dtype target, bool from_float) {
@@ -48,7 +52,7 @@ void real_steps(Path& path, const Kernels& k, Dtype source, Dtype target, bool s
   if (t.is_narrow) {
     if (k.to_odd[index(at)]) add_step(path, k.to_odd[index(at)], 4 * multiple, multiple);
     else if (at != Lane::f32) add_step(path, k.convert[index(at)][index(Lane::f32)], 4 * multiple, multiple);
-    if (saturate) add_step(path, k.clamp[index(t.narrow)], 4 * multiple, multiple);
+    if (saturate || saturates(target)) add_step(path, k.clamp[index(t.narrow)], 4 * multiple, multiple);
     add_step(path, k.narrow[index(t.narrow)], (std::size_t{1} << layer_of(part_of(target)).log2_size) * multiple,
              multiple);
   } else {
@@ -125,6 +129,7 @@ Path store_path(const Kernels& k, Dtype promoted, Dtype dtype) {
   Path path;
   const Layer& layer = layer_of(dtype);
   int multiple = layer.is_complex ? 2 : 1;
+  if (layer.is_narrow && saturates(dtype)) add_step(path, k.clamp[index(layer.narrow)], 4);
   if (layer.is_narrow) add_step(path, k.narrow[index(layer.narrow)], item(dtype), multiple);
   // The complement of a bool sets bits above the one it has.
   if (promoted == Dtype::boolean && dtype == Dtype::boolean) add_step(path, k.wrap_uint1, 1);

@@ -57,9 +57,10 @@ def cast(
 
     To an integer, floats truncate towards zero, NaN gives 0 and what is out of range the nearest
     end of it; wider integers wrap. To float16, bfloat16 or float8, overflow gives infinity, or NaN
-    where the format has none; with `saturate`, the largest finite number. A complex number keeps
-    its real part, and everything but zero is True, NaN among it. A quantised tensor converts as
-    what it stands for; to become one, numbers get the scale that `quantize` finds for them.
+    where the format has none (the largest number under the rules of ``torch``); with `saturate`,
+    the largest finite number. A complex number keeps its real part, and everything but zero is
+    True, NaN among it. A quantised tensor converts as what it stands for; to become one, numbers
+    get the scale that `quantize` finds for them.
 
     The copy keeps the layout of the input, or has the one that `layout` says: a
     :class:`suanzi.Layout`, or the axes, the one that varies fastest first.

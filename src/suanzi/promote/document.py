@@ -16,6 +16,7 @@ _KEYS = (
     "gate", "true division", "real function", "overflow", "comparison", "numbers source",
     "zero-d source", "gate source", "float source", "note", "deviation", "drift", "made",
     "made source", "in-place", "in-place method", "out", "in-place source", "dtypes", "cell",
+    "float8 overflow",
 )  # fmt: skip
 _WITH_DTYPES = (
     "alone", "float", "true division", "real function", "drift", "made", "dtypes", "cell",

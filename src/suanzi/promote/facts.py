@@ -33,6 +33,7 @@ def facts_of(rules: RuleSet) -> dict[str, Any]:
         "written to": {way: rule.text for way, rule in rules.writes.items()},
         "numbers alone": {kind: d.name for kind, d in rules.alone.items()},
         "number that does not fit": "wraps" if rules.overflow == "wrap" else "is refused",
+        "beyond float8_e4m3fn": "nan" if rules.float8_overflow == "nan" else "the largest number",
         "gates": {_scope(key): gate.text for key, gate in rules.gates.items()},
         "default float": rules.default_float.name,
         "notes": list(rules.notes),

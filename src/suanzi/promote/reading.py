@@ -135,6 +135,7 @@ class _Reader:
             "number": number,
             "alone": alone,
             "overflow": self.choice("overflow", ("wrap", "refuse")),
+            "float8_overflow": self.choice("float8 overflow", ("nan", "largest")),
             "exact_comparison": "integers" if self.comparison() == "exact" else "never",
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),

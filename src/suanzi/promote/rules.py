@@ -70,6 +70,8 @@ class RuleSet(_core.RuleTable):
     """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not asked."""
     overflow: Literal["wrap", "refuse"] = "wrap"
     """What becomes of a Python int that the integer dtype does not hold."""
+    float8_overflow: Literal["nan", "largest"] = "nan"
+    """What is beyond float8_e4m3fn, which has no infinity, becomes in every conversion to it."""
     zero_dims: Mapping[Scope, ZeroDimRule] = field(default_factory=dict)
     """What a 0-d tensor counts as, per operator or class."""
     gates: Mapping[Scope, Gate] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class RuleSet(_core.RuleTable):
         super().__init__(
             own_rules=[key for key in (*self.gates, *self.zero_dims) if isinstance(key, str)],
             checks_integers=self.overflow == "refuse",
+            saturates=self.float8_overflow == "largest",
         )
         strange = [d.name for d in self.dtypes if d.kind not in NUMERIC_KINDS]
         if strange or not self.dtypes:
