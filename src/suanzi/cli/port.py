@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,19 +25,21 @@ def port(
     sarif: str | None = None,
     html: str | None = None,
     baseline: str | None = None,
+    fix: str | None = None,
 ) -> int:
     """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
 
     The program runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. An exported program (`.pt2`), a file of calls that was recorded before
-    (`.jsonl`), a text log as those of torch's operator_inp_logs (`.txt`) or a dump of msprobe
-    (`dump.json`) is read instead. The exit
-    status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that
-    failed before anything was found.
+    installed there. An exported program (`.pt2`), a model of ONNX (`.onnx`) or OpenVINO (`.xml`), a
+    file of calls that was recorded before (`.jsonl`), a text log as those of torch's
+    operator_inp_logs (`.txt`) or a dump of msprobe (`dump.json`) is read instead. The exit status
+    is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that failed
+    before anything was found.
 
     ```
     suanzi port model.py --to cann
     suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
+    suanzi port model.onnx --to cann --on 910b --fix mended.onnx
     suanzi port model.py --to cann --json > known.json
     suanzi port model.py --to cann --baseline known.json --sarif port.sarif
     ```
@@ -44,8 +47,9 @@ def port(
     Parameters
     ----------
     program
-        A Python program, an exported one (`model.pt2`), a file of recorded calls (`calls.jsonl`),
-        an operator log (`log.txt`) or a dump of msprobe (`dump.json`).
+        A Python program, an exported one (`model.pt2`), a model (`model.onnx`, `model.xml`), a file
+        of recorded calls (`calls.jsonl`), an operator log (`log.txt`) or a dump of msprobe
+        (`dump.json`).
     arguments
         What the program is given, after `--`.
     from_
@@ -60,19 +64,22 @@ def port(
         Write the findings to this file as SARIF, which GitHub shows at the line.
     html
         Write the report to this file as HTML.
+    fix
+        Write an ONNX model to this file, with the Casts that its operators ask for.
     baseline
         A report that `--json` wrote: what is in it is known, and not told.
     """
     from suanzi.cli.render import waiting
     from suanzi.port.ignoring import read_baseline
     from suanzi.port.lacking import check_chips
-    from suanzi.port.opening import read_file
-    from suanzi.port.report import judge, targets
+    from suanzi.port.opening import MODELS, fix_file, judge_file, read_file
+    from suanzi.port.report import targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.sarif import to_sarif
 
     check_framework(from_)
-    asked = targets([name.strip() for name in to.split(",") if name.strip()], from_)
+    source = "" if program.endswith(MODELS) else from_
+    asked = targets([name.strip() for name in to.split(",") if name.strip()], source)
     chips = check_chips(on.split(","), asked)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)
@@ -81,7 +88,7 @@ def port(
             calls = run_program(
                 program, arguments, framework=from_, python=python, stdout=_STANDARD_ERROR
             )
-    report = judge(calls, asked, known, chips)
+    report = judge_file(calls, asked, known, chips)
     if sarif is not None:
         Path(sarif).write_text(json_module.dumps(to_sarif(report), indent=1) + "\n", "utf-8")
     if html is not None:
@@ -90,6 +97,8 @@ def port(
         print(json_module.dumps(report.to_dict(), indent=1, ensure_ascii=False))
     else:
         print(report)
+    if fix is not None:
+        print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
     if report:
         return _CHANGES
     return _SAME if report.raised is None else _DID_NOT_END_WELL

@@ -58,7 +58,10 @@ class Finding:
     def place(self) -> str:
         """The file and the line."""
         where = self.call.where
-        return "?" if where is None else f"{where.file}:{where.line}"
+        if where is None:
+            return "?"
+        # The nodes of a model have names, and no lines.
+        return f"{where.file}:{where.line}" if where.line else f"{where.file} {where.function}"
 
     def lines(self) -> list[str]:
         """Return what is said of it, in a few lines."""

@@ -20,7 +20,9 @@ Fingerprint = tuple[str, ...]
 def source_line(finding: Finding) -> str:
     """Return the line of the program that a finding is about, empty where it cannot be read."""
     where = finding.call.where
-    return "" if where is None else linecache.getline(where.file, where.line).strip()
+    return (
+        "" if where is None or not where.line else linecache.getline(where.file, where.line).strip()
+    )
 
 
 def is_ignored(finding: Finding) -> bool:
@@ -35,7 +37,8 @@ def is_ignored(finding: Finding) -> bool:
 def fingerprint(data: dict[str, Any]) -> Fingerprint:
     """Return what makes a finding the same in another run: not its line number, which moves."""
     file = str(data["file"] or "").replace("\\", "/").rpartition("/")[2]
-    words = (data["code"], data["rules"], file, data["source_line"], data["operator"])
+    line = data["source_line"] or (data["function"] if data["line"] == 0 else "")
+    words = (data["code"], data["rules"], file, line, data["operator"])
     return (*(str(word) for word in words), *map(str, data["operands"]))
 
 

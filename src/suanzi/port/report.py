@@ -51,6 +51,8 @@ class Report:
     judged: tuple[Judged, ...] = ()
     baseline: Counter[Fingerprint] = field(default_factory=Counter)
     """Findings that are known, and not told again."""
+    also: tuple[str, ...] = ()
+    """What its reader has to say of the program as a whole."""
 
     @property
     def raised(self) -> str | None:
@@ -108,7 +110,7 @@ class Report:
 
     def notes(self) -> list[str]:
         """Return what could not be judged, and how the program ended."""
-        said = []
+        said = [*self.also]
         if self.raised is not None:
             said.append(
                 f"the program did not end well, and this is what it did before: {self.raised}"
@@ -201,6 +203,7 @@ class Report:
             "to": [{"rules": j.rules.name, "version": j.rules.version} for j in self.judged],
             "calls": sum(call.count for call in self.calls.calls) if self.calls else 0,
             "raised": self.raised,
+            "also": list(self.also),
             "counts": {code: sum(f["code"] == code for f in found) for code in CODES},
             "ignored": self.ignored,
             "findings": found,

@@ -25,14 +25,13 @@ def to_sarif(report: Report) -> dict[str, Any]:
             "partialFingerprints": {"suanzi/1": "|".join(fingerprint(data))},
         }
         if where is not None:
-            result["locations"] = [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": _uri(where.file)},
-                        "region": {"startLine": where.line},
-                    }
-                }
-            ]
+            physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(where.file)}}
+            location: dict[str, Any] = {"physicalLocation": physical}
+            if where.line:
+                physical["region"] = {"startLine": where.line}
+            else:
+                location["logicalLocations"] = [{"name": where.function}]
+            result["locations"] = [location]
         results.append(result)
     driver = {
         "name": "suanzi port",
