@@ -75,6 +75,8 @@ def polynomials() -> Iterator[str]:
     eighth = mp.tan(mp.pi / 8) * mpf("1.0001")
     yield polynomial("arctangent_f64", arctangent, tiny, eighth**2, 11, False)
     yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
+    sixteenth = half_log / 16
+    yield polynomial("exponential_of_sixteenth", exponential, -sixteenth, sixteenth, 4, False)
     yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)
     yield polynomial("exp2_f32", lambda r: mpf(2) ** r, -mpf(1) / 2, mpf(1) / 2, 7, True)
     edge = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
@@ -141,6 +143,42 @@ def logarithms() -> Iterator[str]:
         yield "};"
 
 
+def row(name: str, numbers: list[mpf]) -> str:
+    """Return an array of sixteen float64, which fill two registers of AVX-512."""
+    lines = (", ".join(literal(x, False) for x in numbers[i : i + 4]) for i in range(0, 16, 4))
+    return f"alignas(64) constexpr f64 {name}[] = {{\n    " + ",\n    ".join(lines) + "};"
+
+
+def sixteenths() -> Iterator[str]:
+    """Yield 2^(i/16), what rounding takes from it relative to it, and logarithms of j/16.
+
+    Of logarithms, the row of j = i modulo 16 that is between 11 and 21: of 16/j, in two parts, of
+    which sums of the first with multiples of the first part of log(2) are exact.
+    """
+    powers = [mpf(2) ** (mpf(i) / 16) for i in range(16)]
+    yield row("power_sixteenth", powers)
+    yield row("power_sixteenth_low", [x / mpf(float(x)) - 1 for x in powers])
+    near = [next((j for j in range(11, 22) if j % 16 == i), 16) for i in range(16)]
+    limit = mpf(3) / 64 * mpf("1.01")
+    for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
+        unit = 1 / mp.log(base)
+        found = [-mp.log(mpf(j) / 16) * unit for j in near]
+
+        def rest(r: mpf, unit: mpf = unit) -> mpf:  # log(1 + r) = (r + r^2 R(r)) unit
+            return unit * ((mp.log1p(r) - r) / r**2 if abs(r) > mpf(10) ** -30 else -mpf(1) / 2)
+
+        yield row(f"log{name}_sixteenth", [cut(x) for x in found])
+        yield row(f"log{name}_sixteenth_low", [x - cut(x) for x in found])
+        yield polynomial(f"log{name}_rest", rest, -limit, limit, 8, False)
+        bit = mp.log(2) * unit
+        yield (
+            f"constexpr f64 log{name}_unit = {literal(unit, False)}, "
+            f"log{name}_unit_low = {literal(unit - mpf(float(unit)), False)}, "
+            f"log{name}_bit = {literal(cut(bit), False)}, "
+            f"log{name}_bit_low = {literal(bit - cut(bit), False)};"
+        )
+
+
 def main() -> None:
     """Print the tables."""
     ln2 = mp.log(2)
@@ -152,7 +190,7 @@ def main() -> None:
     print(parts_of_half_pi())
     print(rest_of_half_pi())
     print(half_pi_in_single())
-    for line in (*polynomials(), *logarithms()):
+    for line in (*polynomials(), *logarithms(), *sixteenths()):
         print(line)
 
 

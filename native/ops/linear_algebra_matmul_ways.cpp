@@ -190,7 +190,7 @@ class Multiplication {
     };
     auto work = [&] { return static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
     // As many as there are processors, if each is still worth a call.
-    while (count() < processor_count() && work() >= 1 << 28) {
+    while (count() < processor_count() && work() >= 1 << 23) {
       if (found.rows > found.columns) found.rows = part(p.m, found.rows / 2);
       else found.columns = part(p.n, found.columns / 2);
     }
