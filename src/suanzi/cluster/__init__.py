@@ -23,7 +23,9 @@ import suanzi.dask  # noqa: F401
 
 # Each declares how some operators run on blocks, by being imported.
 from suanzi.cluster import (  # noqa: F401
+    along,
     comparing,
+    creating,
     cumulative,
     drawing,
     elementwise,
@@ -39,6 +41,7 @@ from suanzi.cluster import (  # noqa: F401
     selecting,
     sorting,
     subscripts,
+    tall,
     views,
 )
 from suanzi.cluster.exchange import from_dask

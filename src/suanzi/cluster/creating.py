@@ -10,8 +10,12 @@ from suanzi import _core
 from suanzi.cluster import grid
 from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.grid import Blocks
+from suanzi.cluster.stand_ins import empty_like, large_like, result_of
+from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
+from suanzi.cluster.ways import way
 from suanzi.dtypes import DType
+from suanzi.registry import Operator
 from suanzi.tensors.tensor import Tensor
 
 
@@ -96,3 +100,19 @@ def _numbers(at: int, count: int, dtype: DType, pieces: list[Piece], doubled: bo
         if low < high:
             _core.fill_sequence(made, low, high, start, step, shift - at, doubled)
     return made
+
+
+@way("diag")
+def diag(op: Operator, input: BlockTensor) -> BlockTensor:
+    """Return the matrix with a tensor on its diagonal, whose other blocks are zeros."""
+    call = call_on_blocks(op.name, Hole(0))
+    result_of(call, [empty_like(input) if input.ndim == 1 else large_like(input)])
+    cuts = input.blocks * 2
+    name = new_name(op.name)
+    tasks: dict[Any, Any] = {
+        (name, i, j): (call, (input.name, i))
+        if i == j
+        else (_core.full, grid.block_shape(cuts, (i, j)), input.dtype, 0)
+        for i, j in grid.places(cuts)
+    }
+    return from_tasks(name, tasks, cuts, input.dtype, [input])

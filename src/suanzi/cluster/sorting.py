@@ -129,13 +129,17 @@ def topk(
     found = [
         made_of_blocks(
             "topk", parts, [at], _itself, partial(_best_of, int(k), at, bool(largest)),
-            lambda shape, part=part: itemgetter(part), dtype, True,
+            partial(_part, part), dtype, True,
         )
         for part, dtype in ((0, input.dtype), (1, int64))
     ]  # fmt: skip
     cuts = (*input.blocks[:at], (int(k),), *input.blocks[at + 1 :])
     values, places = (BlockTensor(x.graph, x.name, cuts, x.dtype) for x in found)
     return values, places
+
+
+def _part(part: int, shape: object) -> Any:
+    return itemgetter(part)
 
 
 def _itself(part: Ordered) -> Ordered:
