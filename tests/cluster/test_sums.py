@@ -90,6 +90,17 @@ def test_functions_of_ones_own() -> None:
             assert sz.reduce(x, how, axis).tolist() == sz.reduce(host, how, axis).tolist()
 
 
+@pytest.mark.parametrize("dtype", [sz.int8, sz.bfloat16, sz.float32], ids=str)
+def test_traces(dtype: sz.DType) -> None:
+    host = sz.cast(normal((6, 3, 7), sz.float32) * 9, dtype)
+    x = on_blocks(host, (2, 2, 3))
+    for offset in (-7, -6, -2, 0, 1, 3, 6, 7):
+        for dims in ((0, 2), (2, 0), (-2, 0), (1, 2)):
+            want, found = sz.trace(host, offset, *dims), sz.trace(x, offset, *dims)
+            assert (found.shape, found.dtype) == (want.shape, want.dtype)
+            assert found.tolist() == want.tolist()
+
+
 @pytest.mark.parametrize("dtype", [*FLOATS, sz.complex64, sz.complex128], ids=str)
 def test_norms(dtype: sz.DType) -> None:
     host = normal((6, 7), dtype)

@@ -76,6 +76,14 @@ def test_the_rules_in_force_travel(client: Any) -> None:
         root.to_host()
 
 
+def test_workers_of_another_version(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from suanzi.cluster import running
+
+    monkeypatch.setattr(running, "__version__", "9.9")
+    with pytest.raises(sz.InvalidArgument, match="and this is 9.9; install the same"):
+        on_blocks([1, 2], 1).to_host()
+
+
 def test_blocks_of_a_killed_worker_are_computed_again(client: Any, workers: Any) -> None:
     client.wait_for_workers(2, timeout=60)
     x = on_blocks(NUMBERS, (10, 10)).persist()

@@ -27,6 +27,7 @@ from suanzi.cluster import (  # noqa: F401
     comparing,
     creating,
     cumulative,
+    diagonals,
     drawing,
     elementwise,
     extremes,

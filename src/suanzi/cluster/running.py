@@ -6,15 +6,25 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
+from weakref import WeakSet
 
-from suanzi.status import InternalError, StatusError
+import dask
+
+from suanzi import __version__
+from suanzi.status import InternalError, InvalidArgument, StatusError
 
 T = TypeVar("T")
+
+_ON_WORKERS = (None, "distributed", "dask.distributed")
+"""What Dask's configuration has for `scheduler` where a client computes, if there is one."""
+_seen: WeakSet[Any] = WeakSet()
+"""The clients whose workers were asked for their version."""
 
 
 def told(graph: Any, compute: Callable[[], T]) -> T:
     """Return what Dask computes of a graph; a cluster that is lost is an error that says so."""
     try:
+        _see_versions()
         return compute()
     except StatusError:
         raise
@@ -23,6 +33,32 @@ def told(graph: Any, compute: Callable[[], T]) -> T:
         if problem is None:
             raise
         raise InternalError(f"cluster: {problem}") from error
+
+
+def _see_versions() -> None:
+    """Raise InvalidArgument if a worker of the client has another suanzi; each is asked once."""
+    distributed: Any = sys.modules.get("distributed")
+    if distributed is None or dask.config.get("scheduler", None) not in _ON_WORKERS:
+        return
+    try:
+        client = distributed.default_client()
+    except ValueError:  # there is none
+        return
+    if client in _seen or client.asynchronous:
+        return
+    for address, theirs in client.run(_version, on_error="return").items():
+        if theirs != __version__:
+            has = "no suanzi" if isinstance(theirs, Exception) else f"suanzi {theirs}"
+            raise InvalidArgument(
+                f"cluster: the worker {address} has {has}, and this is {__version__}; install the "
+                "same version on every worker, for results differ between versions."
+            )
+    _seen.add(client)
+
+
+def _version() -> str:
+    """Return the version on a worker."""
+    return __version__
 
 
 def _problem(error: Exception, graph: Any) -> str | None:

@@ -198,7 +198,7 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
     x = real_argument(op, "x", x)
     check_dtype(op, {"x": x}, x.dtype)
     first, second = _plane(op, x.shape, dim0, dim1)
-    along = _diagonal(x, integer_argument(op, "offset", offset), first, second)
+    along = diagonal(x, integer_argument(op, "offset", offset), first, second)
     if along.size == 0:
         return zeros(along.shape[:-1], x.dtype)
     return _core.reduce(along, 0, [along.ndim - 1], False)
@@ -233,7 +233,7 @@ def trace_backward(
             f"have shape {rest}."
         )
     gradient = zeros(shape, grad_y.dtype)
-    along = _diagonal(gradient, integer_argument(op, "offset", offset), first, second)
+    along = diagonal(gradient, integer_argument(op, "offset", offset), first, second)
     _core.copy_into(along, _core.view(grad_y, grad_y.offset, (*rest, 1), (*grad_y.strides, 0)))
     return gradient
 
@@ -249,7 +249,7 @@ def _plane(op: Operator, shape: tuple[int, ...], dim0: int, dim1: int) -> tuple[
     return first, second
 
 
-def _diagonal(x: Tensor, offset: int, first: int, second: int) -> Tensor:
+def diagonal(x: Tensor, offset: int, first: int, second: int) -> Tensor:
     """Return a view of the diagonals of planes, along a last axis of its own."""
     rows, columns = x.shape[first], x.shape[second]
     length = max_(0, min_(rows + min_(offset, 0), columns - max_(offset, 0)))

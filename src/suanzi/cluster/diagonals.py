@@ -1,0 +1,63 @@
+"""7.2.4.13 on blocks: sums along diagonals, of the parts of them that each block has."""
+
+from __future__ import annotations
+
+from functools import partial as bound
+from operator import index
+from typing import Any
+
+from suanzi.cluster import creating, grid
+from suanzi.cluster.combining import left_of
+from suanzi.cluster.graph import Key, from_tasks, new_name
+from suanzi.cluster.partials import Kind, combined, finished, partial
+from suanzi.cluster.stand_ins import result_of, small_like
+from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.cluster.ways import way
+from suanzi.ops.arithmetic import diagonal
+from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.registry import Operator
+from suanzi.tensors.tensor import Tensor
+
+
+@way("trace")
+def trace(op: Operator, x: BlockTensor, offset: Any, dim0: Any, dim1: Any) -> BlockTensor:
+    """Return the sums along the diagonals of the planes of two axes."""
+    call = call_on_blocks(op.name, Hole(0), offset, dim0, dim1)
+    result = result_of(call, [small_like(x)]).dtype
+    first, second, move = index(dim0) % x.ndim, index(dim1) % x.ndim, index(offset)
+    plane = [first, second]
+    cuts = left_of(x.blocks, plane, False)
+    rows, columns = x.shape[first], x.shape[second]
+    count = min(rows + min(move, 0), columns - max(move, 0))
+    if count <= 0 or x.size == 0:
+        return creating.full(grid.shape_of(cuts), result, 0)
+    kind = Kind(int(ReduceMode.SUM), x.dtype, result)
+    name, parts = new_name("trace"), new_name("trace-blocks")
+    below, right = grid.starts(x.blocks[first]), grid.starts(x.blocks[second])
+    tasks: dict[Key, Any] = {}
+    for lane in grid.places(cuts):
+        keys: list[Key] = []
+        for i, top in enumerate(below):
+            for j, left in enumerate(right):
+                place = list(lane)
+                for axis, at in sorted(((first, i), (second, j))):
+                    place.insert(axis, at)
+                height, width = x.blocks[first][i], x.blocks[second][j]
+                own = move + top - left  # the diagonal, as the block counts
+                if min(height + min(own, 0), width - max(own, 0)) > 0:
+                    keys.append((parts, *place))
+                    step = bound(_along, kind, own, first, second)
+                    tasks[keys[-1]] = (step, (x.name, *place))
+        finish = bound(_total, kind, grid.block_shape(cuts, lane), count)
+        tasks[(name, *lane)] = (finish, keys)
+    return from_tasks(name, tasks, cuts, result, [x])
+
+
+def _along(kind: Kind, offset: int, first: int, second: int, block: Tensor) -> Tensor:
+    line = diagonal(block, offset, first, second)
+    return partial(kind, [line.ndim - 1], line)
+
+
+def _total(kind: Kind, shape: tuple[int, ...], count: int, parts: list[Tensor]) -> Tensor:
+    return finished(kind, shape, count, combined(kind, parts))
