@@ -53,7 +53,7 @@ struct Hermitian {
 // Eigenvalues, rising, and with `vectors` a matrix of them, else None, as a tuple; null where it is left to Python.
 PyObject* hermitian_eigenvalues(const Tensor& mat, bool vectors) {
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns || !x.are_plain() || !prepare_lapack()) return nullptr;
   Scratch copy;
   PyObject* w = new_matrices(x, part_of(x.computed), 1, x.rows, 1, false);
   PyObject* v = !w ? nullptr : vectors ? new_matrices(x, x.computed, 2, x.rows, x.rows, true) : Py_NewRef(Py_None);

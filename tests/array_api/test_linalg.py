@@ -284,3 +284,16 @@ def test_refusals_name_the_function_and_the_argument() -> None:
         linalg.vecdot(sz.zeros((2,), sz.bool), sz.zeros((2,)))
     with pytest.raises(DimensionsMismatch, match="solve: .* x2 must have 2 rows"):
         linalg.solve(square, sz.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("shape", [(5000, 2), (2, 20_000)])
+def test_singular_values_of_long_matrices(shape: tuple[int, ...]) -> None:
+    """They were said not to converge."""
+    x = np.linspace(-1, 2, shape[0] * shape[1]).reshape(shape)
+    expected = np.linalg.svd(x, compute_uv=False)
+    given = xp.asarray(x)
+    np.testing.assert_allclose(xp.linalg.svdvals(given).numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(xp.linalg.matrix_norm(given, ord=2).item(), expected[0], rtol=1e-12)
+    assert xp.linalg.matrix_rank(given).item() == 2
+    with pytest.raises(sz.InvalidArgument, match=r"svdvals: x.* holds .*"):
+        xp.linalg.svdvals(xp.asarray(np.full(shape, np.nan)))

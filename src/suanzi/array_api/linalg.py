@@ -28,7 +28,7 @@ from suanzi.array_api.along import (
     promoted,
     repeated,
 )
-from suanzi.array_api.declare import RULES
+from suanzi.array_api.by_operators import by_operator, check_memory
 from suanzi.array_api.linear_algebra_functions import (
     matmul,
     matrix_transpose,
@@ -40,10 +40,8 @@ from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vec
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, DTypeLike, float64, int64, part
 from suanzi.libraries.lapack import identities
-from suanzi.promote.context import promotion
-from suanzi.registry import REGISTRY
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -74,6 +72,10 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+_LARGEST = 1 << 14
+"""Rows of a matrix whose square, and twice that, LAPACK counts in 32 bits."""
 
 
 class eig_result(NamedTuple):  # as the standard's functions are called
@@ -124,9 +126,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     if not x.size:
         return _core.empty(x.shape, x.dtype)
     found: Tensor | None = _core.cholesky(x, bool(upper))
-    return (
-        _by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
-    )
+    return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
@@ -135,14 +135,14 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise InvalidArgument(f'qr: mode is {shown(mode)}; it must be "reduced" or "complete".')
     found = _core.qr(x, mode) if x.size else None
-    return qr_result(*(_by_operator("qr", "qr", x, mode) if found is None else found))
+    return qr_result(*(by_operator("qr", "qr", x, mode) if found is None else found))
 
 
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
     found = _core.svd(x, not full_matrices) if x.size else None
-    u, s, v = _by_operator("svd", "svd", x, not full_matrices) if found is None else found
+    u, s, v = by_operator("svd", "svd", x, not full_matrices) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))
 
 
@@ -158,14 +158,14 @@ def eig(x: Tensor, /) -> eig_result:
     """Return the eigenvalues, in no order, and the eigenvectors in columns; both complex."""
     x = _square("eig", x)
     found = _core.eig(x) if x.size else None
-    return eig_result(*(_by_operator("eig", "eig", x) if found is None else found))
+    return eig_result(*(by_operator("eig", "eig", x) if found is None else found))
 
 
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, in no order, and complex."""
     x = _square("eigvals", x)
     found = _core.eigenvalues(x) if x.size else None
-    return _by_operator("eigvals", "eig", x)[0] if found is None else found
+    return by_operator("eigvals", "eig", x)[0] if found is None else found
 
 
 def eigh(x: Tensor, /) -> eigh_result:
@@ -219,7 +219,9 @@ def slogdet(x: Tensor, /) -> slogdet_result:
         return slogdet_result(_core.full(batch, x.dtype, 1), _core.full(batch, part(x.dtype), 0))
     found = _core.log_determinant(x)
     if found is None:
-        raise InvalidArgument("slogdet: x is too large, or LAPACK of SciPy cannot be had.")
+        _check_order("slogdet", x)
+        check_memory("slogdet", x)
+        raise InvalidArgument("slogdet: LAPACK of SciPy cannot be had.")
     return slogdet_result(*found)
 
 
@@ -227,7 +229,7 @@ def inv(x: Tensor, /) -> Tensor:
     """Return the inverses; matrices that are singular to their precision are refused."""
     x = _square("inv", x)
     found: Tensor | None = _core.inverse(x) if x.size else None
-    return _by_operator("inv", "inverse", x) if found is None else found
+    return by_operator("inv", "inverse", x) if found is None else found
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -258,7 +260,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
         made = _core.empty(shape, dt)
     else:
         found: Tensor | None = _core.solve(a, b, False)
-        made = _by_operator("solve", "solve", a, b, False) if found is None else found
+        made = by_operator("solve", "solve", a, b, False) if found is None else found
     return made.reshape(made.shape[:-1]) if one else made
 
 
@@ -441,25 +443,24 @@ def _square(function: str, x: Any, name: str = "x") -> Tensor:
     return found
 
 
-def _by_operator(function: str, name: str, *args: Any) -> Any:
-    """Call the standard's operator: it scales, computes again and explains; errors are ours."""
-    try:
-        with promotion(RULES):
-            return REGISTRY[name].function(*args)
-    except StatusError as error:
-        words = str(error).partition(": ")[2]
-        words = words.replace("mat", "x1" if function == "solve" else "x", 1).replace("rhs", "x2")
-        raise type(error)(f"{function}: {words}") from None
-
-
 def _hermitian(function: str, x: Tensor, vectors: bool) -> tuple[Tensor, Tensor | None]:
     found = _core.hermitian_eigenvalues(x, vectors)
     if found is None:
+        _check_order(function, x)
+        check_memory(function, x)
         raise InvalidArgument(
             f"{function}: x holds NaN or an infinity, or its eigenvalues did not converge; LAPACK "
             "computes with finite numbers. Look for them with isfinite."
         )
     return found
+
+
+def _check_order(function: str, x: Tensor) -> None:
+    if x.shape[-1] > _LARGEST:
+        raise InvalidArgument(
+            f"{function}: x has matrices of {x.shape[-1]} rows, and LAPACK counts those of up to "
+            f"{_LARGEST} here."
+        )
 
 
 def _adjoint(x: Tensor) -> Tensor:
