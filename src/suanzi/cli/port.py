@@ -94,7 +94,7 @@ def port(
     if html is not None:
         Path(html).write_bytes(report.to_html().encode("utf-8", "backslashreplace"))
     if json:
-        print(json_module.dumps(report.to_dict(), indent=1, ensure_ascii=False))
+        print(json_module.dumps(report.to_dict(), indent=1))
     else:
         print(report)
     if fix is not None:

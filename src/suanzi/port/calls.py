@@ -108,7 +108,13 @@ def from_records(records: Iterable[Any]) -> Calls:
                 end, raised = record, record["raised"]
             else:
                 calls.append(_call(record))
+                _check("call", calls[-1].number == len(calls) - 1)
         counts, numbers = end.get("counts", {}), end.get("numbers", {})
+        framework, version = str(head["framework"]), str(head["version"])
+        missed = end.get("missed", 0)
+        _check("raised", raised is None or isinstance(raised, str))
+        _check("missed", _is_count(missed))
+        _check("counts", all(map(_is_count, counts.values())))
         for call in calls:
             pairs = list(numbers.get(str(call.number), ()))
             calls[call.number] = replace(
@@ -119,8 +125,17 @@ def from_records(records: Iterable[Any]) -> Calls:
             )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidArgument(f"a record cannot be read: {error!r}.") from None
-    missed = int(end.get("missed", 0))
-    return Calls(str(head["framework"]), str(head["version"]), tuple(calls), raised, missed)
+    return Calls(framework, version, tuple(calls), raised, missed)
+
+
+def _check(what: str, is_right: bool) -> None:
+    """Raise unless a part of a record is what a recorder writes: files come from others, too."""
+    if not is_right:
+        raise ValueError(f"its {what!r} is not what a recorder writes")
+
+
+def _is_count(x: Any) -> bool:
+    return type(x) is int and 0 <= x < 1 << 63
 
 
 def _call(record: dict[str, Any]) -> Call:
@@ -128,6 +143,12 @@ def _call(record: dict[str, Any]) -> Call:
     if way is not None and way not in WAYS:
         raise ValueError(f"{way!r} is none of {', '.join(WAYS)}")
     where = record.get("where")
+    _check("op", isinstance(record["op"], str))
+    _check("call", _is_count(record["call"]))
+    _check(
+        "where",
+        where is None or (isinstance(where[0], str) and all(map(_is_count, where[1:2]))),
+    )
     return Call(
         number=record["call"],
         operator=record["op"],
@@ -155,6 +176,7 @@ def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:
     if dt is None:
         return None
     role = Role.ZERO_DIM if x.get("zero_dim") else Role.TENSOR
+    _check("from", x.get("from") is None or _is_count(x["from"]))
     return Taken(Operand(role, dt), x.get("from"))
 
 
@@ -162,6 +184,7 @@ def _ranged(x: Any, pairs: list[list[Any]]) -> Any:
     """Give a number what was seen of it; the pairs are in the order of the arguments."""
     if isinstance(x, Taken) and x.operand.role is Role.NUMBER and pairs:
         least, greatest = pairs.pop(0)
+        _check("numbers", all(x is None or isinstance(x, int | float) for x in (least, greatest)))
         return replace(x, least=least, greatest=greatest)
     return x
 

@@ -6,7 +6,9 @@ import json
 import linecache
 import re
 from collections import Counter
+from functools import cache
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from suanzi.port.findings import Finding
@@ -14,15 +16,35 @@ from suanzi.status import InvalidArgument
 
 _MARK = re.compile(r"#\s*suanzi:\s*ignore(?:\[([^\]]*)\])?")
 
+_LONGEST = 1 << 24
+"""Bytes of a file whose lines are shown."""
+
 Fingerprint = tuple[str, ...]
 
 
 def source_line(finding: Finding) -> str:
     """Return the line of the program that a finding is about, empty where it cannot be read."""
     where = finding.call.where
-    return (
-        "" if where is None or not where.line else linecache.getline(where.file, where.line).strip()
-    )
+    if where is None or not where.line or not _is_source(where.file):
+        return ""
+    return linecache.getline(where.file, where.line).strip()
+
+
+@cache
+def _is_source(file: str) -> bool:
+    """Tell whether a file is a program, a log, or a cell of a notebook.
+
+    A recorded file of others names any: a device that never ends, or one whose lines are nobody's
+    business.
+    """
+    if file in linecache.cache:
+        return True
+    try:
+        path = Path(file)
+        found = path.is_file() and path.stat().st_size <= _LONGEST
+    except (OSError, ValueError):
+        return False
+    return found and path.suffix in (".py", ".pyi", ".pyx", ".txt", ".log")
 
 
 def is_ignored(finding: Finding) -> bool:

@@ -143,7 +143,7 @@ class Report:
         return said
 
     def __str__(self) -> str:
-        lines = [self.summary()]
+        lines = [printable(self.summary())]
         last = ""
         for one in self.findings:
             place = _short(one.place)
@@ -153,7 +153,7 @@ class Report:
                 last = head
             also = " in backward" * one.call.backward
             also += f", {one.count} calls" if one.count > 1 else ""
-            lines.append(f"  {one.code} {one.rules}: {one.verdict.question}{also}")
+            lines.append(printable(f"  {one.code} {one.rules}: {one.verdict.question}{also}"))
             lines += [f"      {printable(said)}" for said in one.lines()]
         notes = self.notes()
         if notes:

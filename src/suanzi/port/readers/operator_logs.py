@@ -59,6 +59,7 @@ def from_log(text: str, file: str = "<log>") -> Calls:
                 raise ValueError
             given = ast.parse(call[2], mode="eval").body
             arguments, named = _arguments(given)
+            count = int(call[1])
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise InvalidArgument(
                 f"{file!r}: line {number} is not one of an operator log, 'Operator: NAME' or "
@@ -68,7 +69,7 @@ def from_log(text: str, file: str = "<log>") -> Calls:
         calls.append(
             Call(
                 len(calls), operator, arguments, named, way="out" if out else way,
-                where=Where(file, number), count=int(call[1]), backward="backward" in operator,
+                where=Where(file, number), count=count, backward="backward" in operator,
             )
         )  # fmt: skip
     return Calls("torch", "", tuple(calls), results=False)
