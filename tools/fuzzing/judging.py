@@ -6,6 +6,7 @@ another instruction-set level, from a part of the operands, in the standard's fo
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
 import warnings
@@ -197,12 +198,14 @@ def _bound(call: Call, arguments: Mapping[str, Any]) -> tuple[Any, list[Any], di
 
 def _in_place(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     """Compute into a copy that lies as x does; where y is x, from the same memory, backwards."""
-    if not isinstance(x, sz.Tensor) or len(x.storage.memory) > _COMPARED:
+    if not isinstance(x, sz.Tensor):  # an array or a list, which changes itself, and is used again
+        return function(copy.copy(x), y)
+    if len(x.storage.memory) > _COMPARED:
         return function(x, y)
     base = _core.empty((len(x.storage.memory) // x.dtype.itemsize,), x.dtype)
     base.storage.memory[:] = x.storage.memory[: len(base.storage.memory)]
-    copy = _core.view(base, x.offset, x.shape, x.strides)
-    return function(copy, copy[::-1] if y is x and x.ndim else y)
+    same = _core.view(base, x.offset, x.shape, x.strides)
+    return function(same, same[::-1] if y is x and x.ndim else y)
 
 
 # ---- comparisons -------------------------------------------------------------------------------
