@@ -143,40 +143,52 @@ def logarithms() -> Iterator[str]:
         yield "};"
 
 
-def row(name: str, numbers: list[mpf]) -> str:
-    """Return an array of sixteen float64, which fill two registers of AVX-512."""
-    lines = (", ".join(literal(x, False) for x in numbers[i : i + 4]) for i in range(0, 16, 4))
-    return f"alignas(64) constexpr f64 {name}[] = {{\n    " + ",\n    ".join(lines) + "};"
+def row(name: str, numbers: list[mpf], single: bool = False) -> str:
+    """Return an array of sixteen numbers, which fill one or two registers of AVX-512."""
+    lines = (", ".join(literal(x, single) for x in numbers[i : i + 4]) for i in range(0, 16, 4))
+    kind = "f32" if single else "f64"
+    return f"alignas(64) constexpr {kind} {name}[] = {{\n    " + ",\n    ".join(lines) + "};"
 
 
 def sixteenths() -> Iterator[str]:
-    """Yield 2^(i/16), what rounding takes from it relative to it, and logarithms of j/16.
-
-    Of logarithms, the row of j = i modulo 16 that is between 11 and 21: of 16/j, in two parts, of
-    which sums of the first with multiples of the first part of log(2) are exact.
-    """
+    """Yield 2^(i/16), what rounding takes from it relative to it, and logarithms of j/16."""
     powers = [mpf(2) ** (mpf(i) / 16) for i in range(16)]
     yield row("power_sixteenth", powers)
     yield row("power_sixteenth_low", [x / mpf(float(x)) - 1 for x in powers])
-    near = [next((j for j in range(11, 22) if j % 16 == i), 16) for i in range(16)]
-    limit = mpf(3) / 64 * mpf("1.01")
     for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
-        unit = 1 / mp.log(base)
-        found = [-mp.log(mpf(j) / 16) * unit for j in near]
+        yield from logarithms_of_sixteenths(f"log{name}_", 1 / mp.log(base), False)
+        yield from logarithms_of_sixteenths(f"log{name}_single_", 1 / mp.log(base), True)
 
-        def rest(r: mpf, unit: mpf = unit) -> mpf:  # log(1 + r) = (r + r^2 R(r)) unit
-            return unit * ((mp.log1p(r) - r) / r**2 if abs(r) > mpf(10) ** -30 else -mpf(1) / 2)
 
-        yield row(f"log{name}_sixteenth", [cut(x) for x in found])
-        yield row(f"log{name}_sixteenth_low", [x - cut(x) for x in found])
-        yield polynomial(f"log{name}_rest", rest, -limit, limit, 8, False)
-        bit = mp.log(2) * unit
-        yield (
-            f"constexpr f64 log{name}_unit = {literal(unit, False)}, "
-            f"log{name}_unit_low = {literal(unit - mpf(float(unit)), False)}, "
-            f"log{name}_bit = {literal(cut(bit), False)}, "
-            f"log{name}_bit_low = {literal(bit - cut(bit), False)};"
-        )
+def logarithms_of_sixteenths(name: str, unit: mpf, single: bool) -> Iterator[str]:
+    """Yield -log(j/16) for each i, where j = i modulo 16 is from 11 to 21, and what else it takes.
+
+    All are sums of two numbers: sums of the first ones with multiples of that of log(2) are exact.
+    """
+
+    def first(x: mpf) -> mpf:
+        return mp.nint(x * 2**16) / 2**16 if single else cut(x)
+
+    near = [next((j for j in range(11, 22) if j % 16 == i), 16) for i in range(16)]
+    found = [-mp.log(mpf(j) / 16) * unit for j in near]
+    yield row(f"{name}sixteenth", [first(x) for x in found], single)
+    yield row(f"{name}sixteenth_low", [x - first(x) for x in found], single)
+
+    def rest(r: mpf) -> mpf:  # log(1 + r) = (r + r^2 R(r)) unit
+        return unit * ((mp.log1p(r) - r) / r**2 if abs(r) > mpf(10) ** -30 else -mpf(1) / 2)
+
+    limit = mpf(3) / 64 * mpf("1.01")
+    yield polynomial(f"{name}rest", rest, -limit, limit, 3 if single else 8, single)
+    rounded = struct.unpack("f", struct.pack("f", float(unit)))[0] if single else float(unit)
+    bit = mp.log(2) * unit
+    numbers = {
+        "unit": unit,
+        "unit_low": unit - rounded,
+        "bit": first(bit),
+        "bit_low": bit - first(bit),
+    }
+    words = ", ".join(f"{name}{key} = {literal(x, single)}" for key, x in numbers.items())
+    yield f"constexpr {'f32' if single else 'f64'} {words};"
 
 
 def main() -> None:
