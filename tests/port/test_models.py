@@ -221,8 +221,12 @@ class TestONNX:
         out = tmp_path / "out.onnx"
         assert main(["port", path, "--to", "cann", "--json", "--fix", str(out)]) == 1
         said = capsys.readouterr()
-        found = [(f["code"], f["function"]) for f in json.loads(said.out)["findings"]]
+        findings = json.loads(said.out)["findings"]
+        found = [(f["code"], f["function"]) for f in findings]
         assert found == [("SZ002", "sum"), ("SZ004", "rectified")]
+        assert findings[1]["fix"]["text"].startswith(
+            "convert the model to opset 14, which takes it"
+        )
         assert "3 Casts put in; it passes ONNX's checker" in said.err
         assert main(["port", str(out), "--to", "cann"]) == 0
         reference = pytest.importorskip("onnx.reference").ReferenceEvaluator(str(out))

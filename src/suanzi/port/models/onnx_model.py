@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from os import PathLike
 from typing import Any
 
@@ -21,6 +22,9 @@ from suanzi.promote.live import NotInstalled
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
+
+_CASTS_SINCE = 13
+"""The opset whose Cast has all types that older runtimes know, for models that import none."""
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -67,6 +71,8 @@ def fix_onnx(
     _check(model, f"{str(path)!r} is not a valid ONNX model")
     walk = Walk(model, str(path), rule_set(like), mend=True)
     walk.read()
+    if walk.added and "ai.onnx" not in walk.opsets:
+        model.opset_import.append(onnx.helper.make_opsetid("", _CASTS_SINCE))
     left = Walk(model, str(out), rule_set(like)).read().own
     if not left:
         _check(
@@ -186,8 +192,31 @@ class Walk:
             back = f", and what comes out back to {one.back}" if one.back and one.given_out else ""
             like = f", as {self.like.name} does" if one.code == "SZ002" else ""
             fix = Fix(f"cast to {one.to}{like}{back}", f"Cast(to={_code(one.to)[1]})")
+        later = self.later(node, one) if one.code == "SZ004" else None
+        if later is not None:
+            said = "" if fix is None else f"; or {fix.text}"
+            fix = Fix(
+                f"convert the model to opset {later}, which takes it{said}", fix.code if fix else ""
+            )
         shown = ", ".join("?" if dt is None else dt.name for dt in inputs)
         return self.own(one.code, node.op_type, node.name, f"({shown})", one.text, fix)
+
+    def later(self, node: Any, one: Wrong) -> int | None:
+        """Return the first later opset that takes what this one does not."""
+        from onnx import defs
+
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        for schema in sorted(
+            (s for s in _history() if (s.name, s.domain) == (node.op_type, domain)),
+            key=lambda s: int(s.since_version),
+        ):
+            words = [t for t in schema.type_constraints if t.type_param_str == one.variable]
+            since = int(schema.since_version)
+            if since > self.opsets.get(node.domain or "ai.onnx", defs.onnx_opset_version()) and any(
+                WORDS[one.given[0]] in t.allowed_type_strs for t in words
+            ):
+                return since
+        return None
 
     def own(
         self, code: Any, operator: str, name: str, given: str, text: str, fix: Fix | None
@@ -248,6 +277,14 @@ class Walk:
 
         label = f"suanzi_cast_{self.added}"
         return helper.make_node("Cast", [name], [to_name], name=label, to=_code(to)[0])
+
+
+@cache
+def _history() -> list[Any]:
+    """Return every operator of every opset."""
+    from onnx import defs
+
+    return list(defs.get_all_schemas_with_history())
 
 
 def _edge(value: Any) -> Edge:
