@@ -14,8 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 def facts(text: str) -> dict[str, str]:
     """Return the lines of operators by their names."""
-    lines = [line.split(maxsplit=1) for line in text.splitlines() if " : " in line]
-    return {name: rest for name, rest in lines}
+    return {
+        line.partition(" ")[0]: line.partition(":")[2].strip()
+        for line in text.splitlines()
+        if " : " in line
+    }
 
 
 @pytest.mark.parametrize("target", ["paddle", "mindspore", "openvino"])
