@@ -31,6 +31,7 @@ from suanzi.cluster import (  # noqa: F401
     drawing,
     elementwise,
     extremes,
+    gradients,
     joining,
     norms,
     picking,
