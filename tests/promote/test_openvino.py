@@ -122,3 +122,29 @@ def test_names() -> None:
     assert "openvino+unsafe" not in sz.rule_sets()
     with pytest.raises(sz.InvalidArgument, match="is not a rule set"):
         sz.rule_set("openvino+fast")
+
+
+SEEN = """
+bfloat16 2 bfloat16 bfloat16
+bfloat16 0.5 float32 bfloat16
+float16 2 float16 float16
+float16 0.5 float32 float16
+float64 2 float64 float64
+float64 0.5 float64 float64
+int64 2 int64 int64
+int64 0.5 float32 float32
+int32 2 int64 int32
+int32 0.5 float32 float32
+"""
+"""A 0-d tensor and a number: what mul and add, and what where gives in a converted program."""
+
+
+@pytest.mark.parametrize("line", SEEN.split("\n")[1:-1])
+def test_numbers_beside_0d_tensors_in_converted_programs(line: str) -> None:
+    """Seen in OpenVINO 2026.4.1: in where a number yields to a 0-d tensor."""
+    name, number, product, chosen = line.split()
+    zero, value = sz.ZeroDim(name), float(number) if "." in number else int(number)
+    for op in ("mul", "add"):
+        assert sz.result_type(zero, value, rules="openvino+torch", op=op).name == product
+    assert sz.result_type(zero, value, rules="openvino+torch", op="where").name == chosen
+    assert sz.result_type(sz.dtype(name), value, rules="openvino+torch", op="where").name == chosen

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import lru_cache
 from importlib import import_module
 
 from suanzi import _core
 from suanzi._blocks import Blocks
+from suanzi._hints import nearest
 from suanzi.promote.library import BRINGS, DEFAULT, loaded, rule_set
+from suanzi.promote.losing import ON_LOSS, OnLoss
 from suanzi.promote.rules import RuleSet
+from suanzi.status import InvalidArgument
 
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
 _blocks = Blocks(_active, "promotion", "its rule set")
@@ -54,8 +59,12 @@ def set_promotion(rules: str | RuleSet, *, everywhere: bool = False) -> RuleSet:
 
 
 @contextmanager
-def promotion(rules: str | RuleSet) -> Iterator[RuleSet]:
+def promotion(rules: str | RuleSet, *, on_loss: OnLoss = "ignore") -> Iterator[RuleSet]:
     """Put a rule set in force for a ``with`` block, in this thread or task.
+
+    With ``on_loss="warn"`` an operator that converts an operand to a dtype that does not hold all
+    of its values gives a :class:`suanzi.LossWarning`, which has a value that is lost: one of this
+    call, if it lost one, else an example. With ``"raise"`` it raises TypeMismatch.
 
     A generator that yields inside the block has no context of its own: the rule set stays in force
     for its caller, until the generator goes on and leaves the block. Give `rules` to the functions
@@ -68,12 +77,29 @@ def promotion(rules: str | RuleSet) -> Iterator[RuleSet]:
     'mindspore'
     """
     chosen = _ready(rules)
+    if on_loss not in ON_LOSS:
+        raise InvalidArgument(
+            f"promotion: on_loss is {on_loss!r}; it is one of {', '.join(ON_LOSS)}."
+            + nearest(str(on_loss), ON_LOSS)
+        )
+    if on_loss != chosen.on_loss:
+        chosen = _watching(chosen, on_loss)
     _core.rules_chosen()
     block = _blocks.enter(chosen)
     try:
         yield chosen
     finally:
         _blocks.leave(block)
+
+
+@lru_cache(maxsize=32)
+def _watching(rules: RuleSet, on_loss: OnLoss) -> RuleSet:
+    """Return a rule set that says the same, and tells what is lost."""
+    if rules.name in BRINGS:
+        raise InvalidArgument(
+            f"promotion: the functions of {rules.name} promote by themselves, without on_loss."
+        )
+    return replace(rules, on_loss=on_loss)
 
 
 def _ready(rules: str | RuleSet) -> RuleSet:

@@ -119,9 +119,9 @@ def _remember(result: Answer) -> None:
     alike = len({o.code for o in result.operands}) == 1
     if len(result.operands) > 2 and not alike:
         return
-    if result.layer is Layer.EXACT:
+    if result.layer is Layer.EXACT or (rules.on_loss != "ignore" and _may_lose(result)):
         return
-    if op.name in rules.gates or op.name in rules.zero_dims:
+    if any(op.name in own for own in (rules.gates, rules.zero_dims, rules.numbers_yield_in)):
         return
     for o in result.operands:
         if o.role is Role.NUMBER and rules.join is not None:
@@ -137,6 +137,15 @@ def _remember(result: Answer) -> None:
             rules._remember_refusal(op.operator_class, x, y)
         else:
             rules._remember(op.operator_class, x, y, result.dtype)
+
+
+def _may_lose(result: Answer) -> bool:
+    """Tell whether a call has to come back here, because it may lose something."""
+    from suanzi.promote.values import contains
+
+    return result.dtype is not None and any(
+        o.dtype is None or not contains(result.dtype, o.dtype) for o in result.operands
+    )
 
 
 def _is_held(dt: DType | None, value: Any) -> bool:
@@ -206,7 +215,11 @@ class _Run:
         if not self.rules.numbers_are_zero_dim:
             return operands
         replaced = []
+        none_has_axes = all(o.role is not Role.TENSOR for o in operands)
+        yields = none_has_axes and self.operator.name in self.rules.numbers_yield_in
         for o in operands:
+            if o.role is Role.ZERO_DIM and yields:
+                o = Operand(Role.TENSOR, o.dtype)
             if o.kind is not None:
                 constant = self.rules.alone.get(o.kind)
                 what = "refused" if constant is None else f"a 0-d {constant}"

@@ -226,11 +226,13 @@ def _of_the_pytorch_frontend() -> RuleSet:
         version="2026.4.1",
         source=f"frontends/pytorch, align_eltwise_input_types; {converted.source}",
         sources={
-            "numbers": "the PyTorch frontend: a float is a 0-d f32, an int a 0-d i64",
+            "numbers": "the PyTorch frontend: a float is a 0-d f32, an int a 0-d i64; in where it "
+            "yields to a 0-d tensor (seen in 2026.4.1)",
             "in-place": "seen in 2026.4.1: x += y and x.mul_(y) of a converted program",
         },
         writes=dict.fromkeys(("in-place", "in-place method"), WRITES["category"]),
         number=operation.number,
+        numbers_yield_in=frozenset({"where"}),
         alone=_TORCH_NUMBERS,
     )
 

@@ -32,6 +32,7 @@ from suanzi.promote.layers import (
     default_alone,
     weak_number,
 )
+from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import Operator, OperatorClass, Scope, in_scope
 from suanzi.promote.writing import WriteRule
@@ -68,6 +69,8 @@ class RuleSet(_core.RuleTable):
     """What a Python number is when no tensor is there; a kind that is missing is refused."""
     numbers_are_zero_dim: bool = False
     """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not asked."""
+    numbers_yield_in: frozenset[str] = frozenset()
+    """Operators in which such a number yields to a 0-d tensor as to a dimensioned one."""
     overflow: Literal["wrap", "refuse"] = "wrap"
     """What becomes of a Python int that the integer dtype does not hold."""
     float8_overflow: Literal["nan", "largest"] = "nan"
@@ -103,6 +106,8 @@ class RuleSet(_core.RuleTable):
     )
     """The deviations that `suanzi live` meets: operator class and operands to the live answer."""
 
+    on_loss: OnLoss = "ignore"
+    """What operators do where an operand loses values; `promotion` makes such a rule set."""
     text: str | None = None
     """The text table that says it all, for another process; None where there is none."""
     file: str | None = None
@@ -113,7 +118,11 @@ class RuleSet(_core.RuleTable):
 
     def __post_init__(self) -> None:
         super().__init__(
-            own_rules=[key for key in (*self.gates, *self.zero_dims) if isinstance(key, str)],
+            own_rules=[
+                key
+                for key in (*self.gates, *self.zero_dims, *self.numbers_yield_in)
+                if isinstance(key, str)
+            ],
             checks_integers=self.overflow == "refuse",
             saturates=self.float8_overflow == "largest",
         )

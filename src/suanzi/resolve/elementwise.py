@@ -82,6 +82,10 @@ def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
             # What is remembered is their kind, and the message shows the numbers of this call.
             found = replace(found, operands=tuple(operand(x) for x in operands.values()))
         raise refusal_error(op, found)
+    if found.rules.on_loss != "ignore":
+        from suanzi.resolve.losing import tell_losses
+
+        tell_losses(op, operands, found)
     return found
 
 
