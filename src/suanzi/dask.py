@@ -93,13 +93,14 @@ def _left(x: Tensor, axis: Any, keepdims: bool) -> tuple[list[int], tuple[int, .
 
 register_chunk_type(Tensor)
 sizeof.register(Tensor, size_of)
-for _lookup, _function in {
-    dispatch.concatenate_lookup: concatenate,
-    dispatch.take_lookup: take,
-    dispatch.tensordot_lookup: tensordot,
-    dispatch.einsum_lookup: einsum,
-    dispatch.divide_lookup: divide,
-    dispatch.numel_lookup: counts,
-    dispatch.nannumel_lookup: present,
+for _name, _function in {
+    "concatenate_lookup": concatenate,
+    "take_lookup": take,
+    "tensordot_lookup": tensordot,
+    "einsum_lookup": einsum,
+    "divide_lookup": divide,
+    "numel_lookup": counts,
+    "nannumel_lookup": present,
 }.items():
-    _lookup.register(Tensor, _function)
+    if hasattr(dispatch, _name):  # Dask before 2024.9 asks nobody how chunks are taken from
+        getattr(dispatch, _name).register(Tensor, _function)

@@ -27,7 +27,7 @@ def linear_bwd_in(op: Operator, out_grad: Any, weight: Any) -> BlockTensor:
     gradient, matrix = as_blocks(out_grad), as_blocks(weight)
     fits = matrix.ndim == 2 and gradient.ndim and gradient.shape[-1] == matrix.shape[0]
     dtype = _dtype_of(op, gradient, matrix, bool(fits))
-    return multiplied(gradient, matrix.conj(), dtype)
+    return multiplied(gradient, _conjugate(matrix), dtype)
 
 
 @way("linear_bwd_weight")
@@ -38,7 +38,7 @@ def linear_bwd_weight(op: Operator, out_grad: Any, input: Any) -> BlockTensor:
     dtype = _dtype_of(op, gradient, x, bool(fits))
     rows = math.prod(x.shape[:-1])
     left = registry.call("transpose", reshaped(gradient, (rows, gradient.shape[-1])))
-    return multiplied(left, reshaped(x, (rows, x.shape[-1])).conj(), dtype)
+    return multiplied(left, _conjugate(reshaped(x, (rows, x.shape[-1]))), dtype)
 
 
 def _dtype_of(op: Operator, x: BlockTensor, y: BlockTensor, fits: bool) -> DType:
@@ -47,6 +47,10 @@ def _dtype_of(op: Operator, x: BlockTensor, y: BlockTensor, fits: bool) -> DType
     stand_ins = [_one(x), _one(y)] if fits else [large_like(x), large_like(y)]
     made: DType = result_of(call, stand_ins).dtype
     return made
+
+
+def _conjugate(x: BlockTensor) -> BlockTensor:
+    return registry.call("conj", x) if x.dtype.is_complex else x
 
 
 def _one(x: BlockTensor) -> Tensor:
