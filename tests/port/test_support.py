@@ -60,6 +60,7 @@ def test_where_only_a_cpu_was_asked_nothing_is_said_of_other_devices() -> None:
         ("aten.expm1_.default\ncnt: 1, ((T([2], i64),), {})", ["aclnnInplaceExpm1"]),
         ("aten.expm1.default\ncnt: 1, ((T([2], i64),), {})", []),
         ("aten.bitwise_and.Scalar\ncnt: 1, ((T([2], f32), 1), {})", ["aclnnBitwiseAndScalar"]),
+        ("aten.clamp.default\ncnt: 1, ((T([2], c64),), {'min': 0})", ["aclnnClamp"]),
         ("aten.view.default\ncnt: 1, ((T([2], u64), 1), {})", []),
         ("aten.where.self\ncnt: 1, ((T([2], b8), T([2], c32), T([2], f32)), {})", ["aclnnSWhere"]),
     ],

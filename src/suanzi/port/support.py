@@ -14,6 +14,8 @@ from suanzi.dtypes import DType, dtype
 from suanzi.port.calls import Call, Taken
 from suanzi.promote.operands import Role
 
+_OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
+"""What operands are called that may be Python numbers."""
 FOLDER = Path(__file__).parent / "dtypes"
 
 
@@ -113,9 +115,8 @@ def name_there(call: Call, known: Support) -> str | None:
     if row is None or known.target not in head or swapped:
         return None
     alone, _, with_number = row[head.index(known.target)].partition("|")
-    numbers = any(
-        isinstance(x, Taken) and x.operand.role is Role.NUMBER for x in call.arguments[1:3]
-    )
+    beside = [*call.arguments[1:3], *(x for word, x in call.named if word in _OPERANDS)]
+    numbers = any(isinstance(x, Taken) and x.operand.role is Role.NUMBER for x in beside)
     name = with_number if with_number and numbers else alone
     if call.way in ("in-place", "in-place method"):
         in_place = name.replace("aclnn", "aclnnInplace", 1)
