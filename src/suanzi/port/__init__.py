@@ -4,6 +4,10 @@
 ``operators``  which of a framework's operators promote, from the text beside the recorders
 ``recorders``  what records a running program, in the process of its framework, without suanzi
 ``readers``    what reads calls that others recorded
+``models``     models in files, which promote nothing: ONNX, OpenVINO IR
+``opening``    which reader a file is for
+``support``    which dtypes a target's operators take, by chip, from the texts in ``dtypes``
+``lacking``    calls of operators that lack a dtype
 ``passes``     a call by itself, and what it computes with after the calls before it changed
 ``findings``   what was found, with a code of ``codes``; ``ignoring`` leaves out what is marked
 ``report``, ``sarif``   findings in the form in which they are shown
