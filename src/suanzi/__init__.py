@@ -242,6 +242,7 @@ from suanzi.promote.questions import (
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
 from suanzi.resolve.domains import domain_errors
+from suanzi.resolve.recording import record
 from suanzi.saving import load, save
 from suanzi.sparse.forms import dispatch as _dispatch  # noqa: F401 - what operators do there
 from suanzi.sparse.making import from_pydata_sparse, from_scipy, to_sparse
@@ -295,14 +296,14 @@ __all__ = [
     "lstsq", "lu", "masked_select", "matmul", "max", "meshgrid", "min", "mod", "mul", "muladd",
     "multinomial", "nonzero", "norm", "not_equal", "openvino_rules", "pad", "pow", "printoptions",
     "promote_types", "promotion", "qr", "quantize", "rand_bernoulli", "rand_normal", "rand_uniform",
-    "randperm", "range", "rank", "real", "reciprocal", "reduce", "reduce_bwd", "register_device",
-    "register_rules", "reshape", "result_type", "reverse", "rint", "roll", "round", "rsqrt",
-    "rsqrtn", "rule_set", "rule_sets", "save", "scatter", "set_num_threads", "set_printoptions",
-    "set_promotion", "set_provider", "shape", "show_config", "sign", "sin", "sinh", "size", "slice",
-    "slice_backward", "solve", "split", "sqrt", "square", "squeeze", "stack", "sub", "svd", "table",
-    "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace", "trace_backward", "transpose",
-    "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64", "unstack",
-    "where", "wrap_tensor", "zeros",
+    "randperm", "range", "rank", "real", "reciprocal", "record", "reduce", "reduce_bwd",
+    "register_device", "register_rules", "reshape", "result_type", "reverse", "rint", "roll",
+    "round", "rsqrt", "rsqrtn", "rule_set", "rule_sets", "save", "scatter", "set_num_threads",
+    "set_printoptions", "set_promotion", "set_provider", "shape", "show_config", "sign", "sin",
+    "sinh", "size", "slice", "slice_backward", "solve", "split", "sqrt", "square", "squeeze",
+    "stack", "sub", "svd", "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace",
+    "trace_backward", "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16",
+    "uint32", "uint64", "unstack", "where", "wrap_tensor", "zeros",
 ]  # fmt: skip
 
 keep_former_names()

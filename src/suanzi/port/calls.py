@@ -10,6 +10,7 @@ from typing import Any
 
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
+from suanzi.promote.rules import RuleSet
 from suanzi.promote.writing import WAYS
 from suanzi.status import InvalidArgument, StatusError
 
@@ -76,6 +77,8 @@ class Calls:
     """Calls that the recorder could not note."""
     results: bool = True
     """Whether what came out was recorded; if not, it is what the framework's rules say."""
+    rules: RuleSet | None = None
+    """What the program was computed by, if not the rule set of the framework's name."""
 
 
 def read_calls(path: str | PathLike[str]) -> Calls:

@@ -226,7 +226,8 @@ def judge(
 
     `on` are the chips of the targets that matter, such as "910b" and "cpu".
     """
-    source, asked = rule_set(calls.framework), targets(to, calls.framework)
+    source = calls.rules or rule_set(calls.framework)
+    asked = targets(to, calls.framework)
     chips = check_chips(on, asked)
     found = tuple(judge_calls(calls, source, one, chips) for one in asked)
     return Report(calls, found, baseline or Counter())

@@ -102,12 +102,19 @@ def _watching(rules: RuleSet, on_loss: OnLoss) -> RuleSet:
     return replace(rules, on_loss=on_loss)
 
 
+@lru_cache(maxsize=32)
+def forgetting(rules: RuleSet) -> RuleSet:
+    """Return a rule set that says the same, and remembers nothing where Python does not see it."""
+    return rules if rules.forgets else replace(rules, forgets=True)
+
+
 def _ready(rules: str | RuleSet) -> RuleSet:
     """Return a rule set that can be put in force: the operators that it brings are loaded."""
     chosen = rule_set(rules)
     if chosen.name in BRINGS:
         import_module(BRINGS[chosen.name])
-    return chosen
+    here = _active.get(None)
+    return forgetting(chosen) if here is not None and here.forgets else chosen
 
 
 def rules_in_force(rules: str | RuleSet | None) -> RuleSet:

@@ -116,6 +116,8 @@ def _remember(result: Answer) -> None:
     Operands that are all alike are kept as a pair of them, which has the same answer.
     """
     rules, op = result.rules, result.operator
+    if rules.forgets:
+        return
     alike = len({o.code for o in result.operands}) == 1
     if len(result.operands) > 2 and not alike:
         return

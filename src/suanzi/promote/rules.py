@@ -108,6 +108,8 @@ class RuleSet(_core.RuleTable):
 
     on_loss: OnLoss = "ignore"
     """What operators do where an operand loses values; `promotion` makes such a rule set."""
+    forgets: bool = False
+    """Whether nothing is remembered natively, so that every call can be recorded."""
     text: str | None = None
     """The text table that says it all, for another process; None where there is none."""
     file: str | None = None

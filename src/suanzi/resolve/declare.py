@@ -21,7 +21,7 @@ from suanzi.device import Device
 from suanzi.dtypes import DType
 from suanzi.promote.operators import OperatorClass, declare_class
 from suanzi.registry import ANY, FUNCTIONS, REGISTRY, Operator
-from suanzi.resolve import domains
+from suanzi.resolve import domains, recording
 from suanzi.resolve.elementwise import elementwise
 from suanzi.status import (
     AllocFailed,
@@ -83,6 +83,8 @@ def _with_overrides(declared: Operator, function: F) -> F:
         if others:
             return _override(declared, others, args, kwargs)
         try:
+            if recording.on:
+                return recording.recorded(declared, function, args, kwargs)
             return function(*args, **kwargs)
         except AllocFailed as error:
             raise AllocFailed(f"{declared.title}: {error}") from None
