@@ -134,13 +134,10 @@ def logarithms() -> Iterator[str]:
         logarithm = -mp.log(inverse)
         rows.append((inverse, cut(logarithm), logarithm - cut(logarithm)))
     yield f"constexpr u64 log_start = {START:#x};"
-    for name, column in zip(
-        ("log_inverse", "log_high", "log_low"), zip(*rows, strict=True), strict=True
-    ):
-        yield f"alignas(64) constexpr f64 {name}[{SLICES}] = {{"
-        for i in range(0, SLICES, 4):
-            yield "    " + " ".join(f"{literal(x, False)}," for x in column[i : i + 4])
-        yield "};"
+    yield f"alignas(64) constexpr f64 log_rows[{SLICES}][4] = {{"
+    for row in rows:
+        yield f"    {{{', '.join(literal(x, False) for x in row)}}},"
+    yield "};"
 
 
 def row(name: str, numbers: list[mpf], single: bool = False) -> str:

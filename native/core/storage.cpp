@@ -317,9 +317,7 @@ void release_storage(Storage* storage) noexcept {
   }
 }
 
-bool has_own_pages(const Storage& storage) noexcept {
-  return storage.block && is_mapping(size_of(storage.block - 1));
-}
+bool has_own_pages(const Storage& storage) noexcept { return storage.block && is_mapping(size_of(storage.block - 1)); }
 
 void zero_pages(std::byte* data, std::size_t bytes) noexcept {
 #if defined(__linux__)

@@ -10,6 +10,7 @@
 #define xsimd SUANZI_XSIMD  // one copy of the library per level, so that the linker cannot mix them
 #include "kernels/vectors.inc"
 
+#include "kernels/logarithm.inc"
 #include "kernels/exponential.inc"
 
 #include "kernels/extended_tools.inc"

@@ -132,6 +132,11 @@ void fill_bits(ReductionKernels& k, Dtype dtype) {
 // Memory of others may hold bools that are neither 0 nor 1.
 template <ReduceMode mode>
 struct BoolsOf : BitsOf<u8, mode> {
+  static bool decides(u8 x) noexcept
+    requires(mode != ReduceMode::bxor)
+  {
+    return x == (mode == ReduceMode::bor);
+  }
   template <std::size_t count>
   static void vectors(const u8* in, Vector<u8> (&out)[count]) noexcept {
     for (std::size_t i = 0; i < count; ++i) {

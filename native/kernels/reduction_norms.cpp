@@ -70,7 +70,7 @@ struct OfHalf : OfNarrow<Narrow::float16, map, f32, n_parts> {
 #endif
 };
 
-// f32 and f64 add up in f64.
+// f32 and f64 add up in f64, where squares of f32 are exact: fused or not, a sum is the same.
 template <class T, Map map, std::size_t n_parts = 1>
 struct OfWide : Adding {
   using Stored = T;
@@ -98,6 +98,19 @@ struct OfWide : Adding {
       out[i] = mapped<map>(__builtin_convertvector(x, Vector<f64>));
     }
   }
+#if defined(__aarch64__)
+  template <std::size_t count>
+  static void accumulate(const T* in, Vector<f64> (&sums)[count]) noexcept
+    requires(sizeof(T) == 4 && map == Map::square)
+  {
+    for (std::size_t i = 0; i < count; i += 2) {
+      float32x4_t x = vld1q_f32(in + 2 * i);
+      float64x2_t low = vcvt_f64_f32(vget_low_f32(x)), high = vcvt_high_f64_f32(x);
+      sums[i] = (Vector<f64>)vfmaq_f64((float64x2_t)sums[i], low, low);
+      sums[i + 1] = (Vector<f64>)vfmaq_f64((float64x2_t)sums[i + 1], high, high);
+    }
+  }
+#endif
 };
 
 // ---- magnitudes of complex numbers --------------------------------------------------------------

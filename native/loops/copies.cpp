@@ -11,6 +11,7 @@
 #include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
+#include "loops/row_copies.h"
 
 namespace suanzi {
 
@@ -176,6 +177,7 @@ void copy_rows(const Plan& given) {
   parallel_for(p.count, grain, [&](std::int64_t begin, std::int64_t end) {
     for_rows(p, begin, end, [&](std::byte* to, const std::byte* from, std::int64_t n) {
       if (streams) k.stream(from, to, static_cast<std::size_t>(n * item));
+      else if (dense && row_bytes <= longest_repeated) copy_row(to, from, static_cast<std::size_t>(n * item));
       else if (dense) std::memcpy(to, from, static_cast<std::size_t>(n * item));
       else far_apart(to, from, n, to_step, from_step);
     });

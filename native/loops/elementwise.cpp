@@ -192,7 +192,9 @@ unsigned run_chain(const Loop& loop, Binary first, Binary second, Dtype promoted
   Path store = store_path(k, promoted, promoted);
   Writer writer(loop, k, store, out, promoted);
   std::size_t lane = lane_size[index(compute_lane(promoted))];
-  std::size_t block = block_elements(16);
+  std::size_t wide = std::max(lane, widest(store, item(promoted)));
+  for (const Reader* one : {&x, &y, &a}) wide = std::max(wide, widest(one->path(), one->itemsize()));
+  std::size_t block = block_elements(wide);
   parallel_for(loop.size, grain_of(Cost::cheap), [&](std::int64_t begin, std::int64_t end) {
     Buffer in_x[2], in_y[2], in_a[2], whole_x, between, computed[2];
     std::size_t most = std::min(block, static_cast<std::size_t>(end - begin));

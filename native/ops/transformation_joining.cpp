@@ -14,69 +14,11 @@
 #include "loops/blocks.h"
 #include "loops/conversions.h"
 #include "loops/copies.h"
+#include "ops/transformation_moves.h"
 
 namespace suanzi {
 
 namespace {
-
-// Moves that are prepared while Python may not run, and carried out while it may.
-class Moves {
- public:
-  Moves() = default;
-  Moves(const Moves&) = delete;
-  Moves& operator=(const Moves&) = delete;
-  ~Moves() {
-    for (Storage* storage : kept_) release_storage(storage);
-  }
-
-  void keep(const Tensor& t) {
-    kept_.push_back(t.storage);
-    t.storage->retain();  // after what may throw
-  }
-  void add(const Move& move) {
-    size_ += move.size();
-    moves_.push_back(move);
-  }
-  void run() const {
-    without_python([&] {
-      for (const Move& move : moves_) run_move(move);
-    });
-  }
-  // In turns of some indices along the first axis, which all moves have in common: each row of the output is written
-  // as a whole, and what moves read in common is in the caches.
-  void run_in_turns() const {
-    std::int64_t rows = moves_.empty() ? 0 : moves_[0].dims[0], bytes = 0;
-    for (const Move& move : moves_) bytes += move.size() * static_cast<std::int64_t>(item(move.to_dtype));
-    std::int64_t at_once =
-        std::max<std::int64_t>(turn_bytes / std::max<std::int64_t>(bytes / std::max<std::int64_t>(rows, 1), 1), 1);
-    if (moves_.size() < 2 || at_once >= rows || bytes >= stream_from()) return run();
-    without_python([&] {
-      parallel_for((rows + at_once - 1) / at_once, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin * at_once; row < std::min(end * at_once, rows); row += at_once)
-          for (Move move : moves_) {
-            move.dims[0] = std::min(at_once, rows - row);
-            move.to += row * move.to_strides[0];
-            move.from += row * move.from_strides[0];
-            run_move(move);
-          }
-      });
-    });
-  }
-
- private:
-  static constexpr std::int64_t turn_bytes = 1 << 17;
-
-  template <class Body>
-  void without_python(Body&& body) const {
-    PyThreadState* state = size_ < 1 << 15 ? nullptr : PyEval_SaveThread();
-    body();
-    if (state) PyEval_RestoreThread(state);
-  }
-
-  std::vector<Move> moves_;
-  std::vector<Storage*> kept_;
-  std::int64_t size_ = 0;
-};
 
 // A move between a part of a dense row-major output and a part of a tensor, axis by axis.
 class Part {
@@ -172,6 +114,18 @@ PyObject* fast_join(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
   int axis;
   if (keywords || count != 2 || !read_parts(args[0], args[1], stacks, parts, axis)) return nullptr;
   return or_python(join(parts, axis, parts[0]->dtype, stacks));
+}
+
+// None where these are not tensors of numbers of one dtype whose shapes go together, or memory is missing.
+nb::object join_alike(nb::handle list, nb::handle axis_object, bool stacks) {
+  std::vector<const Tensor*> parts;
+  int axis;
+  if (!read_parts(list.ptr(), axis_object.ptr(), stacks, parts, axis) || facts(parts[0]->dtype).kind == Kind::Char)
+    return nb::none();
+  PyObject* made = join(parts, axis, parts[0]->dtype, stacks);
+  if (made) return nb::steal(made);
+  PyErr_Clear();
+  return nb::none();
 }
 
 nb::object join_checked(const std::vector<nb::handle>& objects, int axis, const DtypeInfo& dtype, bool stacks) {
@@ -431,6 +385,9 @@ void init_joining(nb::module_& m) {
   m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
         nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
+  m.def("join_alike", &join_alike, "tensors"_a, "axis"_a, "stacks"_a,
+        nb::sig("def join_alike(tensors: Any, axis: Any, stacks: bool) -> Tensor | None"),
+        "The same of tensors that need no conversion, or None where they are something else.");
   m.def(
       "tile",
       [](nb::handle object, const std::vector<std::int64_t>& repeats) {

@@ -363,6 +363,11 @@ def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tenso
     Tensors one behind the other along an axis, or stacked along a new one, in a dtype.
     """
 
+def join_alike(tensors: Any, axis: Any, stacks: bool) -> Tensor | None:
+    """
+    The same of tensors that need no conversion, or None where they are something else.
+    """
+
 def tile(tensor: Any, repeats: Sequence[int]) -> Tensor:
     """A tensor repeated along each axis."""
 

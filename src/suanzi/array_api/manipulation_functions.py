@@ -8,8 +8,6 @@ from typing import Any
 from suanzi import _core
 from suanzi.array_api.arguments import array, arrays_of, in_common, shape_of
 from suanzi.array_api.declare import EVERY, function
-from suanzi.ops.transformation_joining import concat as joined
-from suanzi.ops.transformation_joining import stack as stacked
 from suanzi.ops.transformation_views import reshape as reshaped
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import (
@@ -144,11 +142,9 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
     >>> xp.concat([xp.ones(1, dtype=xp.int4), xp.zeros(1, dtype=xp.bfloat16)])
     Tensor([1, 0], dtype=bfloat16)
     """
-    if axis is not None and _are_alike(arrays):
-        try:
-            return joined(arrays, axis)
-        except StatusError:  # what is wrong is said below, in the namespace's name
-            pass
+    made = _core.join_alike(arrays, axis, False)
+    if made is not None:
+        return made
     parts, common = in_common(CONCAT, arrays_of(CONCAT, "arrays", arrays))
     if axis is None:
         return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
@@ -166,11 +162,9 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
 
 def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Tensor:
     """Return arrays of one shape along a new axis, in the dtype that they have in common."""
-    if _are_alike(arrays):
-        try:
-            return stacked(arrays, axis)
-        except StatusError:
-            pass
+    made = _core.join_alike(arrays, axis, True)
+    if made is not None:
+        return made
     parts, common = in_common(STACK, arrays_of(STACK, "arrays", arrays))
     along = axis_argument(STACK, "axis", axis, parts[0].ndim + 1, OutOfRange)
     for i, x in enumerate(parts):
@@ -182,17 +176,6 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
     if parts[0].ndim == MAX_NDIM:
         raise InvalidArgument(f"{STACK.title}: the result would have more than {MAX_NDIM} axes.")
     return _core.join(parts, along, common, True)
-
-
-def _are_alike(arrays: Any) -> bool:
-    """Tell whether these are tensors of one dtype, which the operators of suanzi join as well."""
-    if type(arrays) not in (list, tuple) or not arrays or type(arrays[0]) is not Tensor:
-        return False
-    dt = arrays[0].dtype
-    for x in arrays:
-        if type(x) is not Tensor or x.dtype is not dt:
-            return False
-    return dt in _NUMBERS
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:

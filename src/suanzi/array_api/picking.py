@@ -22,6 +22,7 @@ from suanzi.array_api.along import (
     computed,
     counting,
     dense,
+    flat,
     integer_argument,
     repeated,
     shaped,
@@ -81,7 +82,7 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """
     x = array_argument("repeat", "x", x)
     if axis is None:
-        x, axis = x.reshape(-1), 0
+        x, axis = flat(x), 0
     along = axis_argument("repeat", axis, x.ndim)
     n = x.shape[along]
     if not isinstance(repeats, Tensor):
@@ -104,12 +105,17 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         raise InvalidArgument(
             f"repeat: repeats holds {least}; each number must be 0 at least."
         ) from None
-    return _core.gather(x, along, 1, _offsets("repeat", which, n, x.strides[along]))
+    stride = x.strides[along]
+    offsets = which if stride == 1 else computed("mul", which, stride)
+    return _core.gather(x, along, 1, offsets)
 
 
 def _evenly(x: Tensor, along: int, times: int) -> Tensor:
     """Return each element `times` times, row by row or copied from a view with an axis more."""
     n = x.shape[along]
+    if x.ndim == 1:
+        wide = _core.view(x, x.offset, (n, times), (x.strides[0], 0))
+        return shaped(_core.row_major_copy(wide), (n * times,))
     if math.prod(x.shape[along + 1 :]) >= _LONG_ROW:
         which = _core.repeat_indices(_core.full((n,), int64, times))
         return _core.gather(x, along, 1, _offsets("repeat", which, n, x.strides[along]))

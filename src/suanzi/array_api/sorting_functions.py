@@ -70,6 +70,11 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
 def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     """Sort by the imaginary parts, then by the real ones, each time stably."""
     n = x.shape[axis]
+    if x.ndim == 1 and x.size <= _FEW and _core.is_row_major(x):
+        row = _core.view(x, x.offset, (1, n), (n, 1))
+        places = _core.order_complex(converted(row, computed_in(x.dtype)), descending)
+        places = _core.view(places, 0, (n,), (1,))
+        return _core.gather(x, 0, 1, places), places
     turned = x if axis == x.ndim - 1 else axis_last(x, axis)
     shape = turned.shape
     rows = shaped(dense(turned), (x.size // n, n))

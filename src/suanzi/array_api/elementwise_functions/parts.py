@@ -8,7 +8,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.array_api.arguments import array
 from suanzi.array_api.declare import FUNCTIONS, WHOLE, function
-from suanzi.dtypes import iinfo
+from suanzi.dtypes import DType, iinfo
 from suanzi.resolve.arguments import as_operand
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand
 from suanzi.status import TypeMismatch
@@ -19,6 +19,12 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["clip", "conj", "imag", "positive", "real"]
 
 CLIP, CONJ, IMAG, POSITIVE, REAL = map(function, ("clip", "conj", "imag", "positive", "real"))
+
+_BOUNDS = {
+    dt: (iinfo(dt).min, iinfo(dt).max) if dt in WHOLE else (-(2**63), 2**63 - 1)
+    for dt in FUNCTIONS["maximum"].dtypes
+}
+"""Which integers bound a dtype as they are."""
 
 
 def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
@@ -31,6 +37,8 @@ def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     >>> xp.clip(xp.asarray([-2, 0, 9], dtype=xp.int8), 0, 5)
     Tensor([0, 0, 5], dtype=int8)
     """
+    if type(x) is Tensor and _is_plain(x.dtype, min) and _is_plain(x.dtype, max):
+        return _core.run_operator("extended:clip", [x, min, max], x.dtype)[0]  # type: ignore[no-any-return]
     x = array(CLIP, "x", x)
     check_dtype(FUNCTIONS["maximum"], {"x": x}, x.dtype)
     lowest = None if min is None else _bound(x, "min", min)
@@ -42,6 +50,16 @@ def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
         return _core.run_operator(kernel, [x, bound], x.dtype)[0]  # type: ignore[no-any-return]
     check_shapes(CLIP, {"x": x, "min": lowest, "max": highest})
     return _core.run_operator("extended:clip", [x, lowest, highest], x.dtype)[0]  # type: ignore[no-any-return]
+
+
+def _is_plain(dt: DType, bound: Any) -> bool:
+    """Tell whether a bound is a number that the core takes as it is."""
+    if type(bound) is float:
+        return dt.kind == "float" and dt in _BOUNDS
+    if type(bound) is not int or dt not in _BOUNDS:
+        return False
+    low, high = _BOUNDS[dt]
+    return low <= bound <= high
 
 
 def _bound(x: Tensor, name: str, given: Any) -> Any:
