@@ -15,6 +15,7 @@
 #include "kernels/vectors.inc"
 
 #include "kernels/logarithm.inc"
+
 #include "kernels/exponential.inc"
 
 #include "kernels/trigonometric.inc"

@@ -11,6 +11,7 @@
 #include "kernels/vectors.inc"
 
 #include "kernels/logarithm.inc"
+
 #include "kernels/exponential.inc"
 
 #include "kernels/extended_tools.inc"

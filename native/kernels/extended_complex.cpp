@@ -13,6 +13,7 @@
 #include "kernels/vectors.inc"
 
 #include "kernels/logarithm.inc"
+
 #include "kernels/exponential.inc"
 
 #include "kernels/trigonometric.inc"
