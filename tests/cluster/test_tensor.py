@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pickle import dumps, loads
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import suanzi as sz
 
 da = pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
 cluster = pytest.importorskip("suanzi.cluster")
+from suanzi.cluster.tasks import Hole, call_on_blocks  # noqa: E402 - where Dask is
 
 
 def on_blocks(x: Any, size: Any, dtype: Any = None) -> Any:
@@ -141,3 +143,26 @@ def test_rules_and_domains_travel() -> None:
     with pytest.raises(sz.InvalidArgument, match="its domain is x >= 0"):
         root.to_host()
     assert sz.sqrt(x).tolist()[1] == 2
+
+
+def test_rules_of_ones_own_travel() -> None:
+    rules = sz.RuleSet.from_text("name ours\nlike torch\ncell i32 bf16 -> f32")  # no name knows it
+    with sz.promotion(rules):
+        call = call_on_blocks("add", Hole(0), Hole(1))
+        made = on_blocks([257], -1, sz.int32) + on_blocks([1.0], -1, sz.bfloat16)
+    assert made.dtype is sz.float32
+    assert made.tolist() == [258]
+    for travelled in (loads(dumps(call)), loads(dumps(loads(dumps(call))))):
+        found = travelled(sz.tensor([257], sz.int32), sz.tensor([1.0], sz.bfloat16))
+        assert (found.dtype, found.tolist()) == (sz.float32, [258])
+    assert loads(dumps(call_on_blocks("add"))).context.rules is sz.get_promotion()
+
+
+def test_what_is_lost_is_told_at_the_call() -> None:
+    x, y = on_blocks([257], -1, sz.int32), on_blocks([1.0], -1, sz.bfloat16)
+    with sz.promotion("cann", on_loss="warn"), pytest.warns(sz.LossWarning, match="257 becomes"):
+        made = x + y
+    dumps(call_on_blocks("add"))
+    assert made.tolist() == [256]  # 257 is rounded to bfloat16, and so is the sum
+    with sz.promotion("cann", on_loss="raise"), pytest.raises(sz.TypeMismatch, match="257 becomes"):
+        x + y

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from suanzi import registry
 from suanzi.promote.context import get_promotion, promotion
+from suanzi.promote.library import loaded
 from suanzi.promote.rules import RuleSet
 from suanzi.resolve import domains
 from suanzi.tensors import print_options
@@ -26,6 +28,18 @@ class Context:
     domain_errors: bool | None
     options: PrintOptions
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return what travels: of a rule set of one's own that no name stands for, its text."""
+        named = loaded.get(self.rules.name) is self.rules or self.rules.text is None
+        return self.rules if named else self.rules.text, self.domain_errors, self.options
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        rules, domain_errors, options = state
+        rules = _read(rules) if isinstance(rules, str) else rules
+        given = {"rules": rules, "domain_errors": domain_errors, "options": options}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
     def run(self, function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
         """Call a function under it."""
         with ExitStack() as stack:
@@ -38,9 +52,18 @@ class Context:
             return function(*args, **kwargs)
 
 
+@lru_cache(maxsize=32)
+def _read(text: str) -> RuleSet:
+    return RuleSet.from_text(text)
+
+
 def in_force() -> Context:
-    """Return what is in force here."""
-    return Context(get_promotion(), domains.chosen(), print_options.in_force())
+    """Return what is in force here; what promotion loses is told at the call alone."""
+    rules = get_promotion()
+    if rules.on_loss != "ignore":
+        known = loaded.get(rules.name)
+        rules = known if known is not None else replace(rules, on_loss="ignore")
+    return Context(rules, domains.chosen(), print_options.in_force())
 
 
 @dataclass(frozen=True)
@@ -60,13 +83,17 @@ class Call:
     context: Context
 
     def __call__(self, *blocks: Any) -> Any:
-        """Return what the function makes of blocks."""
+        """Return what the function makes of blocks, under what was in force."""
+        return self.context.run(self.here, blocks, {})
+
+    def here(self, *blocks: Any) -> Any:
+        """Return what the function makes of blocks, under what is in force here."""
         function = self.function
         if isinstance(function, str):
             function = registry.FUNCTIONS[function]
         args = [filled(x, blocks) for x in self.args]
         kwargs = {name: filled(x, blocks) for name, x in self.kwargs.items()}
-        return self.context.run(function, args, kwargs)
+        return function(*args, **kwargs)
 
 
 def call_on_blocks(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
