@@ -38,6 +38,7 @@ def check(
     *,
     backend: str = "suanzi",
     python: str | None = None,
+    device: str | None = None,
     op: Words = None,
     category: Words = None,
     dtype: Words = None,
@@ -89,6 +90,8 @@ def check(
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
     python
         The interpreter that has the framework; this one by default.
+    device
+        Where suanzi computes: `cpu`, or `cluster` for tensors of blocks on Dask.
     op
         Only these interfaces, by any of their names, or their clauses; with commas, or repeated.
     category
@@ -174,7 +177,7 @@ def check(
     def once(only: Sequence[str]) -> Run:
         with progress_bar() as progress:
             return run_check(
-                backend, python=python, rules=chosen, jobs=jobs, timeout=timeout,
+                backend, python=python, device=device, rules=chosen, jobs=jobs, timeout=timeout,
                 deviations=deviations or (), progress=progress, has=_split(has), strict=strict,
                 everything=all_, shard=shard, cluster=cluster, **{**filters, "only": only},
             )  # fmt: skip

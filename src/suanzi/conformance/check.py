@@ -57,6 +57,7 @@ def check(
     backend: str | Backend = "suanzi",
     *,
     python: str | None = None,
+    device: str | None = None,
     ops: Sequence[str] = (),
     categories: Sequence[str] = (),
     dtypes: Sequence[str] = (),
@@ -87,7 +88,8 @@ def check(
     those made now. `letter` runs only what the standard demands, by its letter or by a reading of
     it. `shard` runs one part of several (``"2/5"``), which `suanzi.conformance.shards.merge` joins.
     `cluster` runs on Dask, at a scheduler (``"tcp://host:8786"``) or with processes of this machine
-    (``"local:4"``). `has` are the dtypes that the subject has, where it does not say so itself:
+    (``"local:4"``). `device` is where suanzi itself computes, ``"cluster"`` for tensors of blocks.
+    `has` are the dtypes that the subject has, where it does not say so itself:
     levels are given for these. With `strict`, a run succeeds only without failures in quality and
     extensions, too. A run that is interrupted, or that the machine ends, returns what it has.
 
@@ -121,7 +123,7 @@ def check(
         settings["rules_file"] = chosen.file
     part = Shard.read(shard) if isinstance(shard, str) else shard
     listed = _deviations(deviations)
-    subject = backend if isinstance(backend, Backend) else named(backend, python)
+    subject = backend if isinstance(backend, Backend) else named(backend, python, device)
     with Subject(subject, settings["timeout"], later=True) as started:
         _prepare(settings)
         facts = started.greet()

@@ -18,11 +18,15 @@ LIBRARIES = (".so", ".dylib", ".dll")
 _OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
 
 
-def backend(title: str, python: str | None = None) -> Backend:
+DEVICES = ("cpu", "cluster")
+"""Where suanzi itself can be held against the standard."""
+
+
+def backend(title: str, python: str | None = None, device: str | None = None) -> Backend:
     """Return the subject that a title names, and how its process is started.
 
     The interpreter is the given one; for a framework, the one that an environment variable such as
-    SUANZI_PYTHON_TORCH names; else this one.
+    SUANZI_PYTHON_TORCH names; else this one. A device is one of suanzi's own.
 
     >>> backend("numpy").adapter
     'frameworks.numpy_adapter:Adapter'
@@ -30,6 +34,8 @@ def backend(title: str, python: str | None = None) -> Backend:
     'python3.12'
     """
     name = _OTHER_NAMES.get(title.strip().lower(), title.strip())
+    if device not in (None, "cpu"):
+        return _on_device(name, python, str(device))
     if name == "suanzi":
         return Backend("suanzi", "suanzi_adapter:Adapter", python or sys.executable)
     if name.lower() in FRAMEWORKS:
@@ -47,6 +53,15 @@ def backend(title: str, python: str | None = None) -> Backend:
         f"C library ({', '.join(LIBRARIES)}) and package.module:Adapter."
         + nearest(name, ("suanzi", *FRAMEWORKS, *_OTHER_NAMES))
     )
+
+
+def _on_device(name: str, python: str | None, device: str) -> Backend:
+    if name != "suanzi" or device not in DEVICES:
+        raise InvalidArgument(
+            f"check: the device {device!r} of {name} is not known; --device is of suanzi, and one "
+            f"of {', '.join(DEVICES)}."
+        )
+    return Backend(f"suanzi on {device}", f"{device}_adapter:Adapter", python or sys.executable)
 
 
 def _library(title: str, python: str | None) -> Backend:
