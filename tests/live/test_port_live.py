@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,34 @@ def test_trace_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert [(f["code"], f["line"]) for f in report["findings"]] == [("SZ005", 5)]
     assert [(f["code"], f["line"]) for f in failed["findings"]] == [("SZ005", 8)]
     assert failed["raised"] == "KeyError: 'so'"
+
+
+def test_ctrl_c_keeps_what_was_found(tmp_path: Path) -> None:
+    try:
+        subprocess.run([PYTHON or sys.executable, "-c", "import torch"], check=True)
+    except subprocess.CalledProcessError:
+        pytest.skip("torch is not installed")
+    program = tmp_path / "long.py"
+    program.write_text(
+        "import time, torch\n"
+        "x = torch.ones(4, dtype=torch.float16) * torch.tensor(2.0)\n"
+        f"open({str(tmp_path / 'begun')!r}, 'w').close()\n"
+        "time.sleep(100)\n"
+    )
+    command = [sys.executable, "-m", "suanzi.cli", "port", str(program), "--to", "cann"]
+    command += ["--python", PYTHON] if PYTHON else []
+    restored = "import signal, os, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    run = f"{restored}; from suanzi.cli import main; sys.exit(main({command[3:]!r}))"
+    with subprocess.Popen(
+        [sys.executable, "-c", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for _ in range(600):
+            if (tmp_path / "begun").exists():
+                break
+            time.sleep(0.1)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "SZ005 cann: mul(float16, 0-d float32)" in out
+    assert "KeyboardInterrupt" in out

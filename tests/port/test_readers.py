@@ -141,3 +141,39 @@ def test_what_is_no_dump_is_refused_in_a_sentence(
     path.write_text(text)
     assert main(["port", str(path)]) == 2
     assert "is not a dump of msprobe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("least", "greatest", "said"),
+    [
+        (-1.0, 1.0, "the extremes of this program are kept"),
+        (-1.0, 70000.0, "70000.0 of this program becomes inf"),
+        (-2049.0, 1.0, "-2049.0 of this program becomes -2048"),
+        (None, None, ""),
+        (-1.0, float("inf"), ""),
+        ("-1", "1", ""),
+    ],
+)
+def test_the_extremes_of_a_dump_say_what_this_program_loses(
+    tmp_path: Path, least: Any, greatest: Any, said: str
+) -> None:
+    chip = tmp_path / "chip"
+    chip.write_text("name chip\nlike torch\ncell f32 bf16 -> f16\n")
+    wide = {**tensor("bfloat16", 2), "Min": least, "Max": greatest}
+    one = dumped(wide, {**tensor("float32", 2), "Max": None}, out=tensor("float32", 2))
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"data": {"Torch.add.0.forward": one}}))
+    (found,) = judge(read_msprobe(path), [str(chip)])
+    assert found.code == "SZ003"
+    assert found.verdict.text.endswith(said)
+    assert ("this program" in found.verdict.text) is bool(said)
+
+
+def test_integers_of_a_dump_that_jax_makes_smaller(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    for greatest, codes in ((3_000_000_000, ["SZ006"]), (7, [])):
+        wide = {**tensor("int64", 2), "Min": 0, "Max": greatest}
+        one = dumped(wide, wide, out=tensor("int64", 2))
+        path.write_text(json.dumps({"data": {"Torch.add.0.forward": one}}))
+        report = judge(read_msprobe(path), ["jax", "cann"])
+        assert [f.code for f in report] == codes

@@ -15,7 +15,7 @@ from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Finding, Verdict
 from suanzi.port.lacking import Dtypes
 from suanzi.port.operators import Promotion, known, operands
-from suanzi.port.verdicts import Judge, written
+from suanzi.port.verdicts import Judge, OwnValues, written
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import Operator
 from suanzi.promote.rules import RuleSet
@@ -131,10 +131,10 @@ class _Pass:
             dt = one.operand.dtype
             if dt is not None and dt in self.target.made:
                 self.made[dt.name] = self.target.made[dt].name
-        extremes = [x for one in taken for x in (one.least, one.greatest) if x is not None]
-        key = op, seen, tuple(extremes), call.way, into
+        extremes, own = _extremes(taken)
+        key = op, seen, extremes, own, call.way, into
         if key not in self.verdicts:
-            self.verdicts[key] = self.judge.judge(op, seen, extremes, call.way, into)
+            self.verdicts[key] = self.judge.judge(op, seen, extremes, call.way, into, own)
         verdict = self.verdicts[key]
         if verdict is not None:
             assert verdict.target is not None
@@ -232,6 +232,19 @@ def judge_calls(calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, .
     `on` are the chips that matter; by default a dtype is lacking only if it is on all of them.
     """
     return _Pass(calls, source, target, on).run()
+
+
+def _extremes(taken: tuple[Taken, ...]) -> tuple[tuple[int | float, ...], OwnValues]:
+    """Return the least and the greatest of the numbers, and those of tensors with their dtypes."""
+    numbers: list[int | float] = []
+    own: list[tuple[DType, int | float]] = []
+    for one in taken:
+        some = [x for x in (one.least, one.greatest) if x is not None]
+        if one.operand.dtype is None:
+            numbers += some
+        else:
+            own += [(one.operand.dtype, x) for x in some]
+    return tuple(numbers), tuple(own)
 
 
 def _says_dtype(call: Call) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from suanzi.status import InvalidArgument
 
 FRAMEWORKS = ("torch",)
 _NOT_INSTALLED = 3
+_SECONDS_TO_END = 3.0
 
 
 def run_program(
@@ -38,12 +40,8 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         path = Path(folder) / "calls.jsonl"
         command = [interpreter, str(recorder), str(path), program, *arguments]
-        status = 0
         try:
-            status = subprocess.run(command, stdout=stdout, check=False).returncode
-        except KeyboardInterrupt:
-            if not path.exists():
-                raise
+            status = _run(command, stdout)
         except OSError as error:
             raise InvalidArgument(
                 f"port: {interpreter!r} cannot be run: {error.strerror}."
@@ -58,6 +56,24 @@ def run_program(
                 f"port: {interpreter!r} ended with status {status} before the program did anything."
             )
         return read_calls(path)
+
+
+def _run(command: Sequence[str], stdout: Any) -> int:
+    """Run a command; Ctrl-C ends it, and its recorder has the time to write down how it ended."""
+    with subprocess.Popen(command, stdout=stdout) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            for signal_again in (False, True):
+                try:
+                    # A terminal has told it already; another program may have told us alone.
+                    if signal_again:
+                        process.send_signal(signal.SIGINT)
+                    return process.wait(_SECONDS_TO_END)
+                except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                    continue
+            process.kill()
+            return process.wait()
 
 
 def check_framework(framework: str) -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
 
 from suanzi.dtypes import DType
 from suanzi.port.codes import Code
@@ -15,7 +17,20 @@ from suanzi.promote.keeping import fix_keeping
 from suanzi.promote.operands import Operand
 from suanzi.promote.operators import Operator
 from suanzi.promote.rules import RuleSet
-from suanzi.promote.values import contains, holds, loss, show
+from suanzi.promote.values import contains, holds, loss, number_loss, show
+
+OwnValues: TypeAlias = tuple[tuple[DType, int | float], ...]
+"""Values that tensors of the program had, each with the dtype."""
+
+
+def exact(value: float) -> int | Fraction:
+    """Return a finite number as what it is.
+
+    >>> exact(0.5), exact(3.0)
+    (Fraction(1, 2), 3)
+    """
+    found = Fraction(value)
+    return found.numerator if found.denominator == 1 else found
 
 
 def written(rules: RuleSet, way: str | None, result: DType, into: DType | None) -> Cell | None:
@@ -53,8 +68,44 @@ class Judge:
         extremes: Sequence[int | float],
         way: str | None,
         into: DType | None,
+        own: OwnValues = (),
     ) -> Verdict | None:
-        """Return the verdict on a call that the source answers; None where nothing changes."""
+        """Return the verdict on a call that the source answers; None where nothing changes.
+
+        `extremes` are those of Python numbers, `own` those of tensors, where they were recorded.
+        """
+        found = self.by_dtypes(op, operands, extremes, way, into)
+        if not own:
+            return found
+        source, target = (self.ask(rules, op, operands) for rules in (self.source, self.target))
+        if found is None:
+            return self.made_too_small(source, target, own)
+        if found.code not in ("SZ001", "SZ003") or target.dtype is None or source.dtype is None:
+            return found
+        for _, value in own:
+            if holds(source.dtype, exact(value)) and (gone := number_loss(value, target.dtype)):
+                becomes = f"{show(value)} of this program becomes {show(gone.becomes)}"
+                return replace(found, code="SZ003", text=f"{found.text}; {becomes}")
+        return replace(found, text=f"{found.text}; the extremes of this program are kept")
+
+    def made_too_small(self, source: Answer, target: Answer, own: OwnValues) -> Verdict | None:
+        """Return the verdict on integers of a tensor that the target makes of a smaller dtype."""
+        for dt, value in own:
+            here = self.here(dt)
+            if here is not dt and here.kind in ("int", "uint") and not holds(here, exact(value)):
+                text = f"{show(int(value))} of this program is out of range of {here}, as {dt} is"
+                return self.verdict("SZ006", source, target, f"{text} there")
+        return None
+
+    def by_dtypes(
+        self,
+        op: Operator,
+        operands: Sequence[Operand],
+        extremes: Sequence[int | float],
+        way: str | None,
+        into: DType | None,
+    ) -> Verdict | None:
+        """Return the verdict that dtypes and Python numbers give."""
         source = self.ask(self.source, op, operands)
         target = self.ask(self.target, op, operands)
         assert source.dtype is not None

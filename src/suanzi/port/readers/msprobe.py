@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,21 @@ def _argument(x: Any) -> Taken | tuple[Taken, ...] | None:
     if "dtype" in x and "shape" in x:
         dt = _dtype(x)
         role = Role.TENSOR if x["shape"] else Role.ZERO_DIM
-        return None if dt is None else Taken(Operand(role, dt))
+        return None if dt is None else Taken(Operand(role, dt), None, *_extremes(x))
     if x.get("type") in NUMBER_KINDS:
         value = x.get("value")
         some = value if isinstance(value, bool | int | float) else None
         return Taken(Operand(Role.NUMBER, kind=x["type"]), None, some, some)
     return None
+
+
+def _extremes(x: dict[str, Any]) -> tuple[int | float | None, int | float | None]:
+    """Return Min and Max, where both are finite numbers."""
+    least, greatest = x.get("Min"), x.get("Max")
+    for one in (least, greatest):
+        if isinstance(one, bool) or not isinstance(one, int | float) or not isfinite(one):
+            return None, None
+    return least, greatest
 
 
 def _dtype(x: dict[str, Any]) -> DType | None:
