@@ -97,6 +97,16 @@ def axes_argument(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
+def flag(name: str, x: Any) -> bool:
+    """Return an argument that is true or false."""
+    if isinstance(x, bool):
+        return x
+    try:
+        return bool(x)
+    except Exception:  # an array's own, and whatever else an object may raise
+        raise TypeMismatch(f"{name} is {shown(x)}; it must be True or False.") from None
+
+
 def integer_argument(function: str, name: str, x: Any, least: int | None = None) -> int:
     """Return an argument as a Python int."""
     if type(x) is int and (least is None or x >= least):
@@ -233,7 +243,7 @@ def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool)
     >>> reduced_shape((2, 3, 4), (1,), False), reduced_shape((2, 3, 4), (1,), True)
     ((2, 4), (2, 1, 4))
     """
-    if keepdims:
+    if flag("keepdims", keepdims):
         return tuple(1 if a in axes else n for a, n in enumerate(shape))
     return tuple(n for a, n in enumerate(shape) if a not in axes)
 

@@ -276,9 +276,17 @@ def arange(
         raise InvalidArgument(
             f"{ARANGE.title}: the ends and the step are real, and the step not 0."
         )
+    if not all(isinstance(x, int) or math.isfinite(x) for x in (first, last, by)):
+        raise InvalidArgument(f"{ARANGE.title}: the ends and the step are finite numbers.")
     whole = all(isinstance(x, int) for x in (first, last, by))
     dt = dtype_or(ARANGE, dtype, int64 if whole else float32)
-    steps = -((first - last) // by) if whole else math.ceil((last - first) / by)
+    try:
+        steps = -((first - last) // by) if whole else math.ceil((last - first) / by)
+    except OverflowError:
+        raise AllocFailed(
+            f"{ARANGE.title}: from {first} to {last} by {by} there are more numbers than can be "
+            "counted."
+        ) from None
     count = max(int(steps), 0)
     if dt.kind in ("int", "uint") and count and not whole:
         return _core.cast(arange(first, last, by, dtype="float64"), dt, False)

@@ -223,7 +223,10 @@ def _along(function: str, x: Tensor, s: Any, axes: Any) -> tuple[tuple[int, ...]
     """Return the axes to transform along, and how many elements each is to have."""
     if s is not None and axes is None:
         raise InvalidArgument(f"{function}: s is given, and axes is not; say which axes they are.")
-    along = axes_argument(function, None if axes is None else tuple(axes), x.ndim)
+    for name, given in (("s", s), ("axes", axes)):
+        if not (given is None or isinstance(given, tuple | list)):
+            raise TypeMismatch(f"{function}: {name} is {shown(given)}; it must be a tuple.")
+    along = axes_argument(function, axes, x.ndim)
     if not along:
         raise InvalidArgument(f"{function}: there is no axis to transform along; x has {x.ndim}.")
     if s is None:

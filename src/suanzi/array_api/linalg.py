@@ -24,6 +24,7 @@ from suanzi.array_api.along import (
     array_argument,
     computed,
     computed_in,
+    flag,
     integer_argument,
     promoted,
     repeated,
@@ -125,7 +126,8 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     x = _square("cholesky", x)
     if not x.size:
         return _core.empty(x.shape, x.dtype)
-    found: Tensor | None = _core.cholesky(x, bool(upper))
+    upper = flag("upper", upper)
+    found: Tensor | None = _core.cholesky(x, upper)
     return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
 
 
@@ -141,6 +143,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
+    full_matrices = flag("full_matrices", full_matrices)
     found = _core.svd(x, not full_matrices) if x.size else None
     u, s, v = by_operator("svd", "svd", x, not full_matrices) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))

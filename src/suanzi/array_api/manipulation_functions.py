@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.array_api.arguments import array, arrays_of, in_common, shape_of
 from suanzi.array_api.declare import EVERY, function
 from suanzi.ops.transformation_views import reshape as reshaped
@@ -19,7 +20,14 @@ from suanzi.resolve.scalars import (
 )
 from suanzi.shapes import MAX_NDIM, sizes_of
 from suanzi.shapes import broadcast_shapes as common_shape
-from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, OutOfRange, StatusError
+from suanzi.status import (
+    AllocFailed,
+    DimensionsMismatch,
+    InvalidArgument,
+    OutOfRange,
+    StatusError,
+    TypeMismatch,
+)
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
@@ -71,8 +79,11 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     ((2, 3), (None,))
     """
     found: list[int | None] = []
+    if not all(isinstance(shape, tuple | list) for shape in shapes):
+        raise TypeMismatch(f"{BROADCAST.title}: {shown(shapes)} are not all tuples of sizes.")
     for axis in range(-max(map(len, shapes), default=0), 0):
-        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        met = [shape[axis] for shape in shapes if len(shape) >= -axis]
+        sizes = {n if n is None else integer_argument(BROADCAST, "shapes", n) for n in met} - {1}
         known = sizes - {None}
         if len(known) > 1:
             raise DimensionsMismatch(

@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import Axes, axes_argument, computed, computed_in, reduced_shape
+from suanzi.array_api.along import Axes, axes_argument, computed, computed_in, flag, reduced_shape
 from suanzi.array_api.by_operators import by_operator
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
@@ -15,7 +15,8 @@ from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, complex128, float16, float64, part
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -26,7 +27,11 @@ def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any)
     """Return norms of floating-point vectors along axes, or of all elements."""
     if isinstance(ord, bool) or not isinstance(ord, int | float) or math.isnan(ord):
         raise TypeMismatch(f"{function}: ord is {shown(ord)}; it must be a real number.")
-    axes, keep, dt = axes_argument(function, axis, x.ndim), bool(keepdims), part(x.dtype)
+    axes, keep, dt = (
+        axes_argument(function, axis, x.ndim),
+        flag("keepdims", keepdims),
+        part(x.dtype),
+    )
     if not axes:
         sizes = computed("abs", x)
         return converted(computed("not_equal", sizes, 0), dt) if ord == 0 else sizes
@@ -57,7 +62,7 @@ def _in_range(sums: Tensor) -> bool:
 def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
     """Return norms of the floating-point matrices in the last two axes."""
     rows, columns = x.ndim - 2, x.ndim - 1
-    both, keep, dt = (rows, columns), bool(keepdims), part(x.dtype)
+    both, keep, dt = (rows, columns), flag("keepdims", keepdims), part(x.dtype)
     known = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
     if isinstance(ord, bool) or not isinstance(ord, str | int | float) or ord not in known:
         raise InvalidArgument(
@@ -93,6 +98,13 @@ def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> An
         bits = part(dt).mantissa_bits if dt.bits > 8 else float16.mantissa_bits
         return max(shape[-2:]) * 2.0**-bits
     if isinstance(rtol, Tensor):
+        if rtol.dtype.kind not in ("float", "int", "uint"):
+            raise TypeMismatch(f"{function}: rtol is of {rtol.dtype}; it must be real numbers.")
+        if broadcast_shapes([rtol.shape, shape[:-2]]) is None:
+            raise DimensionsMismatch(
+                f"{function}: rtol has shape {rtol.shape}, and there are matrices {shape[:-2]}; "
+                "the shapes must go together."
+            )
         return converted(rtol, part(computed_in(dt)))
     if isinstance(rtol, bool) or not isinstance(rtol, int | float):
         raise TypeMismatch(f"{function}: rtol is {shown(rtol)}; it must be a number or a Tensor.")

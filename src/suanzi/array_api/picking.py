@@ -37,6 +37,7 @@ __all__ = ["repeat", "take_along_axis"]
 
 _INTEGERS = frozenset({"int", "uint"})
 _LONG_ROW = 64
+_MOST = 2**63 - 1
 """Elements at an index of an axis, from which on they are copied as a whole."""
 
 
@@ -113,6 +114,8 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 def _evenly(x: Tensor, along: int, times: int) -> Tensor:
     """Return each element `times` times, row by row or copied from a view with an axis more."""
     n = x.shape[along]
+    if n * times > _MOST:
+        raise AllocFailed(f"repeat: there is no memory for {n} times {times} elements.")
     if x.ndim == 1:
         wide = _core.view(x, x.offset, (n, times), (x.strides[0], 0))
         return shaped(_core.row_major_copy(wide), (n * times,))

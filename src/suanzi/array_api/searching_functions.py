@@ -21,6 +21,7 @@ from suanzi.array_api.along import (
     axis_argument,
     computed_in,
     dense,
+    flag,
     flat,
     in_bytes,
     promoted,
@@ -66,7 +67,7 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
         return converted(found, int64)
     if not x.size:
         return _core.full(reduced_shape(x.shape, axes, keepdims), int64, 0)
-    return _core.reduce(found, _SUM, axes, bool(keepdims))
+    return _core.reduce(found, _SUM, axes, flag("keepdims", keepdims))
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -119,9 +120,9 @@ def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tens
         )
     plain = in_bytes(x)
     if axis is not None:
-        return _core.find_best(plain, axis, bool(keepdims), True, least)
+        return _core.find_best(plain, axis, flag("keepdims", keepdims), True, least)
     found = _core.find_best(plain if x.ndim == 1 else flat(plain), 0, False, True, least)
-    return found.reshape((1,) * x.ndim) if keepdims else found
+    return found.reshape((1,) * x.ndim) if flag("keepdims", keepdims) else found
 
 
 def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:

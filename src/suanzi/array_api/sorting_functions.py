@@ -20,6 +20,7 @@ from suanzi.array_api.along import (
     computed_in,
     counting,
     dense,
+    flag,
     in_bytes,
     shaped,
 )
@@ -62,8 +63,8 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     if not x.size:
         return _core.empty(x.shape, x.dtype), _core.empty(x.shape, int64)
     if x.dtype.kind == "complex":
-        return _complex(x, axis, bool(descending))
-    values, places = _core.order(in_bytes(x), axis, bool(descending), x.shape[axis])
+        return _complex(x, axis, flag("descending", descending))
+    values, places = _core.order(in_bytes(x), axis, flag("descending", descending), x.shape[axis])
     return converted(values, x.dtype), places
 
 

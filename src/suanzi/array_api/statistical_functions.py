@@ -26,6 +26,7 @@ from suanzi.array_api.along import (
     axis_argument,
     computed,
     computed_in,
+    flag,
     in_bytes,
     reduced_shape,
     summed_dtype,
@@ -168,7 +169,7 @@ def _combined(
     if not axes:
         return _core.cast(x, x.dtype, False)
     if x.size:
-        return _core.reduce(x, mode, axes, bool(keepdims))
+        return _core.reduce(x, mode, axes, flag("keepdims", keepdims))
     return _core.full(reduced_shape(x.shape, axes, keepdims), x.dtype, nothing)
 
 

@@ -10,6 +10,7 @@ from suanzi.array_api.along import (
     axes_argument,
     axis_argument,
     computed,
+    flag,
     integer_argument,
     promoted,
     reduced_shape,
@@ -100,7 +101,7 @@ def _truth(function: str, mode: int, x: Tensor, axis: Axes, keepdims: bool) -> T
     if len(axes) == x.ndim and x.size > 2 * _BLOCK and _core.is_row_major(x):
         found = _early(mode, _core.view(x, x.offset, (x.size,), (1,)))
         return _core.full((1,) * x.ndim if keepdims else (), bool_, found)
-    return _core.reduce(converted(x, bool_), mode, axes, bool(keepdims))
+    return _core.reduce(converted(x, bool_), mode, axes, flag("keepdims", keepdims))
 
 
 def _early(mode: int, x: Tensor) -> bool:
