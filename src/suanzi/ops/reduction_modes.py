@@ -128,13 +128,16 @@ def identity_of(op: Operator, mode: ReduceMode, shape: tuple[int, ...], dt: DTyp
     return int(mode in (ReduceMode.PROD, ReduceMode.LAND, ReduceMode.BAND))
 
 
+_BY_NAME = dict(ReduceMode.__members__)
+
+
 def mode_argument(op: Operator, mode: Any) -> ReduceMode | ReduceFunction:
     """Return a mode: one of the eleven, its name in either case, or a function of one's own."""
     if isinstance(mode, ReduceMode | ReduceFunction):
         return mode
     given = mode.name if isinstance(mode, Enum) else mode
-    if isinstance(given, str) and given.upper() in ReduceMode.__members__:
-        return ReduceMode[given.upper()]
+    if isinstance(given, str) and (found := _BY_NAME.get(given.upper())) is not None:
+        return found
     raise InvalidArgument(
         f"{op.title}: mode is {shown(mode)}; it is one of {', '.join(ReduceMode.__members__)}, or "
         "an sz.ReduceFunction."
@@ -155,7 +158,9 @@ def check_mode(op: Operator, mode: ReduceMode, dt: DType) -> None:
 def axes_argument(op: Operator, ndim: int, axis: Any) -> list[int]:
     """Return the axes in order, counted from the first; None and no axes at all are all."""
     given: list[Any] = []
-    if axis is not None and is_several(op, "axis", axis) and not isinstance(axis, str | bytes):
+    if type(axis) in (list, tuple):
+        given = list(axis[: MAX_NDIM + 1])
+    elif axis is not None and is_several(op, "axis", axis) and not isinstance(axis, str | bytes):
         given = list(bounded(axis, MAX_NDIM))
     elif axis is not None:
         given = [axis]

@@ -34,7 +34,7 @@ from suanzi.resolve.scalars import (
     is_several,
 )
 from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import InvalidArgument, OutOfRange, UninitializedObject
+from suanzi.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -75,14 +75,25 @@ def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
                 "sz.stack."
             )
     along = axis_argument(op, "axis", axis, ndim, OutOfRange)
+    first = parts[0].shape
     for i, x in enumerate(parts):
-        others = [d for d in range(ndim) if d != along and x.shape[d] != parts[0].shape[d]]
-        if others:
-            raise InvalidArgument(
-                f"{op.title}: input_lists[{i}] has shape {x.shape} and input_lists[0] "
-                f"{parts[0].shape}; but for axis {along}, sizes must be equal."
-            )
+        shape = x.shape
+        if shape[:along] != first[:along] or shape[along + 1 :] != first[along + 1 :]:
+            raise _sizes_differ(op, i, shape, first, along)
     return _joined(op, parts, along, stacks=False)
+
+
+def _sizes_differ(
+    op: Operator, i: int, shape: tuple[int, ...], first: tuple[int, ...], along: int
+) -> InvalidArgument:
+    return InvalidArgument(
+        OnDemand(
+            lambda: (
+                f"{op.title}: input_lists[{i}] has shape {shape} and input_lists[0] {first}; but "
+                f"for axis {along}, sizes must be equal."
+            )
+        )
+    )
 
 
 @operator("7.2.3.8", dtypes=ANY, fast=True, promotes=JOINING)

@@ -30,6 +30,7 @@ from suanzi.status import (
     AxisArgument,
     DimensionsMismatch,
     InvalidArgument,
+    OnDemand,
     OutOfRange,
     StatusError,
 )
@@ -64,9 +65,14 @@ def reshape(input: TensorLike, dims: Sequence[int] | int) -> Tensor:
 
 def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     if math.prod(shape) != x.size:
+        old = x.shape  # the error keeps no tensor alive
         raise DimensionsMismatch(
-            f"{op.title}: {name} is {shape}, which is {math.prod(shape)} elements; the input has "
-            f"{x.size}, shape {x.shape}."
+            OnDemand(
+                lambda: (
+                    f"{op.title}: {name} is {shape}, which is {math.prod(shape)} elements; the "
+                    f"input has {math.prod(old)}, shape {old}."
+                )
+            )
         )
     if not _keeps_channels(x, shape):
         raise InvalidArgument(

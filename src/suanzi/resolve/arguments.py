@@ -26,6 +26,7 @@ from suanzi.status import (
     WrongObject,
 )
 from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 
 Number = bool | int | float | complex
@@ -44,11 +45,11 @@ def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor 
 
 def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
     """Return an argument as a tensor or a plain Python number."""
-    if x is None:
-        raise UninitializedObject(f"{op.title}: {name} is None; it takes a Tensor.")
     if isinstance(x, Tensor):
         check_alive(op, name, x)
         return x
+    if x is None:
+        raise UninitializedObject(f"{op.title}: {name} is None; it takes a Tensor.")
     if not hasattr(x, "dtype"):
         kinds: tuple[Callable[[Any], Number], ...] = (bool, int, float, complex)
         for kind in kinds:
@@ -121,7 +122,12 @@ def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
         )
     if not input:
         raise InvalidArgument(f"{op.title}: {name} is empty; it must have one tensor at least.")
-    return [tensor_argument(op, f"{name}[{i}]", x) for i, x in enumerate(input)]
+    return [
+        x
+        if isinstance(x, Tensor) and not is_destroyed(x)
+        else tensor_argument(op, f"{name}[{i}]", x)
+        for i, x in enumerate(input)
+    ]
 
 
 def dtype_error(op: Operator) -> type[StatusError]:

@@ -8,9 +8,11 @@ from typing import Any
 from suanzi._hints import shown
 from suanzi.registry import Operator
 from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import InvalidArgument, StatusError, UninitializedObject
+from suanzi.status import InvalidArgument, OnDemand, StatusError, UninitializedObject
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
+
+_BEYOND = 2**63
 
 
 def check_alive(op: Operator, name: str, x: Any) -> None:
@@ -36,6 +38,8 @@ def flag_argument(op: Operator, name: str, x: Any, numpys: bool = False) -> bool
 
 def integer_argument(op: Operator, name: str, x: Any) -> int:
     """Return an argument as a Python int."""
+    if type(x) is int:
+        return x
     check_alive(op, name, x)
     try:
         if not isinstance(x, bool) and str(getattr(x, "dtype", "")) != "bool":
@@ -52,16 +56,26 @@ def axis_argument(
     number = integer_argument(op, name, axis)
     if not -ndim <= number < ndim:
         raise error(
-            f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
-            f"{ndim - 1}."
-            if ndim
-            else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
+            OnDemand(
+                lambda: (
+                    f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
+                    f"{ndim - 1}."
+                    if ndim
+                    else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
+                )
+            )
         )
     return number % ndim
 
 
 def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
+    if type(shape) is tuple and len(shape) <= MAX_NDIM:
+        for n in shape:
+            if type(n) is not int or not 0 <= n < _BEYOND:
+                break
+        else:
+            return shape
     check_alive(op, name, shape)
     try:
         if isinstance(shape, bytes):  # which are integers, too
@@ -69,7 +83,7 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
         found = tuple(integer_argument(op, name, n) for n in bounded(shape, MAX_NDIM))
     except TypeError:
         found = (-1,)
-    if any(not 0 <= n < 2**63 for n in found) or len(found) > MAX_NDIM:
+    if any(not 0 <= n < _BEYOND for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(shape)}; it must be a sequence of at most {MAX_NDIM} "
             "integers from 0 up."
