@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import suanzi as sz
 
-cluster = pytest.importorskip("suanzi.cluster", reason="tensors of blocks are Dask's")
+pytest.importorskip("dask", reason="tensors of blocks are Dask's")
+cluster = pytest.importorskip("suanzi.cluster")
 
 DTYPES = (sz.int8, sz.int32, sz.uint8, sz.float16, sz.bfloat16, sz.float32, sz.float64)
 SIZES = st.integers(1, 7)

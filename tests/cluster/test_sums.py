@@ -12,7 +12,8 @@ import pytest
 
 import suanzi as sz
 
-cluster = pytest.importorskip("suanzi.cluster", reason="tensors of blocks are Dask's")
+pytest.importorskip("dask", reason="tensors of blocks are Dask's")
+cluster = pytest.importorskip("suanzi.cluster")
 
 RNG = np.random.default_rng(16)
 NARROW = (sz.bfloat16, sz.float16, sz.float8_e5m2)
