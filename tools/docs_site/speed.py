@@ -77,7 +77,10 @@ def cell(rows: list[Row], peer: str | None) -> str:
     found = [r for r in (ratio(row, peer) for row in rows) if r is not None]
     if not found:
         return "-"
-    return f"{mean(found):.2g} ({min(found):.2g} to {max(found):.2g})"
+    low, middle, high = (
+        f"{x:.0f}" if x >= 100 else f"{x:.2g}" for x in (min(found), mean(found), max(found))
+    )
+    return f"{middle} ({low} to {high})"
 
 
 def machine(found: dict[str, Any]) -> str:
