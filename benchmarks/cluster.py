@@ -149,7 +149,7 @@ def memory() -> None:
                 lambda: a.mean().compute(),
             ),
             f"norm of a product, {tall.nbytes >> 20} MiB by 1 MiB": (
-                lambda: sz.norm(tall @ w, "fro").to_host(),
+                lambda: sz.norm(tall @ w, "2").to_host(),
                 lambda: da.linalg.norm(c @ b).compute(),
             ),
         }

@@ -92,6 +92,8 @@ CALLS: dict[str, Any] = {
     "pad behind": lambda x: sz.pad(x, (0, 0, 0, 3), -9),
     "pad by mirror": lambda x: sz.pad(x, [(2, 12), (8, 1)], pad_mode="PAD_MIRROR"),
     "pad by period": lambda x: sz.pad(x, (7, 3, 1, 16), pad_mode="PAD_PERIOD"),
+    "pad of nothing": lambda x: sz.pad(x[:0], (0, 0, 1, 1), pad_mode="PAD_MIRROR"),
+    "roll of many axes": lambda x: sz.roll(x[0, :1].reshape((1,) * 13), (1,) * 13, range(13)),
     "meshgrid": lambda x: sz.meshgrid([x[0], x[:, 0]]),
 }
 

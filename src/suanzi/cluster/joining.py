@@ -5,6 +5,7 @@ What repeats a tensor names its blocks again: nothing is copied before it is gat
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -113,8 +114,7 @@ def tile(op: Operator, input: BlockTensor, repeats: Any) -> BlockTensor:
 def roll(op: Operator, input: BlockTensor, shifts: Any, axis: Any) -> BlockTensor:
     """Return it with elements moved along axes, those that fall off at the end in front."""
     result_of(call_on_blocks(op.name, Hole(0), shifts, axis), [small_like(input)])
-    moves = list(shifts) if isinstance(shifts, list | tuple) else [shifts]
-    axes = [] if axis is None else list(axis) if isinstance(axis, list | tuple) else [axis]
+    moves, axes = _several(shifts), [] if axis is None else _several(axis)
     if not axes:
         flat = reshaped(input, (input.size,))
         return reshaped(_rolled(flat, int(moves[0]), 0), input.shape)
@@ -124,6 +124,14 @@ def roll(op: Operator, input: BlockTensor, shifts: Any, axis: Any) -> BlockTenso
     return x
 
 
+def _several(x: Any) -> list[int]:
+    """Return one integer, or several, as a list."""
+    try:
+        return [operator.index(x)]
+    except TypeError:
+        return [int(one) for one in x]
+
+
 def _rolled(x: BlockTensor, shift: int, axis: int) -> BlockTensor:
     n = x.shape[axis]
     at = n - shift % n if n else 0
@@ -131,7 +139,8 @@ def _rolled(x: BlockTensor, shift: int, axis: int) -> BlockTensor:
         return x
     before = (slice(None),) * axis
     parts = [slice(at, None), slice(0, at)]
-    return joined_along([subscript(x, (*before, part)) for part in parts], axis)
+    moved = joined_along([subscript(x, (*before, part)) for part in parts], axis)
+    return reblocked(moved, x.blocks)  # or more and more blocks would come of many axes
 
 
 @way("pad")
@@ -147,13 +156,14 @@ def pad(
     mode = PadMode[pad_mode] if isinstance(pad_mode, str) else PadMode(pad_mode)
     x = input
     for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
+        if not before and not after:
+            continue
         if mode is PadMode.PAD_CONST:
             value = stand_in.reshape(-1)[0 if any(widths[::2]) else -1].item()
             parts = [_number(x, axis, before, value), x, _number(x, axis, after, value)]
         else:
             parts = _more_of_it(x, axis, before, after, mode is PadMode.PAD_MIRROR)
-        if before or after:
-            x = joined_along([part for part in parts if part.shape[axis]], axis)
+        x = joined_along([part for part in parts if part.shape[axis]] or [x], axis)
     return x
 
 
