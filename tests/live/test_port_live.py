@@ -154,3 +154,21 @@ def test_ctrl_c_keeps_what_was_found(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert "SZ005 cann: mul(float16, 0-d float32)" in out
     assert "KeyboardInterrupt" in out
+
+
+def test_what_goes_round_in_a_loop_is_few_calls(tmp_path: Path) -> None:
+    program = tmp_path / "loop.py"
+    program.write_text(
+        "import torch\n"
+        "x, y = torch.ones(4, dtype=torch.float16), torch.tensor(1.0)\n"
+        "for k in range(300):\n"
+        "    x = x * y\n"
+        "    x.add_(k)\n"
+    )
+    live = recorded(program)
+    assert sum(call.count for call in live.calls if call.operator == "mul") == 300
+    adds = [call for call in live.calls if call.operator == "add"]
+    assert sum(call.count for call in adds) == 300
+    assert max(call.arguments[1].greatest for call in adds) == 299
+    assert len(live.calls) < 20
+    assert {f.code for f in judge(live, ["cann"])} == {"SZ005"}

@@ -61,6 +61,16 @@ def test_the_rules_in_force_stay_and_return() -> None:
     assert len(calls.calls) == 3
 
 
+def test_what_goes_round_in_a_loop_is_few_calls() -> None:
+    x = BF
+    with sz.record() as calls:
+        for k in range(100):
+            x = x * BF + k
+    assert len(calls.calls) <= 16
+    assert sum(c.count for c in calls.calls) == 200
+    assert max(c.arguments[1].greatest for c in calls.calls if c.operator == "add") == 99
+
+
 def test_other_threads_are_not_recorded() -> None:
     with sz.record() as calls:
         other = threading.Thread(target=lambda: BF + BF)

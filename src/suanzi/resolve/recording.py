@@ -21,6 +21,8 @@ from suanzi.tensors.tensor import Tensor
 
 _HOME = str(Path(__file__).parents[1])
 _recorder: ContextVar[Recorder | None] = ContextVar("suanzi.record", default=None)
+_VARIANTS = 8
+"""How many calls are told apart that differ in nothing but where their operands came from."""
 on: list[Recorder] = []
 """The recorders at work anywhere; while there is none, calls are not looked at."""
 
@@ -65,6 +67,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.found: dict[Any, list[Any]] = {}
+        self.variants: dict[Any, list[Any]] = {}
         self.made_by: dict[int, tuple[weakref.ref[Tensor], int]] = {}
         self.inside = False
 
@@ -93,7 +96,13 @@ class Recorder:
         where = _where()
         plain = tuple(_without_value(x) for x in arguments)
         key = op.name, plain, first.dtype, first.ndim == 0, where, isinstance(dtype, DType)
-        if key not in self.found:
+        kinds = tuple(_without_origin(x) for x in arguments)
+        alike = self.variants.setdefault((op.name, kinds, *key[2:]), [])
+        if key not in self.found and len(alike) == _VARIANTS:
+            # What goes round in a loop, x = x + y, would be another call each time.
+            key = alike[-1]
+        elif key not in self.found:
+            alike.append(key)
             named = (("dtype", None),) if isinstance(dtype, DType) else ()
             self.found[key] = [len(self.found), arguments, named, 0]
         seen = self.found[key]
@@ -148,6 +157,13 @@ def _without_value(x: Any) -> Any:
     if isinstance(x, Taken):
         return x.operand, x.made_by
     return tuple(_without_value(one) for one in x) if isinstance(x, tuple) else x
+
+
+def _without_origin(x: Any) -> Any:
+    """Return the operand, or the operands, that an argument is."""
+    if isinstance(x, Taken):
+        return x.operand
+    return tuple(_without_origin(one) for one in x) if isinstance(x, tuple) else x
 
 
 def _widened(a: Any, b: Any) -> Any:

@@ -16,6 +16,8 @@ FORMAT = "suanzi-calls/1"
 NOT_INSTALLED = 3
 ARGUMENTS = 4
 """How many arguments of a call are looked at; no operator that is known promotes more."""
+VARIANTS = 8
+"""How many calls are told apart that differ in nothing but where their operands came from."""
 
 
 def known_names():
@@ -99,7 +101,8 @@ def make_recorder(write):
         """All that is known so far, and the two modes that see the calls."""
 
         def __init__(self):
-            self.calls = {}  # key: number of the call
+            self.calls = {}  # what is called with what, from where: number of the call
+            self.variants = {}  # what is called with what: numbers of its calls
             self.counts = []
             self.extremes = []  # of each call, the least and the greatest of its numbers
             self.function = Functions()
@@ -148,24 +151,29 @@ def make_recorder(write):
                 frame = frame.f_back
             # Where in its code, not the line: that is looked for when a call is new.
             key = [name, first.dtype, frame and frame.f_code, frame and frame.f_lasti]
-            numbers = []
+            numbers, origins = [], []
             for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
                 kind = type(x)
                 if kind is Tensor:  # what most are
-                    key += (x.dtype, x.ndim == 0, getattr(x, "_suanzi_call", -1))
+                    key += (x.dtype, x.ndim == 0)
+                    origins.append(getattr(x, "_suanzi_call", None))
                 elif kind is int or kind is float:
                     key.append(kind)
                     numbers.append(x)
                 else:
-                    self.see(x, key, numbers)
+                    self.see(x, key, numbers, origins)
             for word in kwargs:
                 if kwargs[word] is not None:
                     key.append(word)
-                    self.see(kwargs[word], key, numbers)
-            key = tuple(key)
+                    self.see(kwargs[word], key, numbers, origins)
+            key = tuple(key), tuple(origins)
             number = self.calls.get(key)
-            if number is None:
+            if number is None and len(self.variants.setdefault(key[0], [])) == VARIANTS:
+                # What goes round in a loop, x = x + y, would be another call each time.
+                number = self.calls[key] = self.variants[key[0]][-1]
+            elif number is None:
                 number = self.calls[key] = len(self.counts)
+                self.variants[key[0]].append(number)
                 self.counts.append(0)
                 self.extremes.append([[x, x] for x in numbers])
                 direct = frame is caller
@@ -189,10 +197,11 @@ def make_recorder(write):
                     if isinstance(one, Tensor):
                         one._suanzi_call = number
 
-        def see(self, x, key, numbers):
+        def see(self, x, key, numbers, origins):
             """Add to the key of a call what matters about one argument."""
             if isinstance(x, Tensor):
-                key += (x.dtype, x.ndim == 0, getattr(x, "_suanzi_call", None))
+                key += (x.dtype, x.ndim == 0)
+                origins.append(getattr(x, "_suanzi_call", None))
             elif isinstance(x, kinds):
                 kind = kind_of(x)
                 key.append(kind)
@@ -201,7 +210,7 @@ def make_recorder(write):
             elif type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
                 key.append("(")
                 for one in x:
-                    self.see(one, key, numbers)
+                    self.see(one, key, numbers, origins)
             else:
                 key.append(None)
 
