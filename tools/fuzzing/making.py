@@ -58,7 +58,7 @@ ODD = (
 )  # fmt: skip
 
 
-_WALKS = frozenset({"reduce", "norm", "nonzero"})
+_WALKS = frozenset({"reduce", "norm", "nonzero", "masked_select"})
 
 
 def long_over(op: str) -> bool:
