@@ -1,6 +1,6 @@
 """What the report says of calls, and between what the elements of a right answer lie, by hand.
 
-Each line here fails with a change of the judge that all other tests had let pass.
+Written for changes of the judge that all other tests had let pass.
 """
 
 from __future__ import annotations
