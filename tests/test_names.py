@@ -186,7 +186,11 @@ def test_exp() -> None:
         "code": ["src/suanzi/ops/exponential.py"],
         "C form": ["src/suanzi/interface/exponential.py"],
         "driver": ["native/loops/elementwise.cpp"],
-        "kernel": ["native/kernels/ops.def", "native/kernels/exponential.inc"],
+        "kernel": [
+            "native/kernels/ops.def",
+            "native/kernels/exponential.inc",
+            "native/kernels/logarithm.inc",
+        ],
         "truth": [f"{KIT}/truth/functions.py", f"{KIT}/truth/bounds.py", f"{KIT}/model/numbers.py"],
         "cases": [
             f"{KIT}/cases/exponential.py",

@@ -87,6 +87,7 @@ LOOP = """
 #include "kernels/arithmetic.inc"
 #define xsimd SUANZI_XSIMD
 #include "kernels/vectors.inc"
+#include "kernels/logarithm.inc"
 #include "kernels/exponential.inc"
 #undef xsimd
 using namespace suanzi;
