@@ -191,8 +191,11 @@ class Multiplication {
     auto work = [&] { return static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
     // As many as there are processors, if each is still worth a call.
     while (count() < processor_count() && work() >= 1 << 23) {
+      std::int64_t rows_before = found.rows, columns_before = found.columns;
       if (found.rows > found.columns) found.rows = part(p.m, found.rows / 2);
       else found.columns = part(p.n, found.columns / 2);
+      // The least part is 16, however long the sums are.
+      if (found.rows == rows_before && found.columns == columns_before) break;
     }
     return found;
   }

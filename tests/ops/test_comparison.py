@@ -67,6 +67,12 @@ def test_lossless_compares_numbers_beyond_64_bits_by_value(op: str, number: int)
 # ---- allclose ------------------------------------------------------------------------------------
 
 
+def test_allclose_of_nothing() -> None:
+    for y in (10**400, sz.empty((0, 2**62), sz.int8)):
+        with sz.promotion("lossless"):
+            check(sz.allclose(sz.empty((0, 2**62), sz.bool), y), "bool", [1])
+
+
 def test_allclose_converts_a_number_once() -> None:
     check(sz.allclose(sz.tensor([0.1], sz.float64), 0.1, 0, 0), "bool", [1])
     check(sz.allclose(sz.tensor([2.0**70], sz.float64), 2**70, 0, 0), "bool", [1])

@@ -410,3 +410,14 @@ def test_quantised_operands_are_what_they_stand_for() -> None:
     assert sz.matmul(x, sz.tensor([[1.0], [1.0]])).tolist() == [[-0.5]]
     assert sz.dot(x, x.T).tolist() == [[6.25]]
     assert sz.linear(x, x).tolist() == [[6.25]]
+
+
+@pytest.mark.parametrize("dtype", [sz.float16, sz.float32, sz.float64, sz.complex128], ids=str)
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (17, 24), (24, 17)])
+def test_long_sums_of_few_elements_end(dtype: sz.DType, m: int, n: int) -> None:
+    """Parts of 16 were halved for ever where they were worth sharing."""
+    k = 2**20 if m == 2 else 70_000
+    x = sz.full(shape=(m, k), value=1 / 1024, dtype=dtype)
+    y = sz.full(shape=(k, n), value=1 / 4, dtype=dtype)
+    found = sz.cast(sz.matmul(x, y), sz.complex128).numpy()
+    assert (found == sz.cast(sz.tensor(k / 4096), dtype).item()).all()

@@ -179,7 +179,7 @@ def bound(op: str, form: str) -> tuple[Callable[..., Any], list[str]]:
         return interface_of(op), []
     placed = [n for n, p in parameters_of(op).items() if p.kind is not p.KEYWORD_ONLY]
     if form == "symbol":
-        return getattr(operator, SYMBOLS[op]), placed[:2]
+        return partial(_by_symbol, getattr(operator, SYMBOLS[op])), placed[:2]
     if form == "in place":
         return partial(_in_place, getattr(operator, IN_PLACE[op])), placed[:2]
     return getattr(sz, op), placed
@@ -196,10 +196,15 @@ def _bound(call: Call, arguments: Mapping[str, Any]) -> tuple[Any, list[Any], di
     return function, args, {} if call.form in ("symbol", "in place") else rest
 
 
+def _by_symbol(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a symbol gives; of whole numbers alone it is Python's, and pow then endless."""
+    return 0 if all(isinstance(x, int) for x in args) else function(*args)
+
+
 def _in_place(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     """Compute into a copy that lies as x does; where y is x, from the same memory, backwards."""
     if not isinstance(x, sz.Tensor):  # an array or a list, which changes itself, and is used again
-        return function(copy.copy(x), y)
+        return _by_symbol(function, copy.copy(x), y)
     if len(x.storage.memory) > _COMPARED:
         return function(x, y)
     base = _core.empty((len(x.storage.memory) // x.dtype.itemsize,), x.dtype)
