@@ -4,6 +4,8 @@
 // zeros beside them; a single one is cut into as many as there are lanes, a long one into the rows and columns of a
 // rectangle. Which of these, the shape decides alone, and threads share whole sequences: their number and the layout
 // change no bit.
+#include "ops/signal.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,8 +13,6 @@
 #include <memory>
 #include <mutex>
 
-#include "calls/arguments.h"
-#include "calls/fast_function.h"
 #include "core/scratch.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -77,8 +77,6 @@ std::vector<int> factors_of(std::int64_t n) {
   if (n != 1) found.clear();
   return found;
 }
-
-bool is_smooth(std::int64_t n) { return n == 1 || (n > 1 && !factors_of(n).empty()); }
 
 template <class T>
 std::shared_ptr<const FourierPlan<T>> make_plan(std::int64_t n, std::size_t lanes) {
@@ -357,7 +355,15 @@ Shape shape_along(const Tensor& t, int axis) {
   return s;
 }
 
-// Transforms complex numbers along an axis, from one dense tensor to another, or in place.
+}  // namespace
+
+bool is_smooth(std::int64_t n) {
+  if (n < 1) return false;
+  for (int r : {2, 3, 5, 7, 11, 13})
+    while (n % r == 0) n /= r;
+  return n == 1;
+}
+
 bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward, double scale) {
   Shape s = shape_along(in, axis);
   bool has_room = true;
@@ -373,23 +379,6 @@ bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward
   return has_room;
 }
 
-bool is_plain(const Tensor* t) {
-  return t && t->storage && t->row_major && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128);
-}
-
-[[noreturn]] void throw_no_room() {
-  throw_status("AllocFailed", "there is no memory for the buffers of a transform; use fewer elements");
-}
-
-void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
-  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
-  if (!is_plain(in) || !is_plain(out) || in->dtype != out->dtype || in->size != out->size || axis < 0 ||
-      axis >= in->ndim() || !is_smooth(in->dims()[axis]))
-    throw nb::value_error("not dense complex tensors of one shape, or not such an axis");
-  if (in->size && !transform_along(*in, *out, axis, forward, scale)) throw_no_room();
-}
-
-// The transform along the last axis from real numbers, or to them; false if there is no memory.
 bool transform_real(const Tensor& in, const Tensor& out, bool forward, double scale) {
   bool to_complex = facts(out.dtype).is_complex(), has_room = true;
   const Tensor &real = to_complex ? in : out, &whole = to_complex ? out : in;
@@ -405,6 +394,24 @@ bool transform_real(const Tensor& in, const Tensor& out, bool forward, double sc
     else run(fourier_kernels().f32);
   });
   return has_room;
+}
+
+namespace {
+
+bool is_plain(const Tensor* t) {
+  return t && t->storage && t->row_major && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128);
+}
+
+[[noreturn]] void throw_no_room() {
+  throw_status("AllocFailed", "there is no memory for the buffers of a transform; use fewer elements");
+}
+
+void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
+  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
+  if (!is_plain(in) || !is_plain(out) || in->dtype != out->dtype || in->size != out->size || axis < 0 ||
+      axis >= in->ndim() || !is_smooth(in->dims()[axis]))
+    throw nb::value_error("not dense complex tensors of one shape, or not such an axis");
+  if (in->size && !transform_along(*in, *out, axis, forward, scale)) throw_no_room();
 }
 
 void fourier_real(nb::handle source, nb::handle target, bool forward, double scale) {
@@ -423,47 +430,6 @@ void fourier_real(nb::handle source, nb::handle target, bool forward, double sca
   if (!transform_real(*in, *out, forward, scale)) throw_no_room();
 }
 
-// ---- the fast path ------------------------------------------------------------------------------
-
-// fft_c2c along the last axis, or one, without a scale.
-PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axes", "normalization", "forward"};
-  PyObject* found[4];
-  if (!read_named(names, args, count, keywords, found) || !found[0] || found[2]) return nullptr;
-  const Tensor* x = read_tensor(found[0]);
-  bool forward = true;
-  if (!is_plain(x) || !x->size || !x->ndim() || !read_flag(found[3], forward)) return nullptr;
-  int axis = x->ndim() - 1;
-  if (found[1] && found[1] != Py_None && !read_axis(found[1], x->ndim(), axis)) return nullptr;
-  if (!is_smooth(x->dims()[axis])) return nullptr;
-  PyObject* made = new_dense_tensor(x->dtype, x->ndim(), x->dims());
-  if (made && !transform_along(*x, *tensor_of(made), axis, forward, 1)) Py_CLEAR(made);
-  return or_python(made);
-}
-
-// fft_r2c of float32 or float64 along the last axis, without a scale.
-PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axes", "normalization", "forward", "onesided"};
-  PyObject* found[5];
-  if (!read_named(names, args, count, keywords, found) || !found[0] || found[2]) return nullptr;
-  const Tensor* x = read_tensor(found[0]);
-  bool forward = true, onesided = true;
-  if (!x || !x->row_major || (x->dtype != Dtype::float32 && x->dtype != Dtype::float64) || !x->size || !x->ndim() ||
-      !read_flag(found[3], forward) || !read_flag(found[4], onesided))
-    return nullptr;
-  int axis = x->ndim() - 1;
-  std::int64_t n = x->dims()[axis], shape[max_ndim];
-  if ((found[1] && found[1] != Py_None && !read_axis(found[1], x->ndim(), axis)) || axis != x->ndim() - 1 || n % 2 ||
-      !is_smooth(n / 2))
-    return nullptr;
-  std::copy(x->dims(), x->dims() + axis, shape);
-  shape[axis] = onesided ? n / 2 + 1 : n;
-  PyObject* made =
-      new_dense_tensor(x->dtype == Dtype::float32 ? Dtype::complex64 : Dtype::complex128, x->ndim(), shape);
-  if (made && !transform_real(*x, *tensor_of(made), forward, 1)) Py_CLEAR(made);
-  return or_python(made);
-}
-
 }  // namespace
 
 void init_signal(nb::module_& m) {
@@ -475,8 +441,6 @@ void init_signal(nb::module_& m) {
         "The same along the last axis from an even number of real numbers, or from half of a spectrum to them.");
   m.def("has_fourier", &is_smooth, "length"_a, nb::sig("def has_fourier(length: int) -> bool"),
         "Whether `fourier` takes a length: one without a prime factor above 13.");
-  add_fast_path<fast_c2c>("fft_c2c");
-  add_fast_path<fast_r2c>("fft_r2c");
 }
 
 }  // namespace suanzi

@@ -58,7 +58,7 @@ ffft_c2c = fft_c2c
 """The name as the standard prints it."""
 
 
-@operator("7.2.16.1.4", dtypes=COMPLEX)
+@operator("7.2.16.1.4", dtypes=COMPLEX, fast=True)
 def fft_c2c_backward(
     grad_out: TensorLike,
     axes: Axes = None,
@@ -165,7 +165,7 @@ def fft_r2c_backward(
     return _core.cast(whole, dt, False)  # the real part
 
 
-@operator("7.2.16.3", dtypes=COMPLEX)
+@operator("7.2.16.3", dtypes=COMPLEX, fast=True)
 def fft_c2r(
     input: TensorLike,
     last_dim_size: int,

@@ -1,0 +1,98 @@
+"""7.2.16: calls that the core answers by itself have the bits of those that go through Python."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.fourier_sums import assert_close, dft, extended, scale
+from helpers.functions import same_bits
+from suanzi.libraries import fft
+
+SHAPE = (4, 6, 8)
+MODES = list(sz.FFTNormMode)
+AXES: list[Any] = [
+    None,
+    -1,
+    0,
+    [1],
+    *(some for n in (1, 2, 3) for some in permutations(range(3), n)),
+]
+
+
+def along(axes: Any) -> tuple[int, ...]:
+    return (2,) if axes is None else tuple(np.atleast_1d(axes) % 3)
+
+
+def numbers(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(5)
+    return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("axes", AXES, ids=str)
+def test_complex(axes: Any, dtype: str) -> None:
+    values, same = numbers(dtype), along(axes)
+    x = sz.tensor(values)
+    for mode, forward in product(MODES, (True, False)):
+        expected = fft.c2c(x, same, mode, forward).numpy()
+        assert_close(expected, dft(values, same, forward) / scale(values, same, mode.name), 192)
+        for named in (mode, mode.name, int(mode)):
+            assert same_bits(sz.fft_c2c(x, axes, named, forward).numpy(), expected)
+            back = sz.fft_c2c_backward(x, axes, forward=not forward, normalization=named)
+            assert same_bits(back.numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axes", AXES, ids=str)
+def test_from_real(axes: Any, dtype: str) -> None:
+    values, same = numbers("complex128").real.astype(dtype), along(axes)
+    x = sz.tensor(values)
+    for mode, forward, onesided in product(MODES, (True, False), (True, False)):
+        expected = fft.r2c(x, same, mode, forward, onesided).numpy()
+        truth = dft(values, same, forward) / scale(values, same, mode.name)
+        kept = expected.shape[same[-1]]
+        assert_close(expected, truth.take(range(kept), same[-1]), 192)
+        for named in (mode, mode.name, int(mode)):
+            found = sz.fft_r2c(x, axes, named, forward, onesided)
+            assert same_bits(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("axes", AXES, ids=str)
+def test_to_real(axes: Any, dtype: str) -> None:
+    same = along(axes)
+    values = numbers(dtype, (4, 6, 5))
+    x, last = sz.tensor(values), same[-1]
+    before = values.copy()
+    for mode, forward, odd in product(MODES, (True, False), (0, 1)):
+        length = 2 * values.shape[last] - 2 + odd
+        expected = fft.c2r(x, same, mode, forward, length).numpy()
+        whole = extended(dft(values, same[:-1], forward), last, length)
+        truth = dft(whole, (last,), forward) / scale(whole, same, mode.name)
+        assert_close(expected, truth, 192)
+        for named in (mode, mode.name, int(mode)):
+            found = sz.fft_c2r(x, length, axes, normalization=named, forward=forward)
+            assert same_bits(found.numpy(), expected)
+    assert same_bits(x.numpy(), before)
+
+
+@pytest.mark.parametrize("mode", ["By_N", "n", True, 3, -1, 2**70, 1.0, None])
+def test_modes_that_are_none(mode: Any) -> None:
+    x = sz.tensor(numbers("complex64"))
+    if mode == "By_N":  # whichever way it is written
+        assert same_bits(sz.fft_c2c(x, 0, mode).numpy(), sz.fft_c2c(x, 0, "by_n").numpy())
+        return
+    for call in (lambda: sz.fft_c2c(x, 0, mode), lambda: sz.fft_c2r(x, 14, None, mode)):
+        with pytest.raises(sz.InvalidArgument, match="normalization"):
+            call()
+
+
+@pytest.mark.parametrize("length", [0, -1, 13, 16, 2**70, True, 14.0])
+def test_lengths_that_do_not_fit(length: Any) -> None:
+    with pytest.raises(sz.InvalidArgument, match="last_dim_size"):
+        sz.fft_c2r(sz.tensor(numbers("complex64")), length)
