@@ -13,7 +13,6 @@ import pytest
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port import Report, judge, read_calls, run_program, trace
-from suanzi.port.operators import known, plain_name
 from suanzi.port.sarif import to_sarif
 from suanzi.promote.live import NotInstalled
 
@@ -200,16 +199,3 @@ def test_trace_needs_the_framework() -> None:
         pass
     with pytest.raises(sz.InvalidArgument, match="there is no target"), trace():
         pass
-
-
-def test_the_recorder_and_the_analysis_read_the_same_names() -> None:
-    path = ROOT / "src" / "suanzi" / "port" / "recorders" / "record_torch.py"
-    spec = importlib.util.spec_from_file_location("recorder_under_test", path)
-    assert spec is not None
-    assert spec.loader is not None
-    recorder = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(recorder)
-    names, _ = recorder.known_names()
-    assert names == {*known().promotes, *known().follows, *known().chosen}
-    for name in "add add_ __add__ __iadd__ __radd__ __invert__ __ipow__ _to_copy copy_".split():
-        assert recorder.plain(name) == plain_name(name)

@@ -18,7 +18,7 @@ def port(
     program: str,
     *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
     from_: Annotated[str, Parameter(name="--from")] = "torch",
-    to: Annotated[str, Parameter(name=["--to", "--rules"])] = "cann,mindspore,paddle,openvino,jax",
+    to: Annotated[str | None, Parameter(name=["--to", "--rules"])] = None,
     on: str = "",
     python: str | None = None,
     json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
@@ -39,6 +39,7 @@ def port(
     ```
     suanzi port model.py --to cann
     suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
+    suanzi port net.py --from paddle --to cann,torch --python ~/envs/paddle/bin/python
     suanzi port model.onnx --to cann --on 910b --fix mended.onnx
     suanzi port model.py --to cann --json > known.json
     suanzi port model.py --to cann --baseline known.json --sarif port.sarif
@@ -53,9 +54,10 @@ def port(
     arguments
         What the program is given, after `--`.
     from_
-        The framework that the program is written in: torch.
+        The framework that the program is written in: torch, paddle or mindspore.
     to
-        The rule sets to hold it against, by name or from files of your own, joined by commas.
+        The rule sets to hold it against, by name or from files of your own, joined by commas. By
+        default those of the other frameworks.
     on
         The chips that matter, joined by commas: 910, 310p, 910b, 950 of cann, cpu of the others.
     python
@@ -70,19 +72,21 @@ def port(
         A report that `--json` wrote: what is in it is known, and not told.
     """
     from suanzi.cli.render import waiting
+    from suanzi.port.calls import Calls
     from suanzi.port.ignoring import read_baseline
     from suanzi.port.lacking import check_chips
-    from suanzi.port.opening import MODELS, fix_file, judge_file, read_file
-    from suanzi.port.report import targets
+    from suanzi.port.opening import fix_file, judge_file, read_file
+    from suanzi.port.report import targets, usual_targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.sarif import to_sarif
 
     check_framework(from_)
-    source = "" if program.endswith(MODELS) else from_
-    asked = targets([name.strip() for name in to.split(",") if name.strip()], source)
-    chips = check_chips(on.split(","), asked)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)
+    source = calls.framework if isinstance(calls, Calls) else from_ if calls is None else ""
+    names = usual_targets(source) if to is None else to.split(",")
+    asked = targets([name.strip() for name in names if name.strip()], source)
+    chips = check_chips(on.split(","), asked)
     if calls is None:
         with waiting(f"running {program}"):
             calls = run_program(

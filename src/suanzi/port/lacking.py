@@ -21,8 +21,8 @@ from suanzi.status import InvalidArgument
 class Dtypes:
     """What a target's operators take of the calls of a program, as far as it is known."""
 
-    def __init__(self, rules: RuleSet, on: tuple[str, ...] = ()) -> None:
-        self.rules = rules
+    def __init__(self, rules: RuleSet, on: tuple[str, ...] = (), source: str = "torch") -> None:
+        self.rules, self.source = rules, source
         self.known = support(rules.name)
         self.chips = tuple(c for c in on if self.known is not None and c in self.known.chips)
         self.judged = 0
@@ -42,7 +42,7 @@ class Dtypes:
         if not self.is_asked:
             return []
         assert self.known is not None
-        found = lacks(call, self.known, self.chips)
+        found = lacks(call, self.known, self.chips, self.source)
         if found is None:
             self.unlisted[call.operator] += call.count
             return []

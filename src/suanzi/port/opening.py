@@ -19,9 +19,6 @@ from suanzi.port.report import Report, judge
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
 
-MODELS = (".onnx", ".xml")
-"""Models, which have no framework that they were written in."""
-
 READERS: dict[str, Callable[[str], Calls | Graph]] = {
     ".jsonl": read_calls,
     ".txt": read_operator_log,

@@ -70,7 +70,7 @@ class _Pass:
         self.made: dict[str, str] = {}
         self.uniform = self.judged = 0
         self.verdicts: dict[object, Verdict | None] = {}
-        self.dtypes = Dtypes(target, on)
+        self.dtypes = Dtypes(target, on, calls.framework)
 
     def run(self) -> Judged:
         for call in self.calls.calls:

@@ -21,8 +21,25 @@ from suanzi.status import InvalidArgument
 
 _WAYS = {"in-place": "x += y", "in-place method": "x.add_(y)", "out": "out="}
 
-FROM = {"torch": {"openvino": "openvino+torch", "jax": "jax_x32"}}
+_AS_IT_COMES = {"jax": "jax_x32"}
+FROM = {
+    "torch": {**_AS_IT_COMES, "openvino": "openvino+torch"},
+    "paddle": _AS_IT_COMES,
+    "mindspore": _AS_IT_COMES,
+}
 """What a target means to programs of a framework: as its users have it, or its converter does."""
+
+
+def usual_targets(source: str = "torch") -> list[str]:
+    """Return the targets that are meant where none is named.
+
+    >>> usual_targets("paddle")
+    ['cann', 'torch', 'mindspore', 'jax']
+    """
+    if source in ("paddle", "mindspore"):
+        # What OpenVINO makes of their programs was never asked.
+        return [name for name in ("cann", "torch", "mindspore", "paddle", "jax") if name != source]
+    return ["cann", "mindspore", "paddle", "openvino", "jax"]
 
 
 def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleSet]:

@@ -15,7 +15,8 @@ from suanzi.port.calls import Calls, read_calls
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
-FRAMEWORKS = ("torch",)
+FRAMEWORKS = ("torch", "paddle", "mindspore")
+"""Those whose programs can be run and recorded."""
 _NOT_INSTALLED = 3
 _SECONDS_TO_END = 3.0
 

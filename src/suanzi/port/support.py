@@ -95,20 +95,27 @@ def support(target: str) -> Support | None:
 
 
 @cache
-def _names() -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Return the columns of the table of names, and its rows by the names in PyTorch."""
+def _names(source: str) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return the columns of the table of names, and its rows by the names of a framework.
+
+    Symbols are called as in PyTorch everywhere, and many functions are.
+    """
     text = (FOLDER / "names.txt").read_text("utf-8")
     lines = [line.partition("#")[0].split() for line in text.splitlines()]
     head, *rows = [words for words in lines if words]
-    return tuple(head), {name: tuple(row) for row in rows for name in row[0].split("|")}
+    found = {name: tuple(row) for row in rows for name in row[0].split("|")}
+    if source != "torch" and source in head:
+        at = head.index(source)
+        found |= {row[at].rpartition(".")[2]: tuple(row) for row in rows if row[at] != "-"}
+    return tuple(head), found
 
 
-def name_there(call: Call, known: Support) -> str | None:
+def name_there(call: Call, known: Support, source: str = "torch") -> str | None:
     """Return what the target calls the operator of a call; None where that is not known.
 
     A Python number beside a tensor is an operator of its own in CANN, and so is one in place.
     """
-    head, rows = _names()
+    head, rows = _names(source)
     row = rows.get(call.operator)
     first = call.arguments[0] if call.arguments else None
     swapped = isinstance(first, Taken) and first.operand.role is Role.NUMBER
@@ -124,12 +131,15 @@ def name_there(call: Call, known: Support) -> str | None:
     return name if known.places.get(name) else None
 
 
-def lacks(call: Call, known: Support, chips: tuple[str, ...] = ()) -> list[Lack] | None:
+def lacks(
+    call: Call, known: Support, chips: tuple[str, ...] = (), source: str = "torch"
+) -> list[Lack] | None:
     """Return what an operator lacks for a call; None where that is not known.
 
-    `chips` are those that matter, all that are known by default.
+    `chips` are those that matter, all that are known by default; `source` is the framework whose
+    names the call has.
     """
-    name = name_there(call, known)
+    name = name_there(call, known, source)
     if name is None:
         return None
     tensors = {

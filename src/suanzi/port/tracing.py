@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -47,13 +48,8 @@ def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) 
 
 
 def _load(framework: str) -> ModuleType:
-    """Return the recorder, which is a file of its own and no part of the package."""
-    path = check_framework(framework)
+    """Return the recorder, which imports nothing of suanzi and is loaded when it is asked for."""
+    check_framework(framework)
     if importlib.util.find_spec(framework) is None:
         raise NotInstalled(f"port.trace: {framework} is not installed here.")
-    spec = importlib.util.spec_from_file_location(f"suanzi_record_{framework}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module(f"suanzi.port.recorders.record_{framework}")

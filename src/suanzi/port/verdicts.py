@@ -122,9 +122,13 @@ class Judge:
             return self.verdict("SZ002", source, target, f"refused {how}: {after.reason}")
         if there is not was:
             if way is not None:
-                text = f"{there} from then on, where {self.source.name} keeps {before.dtype}"
+                keeps = "keeps" if before.dtype is into else "makes it"
+                text = f"{there} from then on, where {self.source.name} {keeps} {before.dtype}"
                 found = self.verdict("SZ007", source, target, text)
                 if source.output is was:
+                    if found.fix is None and target.output is was:
+                        how = f"write x = x + y, not x += y: a new tensor of {was}"
+                        found = replace(found, fix=Fix(how, ""))
                     return found
                 # No cast of an operand does it: what was promoted has to be cast back.
                 back = Fix(f"cast what comes out back to {was}", cast_code(self.target, "x", was))

@@ -1,0 +1,102 @@
+"""Records the calls that a MindSpore program makes, for `suanzi port`; needs mindspore alone.
+
+As a script it runs a program under the recorder: ``record_mindspore.py CALLS PROGRAM ARGUMENTS``.
+It runs in PyNative mode, whatever mode it asks for: a graph calls nothing that could be seen. What
+is differentiated is not seen: MindSpore does that behind its functions.
+"""
+
+import os
+import re
+import sys
+
+try:
+    from . import patching, recording
+except ImportError:  # as a script, where suanzi need not be
+    import patching
+    import recording
+
+
+def make_recorder(write):
+    """Return a recorder, a context; `write(record)` is told each different call once."""
+    import mindspore
+    from mindspore import mint, ops
+    from mindspore.ops.primitive import Primitive
+
+    home = os.path.dirname(os.path.abspath(mindspore.__file__)) + os.sep
+    Tensor = mindspore.Tensor
+    exactly = frozenset([Tensor, mindspore.Parameter])
+    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write)
+    names = recording.Names("mindspore")
+
+    def more(patches):
+        """Wrap the primitives, which are called as objects, and keep the program out of graphs."""
+        for kind in (Primitive, *below(Primitive)):
+            call = vars(kind).get("__call__")
+            if call is not None:
+                patches.put(kind, "__call__", calling(call, patches))
+        set_context = mindspore.set_context
+
+        def in_pynative_mode(*args, **kwargs):
+            kwargs.pop("mode", None)
+            if args or kwargs:
+                set_context(*args, **kwargs)
+
+        mode, jit = mindspore.get_context("mode"), os.environ.get("MS_JIT", "1")
+        patches.after.append(lambda: set_context(mode=mode))
+        patches.after.append(lambda: os.environ.update(MS_JIT=jit))
+        set_context(mode=mindspore.PYNATIVE_MODE)
+        mindspore.runtime.launch_blocking()  # an error would come up in a later line
+        patches.put(mindspore, "set_context", in_pynative_mode)
+        patches.put(mindspore.context, "set_context", in_pynative_mode)
+        os.environ["MS_JIT"] = "0"  # what mindspore.jit decorates runs as Python runs it
+
+    def calling(call, patches):
+        noted = {}  # by the name of a primitive; one class has many
+
+        def suanzi_noting(self, *args, **kwargs):
+            name = self.name
+            if name not in noted:
+                found = names.of(snake(name))
+                noted[name] = found and patches.noting(call, *found, skip=1)
+            function = noted[name] or call
+            return function(self, *args, **kwargs)
+
+        return suanzi_noting
+
+    modules = [mint, mint.nn.functional, mint.linalg, mint.special, ops]
+    return patching.Patches(notes, names, modules, [Tensor], more)
+
+
+def below(kind, found=None):
+    """Return all classes that are made of one."""
+    found = {} if found is None else found
+    for one in kind.__subclasses__():
+        if one not in found:
+            found[one] = True
+            below(one, found)
+    return list(found)
+
+
+def snake(name):
+    """Return the name of a primitive as functions are named: BatchMatMul is batch_mat_mul."""
+    found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return found[:-4] if found.endswith("_ext") else found
+
+
+def dtype_name(x):
+    """Return the name of the dtype of a tensor: Float32 is float32, Bool is bool."""
+    return str(x.dtype).lower()
+
+
+def header():
+    """Return the first line of a file of calls."""
+    os.environ.setdefault("GLOG_v", "4")
+    import mindspore
+
+    return {
+        "format": recording.FORMAT, "framework": "mindspore", "version": mindspore.__version__
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(recording.run("mindspore", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))

@@ -1,0 +1,46 @@
+"""Records the calls that a Paddle program makes, for `suanzi port`; needs paddle and nothing else.
+
+As a script it runs a program under the recorder: ``record_paddle.py CALLS PROGRAM ARGUMENTS``. What
+is differentiated is not seen: Paddle does that behind its functions.
+"""
+
+import os
+import sys
+
+try:
+    from . import patching, recording
+except ImportError:  # as a script, where suanzi need not be
+    import patching
+    import recording
+
+
+def make_recorder(write):
+    """Return a recorder, a context; `write(record)` is told each different call once."""
+    import paddle
+
+    home = os.path.dirname(os.path.abspath(paddle.__file__)) + os.sep
+    exactly = frozenset([paddle.Tensor])
+    notes = recording.make_notes(paddle.Tensor, exactly, home, dtype_name, write)
+    modules = [
+        paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal, paddle._C_ops,
+    ]  # fmt: skip
+    return patching.Patches(notes, recording.Names("paddle"), modules, [paddle.Tensor])
+
+
+def dtype_name(x):
+    """Return the name of the dtype of a tensor."""
+    return str(x.dtype).rpartition(".")[2]
+
+
+def header():
+    """Return the first line of a file of calls."""
+    os.environ.setdefault("GLOG_minloglevel", "3")
+    import paddle
+
+    return {
+        "format": recording.FORMAT, "framework": "paddle", "version": str(paddle.__version__)
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(recording.run("paddle", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))

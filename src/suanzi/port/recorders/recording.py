@@ -1,0 +1,303 @@
+"""What the recorders share: which calls are told apart, and how they are written down.
+
+Calls are written as they are met, one line of JSON for each different one, so that what a program
+did before it failed is kept. Different are calls of other lines, dtypes or origins of operands; a
+loop makes few. Nothing here imports suanzi or a framework.
+"""
+
+import dis
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FORMAT = "suanzi-calls/1"
+NOT_INSTALLED = 3
+ARGUMENTS = 4
+"""How many arguments of a call are looked at; no operator that is known promotes more."""
+VARIANTS = 8
+"""How many calls are told apart that differ in nothing but where their operands came from."""
+SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
+KINDS = (bool, int, float, complex)
+
+
+def known_names(framework):
+    """Return the names that are known of a framework, and those that are not recorded."""
+    path = os.path.join(HERE, "{}.txt".format(framework))
+    known, quiet, section = set(), set(), ""
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            words = line.partition("#")[0].split()
+            if words and words[0].startswith("["):
+                section = words[0]
+            elif section == "[promotes]" and words:
+                at = next(i for i, word in enumerate(words) if word[0].isdigit() or word == "*")
+                known.update(words[at + 1 :])
+            else:
+                (quiet if section == "[quiet]" else known).update(words)
+    return known, quiet
+
+
+def plain(name):
+    """Return a name without the underscores of symbols and methods in place, and how it writes."""
+    if name.startswith("__") and name.endswith("__"):
+        inside = name[2:-2]
+        writes = inside[:1] == "i" and inside[1:] in SYMBOLS
+        return inside, "in-place" if writes else None
+    if name.endswith("_") and not name.endswith("__"):
+        return name[:-1], "in-place method"
+    return name, None
+
+
+class Names:
+    """What is known of a framework's names."""
+
+    def __init__(self, framework):
+        self.known, self.quiet = known_names(framework)
+
+    def of(self, name):
+        """Return the name as it is noted, how it writes and if it is known; None: not noted."""
+        base, way = plain(name)
+        if name in self.quiet or (base in self.quiet and base not in self.known):
+            return None
+        is_known = name in self.known or base in self.known
+        return (name if name in self.known else base), way, is_known
+
+
+def is_symbol(frame):
+    """Tell whether the instruction of a frame is a symbol such as ``+`` or ``+=``."""
+    name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    return name == "BINARY_OP" or name.startswith("INPLACE_")
+
+
+_FIRST_IN_PLACE = 13
+"""Of the numbers that ``BINARY_OP`` is given, the first of those that write: ``+=``."""
+
+
+def is_symbol_in_place(frame):
+    """Tell whether the instruction of a frame is ``+=`` or one of its kind."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name = dis.opname[code[at]]
+    return (name == "BINARY_OP" and code[at + 1] >= _FIRST_IN_PLACE) or name.startswith("INPLACE_")
+
+
+def kind_of(x):
+    """Return the type of Python number that `x` is; NumPy's float64 is a float, too."""
+    return next((kind for kind in KINDS if isinstance(x, kind)), None)
+
+
+def make_notes(Tensor, exactly, home, dtype_name, write):
+    """Return the notes of a program; `write(record)` is told each different call once.
+
+    `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
+    lines are not the program's, and `dtype_name(tensor)` names a dtype. Made in a function, so that
+    what every call needs is near.
+    """
+    outside = {}  # file: whether it is the program's own
+    own_folders = (home, HERE)
+
+    def is_own(file):
+        """Tell whether code is the program's, and neither the framework's nor a recorder's."""
+        path = os.path.abspath(file)
+        own = outside[file] = not (path.startswith(own_folders) or file.startswith("<frozen"))
+        return own
+
+    class Notes:
+        """All that is known so far."""
+
+        def __init__(self):
+            self.calls = {}  # what is called with what, from where: number of the call
+            self.variants = {}  # what is called with what: numbers of its calls
+            self.counts = []
+            self.extremes = []  # of each call, the least and the greatest of its numbers
+            self.codes = []  # code of calls, told apart by its address: it must not go away
+            self.backward = False
+            self.noted = self.missed = 0
+            self.why = ""
+
+        def end(self):
+            """Return how often each call was made, and the extremes of its numbers."""
+            found = {str(i): n for i, n in enumerate(self.counts) if n > 1}
+            extremes = {str(i): e for i, e in enumerate(self.extremes) if e}
+            end = {"counts": found, "numbers": extremes}
+            return {**end, "missed": self.missed, "why": self.why} if self.missed else end
+
+        def note(self, name, way, args, kwargs, result):
+            """Note one call; what cannot be noted must not stop the program."""
+            try:
+                self.take(name, way, args, kwargs, result)
+            except Exception as error:
+                self.missed += 1
+                self.why = "{}: {}".format(type(error).__name__, error)
+
+        def take(self, name, way, args, kwargs, result):
+            many = False
+            first = result
+            if type(result) is not Tensor:
+                many = type(result) in (tuple, list)
+                first = result[0] if many and result else result
+                if not isinstance(first, Tensor):
+                    return
+            # The innermost frame of the program itself.
+            frame = caller = sys._getframe(3)
+            while frame is not None:
+                file = frame.f_code.co_filename
+                own = outside.get(file)
+                if own or (own is None and is_own(file)):
+                    break
+                frame = frame.f_back
+            # Where in its code, not the line: that is looked for when a call is new. Code is told
+            # by its address: to hash it is dear.
+            key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
+            numbers, origins = [], []
+            for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
+                kind = type(x)
+                if kind in exactly:  # what most are
+                    key += (x.dtype, x.ndim == 0)
+                    origins.append(getattr(x, "_suanzi_call", None))
+                elif kind is int or kind is float:
+                    key.append(kind)
+                    numbers.append(x)
+                elif x is None:
+                    key.append(None)
+                else:
+                    self.see(x, key, numbers, origins)
+            for word in kwargs:
+                if kwargs[word] is not None:
+                    key.append(word)
+                    self.see(kwargs[word], key, numbers, origins)
+            key = tuple(key), tuple(origins)
+            number = self.calls.get(key)
+            if number is None and len(self.variants.setdefault(key[0], [])) == VARIANTS:
+                # What goes round in a loop, x = x + y, would be another call each time.
+                number = self.calls[key] = self.variants[key[0]][-1]
+            elif number is None:
+                number = self.calls[key] = len(self.counts)
+                self.variants[key[0]].append(number)
+                self.counts.append(0)
+                self.extremes.append([[x, x] for x in numbers])
+                self.codes.append(frame and frame.f_code)
+                if frame is not None and frame is caller:
+                    way = written(name, way, frame)
+                write(self.record(number, name, way, args, kwargs, first, frame))
+            self.counts[number] += 1
+            self.noted += 1
+            if numbers:
+                for pair, x in zip(self.extremes[number], numbers):
+                    if x is None:
+                        continue
+                    if x < pair[0]:
+                        pair[0] = x
+                    elif x > pair[1]:
+                        pair[1] = x
+            if not many:
+                result._suanzi_call = number
+            else:
+                for one in result:
+                    if isinstance(one, Tensor):
+                        one._suanzi_call = number
+
+        def see(self, x, key, numbers, origins):
+            """Add to the key of a call what matters about one argument."""
+            if isinstance(x, Tensor):
+                key += (x.dtype, x.ndim == 0)
+                origins.append(getattr(x, "_suanzi_call", None))
+            elif isinstance(x, KINDS):
+                kind = kind_of(x)
+                key.append(kind)
+                # JSON has no complex numbers, and they have no order.
+                numbers.append(kind(x) if kind is not complex else None)
+            elif type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
+                key.append("(")
+                for one in x:
+                    self.see(one, key, numbers, origins)
+            else:
+                key.append(None)
+
+        def record(self, number, name, way, args, kwargs, first, frame):
+            found = {
+                "call": number,
+                "op": name,
+                "arguments": [self.told(x) for x in args[:ARGUMENTS]],
+                "named": {word: self.told(x) for word, x in kwargs.items() if x is not None},
+                "result": dtype_name(first),
+                "zero_dim": first.ndim == 0,
+            }
+            if isinstance(kwargs.get("out"), Tensor):
+                found["way"] = "out"
+            elif way is not None:
+                found["way"] = way
+            if frame is not None:
+                code = frame.f_code
+                found["where"] = [
+                    code.co_filename,
+                    frame.f_lineno,
+                    getattr(code, "co_qualname", code.co_name),
+                    frame.f_globals.get("__name__", ""),
+                ]
+            if self.backward:
+                found["backward"] = True
+            return found
+
+        def told(self, x):
+            """Return an argument as data; null for what neither is nor holds an operand."""
+            if isinstance(x, Tensor):
+                found = {"dtype": dtype_name(x)}
+                if x.ndim == 0:
+                    found["zero_dim"] = True
+                made = getattr(x, "_suanzi_call", None)
+                if made is not None:
+                    found["from"] = made
+                return found
+            if isinstance(x, KINDS):
+                return {"number": kind_of(x).__name__}
+            if type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
+                return [self.told(one) for one in x]
+            return None
+
+    return Notes()
+
+
+def written(name, way, frame):
+    """Return how a call writes that the program itself made: ``x += y`` is many things.
+
+    PyTorch's is a method in place; that of others is ``x + y``, and its result gets the name of x.
+    """
+    if way == "in-place method" and is_symbol(frame):
+        return "in-place"
+    if way is None and name in SYMBOLS and is_symbol_in_place(frame):
+        return "in-place"
+    return way
+
+
+def run(framework, make_recorder, header, path, program, arguments):
+    """Run a program under the recorder of a framework; its calls go to the file `path`."""
+    import importlib.util
+    import runpy
+    import traceback
+
+    if importlib.util.find_spec(framework) is None:
+        sys.stderr.write("{} is not installed in {}\n".format(framework, sys.executable))
+        return NOT_INSTALLED
+    with open(path, "w", encoding="utf-8") as file:
+
+        def write(record):
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+
+        sys.argv = [program, *arguments]
+        sys.path[0] = os.path.dirname(os.path.abspath(program))
+        write(header())
+        recorder, raised = make_recorder(write), None
+        try:
+            with recorder:
+                runpy.run_path(program, run_name="__main__")
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raised = "it exited with status {}".format(end.code)
+        except BaseException as error:
+            traceback.print_exc()
+            said = str(error).strip().splitlines() or [""]
+            raised = "{}: {}".format(type(error).__name__, said[0])
+        write({"end": True, "raised": raised, **recorder.end()})
+    return 0
