@@ -11,6 +11,7 @@ there the processor time of all workers is added up, and the clock is told besid
 # ruff: noqa: E402
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -168,27 +169,53 @@ def register() -> None:
 
 
 def workers() -> None:
-    """Print what more workers gain, and what the scheduler pays for each task."""
+    """Print what more workers gain, beside Dask, and what the scheduler pays for each task."""
     import distributed
 
-    print("\nworkers: x @ x of 2048 x 2048 float32, 512 x 512 blocks; seconds of the clock")
-    for count in (1, 2, 4):
+    here = len(os.sched_getaffinity(0))
+    n = 4096 if here >= 8 else 2048
+    print(f"\nworkers: seconds of the clock, the better of two; {here} cores")
+    print(f"{'':12}{'mean of 8192 x 8192 drawn':>30}{f'norm of x @ x, {n} x {n}':>30}")
+    print(f"{'':12}{'suanzi':>20}{'Dask':>10}{'suanzi':>20}{'Dask':>10}", flush=True)
+    for count in [n for n in (1, 2, 4, 8, 16) if n <= max(here, 4)]:
         with started(count) as cluster, distributed.Client(cluster) as client:
+            client.run(alone)
+            with blocks(1024):
+                drawn: Any = sz.rand_normal((8192, 8192), seed=7, device="cluster")
             with blocks(512):
-                x: Any = sz.rand_normal((2048, 2048), seed=7, device="cluster").persist()
-            distributed.wait(x)
-            sz.reduce(x @ x, "SUM").to_host()
-            before, clock = used(client), time.perf_counter()
-            sz.reduce(x @ x, "SUM").to_host()
-            seconds = time.perf_counter() - clock
-            told = f"{seconds:8.2f}, {used(client) - before:.2f} of their processors"
-            if count == 2:
+                x: Any = sz.rand_normal((n, n), seed=7, device="cluster").persist()
+            rng = da.random.default_rng(7)
+            c = rng.standard_normal((8192, 8192), dtype="f4", chunks=1024)
+            a = rng.standard_normal((n, n), dtype="f4", chunks=512).persist()
+            distributed.wait([x, a])
+            calls: list[Callable[[], Any]] = [
+                partial(ours_of, lambda x: sz.reduce(x, "MEAN"), drawn),
+                partial(theirs_of, lambda c: c.mean(), c),
+                partial(ours_of, lambda x: sz.norm(x @ x, "2"), x),
+                partial(theirs_of, lambda a: da.linalg.norm(a @ a), a),
+            ]
+            took = [min(seconds(call) for _ in range(2)) for call in calls]
+            widths = (20, 10, 20, 10)
+            told = "".join(f"{t:{w}.2f}" for t, w in zip(took, widths, strict=True))
+            print(f"{count:3} workers {told}", flush=True)
+            if count == min(here, 16):
                 tasks = 2000
                 begun = time.process_time()
                 distributed.wait(client.map(int, range(tasks), pure=False))
                 cost = (time.process_time() - begun) / tasks
-                told += f"; scheduler and client {cost * 1e6:.0f} us a task"
-            print(f"{count} workers {told}", flush=True)
+                print(f"scheduler and client: {cost * 1e6:.0f} us of processor time a task")
+
+
+def alone() -> None:
+    """Let a worker compute with one thread, for it has one core."""
+    sz.set_num_threads(1)
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Return how long a call takes by the clock."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
 
 
 def main(names: list[str]) -> None:

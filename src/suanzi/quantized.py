@@ -14,18 +14,27 @@ The formulas are those of 7.2.1.15.4, read so that they agree with each other:
 from __future__ import annotations
 
 import math
-import struct
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, Literal
 
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType as DType
-from suanzi.dtypes import DTypeLike, float32, float64, iinfo
+from suanzi.dtypes import DTypeLike, float32, float64
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
 from suanzi.resolve.arguments import tensor_argument, without_scale
 from suanzi.resolve.scalars import axis_argument, integer_argument
+from suanzi.resolve.scales import (
+    MAX_ZERO_POINT,
+    Quantizing,
+    by_equations,
+    derive,
+    float32s,
+    is_symmetric,
+    limits_of,
+)
 from suanzi.shapes import bounded
 from suanzi.status import (
     AllocFailed,
@@ -36,18 +45,8 @@ from suanzi.status import (
 )
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-MAX_ZERO_POINT = 2**28
-"""The largest zero point, of either sign; with it, float64 still holds what integers stand for."""
 MAX_CHANNELS = 2**28
 """The most channels that scales are taken from data for."""
-
-_limits = cache(iinfo)
-
-
-@cache
-def is_symmetric(dt: DType) -> bool:
-    """Tell whether the zero point of a quantised dtype is always 0."""
-    return "ASYM" not in dt.name
 
 
 @cache
@@ -58,7 +57,7 @@ def is_channel_wise(dt: DType) -> bool:
 
 def stored_zero(x: Tensor) -> int:
     """Return the integer of a quantised tensor that stands for 0, or for what is nearest to it."""
-    limits = _limits(x.dtype)
+    limits = limits_of(x.dtype)
     return min(max(x.zero_point or 0, limits.min), limits.max)
 
 
@@ -97,9 +96,43 @@ def quantize(
     >>> sz.quantize(sz.tensor([0.2, 0.3, 99]), sz.QT_ASYM_UINT8, scale=0.25, zero_point=10)
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
-    op = _OPERATORS["quantize"]
+    op = OPERATORS["quantize"]
     target = _quantized_dtype(op, dtype)
-    real = _real_numbers(op, "x", tensor_argument(op, "x", x))
+    given = {"scale": scale, "zero_point": zero_point, "channel_axis": channel_axis}
+    how = {"rounding": rounding, "limited": limited}
+    made = _on_its_device(x, "quantize", (x, target), {**given, **how})
+    if made is not NotImplemented:
+        return made  # type: ignore[no-any-return]
+    real = real_numbers(op, "x", tensor_argument(op, "x", x))
+    found = quantizing(op, target, real.shape, partial(ranges, op, "x", real), **given, **how)
+    return found.of(real)
+
+
+def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
+    """Return a tensor in a quantised dtype, scale and zero point derived, for another operator."""
+    if x.dtype.kind == "complex":
+        x = _core.cast(x, float64, False)  # the real part, which this holds
+    real = real_numbers(op, name, x)
+    return quantizing(op, target, real.shape, partial(ranges, op, name, real)).of(real)
+
+
+Ranges = Callable[[int], tuple[list[float], list[float]]]
+"""What returns the least and the largest elements: of each channel of an axis, or (-1) of all."""
+
+
+def quantizing(
+    op: Operator,
+    target: DType,
+    shape: tuple[int, ...],
+    ranges: Ranges,
+    *,
+    scale: Any = None,
+    zero_point: int | None = None,
+    channel_axis: int | None = None,
+    rounding: str | None = None,
+    limited: bool = False,
+) -> Quantizing:
+    """Return how numbers of a shape become quantised; `ranges` is asked where data decide."""
     if channel_axis is not None and not is_channel_wise(target):
         raise InvalidArgument(
             f"{op.title}: channel_axis is {channel_axis!r}, but {target} has one scale for all "
@@ -107,38 +140,23 @@ def quantize(
         )
     if rounding not in (None, "nearest", "floor"):
         raise InvalidArgument(f"{op.title}: rounding is {rounding!r}; it is 'nearest' or 'floor'.")
-    axis = channel_axis_argument(op, channel_axis, target, real.shape)
+    axis = channel_axis_argument(op, channel_axis, target, shape)
     scales = None
     if scale is not None:
-        scales, axis = scale_argument(op, scale, target, real.shape, axis)
+        scales, axis = scale_argument(op, scale, target, shape, axis)
     offset = 0
     if zero_point is not None:
         offset = zero_point_argument(op, zero_point, target)
     down = rounding == "floor" or (rounding is None and not is_symmetric(target))
     if scales is None or (zero_point is None and not is_symmetric(target)):
-        lows, highs = _ranges(op, "x", real, axis)
+        lows, highs = ranges(axis)
         if not (limited or is_symmetric(target) or scale is not None or zero_point is not None):
-            found = _by_equations(op, real, target, lows[0], highs[0], down)
+            found = by_equations(op, target, lows[0], highs[0], down)
             if found is not None:
                 return found
         given = None if zero_point is None else offset
-        scales, offset = _derive(op, target, lows, highs, scales, given)
-    return _core.quantize(real, target, scales, offset, axis, down)
-
-
-def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
-    """Return a tensor in a quantised dtype, scale and zero point derived, for another operator."""
-    if x.dtype.kind == "complex":
-        x = _core.cast(x, float64, False)  # the real part, which this holds
-    real = _real_numbers(op, name, x)
-    axis = channel_axis_argument(op, None, target, real.shape)
-    lows, highs = _ranges(op, name, real, axis)
-    if not is_symmetric(target):
-        found = _by_equations(op, real, target, lows[0], highs[0], True)
-        if found is not None:
-            return found
-    scales, zero_point = _derive(op, target, lows, highs)
-    return _core.quantize(real, target, scales, zero_point, axis, not is_symmetric(target))
+        scales, offset = derive(op, target, lows, highs, scales, given)
+    return Quantizing(target, scales, offset, axis, down)
 
 
 def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) -> Tensor:
@@ -146,10 +164,10 @@ def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) 
 
     `axis` is that of its channels in the shape, -1 for none.
     """
-    op = _OPERATORS["quantize"]
+    op = OPERATORS["quantize"]
     assert x.scale is not None
     assert x.zero_point is not None
-    real = _core.try_view("expand", _real_numbers(op, "value", source), shape)
+    real = _core.try_view("expand", real_numbers(op, "value", source), shape)
     down = not is_symmetric(x.dtype)
     return _core.quantize(real, x.dtype, x.scale, x.zero_point, axis, down)
 
@@ -162,7 +180,10 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     >>> sz.dequantize(x)
     Tensor([   1, -0.5], dtype=float32)
     """
-    op = _OPERATORS["dequantize"]
+    op = OPERATORS["dequantize"]
+    made = _on_its_device(x, "dequantize", (x, dtype), {})
+    if made is not NotImplemented:
+        return made  # type: ignore[no-any-return]
     x = tensor_argument(op, "x", x)
     if x.dtype.kind != "quantized":
         raise TypeMismatch(f"{op.title}: x is {x.dtype}; it takes a quantised tensor.")
@@ -177,12 +198,19 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     return _core.dequantize(x, target, False)
 
 
+def _on_its_device(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what the device of a tensor makes of a call; NotImplemented if it is the host's."""
+    if not hasattr(type(x), "to_host"):
+        return NotImplemented
+    return x.__suanzi_operator__(name, args, kwargs)
+
+
 def _operator(name: str) -> Operator:
     """Return what the checks of arguments know an operator by; these two are not the standard's."""
     return Operator(name, "7.2.1.15.4", globals()[name], QUANTIZED, None, None)
 
 
-_OPERATORS = {name: _operator(name) for name in ("quantize", "dequantize")}
+OPERATORS = {name: _operator(name) for name in ("quantize", "dequantize")}
 
 
 # ---- arguments ----------------------------------------------------------------------------------
@@ -205,7 +233,7 @@ def _quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
     return target
 
 
-def _real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
+def real_numbers(op: Operator, name: str, x: Tensor) -> Tensor:
     """Return a tensor of real numbers as it is, and a quantised one as what it stands for."""
     if x.dtype.kind in ("complex", "char"):
         raise TypeMismatch(f"{op.title}: {name} is {x.dtype}; it takes real numbers.")
@@ -252,7 +280,7 @@ def scale_argument(
         raise InvalidArgument(
             f"{op.title}: scale has {came} numbers; {dt} with shape {shape} takes {allowed}."
         )
-    found = _float32s(numbers)
+    found = float32s(numbers)
     if found and not (min(found) > 0 and sum(found) < math.inf):  # NaN is in the sum, too
         wrong = next(n for n, s in zip(numbers, found, strict=True) if not 0 < s < math.inf)
         raise InvalidArgument(
@@ -297,159 +325,19 @@ def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
 # ---- scales from data ---------------------------------------------------------------------------
 
 
-def _ranges(op: Operator, name: str, real: Tensor, axis: int) -> tuple[list[float], list[float]]:
+def ranges(op: Operator, name: str, real: Tensor, axis: int) -> tuple[list[float], list[float]]:
     """Return the least and the largest element, of each channel where there are some."""
     if axis >= 0 and real.shape[axis] > MAX_CHANNELS:  # of an empty tensor, perhaps
         raise AllocFailed(f"{op.title}: there is no memory for {real.shape[axis]} scales.")
     lows, highs, finite = _core.value_range(real, axis)
     if not finite:
-        raise InvalidArgument(
-            f"{op.title}: {name} holds numbers that are not finite, which have no range to take a "
-            "scale from. Give sz.quantize a scale and a zero_point, or replace them with sz.where."
-        )
+        raise without_range(op, name)
     return lows, highs
 
 
-def _derive(
-    op: Operator,
-    dt: DType,
-    lows: list[float],
-    highs: list[float],
-    scales: list[float] | None = None,
-    zero_point: int | None = None,
-) -> tuple[list[float], int]:
-    """Return scales and zero point of which one or both come from the range of the data."""
-    # 0 is always in the range: it, above all, must stay what it is. So has an empty tensor one.
-    lows, highs = [min(low, 0.0) for low in lows], [max(high, 0.0) for high in highs]
-    limits = _limits(dt)
-    if is_symmetric(dt):
-        largest = [max(-low, high) for low, high in zip(lows, highs, strict=True)]
-        return [_scale(op, size, limits.max) for size in largest], 0
-    low, high = lows[0], highs[0]
-    if scales:
-        return scales, _zero_point(low, scales[0], limits)
-    if zero_point is not None:
-        return [_around(op, low, high, limits, zero_point)], zero_point
-    scale, zero_point = _onto(op, low, high, limits)
-    return [scale], zero_point
-
-
-def _by_equations(
-    op: Operator, real: Tensor, dt: DType, a: float, b: float, down: bool
-) -> Tensor | None:
-    """Return floor((x - a) / s) above the least integer, s being (b - a) / (n - 1).
-
-    None where that says nothing: of equal elements, whose s is 0, and of elements so far from 0
-    that no zero point reaches it.
-    """
-    if not a < b:
-        return None
-    limits = _limits(dt)
-    size, steps = b - a, limits.max - limits.min
-    back = size + a
-    lost = (b - back) - (a - (back - size))
-    scale = _quotient(op, size, steps)
-    # Of the floats beside the quotient the lower one, so that b reaches the last level; not where
-    # that leaves out more than a step, as only the smallest of all scales do. A difference of
-    # numbers so close is exact, and then what the size lost decides.
-    if scale * steps - size > lost and scale > _next_float32(0.0):
-        scale = _float32_below(scale)
-    if (size - scale * steps) - scale > -lost:
-        scale = _next_float32(scale)
-    if abs(a) > 2 * MAX_ZERO_POINT * scale:
-        return None
-    left = math.fmod(-a, scale)  # exact
-    level = round((-a - left) / scale)
-    if down:
-        level -= left < 0
-    elif abs(left) * 2 > scale or (abs(left) * 2 == scale and level % 2):
-        level += 1 if left > 0 else -1
-    zero_point = limits.min + level
-    if abs(zero_point) > MAX_ZERO_POINT:
-        return None
-    return _core.quantize_above(real, dt, a, scale, zero_point, down)
-
-
-# A scale is the float32 nearest to the quotient; where that would leave an end of the range more
-# than half a step out, the next one. Products of a scale and steps are exact here.
-
-
-def _scale(op: Operator, size: float, steps: int) -> float:
-    """Return the scale that makes so many steps of a size; any will do for none."""
-    if size == 0:
-        return 1.0
-    scale = _quotient(op, size, steps)
-    return scale if size <= (steps + 0.5) * scale else _next_float32(scale)
-
-
-def _around(op: Operator, low: float, high: float, limits: iinfo, zero_point: int) -> float:
-    """Return the scale that puts a range on that of the integers, around a given zero point."""
-    sides = ((-low, zero_point - limits.min), (high, limits.max - zero_point))
-    # On a side without integers, everything becomes 0 whatever the scale is.
-    return max((_scale(op, *side) for side in sides if all(side)), default=1.0)
-
-
-def _onto(op: Operator, low: float, high: float, limits: iinfo) -> tuple[float, int]:
-    """Return the scale and the zero point that put a range on that of the integers."""
-    if low == high:  # both are 0
-        return 1.0, limits.min
-    scale = _quotient(op, high - low, limits.max - limits.min)
-    zero_point = _zero_point(low, scale, limits)
-    below, above = zero_point - limits.min + 0.5, limits.max - zero_point + 0.5
-    if not (-low <= below * scale and high <= above * scale):
-        scale = _next_float32(scale)
-        zero_point = _zero_point(low, scale, limits)
-    return scale, zero_point
-
-
-def _quotient(op: Operator, size: float, steps: int) -> float:
-    """Return a size divided by steps, as a scale in float32."""
-    scale = _float32(size / steps)
-    if not scale < math.inf:
-        raise InvalidArgument(
-            f"{op.title}: the range of the numbers, {size:g}, needs a scale beyond float32. Make "
-            "them smaller."
-        )
-    return scale or _next_float32(0.0)
-
-
-def _zero_point(low: float, scale: float, limits: iinfo) -> int:
-    """Return the integer nearest to where 0 is, ties to even, if the least one stands for `low`."""
-    steps = round(min(-low / scale, limits.max - limits.min))
-    # The quotient may have been rounded to a half that it is not; what is left over is exact.
-    left = -low - steps * scale
-    if abs(left) > scale / 2:
-        steps += 1 if left > 0 else -1
-    return min(limits.min + steps, limits.max)
-
-
-def _float32(x: float) -> float:
-    """Return a number rounded to float32."""
-    try:
-        found: float = struct.unpack("f", struct.pack("f", x))[0]
-    except OverflowError:
-        return math.copysign(math.inf, x)
-    return found
-
-
-def _float32s(numbers: list[float]) -> list[float]:
-    """Return numbers rounded to float32."""
-    form = f"{len(numbers)}f"
-    try:
-        return list(struct.unpack(form, struct.pack(form, *numbers)))
-    except OverflowError:
-        return [_float32(x) for x in numbers]
-
-
-def _float32_below(x: float) -> float:
-    """Return the next float32 below one that is positive."""
-    bits: int = struct.unpack("I", struct.pack("f", x))[0]
-    found: float = struct.unpack("f", struct.pack("I", bits - 1))[0]
-    return found
-
-
-def _next_float32(x: float) -> float:
-    """Return the next float32 above one that is not negative."""
-    bits: int = struct.unpack("I", struct.pack("f", x))[0]
-    found: float = struct.unpack("f", struct.pack("I", bits + 1))[0]
-    return found
+def without_range(op: Operator, name: str) -> InvalidArgument:
+    """Return the error for numbers that are not finite."""
+    return InvalidArgument(
+        f"{op.title}: {name} holds numbers that are not finite, which have no range to take a "
+        "scale from. Give sz.quantize a scale and a zero_point, or replace them with sz.where."
+    )

@@ -37,6 +37,7 @@ from suanzi.cluster import (  # noqa: F401
     picking,
     printing,
     products,
+    quantized,
     queries,
     reductions,
     reshaping,

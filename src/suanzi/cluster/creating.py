@@ -13,7 +13,6 @@ from suanzi.cluster.grid import Blocks
 from suanzi.cluster.stand_ins import empty_like, large_like, result_of
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
 from suanzi.dtypes import DType
 from suanzi.registry import Operator
 from suanzi.tensors.tensor import Tensor
@@ -102,8 +101,7 @@ def _numbers(at: int, count: int, dtype: DType, pieces: list[Piece], doubled: bo
     return made
 
 
-@way("diag")
-def diag(op: Operator, input: BlockTensor) -> BlockTensor:
+def diagonal(op: Operator, input: BlockTensor) -> BlockTensor:
     """Return the matrix with a tensor on its diagonal, whose other blocks are zeros."""
     call = call_on_blocks(op.name, Hole(0))
     result_of(call, [empty_like(input) if input.ndim == 1 else large_like(input)])

@@ -20,14 +20,10 @@ _OF_ELEMENTS = (
     *(name for name, op in REGISTRY.items() if op.kernel is not None),
     "bitwise_left_shift",
     "bitwise_right_shift",
-    "cast",
     "clip",
     "clip_backward",
     "complex",
-    "conj",
-    "imag",
     "logical_not",
-    "real",
     "rint",
 )
 """Operators whose elements are made of those at the same place, once operands are broadcast."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from suanzi.cluster import grid
 from suanzi.cluster.graph import block_by_block, from_tasks, new_name
+from suanzi.cluster.quantization import quantization_of
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
@@ -40,7 +41,8 @@ def from_tensor(x: Tensor, size: Any = None) -> BlockTensor:
             slice(at[i], at[i] + axis[i]) for at, axis, i in zip(begin, cuts, place, strict=True)
         )
         tasks[(name, *place)] = copy(x[where] if where else x)
-    return from_tasks(name, tasks, cuts, x.dtype)
+    made = from_tasks(name, tasks, cuts, x.dtype)
+    return BlockTensor(made.graph, name, cuts, x.dtype, quantization_of(x))
 
 
 def from_dask(array: Any, dtype: DType | None = None) -> BlockTensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi.cluster.grid import Blocks, places, shape_of, starts
@@ -10,8 +10,13 @@ from suanzi.dtypes import DType
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from suanzi.cluster.quantization import Quantization
 
-def gathered(nested: Any, blocks: Blocks, dtype: DType) -> Tensor:
+
+def gathered(
+    nested: Any, blocks: Blocks, dtype: DType, quantization: Quantization | None = None
+) -> Tensor:
     """Return one tensor of blocks that come in lists within lists, one for each axis."""
     if all(len(axis) == 1 for axis in blocks):  # a copy: a block may be kept, and must not change
         return copy(_at(nested, (0,) * max(len(blocks), 1)))
@@ -23,7 +28,7 @@ def gathered(nested: Any, blocks: Blocks, dtype: DType) -> Tensor:
             slice(at[i], at[i] + n) for at, i, n in zip(begin, place, block.shape, strict=True)
         )
         _core.copy_into(made[where], block)
-    return made
+    return made if quantization is None else quantization.put_on(made)
 
 
 def _at(nested: Any, place: tuple[int, ...]) -> Tensor:

@@ -9,10 +9,11 @@ import dask
 
 from suanzi.cluster.reblocking import joined
 from suanzi.cluster.running import told
+from suanzi.cluster.stand_ins import large_like
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.tensors.print_options import in_force
-from suanzi.tensors.printing import Shown, described, shown_of
+from suanzi.tensors.printing import Shown, described, quantization, shown_of
 
 
 @way("print")
@@ -24,7 +25,7 @@ def printed(x: BlockTensor) -> str:
     pieces = [x[part] if part else x for part in product(*runs)]
     found: Any = told(x.graph, lambda: dask.compute(*pieces))
     cut = " x ".join(map(str, x.numblocks)) or "1"
-    facts = [f"dtype={x.dtype}", f"blocks={cut}"]
+    facts = [f"dtype={x.dtype}", *quantization(large_like(x)), f"blocks={cut}"]
     if x.size == 0:
         facts.insert(0, f"shape={x.shape}")
     sample = joined(list(found), tuple(map(len, runs)))

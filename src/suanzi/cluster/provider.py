@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suanzi.cluster import creating, drawing
+from suanzi.cluster import creating, drawing, quantized
 from suanzi.cluster.exchange import from_dask, from_tensor
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.device import Device
@@ -48,5 +48,6 @@ CREATED: dict[str, Any] = {
     "rand_uniform": drawing.uniform,
     "rand_normal": drawing.normal,
     "randperm": drawing.permutation,
+    "create_quant_tensor": quantized.without_values,
 }
 """What makes blocks without shipping them, by the name of the creation interface."""

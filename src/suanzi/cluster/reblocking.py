@@ -9,6 +9,7 @@ from suanzi import registry
 from suanzi.cluster import grid
 from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.grid import Blocks
+from suanzi.cluster.quantization import codes, standing_for
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.tensors.parts import copy
@@ -28,6 +29,8 @@ def reblocked(x: BlockTensor, cuts: Blocks) -> BlockTensor:
     """Return the same elements in other blocks; itself if they are the same."""
     if cuts == x.blocks:
         return x
+    if x.dtype.kind == "quantized":
+        return standing_for(reblocked(codes(x), cuts), x.dtype, x.quantization)
     name = new_name("reblock")
     pieces = [_covering(old, new) for old, new in zip(x.blocks, cuts, strict=True)]
     tasks = {}

@@ -8,7 +8,9 @@ from typing import Any
 
 from suanzi.cluster import grid
 from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.quantization import codes, quantization_of, standing_for
 from suanzi.cluster.reblocking import trimmed
+from suanzi.cluster.stand_ins import large_like
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.status import InvalidArgument, OutOfRange, TypeMismatch
@@ -32,6 +34,9 @@ class Taken:
 @way("x[key]")
 def subscript(x: BlockTensor, key: Any) -> BlockTensor:
     """Return what x[key] is: integers, slices, None and Ellipsis."""
+    if x.dtype.kind == "quantized":
+        made = subscript(codes(x), key)
+        return standing_for(made, x.dtype, quantization_of(large_like(x)[key]))
     parts = _understood(x, list(key) if isinstance(key, tuple) else [key])
     axes = iter(x.blocks)
     taken = [None if part is None else along(next(axes), part) for part in parts]

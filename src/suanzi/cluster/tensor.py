@@ -32,6 +32,8 @@ from suanzi.tensors.tensor import Tensor
 if TYPE_CHECKING:
     import numpy as np
 
+    from suanzi.cluster.quantization import Quantization
+
 CLUSTER = Device(DeviceType.CLUSTER)
 """The device of every tensor of blocks: Dask says which machines it is."""
 
@@ -63,12 +65,20 @@ class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
     # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
     __array_ufunc__ = None
 
-    def __init__(self, graph: HighLevelGraph, name: str, blocks: Blocks, dtype: DType) -> None:
+    def __init__(
+        self,
+        graph: HighLevelGraph,
+        name: str,
+        blocks: Blocks,
+        dtype: DType,
+        quantization: Quantization | None = None,
+    ) -> None:
         """Keep what is known to be right; :mod:`suanzi.cluster.graph` makes tensors."""
         self.graph = graph
         self.name = name
         self.blocks = blocks
         self._dtype = dtype
+        self.quantization = quantization
 
     # ---- what it is ------------------------------------------------------------------------------
 
@@ -107,6 +117,26 @@ class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
         """How many blocks there are along each axis."""
         return numbers(self.blocks)
 
+    @property
+    def scale(self) -> tuple[float, ...] | None:
+        """What a step of the stored integers stands for, of all channels; None if not quantised."""
+        return None if self.quantization is None else self.quantization.scale
+
+    @property
+    def zero_point(self) -> int | None:
+        """The integer that stands for 0; None if not quantised."""
+        return None if self.quantization is None else self.quantization.zero_point
+
+    @property
+    def channel_axis(self) -> int | None:
+        """The axis whose indices have a scale each; None if there is one, or none."""
+        return None if self.quantization is None else self.quantization.axis
+
+    def int_repr(self) -> BlockTensor:
+        """Return the integers that a quantised tensor stores."""
+        made: BlockTensor = ways.WAYS["int_repr"](self)
+        return made
+
     # ---- Dask's protocol of collections ----------------------------------------------------------
 
     __dask_optimize__ = staticmethod(optimize)
@@ -125,10 +155,10 @@ class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
         return _keys(self.name, self.numblocks)  # type: ignore[no-any-return]
 
     def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return gathered, (self.blocks, self.dtype)
+        return gathered, (self.blocks, self.dtype, self.quantization)
 
     def __dask_postpersist__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuilt, (self.name, self.blocks, self.dtype)
+        return _rebuilt, (self.name, self.blocks, self.dtype, self.quantization)
 
     # ---- computing -------------------------------------------------------------------------------
 
@@ -340,6 +370,7 @@ def _rebuilt(
     name: str,
     blocks: Blocks,
     dtype: DType,
+    quantization: Quantization | None = None,
     *,
     rename: Mapping[str, str] | None = None,
 ) -> BlockTensor:
@@ -347,4 +378,4 @@ def _rebuilt(
     called = (rename or {}).get(name, name)
     if not isinstance(graph, HighLevelGraph):
         graph = HighLevelGraph.from_collections(called, graph)
-    return BlockTensor(graph, called, blocks, dtype)
+    return BlockTensor(graph, called, blocks, dtype, quantization)

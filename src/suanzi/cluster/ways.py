@@ -34,6 +34,8 @@ def way(*names: str) -> Callable[[W], W]:
 
 def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run an operator on blocks."""
+    if name not in REGISTRY:  # quantize and dequantize, which are not the standard's
+        return WAYS[name](*args, **kwargs)
     op = REGISTRY[name]
     if name not in WAYS:
         raise TypeMismatch(
@@ -45,7 +47,15 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     except TypeError as error:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
+    if any(map(_is_quantised, bound.arguments.values())):
+        return WAYS["quantised operands"](op, WAYS[name], bound.arguments)
     return WAYS[name](op, **bound.arguments)
+
+
+def _is_quantised(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_is_quantised, x))
+    return getattr(getattr(x, "dtype", None), "kind", None) == "quantized"
 
 
 @cache
