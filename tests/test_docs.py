@@ -34,9 +34,19 @@ PAGES = [
 ]
 
 
+FILES = {
+    "cluster": ("zarr", "h5py"),
+    "suanzi.cluster.zarr_arrays": ("zarr",),
+    "suanzi.cluster.hdf5_files": ("h5py",),
+}
+"""What examples need beside Dask."""
+
+
 def needs_dask(what: str) -> None:
     """Skip without Dask; register the provider, which only an installed package announces."""
     pytest.importorskip("dask", reason=f"{what} is about tensors of blocks, which are Dask's")
+    for other in FILES.get(what, ()):
+        pytest.importorskip(other, reason=f"{what} has examples with files of {other}")
     sz.register_device("cluster", importlib.import_module("suanzi.cluster.provider").Provider())
 
 

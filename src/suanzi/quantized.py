@@ -98,13 +98,18 @@ def quantize(
     """
     op = OPERATORS["quantize"]
     target = _quantized_dtype(op, dtype)
-    given = {"scale": scale, "zero_point": zero_point, "channel_axis": channel_axis}
-    how = {"rounding": rounding, "limited": limited}
-    made = _on_its_device(x, "quantize", (x, target), {**given, **how})
+    given: dict[str, Any] = {
+        "scale": scale,
+        "zero_point": zero_point,
+        "channel_axis": channel_axis,
+        "rounding": rounding,
+        "limited": limited,
+    }
+    made = _on_its_device(x, "quantize", (x, target), given)
     if made is not NotImplemented:
         return made  # type: ignore[no-any-return]
     real = real_numbers(op, "x", tensor_argument(op, "x", x))
-    found = quantizing(op, target, real.shape, partial(ranges, op, "x", real), **given, **how)
+    found = quantizing(op, target, real.shape, partial(ranges, op, "x", real), **given)
     return found.of(real)
 
 

@@ -43,6 +43,13 @@ def test_shapes_at_the_edge(shape: tuple[int, ...]) -> None:
     assert "bfloat16" in str(x)
 
 
+@pytest.mark.parametrize("shape", [(2**50,), (2**60,), (2**40, 2**10)])
+def test_more_blocks_than_a_graph_has_room_for(shape: tuple[int, ...]) -> None:
+    said = r"^zeros \(7.2.1.3\): blocks: a tensor .* would have more than 4194304 blocks"
+    with pytest.raises(sz.AllocFailed, match=said):
+        sz.zeros(shape, device="cluster")
+
+
 def test_a_change_of_the_source_does_not_show() -> None:
     host = sz.tensor([1, 2, 3])
     there = host.to_device("cluster")

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,10 +20,13 @@ from dask.array.core import normalize_chunks
 from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import InvalidArgument
+from suanzi.status import AllocFailed, InvalidArgument
 
 Blocks: TypeAlias = "tuple[tuple[int, ...], ...]"
 """The sizes of the blocks along each axis; an axis without elements is one block of size 0."""
+
+MOST = 2**22
+"""How many blocks a tensor may have: a graph takes about a kilobyte of the client for each."""
 
 _wanted: ContextVar[Any] = ContextVar("suanzi.cluster.blocks", default="auto")
 
@@ -43,6 +47,11 @@ def blocks(size: Any) -> Iterator[None]:
         _wanted.reset(token)
 
 
+def is_left_open() -> bool:
+    """Tell whether nobody said how tensors are cut."""
+    return bool(_wanted.get() == "auto")
+
+
 def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) -> Blocks:
     """Return the blocks of a shape; without `size`, what :func:`blocks` says."""
     wanted = _wanted.get() if size is None else size
@@ -57,14 +66,25 @@ def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) ->
         return tuple(_even(n, wanted, i) for i, n in enumerate(shape))
     try:
         found = normalize_chunks(wanted, shape, dtype=f"V{dtype.itemsize if dtype else 8}")
+    except MemoryError:
+        raise _too_many(shape) from None
     except Exception as error:  # of many kinds, each with one sentence
         raise InvalidArgument(
             f"blocks: {shown(wanted)} does not cut a tensor of shape {shape}: {error}"
         ) from None
+    if math.prod(map(len, found)) > MOST:
+        raise _too_many(shape)
     made = tuple(tuple(int(n) for n in axis) for axis in found)
     if any(n < 1 for axis in made for n in axis):
         raise InvalidArgument(f"blocks: {shown(wanted)} has blocks without elements.")
     return made
+
+
+def _too_many(shape: tuple[int, ...]) -> AllocFailed:
+    return AllocFailed(
+        f"blocks: a tensor of shape {shape} would have more than {MOST} blocks, whose graph has no "
+        "room here. Make them larger, with cluster.blocks."
+    )
 
 
 def _even(count: int, wanted: Any, axis: int) -> tuple[int, ...]:
@@ -98,6 +118,12 @@ def starts(axis: Sequence[int]) -> list[int]:
 def block_shape(cuts: Blocks, place: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of one block."""
     return tuple(axis[i] for axis, i in zip(cuts, place, strict=True))
+
+
+def where(cuts: Blocks, place: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return which part of a whole one block is."""
+    begin = (starts(axis)[i] for axis, i in zip(cuts, place, strict=True))
+    return tuple(slice(at, at + n) for at, n in zip(begin, block_shape(cuts, place), strict=True))
 
 
 def whole(shape: Sequence[int]) -> Blocks:

@@ -87,6 +87,8 @@ def _with_overrides(declared: Operator, function: F) -> F:
                 return recording.recorded(declared, function, args, kwargs)
             return function(*args, **kwargs)
         except AllocFailed as error:
+            if str(error).startswith(declared.title):  # a provider's, named already
+                raise
             raise AllocFailed(f"{declared.title}: {error}") from None
         except MemoryError as error:  # NumPy's
             problem = str(error).rstrip(".") or "the system has no more"

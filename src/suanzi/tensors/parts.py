@@ -163,13 +163,13 @@ def from_parts(
     made = _core.view(flat, 0, shape, strides_of(shape, min2maj))
     if quantization is not None:
         scale, zero_point, axis = quantization
-        if not _quantises(dt, shape, scale, zero_point, axis):
+        if not quantises(dt, shape, scale, zero_point, axis):
             raise InvalidArgument(f"{quantization!r:.200} does not quantise {dt} of shape {shape}.")
         _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
     return made
 
 
-def _quantises(dt: DType, shape: tuple[int, ...], scale: Any, zero_point: Any, axis: Any) -> bool:
+def quantises(dt: DType, shape: tuple[int, ...], scale: Any, zero_point: Any, axis: Any) -> bool:
     """Tell whether a dtype can stand for numbers so: what no tensor of ours has is refused."""
     if dt.kind != "quantized" or type(zero_point) is not int:
         return False

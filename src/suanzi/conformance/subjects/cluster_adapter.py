@@ -32,8 +32,8 @@ class Adapter(suanzi_adapter.Adapter):
 
     def create(self, data: Data) -> Any:
         """Return a tensor of blocks."""
-        if data.sparse is not None or data.scale is not None or data.layout == "destroyed":
-            raise Unsupported("a cluster has no tensors that are sparse, quantised or destroyed")
+        if data.sparse is not None or data.layout == "destroyed":
+            raise Unsupported("a cluster has no tensors that are sparse or destroyed")
         if data.layout != "dense":
             raise Unsupported(f"a cluster has no tensors that lie {data.layout} in memory")
         with blocks(_cut(data.shape)):
@@ -55,8 +55,8 @@ class Adapter(suanzi_adapter.Adapter):
 
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function of the standard's form, and compute what it gives."""
-        if op in ("create_sparse_tensor", "create_quant_tensor"):
-            raise Unsupported("a cluster has no tensors that are sparse or quantised")
+        if op == "create_sparse_tensor":
+            raise Unsupported("a cluster has no tensors that are sparse")
         function = getattr(interface, interfaces()[op].c_name)
         if "device" in inspect.signature(function).parameters:
             arguments = {"device": "cluster"} | {

@@ -1,0 +1,125 @@
+"""Tensors of blocks from and to datasets of HDF5, which one writer at a time may change.
+
+HDF5 has no writers side by side. So each block's task waits for the one before, opens the file,
+writes and closes it: one chain, for any scheduler and without a lock. Blocks are computed beside
+it, and readers do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suanzi.cluster.exchange import as_blocks
+from suanzi.cluster.storing import (
+    ATTRIBUTE,
+    Where,
+    attributes_of,
+    chunks_of,
+    form_found,
+    form_of,
+    read,
+    regular,
+    sentence,
+    write,
+)
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.status import InvalidArgument
+
+Path = str | os.PathLike[str]
+
+
+def from_hdf5(path: Path, name: str = "tensor") -> BlockTensor:
+    """Return a dataset of an HDF5 file as a tensor of blocks; the workers read them.
+
+    Chunks become blocks, unless :func:`suanzi.cluster.blocks` says otherwise. The path must be one
+    that every worker has.
+    """
+    h5py, place = _h5py("from_hdf5"), os.fspath(path)
+    title = f"from_hdf5: {place}, {name!r}"
+    try:
+        with h5py.File(place, "r") as file:
+            data = file[name]
+            facts = (tuple(data.shape), data.dtype, data.chunks)
+            elsewhere = data.is_virtual or data.external or data.file.filename != file.filename
+            attribute = data.attrs.get(ATTRIBUTE)
+    except Exception as error:  # of many kinds: what is read is another's
+        raise InvalidArgument(
+            f"{title} cannot be read as a dataset of HDF5: {sentence(error)}"
+        ) from error
+    if elsewhere:
+        raise InvalidArgument(f"{title} has its elements in other files, which are not read.")
+    shape, dtype, chunks = facts
+    form = form_found(title, shape, dtype, attribute)
+    return read("from_hdf5", title, form, shape, chunks, partial(_part, place, name))
+
+
+def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False) -> None:
+    """Write a tensor of blocks to a dataset of an HDF5 file, now; blocks become chunks.
+
+    The file is made if it is not there, else the dataset is added to it; `overwrite` replaces a
+    dataset of that name. One worker at a time writes. The path must be one that every worker has.
+
+    >>> import suanzi as sz
+    >>> from suanzi import cluster
+    >>> from tempfile import TemporaryDirectory
+    >>> x = sz.full(sz.bfloat16, "cluster", (4, 6), 0.5)
+    >>> with TemporaryDirectory() as place:
+    ...     cluster.to_hdf5(x.reblock((2, 3)), place + "/x.h5")
+    ...     cluster.from_hdf5(place + "/x.h5")
+    BlockTensor(shape=(4, 6), dtype=bfloat16, blocks=2 x 2)
+    """
+    h5py, place = _h5py("to_hdf5"), os.fspath(path)
+    title = f"to_hdf5: {place}, {name!r}"
+    blocks = regular(as_blocks(x))
+    form = form_of(blocks)
+    try:
+        with h5py.File(place, "a", libver=("v110", "latest")) as file:
+            there = name in file
+            if there and overwrite:
+                del file[name]
+            if overwrite or not there:
+                in_chunks = blocks.ndim > 0 and blocks.size > 0
+                data = file.create_dataset(
+                    name,
+                    shape=blocks.shape,
+                    dtype=form.array,
+                    chunks=chunks_of(blocks) if in_chunks else None,
+                )
+                for key, told in attributes_of(form).items():
+                    data.attrs[key] = json.dumps(told)
+    except Exception as error:
+        raise InvalidArgument(f"{title} cannot be made: {sentence(error)}") from error
+    if there and not overwrite:
+        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
+    try:
+        write("to_hdf5", blocks, partial(_put, place, name), one_at_a_time=True)
+    except BaseException:
+        with h5py.File(place, "a") as file:
+            file.pop(name, None)  # what is not all there must not look so
+        raise
+
+
+def _part(place: str, name: str, where: Where) -> np.ndarray[Any, Any]:
+    with _h5py("from_hdf5").File(place, "r") as file:
+        found: np.ndarray[Any, Any] = np.asarray(file[name][where])
+    return found
+
+
+def _put(place: str, name: str, where: Where, block: np.ndarray[Any, Any]) -> None:
+    with _h5py("to_hdf5").File(place, "r+") as file:
+        file[name][where] = block
+
+
+def _h5py(name: str) -> Any:
+    try:
+        import h5py
+    except ModuleNotFoundError:
+        raise ImportError(
+            f"{name} needs h5py; `pip install 'suanzi[cluster-files]'` installs it."
+        ) from None
+    return h5py

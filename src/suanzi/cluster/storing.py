@@ -1,0 +1,220 @@
+"""What Zarr and HDF5 have in common: how blocks become arrays of a file, and how they come back.
+
+Dtypes that NumPy has by itself are stored as they are, for any program to read. Of the others the
+bits are, as unsigned integers, and of quantised ones the integers; the attribute `suanzi` says what
+they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.cluster import grid
+from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.quantization import Quantization
+from suanzi.cluster.reblocking import reblocked
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.dtypes import DType, iinfo, int8
+from suanzi.dtypes import dtype as dtype_of
+from suanzi.status import InvalidArgument, StatusError
+from suanzi.tensors.exchange import from_numpy
+from suanzi.tensors.make import tensor
+from suanzi.tensors.parts import from_parts, quantises, to_parts
+from suanzi.tensors.tensor import Tensor
+
+ATTRIBUTE = "suanzi"
+"""What says of an array of bits which dtype they are of."""
+
+_NUMPYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+_PLAIN = frozenset([*_NUMPYS, "complex64", "complex128"])
+
+Where = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a tensor of blocks is stored, or was found to be."""
+
+    dtype: DType
+    quantization: Quantization | None = None
+
+    @property
+    def array(self) -> np.dtype[Any]:
+        """The dtype of the array in the file."""
+        if self.dtype.name in _PLAIN:
+            return np.dtype(self.dtype.name)
+        return np.dtype(f"<u{self.dtype.itemsize}")
+
+    @property
+    def attribute(self) -> dict[str, Any] | None:
+        """What the attribute says; None where the array says it all by itself."""
+        if self.dtype.name in _PLAIN:
+            return None
+        told: dict[str, Any] = {"dtype": self.dtype.name}
+        if self.quantization is not None:
+            facts = self.quantization
+            told |= {"scale": list(facts.scale), "zero_point": facts.zero_point}
+            told["channel_axis"] = facts.axis
+        return told
+
+    def to_array(self, block: Tensor) -> np.ndarray[Any, Any]:
+        """Return a block as what is stored."""
+        if self.dtype.name in _PLAIN:
+            return block.numpy()
+        raw = to_parts(_core.row_major_copy(block))[3]
+        return np.frombuffer(raw, self.array).reshape(block.shape)
+
+    def to_block(
+        self, title: str, quantization: Quantization | None, array: np.ndarray[Any, Any]
+    ) -> Tensor:
+        """Return what is stored as a block."""
+        if self.dtype.name in _PLAIN:
+            return from_numpy(np.array(array, self.array, order="C"))
+        given = np.ascontiguousarray(array, self.array)
+        order = tuple(range(array.ndim))[::-1]
+        made = from_parts(self.dtype.name, array.shape, order, given.tobytes(), None)
+        if self.dtype.bits < 8 and given.size:
+            _check_bits(title, self.dtype, given)
+        return made if quantization is None else quantization.put_on(made)
+
+
+def _check_bits(title: str, dtype: DType, given: np.ndarray[Any, Any]) -> None:
+    limits, numbers = iinfo(dtype), given.view(np.int8 if dtype.kind == "int" else np.uint8)
+    if numbers.min() < limits.min or numbers.max() > limits.max:
+        raise InvalidArgument(f"{title} holds bytes that are no number of {dtype}.")
+
+
+def form_of(x: BlockTensor) -> Form:
+    """Return how a tensor is stored."""
+    return Form(x.dtype, x.quantization)
+
+
+def form_found(title: str, shape: tuple[int, ...], array: Any, attribute: Any) -> Form:
+    """Return how an array of a file is to be read, or raise InvalidArgument.
+
+    `array` is its dtype, and `attribute` what the file says; neither is trusted.
+    """
+    if attribute is None:
+        try:
+            found = dtype_of(np.dtype(array).newbyteorder("="))
+            if found.name not in _PLAIN:
+                raise InvalidArgument("it is not plain")
+        except (StatusError, TypeError):
+            raise InvalidArgument(
+                f"{title} has elements of {shown(str(array))}, which no dtype holds."
+            ) from None
+        return Form(found)
+    problem = InvalidArgument(
+        f"{title} has the attribute {ATTRIBUTE!r}, {shown(attribute)}, which does not say what its "
+        f"{array} of shape {shape} are."
+    )
+    try:
+        told = json.loads(attribute) if isinstance(attribute, str) else attribute
+        form = Form(dtype_of(told["dtype"]) if type(told["dtype"]) is str else int8)
+        if form.dtype.name in _PLAIN or np.dtype(array).newbyteorder("<") != form.array:
+            raise problem
+        if "scale" not in told:
+            return form
+        facts = [[float(s) for s in told["scale"]], told["zero_point"], told["channel_axis"]]
+        if not quantises(form.dtype, shape, *facts):
+            raise problem
+        return Form(form.dtype, Quantization(tuple(facts[0]), facts[1], facts[2]))
+    except (StatusError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
+        raise problem from None
+
+
+# ---- blocks in, and out --------------------------------------------------------------------------
+
+
+def regular(x: BlockTensor) -> BlockTensor:
+    """Return a tensor whose blocks along an axis are all of one size, but for the last."""
+    sizes = tuple(map(max, x.blocks))
+    cuts = tuple(
+        tuple(min(size, n - at) for at in range(0, n, size)) if n else (0,)
+        for size, n in zip(sizes, x.shape, strict=True)
+    )
+    return reblocked(x, cuts)
+
+
+def chunks_of(x: BlockTensor) -> tuple[int, ...]:
+    """Return the size of the chunks of a file that has the blocks of a tensor."""
+    return tuple(max(*axis, 1) for axis in x.blocks)
+
+
+def read(
+    op: str,
+    title: str,
+    form: Form,
+    shape: tuple[int, ...],
+    chunks: Sequence[int] | None,
+    part: Callable[[Where], np.ndarray[Any, Any]],
+) -> BlockTensor:
+    """Return the blocks of a file; `part` reads one of them, by the worker that needs it.
+
+    They are the chunks of the file, unless :func:`suanzi.cluster.blocks` says otherwise.
+    """
+    own = tuple(chunks) if chunks and grid.is_left_open() else None
+    cuts = grid.cut(shape, own, form.dtype)
+    name = new_name(op)
+    tasks = {}
+    for place in grid.places(cuts):
+        facts = form.quantization and form.quantization.part(cuts, place)
+        step = partial(_read, part, grid.where(cuts, place), partial(form.to_block, title, facts))
+        tasks[(name, *place)] = (step,)
+    made = from_tasks(name, tasks, cuts, form.dtype)
+    return BlockTensor(made.graph, name, cuts, form.dtype, form.quantization)
+
+
+def _read(
+    part: Callable[[Where], np.ndarray[Any, Any]],
+    where: Where,
+    to_block: Callable[[np.ndarray[Any, Any]], Tensor],
+) -> Tensor:
+    return to_block(part(where))
+
+
+def write(
+    op: str,
+    x: BlockTensor,
+    put: Callable[[Where, np.ndarray[Any, Any]], None],
+    one_at_a_time: bool = False,
+) -> None:
+    """Write every block by the worker that has it, now; one after the other if it must be."""
+    form, name = form_of(x), new_name(op)
+    tasks: dict[Any, Any] = {}
+    last: list[Any] = []
+    for i, place in enumerate(grid.places(x.blocks)):
+        step = partial(_write, put, grid.where(x.blocks, place), form)
+        tasks[(name, i)] = (step, (x.name, *place), *last)
+        last = [(name, i)] if one_at_a_time else []
+    from_tasks(name, tasks, ((1,) * len(tasks),), int8, [x]).to_host()
+
+
+def _write(
+    put: Callable[[Where, np.ndarray[Any, Any]], None],
+    where: Where,
+    form: Form,
+    block: Tensor,
+    before: object = None,
+) -> Tensor:
+    put(where, form.to_array(block))
+    return tensor([1], int8)
+
+
+def attributes_of(form: Form) -> Mapping[str, Any]:
+    """Return the attributes that an array of a file gets."""
+    return {} if form.attribute is None else {ATTRIBUTE: form.attribute}
+
+
+def sentence(error: Exception) -> str:
+    """Return what an error of a library says, in one sentence."""
+    text = str(error).strip().splitlines()
+    return (text[0] if text else type(error).__name__)[:300].rstrip(".") + "."

@@ -1,0 +1,117 @@
+"""Tensors of blocks from and to arrays of Zarr: chunks are blocks, which workers read and write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suanzi.cluster.exchange import as_blocks
+from suanzi.cluster.storing import (
+    ATTRIBUTE,
+    Where,
+    attributes_of,
+    chunks_of,
+    form_found,
+    form_of,
+    read,
+    regular,
+    sentence,
+    write,
+)
+from suanzi.cluster.tensor import BlockTensor
+from suanzi.status import InvalidArgument
+
+Path = str | os.PathLike[str]
+
+
+def from_zarr(path: Path) -> BlockTensor:
+    """Return an array of Zarr as a tensor of blocks; each is read by the worker that needs it.
+
+    Chunks become blocks, unless :func:`suanzi.cluster.blocks` says otherwise. The path must be one
+    that every worker has.
+    """
+    zarr, place = _zarr("from_zarr"), os.fspath(path)
+    title = f"from_zarr: {place}"
+    try:
+        array = zarr.open_array(place, mode="r")
+        attribute = array.attrs.asdict().get(ATTRIBUTE)
+        shape, dtype, chunks = tuple(array.shape), array.dtype, array.chunks
+        coded = _codecs(array)
+    except Exception as error:  # of many kinds: what is read is another's
+        raise InvalidArgument(
+            f"{title} cannot be read as an array of Zarr: {sentence(error)}"
+        ) from error
+    if "pickle" in coded:
+        raise InvalidArgument(
+            f"{title} is coded with pickle, which runs what the file says; it is not read."
+        )
+    form = form_found(title, shape, dtype, attribute)
+    return read("from_zarr", title, form, shape, chunks, partial(_part, place))
+
+
+def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
+    """Write a tensor of blocks to an array of Zarr, now; each block by the worker that has it.
+
+    Blocks become chunks, which have one size along an axis, but for the last. The path must be one
+    that every worker has.
+
+    >>> import suanzi as sz
+    >>> from suanzi import cluster
+    >>> from tempfile import TemporaryDirectory
+    >>> x = sz.full(sz.bfloat16, "cluster", (4, 6), 0.5)
+    >>> with TemporaryDirectory() as place:
+    ...     cluster.to_zarr(x.reblock((2, 3)), place + "/x.zarr")
+    ...     cluster.from_zarr(place + "/x.zarr")
+    BlockTensor(shape=(4, 6), dtype=bfloat16, blocks=2 x 2)
+    """
+    zarr, place = _zarr("to_zarr"), os.fspath(path)
+    blocks = regular(as_blocks(x))
+    form, there = form_of(blocks), os.path.exists(place)
+    if there and not overwrite:
+        raise InvalidArgument(f"to_zarr: {place} is there already; overwrite=True replaces it.")
+    try:
+        zarr.open_array(
+            place,
+            mode="w",
+            shape=blocks.shape,
+            chunks=chunks_of(blocks),
+            dtype=form.array,
+            attributes=attributes_of(form),
+        )
+    except Exception as error:
+        raise InvalidArgument(f"to_zarr: {place} cannot be made: {sentence(error)}") from error
+    try:
+        write("to_zarr", blocks, partial(_put, place))
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)  # what is not all there must not look so
+        raise
+
+
+def _part(place: str, where: Where) -> np.ndarray[Any, Any]:
+    found: np.ndarray[Any, Any] = np.asarray(_zarr("from_zarr").open_array(place, mode="r")[where])
+    return found
+
+
+def _put(place: str, where: Where, block: np.ndarray[Any, Any]) -> None:
+    _zarr("to_zarr").open_array(place, mode="r+")[where] = block
+
+
+def _codecs(array: Any) -> list[str]:
+    """Return the names of what an array of Zarr's older format is coded with."""
+    facts = array.metadata
+    some = [*(getattr(facts, "filters", None) or ()), getattr(facts, "compressor", None)]
+    return [codec.codec_id for codec in some if hasattr(codec, "codec_id")]
+
+
+def _zarr(name: str) -> Any:
+    try:
+        import zarr
+    except ModuleNotFoundError:
+        raise ImportError(
+            f"{name} needs Zarr; `pip install 'suanzi[cluster-files]'` installs it."
+        ) from None
+    return zarr
