@@ -65,3 +65,100 @@ def test_what_is_refused_is_refused_in_the_same_words(call: Any) -> None:
     with pytest.raises(type(wanted.value)) as found:
         call(its, x)
     assert str(found.value) == str(wanted.value)
+
+
+DOTS = [
+    ((5, 6), (6, 4)),
+    ((2, 5, 6), (3, 6, 4)),
+    ((6,), (6,)),
+    ((5, 6), (6,)),
+    ((6,), (3, 6, 4)),
+    ((), (5, 6)),
+    ((5, 6), ()),
+    ((), ()),
+]
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.bfloat16, sz.complex64, sz.int32], ids=str)
+@pytest.mark.parametrize("shapes", DOTS, ids=str)
+def test_dot(shapes: Any, dtype: sz.DType) -> None:
+    (host1, x), (host2, y) = (pair(shape, 2, dtype) for shape in shapes)
+    made = sz.dot(host1, host2)
+    gradient, its = pair(made.shape, 3, dtype)
+    equal(sz.dot_bwd1(its, x, y), sz.dot_bwd1(gradient, host1, host2))
+    equal(sz.dot_bwd2(its, x, y), sz.dot_bwd2(gradient, host1, host2))
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.float16, sz.complex64], ids=str)
+@pytest.mark.parametrize("lead", [(4,), (2, 3), ()], ids=str)
+def test_bilinear(lead: tuple[int, ...], dtype: sz.DType) -> None:
+    (host1, x), (host2, y) = pair((*lead, 3), 2, dtype), pair((*lead, 5), 3, dtype)
+    weight, matrices = pair((4, 3, 5), (3, 2, 2), dtype)
+    bias, added = pair((4,), 2, dtype)
+    want = sz.bilinear(host1, host2, weight, bias)
+    equal(sz.bilinear(x, y, matrices, added), want)
+    equal(sz.bilinear(x, y, matrices), sz.bilinear(host1, host2, weight))
+    gradient, its = pair(want.shape, 1, dtype)
+    equal(sz.bilinear_bwd_in1(its, y, matrices), sz.bilinear_bwd_in1(gradient, host2, weight))
+    equal(sz.bilinear_bwd_in2(its, x, matrices), sz.bilinear_bwd_in2(gradient, host1, weight))
+    equal(sz.bilinear_bwd_weight(its, x, y), sz.bilinear_bwd_weight(gradient, host1, host2))
+
+
+@pytest.mark.parametrize("dtype", [sz.float32, sz.bfloat16, sz.int16], ids=str)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_argsort(axis: int, dtype: sz.DType) -> None:
+    host, x = pair((7, 5, 3), (3, 2, 2), dtype)
+    gradient, its = pair((7, 5, 3), (2, 2, 2), dtype)
+    _, indices = sz.argsort(host, axis)
+    _, places = sz.argsort(x, axis)
+    equal(sz.argsort_bwd(its, places, axis), sz.argsort_bwd(gradient, indices, axis))
+
+
+@pytest.mark.parametrize("wrong", [[0, 1, 1, 2], [0, 1, 2, 4], [-1, 0, 1, 2]], ids=str)
+def test_indices_of_no_order(wrong: list[int]) -> None:
+    gradient, its = pair((4,), 2)
+    indices = sz.tensor(wrong)
+    with pytest.raises(sz.StatusError) as wanted:
+        sz.argsort_bwd(gradient, indices)
+    with cluster.blocks(2), pytest.raises(type(wanted.value)) as found:
+        sz.argsort_bwd(its, indices.to_device("cluster")).to_host()
+    lacking = "argsort_bwd (7.2.14.3.4): indices does not hold 3 along axis 0"
+    assert str(found.value) == str(wanted.value) or str(found.value).startswith(lacking)
+
+
+@pytest.mark.parametrize("offset", [0, 2, -3, 9])
+@pytest.mark.parametrize("dims", [(0, 1), (2, 0)])
+def test_trace(offset: int, dims: tuple[int, int]) -> None:
+    shape = (5, 7, 3)
+    gradient, its = pair(tuple(n for a, n in enumerate(shape) if a not in dims), 2)
+    with cluster.blocks((2, 3, 2)):
+        found = sz.trace_backward(its, shape, offset, *dims)
+    equal(found, sz.trace_backward(gradient, shape, offset, *dims))
+    assert found.numblocks == (3, 3, 2) if dims == (0, 1) else True  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g, x, w: sz.dot_bwd1(g, x, w),
+        lambda g, x, w: sz.dot_bwd2(g, w, x),
+        lambda g, x, w: sz.bilinear(g, x, w),
+        lambda g, x, w: sz.bilinear(x, x, w[0]),
+        lambda g, x, w: sz.bilinear_bwd_in1(g, x, w),
+        lambda g, x, w: sz.bilinear_bwd_weight(g, x, g),
+        lambda g, x, w: sz.argsort_bwd(g, x),
+        lambda g, x, w: sz.argsort_bwd(g, g),
+        lambda g, x, w: sz.argsort_bwd(g, sz.cast(g, sz.int32), 2),
+        lambda g, x, w: sz.trace_backward(g, (3, 3)),
+        lambda g, x, w: sz.trace_backward(g, (3,)),
+        lambda g, x, w: sz.trace_backward(g, (3, 5, 2, 2), 0, 1, 1),
+        lambda g, x, w: sz.trace_backward(g, (3, 5, 2, 2), 0, 1, 9),
+    ],
+)
+def test_gradients_are_refused_in_the_same_words(call: Any) -> None:
+    given = pair((3, 5), (2, 2)), pair((4, 6), (3, 4)), pair((4, 5, 6), 2)
+    with pytest.raises(sz.StatusError) as wanted:
+        call(*(host for host, _ in given))
+    with pytest.raises(type(wanted.value)) as found:
+        call(*(there for _, there in given))
+    assert str(found.value) == str(wanted.value)

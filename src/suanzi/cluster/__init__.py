@@ -24,6 +24,7 @@ import suanzi.dask  # noqa: F401
 # Each declares how some operators run on blocks, by being imported.
 from suanzi.cluster import (  # noqa: F401
     along,
+    bilinear,
     comparing,
     creating,
     cumulative,
@@ -45,6 +46,7 @@ from suanzi.cluster import (  # noqa: F401
     sorting,
     subscripts,
     tall,
+    unsorting,
     views,
 )
 from suanzi.cluster.exchange import from_dask

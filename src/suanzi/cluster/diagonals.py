@@ -1,4 +1,4 @@
-"""7.2.4.13 on blocks: sums along diagonals, of the parts of them that each block has."""
+"""7.2.4.13, .13.4 on blocks: sums along diagonals, of the parts of them that each block has."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from functools import partial as bound
 from operator import index
 from typing import Any
 
+from suanzi import _core
 from suanzi.cluster import creating, grid
 from suanzi.cluster.combining import left_of
 from suanzi.cluster.graph import Key, from_tasks, new_name
 from suanzi.cluster.partials import Kind, combined, finished, partial
-from suanzi.cluster.stand_ins import result_of, small_like
+from suanzi.cluster.stand_ins import large_like, result_of, small_like
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
-from suanzi.ops.arithmetic import diagonal
+from suanzi.ops.arithmetic import diagonal, diagonal_axes
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.registry import Operator
+from suanzi.resolve.scalars import integer_argument, shape_argument
 from suanzi.tensors.tensor import Tensor
 
 
@@ -61,3 +63,35 @@ def _along(kind: Kind, offset: int, first: int, second: int, block: Tensor) -> T
 
 def _total(kind: Kind, shape: tuple[int, ...], count: int, parts: list[Tensor]) -> Tensor:
     return finished(kind, shape, count, combined(kind, parts))
+
+
+@way("trace_backward")
+def trace_backward(
+    op: Operator, grad_y: BlockTensor, input_shape: Any, offset: Any, dim0: Any, dim1: Any
+) -> BlockTensor:
+    """Return the gradient along a diagonal: only the blocks that it crosses are not zeros."""
+    shape = shape_argument(op, "input_shape", input_shape)
+    plane = diagonal_axes(op, shape, dim0, dim1)
+    move = integer_argument(op, "offset", offset)
+    small = tuple(1 if axis in plane else min(n, 1) for axis, n in enumerate(shape))
+    call = call_on_blocks(op.name, Hole(0), small, offset, dim0, dim1)
+    rest = tuple(n for axis, n in enumerate(shape) if axis not in plane)
+    if grad_y.shape != rest:
+        result_of(call_on_blocks(op.name, Hole(0), shape, 0, dim0, dim1), [large_like(grad_y)])
+    dtype = result_of(call, [small_like(grad_y) if grad_y.size else large_like(grad_y)]).dtype
+    first, second = plane
+    own, others = iter(grad_y.blocks), grid.cut(shape, None, dtype)
+    cuts = tuple(cut if a in plane else next(own) for a, cut in enumerate(others))
+    below, right = grid.starts(cuts[first]), grid.starts(cuts[second])
+    name = new_name(op.name)
+    tasks: dict[Key, Any] = {}
+    for place in grid.places(cuts):
+        size = grid.block_shape(cuts, place)
+        moved = move + below[place[first]] - right[place[second]]
+        if min(size[first] + min(moved, 0), size[second] - max(moved, 0)) > 0:
+            step = call_on_blocks(op.name, Hole(0), size, moved, dim0, dim1)
+            source = (i for axis, i in enumerate(place) if axis not in plane)
+            tasks[(name, *place)] = (step, (grad_y.name, *source))
+        else:
+            tasks[(name, *place)] = (_core.full, size, dtype, 0)
+    return from_tasks(name, tasks, cuts, dtype, [grad_y])

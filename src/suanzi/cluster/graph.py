@@ -13,7 +13,7 @@ from uuid import uuid4
 from dask.blockwise import blockwise
 from dask.highlevelgraph import HighLevelGraph
 
-from suanzi.cluster.grid import Blocks, numbers
+from suanzi.cluster.grid import Blocks, numbers, places
 from suanzi.cluster.tensor import BlockTensor
 
 if TYPE_CHECKING:
@@ -42,6 +42,33 @@ def from_tasks(
     """
     graph = HighLevelGraph.from_collections(name, dict(tasks), dependencies=list(needs))
     return BlockTensor(graph, name, cuts, dtype)
+
+
+def at_places(
+    op: str,
+    function: Callable[..., Any],
+    operands: Sequence[tuple[BlockTensor, Sequence[int | None]]],
+    cuts: Blocks,
+    dtype: DType,
+) -> BlockTensor:
+    """Return what a function makes of blocks of operands that have axes of their own, too.
+
+    Each operand comes with the axes of the result that its own are; None is one that it is whole
+    along.
+    """
+    name = new_name(op)
+    tasks = {
+        (name, *place): (
+            function,
+            *(
+                (x.name, *(0 if a is None or len(cut) == 1 else place[a]
+                           for a, cut in zip(axes, x.blocks, strict=True)))
+                for x, axes in operands
+            ),
+        )
+        for place in places(cuts)
+    }  # fmt: skip
+    return from_tasks(name, tasks, cuts, dtype, [x for x, _ in operands])
 
 
 def block_by_block(

@@ -197,7 +197,7 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
     op = REGISTRY["trace"]
     x = real_argument(op, "x", x)
     check_dtype(op, {"x": x}, x.dtype)
-    first, second = _plane(op, x.shape, dim0, dim1)
+    first, second = diagonal_axes(op, x.shape, dim0, dim1)
     along = diagonal(x, integer_argument(op, "offset", offset), first, second)
     if along.size == 0:
         return zeros(along.shape[:-1], x.dtype)
@@ -225,7 +225,7 @@ def trace_backward(
     grad_y = real_argument(op, "grad_y", grad_y)
     check_dtype(op, {"grad_y": grad_y}, grad_y.dtype)
     shape = shape_argument(op, "input_shape", input_shape)
-    first, second = _plane(op, shape, dim0, dim1)
+    first, second = diagonal_axes(op, shape, dim0, dim1)
     rest = tuple(n for axis, n in enumerate(shape) if axis not in (first, second))
     if grad_y.shape != rest:
         raise InvalidArgument(
@@ -238,7 +238,8 @@ def trace_backward(
     return gradient
 
 
-def _plane(op: Operator, shape: tuple[int, ...], dim0: int, dim1: int) -> tuple[int, int]:
+def diagonal_axes(op: Operator, shape: tuple[int, ...], dim0: int, dim1: int) -> tuple[int, int]:
+    """Return the two axes of the planes whose diagonals are meant."""
     if len(shape) < 2:
         raise InvalidArgument(f"{op.title}: the input has shape {shape}; it must have two axes.")
     first, second = (

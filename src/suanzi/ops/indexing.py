@@ -112,12 +112,12 @@ def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Te
     plain = _real(op, "out_grad", gradient)
     found = _core.unsort(plain, _core.cast(places, int64, False), where)
     if isinstance(found, tuple):
-        raise _bad_index(op, found, places.dtype, where, gradient.shape[where])
+        raise bad_index(op, found, places.dtype, where, gradient.shape[where])
     made: Tensor = found
     return made
 
 
-def _bad_index(
+def bad_index(
     op: Operator, found: tuple[int, bool], came: DType, axis: int, size: int
 ) -> StatusError:
     """Return the error for an index that is not there, or there twice."""
