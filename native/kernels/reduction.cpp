@@ -94,6 +94,12 @@ struct SumOfSingle : Adding {
     }
 #endif
   }
+#if defined(__aarch64__)
+  template <std::size_t count>
+  static void accumulate(const f32* in, Vector<f64> (&sums)[count]) noexcept {
+    for (std::size_t i = 0; i < count; i += 2) add_widened(sums[i], sums[i + 1], vld1q_f32(in + 2 * i));
+  }
+#endif
 };
 
 template <std::size_t n_parts>

@@ -206,6 +206,45 @@ inline f64 above(const f64* sums) noexcept {
   return found;
 }
 
+// Writes the sums of a group, all with a base added, and returns its last one without.
+template <class C>
+inline f64 add_group(const typename C::Stored* from, typename C::Stored* to, f64 base, C) noexcept {
+  V sums[group_vectors];
+  load_group(from, sums, C{});
+  add_up(sums);
+  f64 last = sums[group_vectors - 1][lanes - 1];
+  if (to) {
+    for (V& one : sums) one = spread(base) + one;
+    store_group(sums, to, C{});
+  }
+  return last;
+}
+
+#if defined(__aarch64__)
+// Two groups of float16 side by side. Sums of 16, whole multiples of 2^-24 below 2^16, are exact in f64, so that no
+// order can be seen: one after the other takes half of the additions, and none across a vector.
+inline void load_two_groups(const u16* from, V (&sums)[group]) noexcept {
+  for (std::size_t i = 0; i < group; i += 8) {
+    uint16x8_t a = vld1q_u16(from + i), b = vld1q_u16(from + group + i);
+    float16x8_t first = vreinterpretq_f16_u16(vzip1q_u16(a, b)), second = vreinterpretq_f16_u16(vzip2q_u16(a, b));
+    widen(vcvt_f32_f16(vget_low_f16(first)), sums + i);
+    widen(vcvt_high_f32_f16(first), sums + i + 2);
+    widen(vcvt_f32_f16(vget_low_f16(second)), sums + i + 4);
+    widen(vcvt_high_f32_f16(second), sums + i + 6);
+  }
+  for (std::size_t i = 1; i < 8; ++i) sums[i] += sums[i - 1], sums[8 + i] += sums[7 + i];
+  for (std::size_t i = 8; i < group; ++i) sums[i] += sums[7];
+}
+inline void store_two_groups(const V (&sums)[group], u16* to) noexcept {
+  for (std::size_t i = 0; i < group; i += 8) {
+    float16x8_t x = vcvt_high_f16_f32(vcvt_f16_f32(odd(sums + i)), odd(sums + i + 2));
+    float16x8_t y = vcvt_high_f16_f32(vcvt_f16_f32(odd(sums + i + 4)), odd(sums + i + 6));
+    vst1q_u16(to + i, vuzp1q_u16(vreinterpretq_u16_f16(x), vreinterpretq_u16_f16(y)));
+    vst1q_u16(to + group + i, vuzp2q_u16(vreinterpretq_u16_f16(x), vreinterpretq_u16_f16(y)));
+  }
+}
+#endif
+
 template <class C>
 void float_line(const void* in, void* out, std::int64_t n, State& state) {
   using S = typename C::Stored;
@@ -213,16 +252,7 @@ void float_line(const void* in, void* out, std::int64_t n, State& state) {
   auto* x = static_cast<const S*>(in);
   auto* y = static_cast<S*>(out);
   f64 upper = above(state.sums), sum = state.sums[0];
-  auto next = [&](const S* from, S* to) __attribute__((always_inline)) {
-    V sums[group_vectors];
-    load_group(from, sums, C{});
-    add_up(sums);
-    f64 last = sums[group_vectors - 1][lanes - 1];
-    if (to) {
-      V base = spread(upper + sum);
-      for (V& one : sums) one = base + one;
-      store_group(sums, to, C{});
-    }
+  auto advance = [&](f64 last) __attribute__((always_inline)) {
     sum += last;
     if (++state.groups % 16 == 0) {
       state.sums[0] = sum;
@@ -231,6 +261,22 @@ void float_line(const void* in, void* out, std::int64_t n, State& state) {
       upper = above(state.sums);
     }
   };
+  auto next = [&](const S* from, S* to)
+                  __attribute__((always_inline)) { advance(add_group(from, to, upper + sum, C{})); };
+#if defined(__aarch64__)
+  if constexpr (std::is_same_v<C, Half>)
+    for (; y && n >= 2 * whole; n -= 2 * whole, x += 2 * group, y += 2 * group) {
+      V sums[group], base;
+      load_two_groups(x, sums);
+      V last = sums[group - 1];
+      base[0] = upper + sum;
+      advance(last[0]);
+      base[1] = upper + sum;
+      advance(last[1]);
+      for (V& one : sums) one += base;
+      store_two_groups(sums, y);
+    }
+#endif
   for (; n >= whole; n -= whole, x += group) {
     next(x, y);
     if (y) y += group;

@@ -101,13 +101,12 @@ struct OfWide : Adding {
 #if defined(__aarch64__)
   template <std::size_t count>
   static void accumulate(const T* in, Vector<f64> (&sums)[count]) noexcept
-    requires(sizeof(T) == 4 && map == Map::square)
+    requires(sizeof(T) == 4 && (map == Map::square || map == Map::magnitude))
   {
     for (std::size_t i = 0; i < count; i += 2) {
       float32x4_t x = vld1q_f32(in + 2 * i);
-      float64x2_t low = vcvt_f64_f32(vget_low_f32(x)), high = vcvt_high_f64_f32(x);
-      sums[i] = (Vector<f64>)vfmaq_f64((float64x2_t)sums[i], low, low);
-      sums[i + 1] = (Vector<f64>)vfmaq_f64((float64x2_t)sums[i + 1], high, high);
+      if constexpr (map == Map::square) add_squares_widened(sums[i], sums[i + 1], x);
+      else add_widened(sums[i], sums[i + 1], vabsq_f32(x));
     }
   }
 #endif

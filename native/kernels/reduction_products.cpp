@@ -35,6 +35,14 @@ struct ProductOfFloats : Multiplying {
   static constexpr std::size_t parts = 1;
   static constexpr P identity = 1;
   static P one(T x, std::size_t) noexcept { return x; }
+#if defined(__aarch64__)
+  template <std::size_t count>
+  static void accumulate(const T* in, Vector<P> (&products)[count]) noexcept
+    requires(sizeof(T) == 4)
+  {
+    for (std::size_t i = 0; i < count; i += 2) multiply_widened(products[i], products[i + 1], vld1q_f32(in + 2 * i));
+  }
+#endif
 };
 
 template <Narrow format>

@@ -1,7 +1,10 @@
 // native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, summed.
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <vector>
 
 #include "core/threads.h"
 #include "core/without_gil.h"
@@ -25,99 +28,172 @@ void each_row(std::int64_t rows, std::int64_t elements, Body&& body) {
 constexpr std::uint8_t in_a = 1, in_b = 2;
 constexpr std::int64_t group = 256;  // rows that are merged one behind the other
 
-// Merges two rising lists, and says of each column where it is from. Returns how many there are.
-// There are no branches but the ends: which list is next cannot be foreseen.
-std::int64_t unite(const std::int64_t* __restrict a, std::int64_t a_count, const std::int64_t* __restrict b,
-                   std::int64_t b_count, std::int64_t* __restrict columns, std::uint8_t* __restrict from) {
-  std::int64_t i = 0, j = 0, k = 0;
-  while (i < a_count && j < b_count) {
-    std::int64_t x = a[i], y = b[j];
-    std::int64_t of_a = x <= y, of_b = y <= x;
-    columns[k] = std::min(x, y);
-    from[k++] = static_cast<std::uint8_t>(of_a | of_b << 1);
-    i += of_a;
-    j += of_b;
-  }
-  std::int64_t rest = i < a_count ? a_count - i : b_count - j;
-  std::copy_n(i < a_count ? a + i : b + j, rest, columns + k);
-  std::fill_n(from + k, rest, i < a_count ? in_a : in_b);
-  return k + rest;
-}
+// The columns of a row, and its values.
+struct Side {
+  const std::int64_t* columns;
+  const std::byte* values;
+  std::int64_t count;
+};
 
-// Puts the values of some rows, `count` of them, where they are from, and zeros elsewhere.
 template <class Bits>
-void spread(const std::byte* __restrict values, std::int64_t count, const std::uint8_t* __restrict from, int side,
-            std::int64_t n, std::byte* __restrict out) {
-  if (count == 0) {
-    std::memset(out, 0, static_cast<std::size_t>(n) * sizeof(Bits));
-    return;
-  }
-  std::int64_t i = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    int mine = from[k] >> side & 1;
-    Bits bits;
-    std::memcpy(&bits, values + std::min(i, count - 1) * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
-    bits &= static_cast<Bits>(-static_cast<Bits>(mine));
-    std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Bits)), &bits, sizeof(Bits));
-    i += mine;
-  }
+Bits value_at(const std::byte* values, std::int64_t i) {
+  Bits found;
+  std::memcpy(&found, values + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
+  return found;
+}
+template <class Bits>
+void put_value(Bits x, std::byte* values, std::int64_t i) {
+  std::memcpy(values + i * static_cast<std::int64_t>(sizeof(Bits)), &x, sizeof(Bits));
 }
 
+// Merges two rising lists, says of each column where it is from, and spreads the values of either, with zeros where it
+// has none. Returns how many there are. There are no branches but the ends: which list is next cannot be foreseen.
+template <class A, class B>
+std::int64_t unite(Side a, Side b, std::int64_t* __restrict columns, std::uint8_t* __restrict from,
+                   std::byte* __restrict of_a, std::byte* __restrict of_b) {
+  std::int64_t i = 0, j = 0, k = 0;
+  for (; i < a.count && j < b.count; ++k) {
+    std::int64_t x = a.columns[i], y = b.columns[j];
+    bool is_a = x <= y, is_b = y <= x;
+    columns[k] = std::min(x, y);
+    from[k] = static_cast<std::uint8_t>(is_a * in_a | is_b * in_b);
+    put_value<A>(value_at<A>(a.values, i) & static_cast<A>(-static_cast<A>(is_a)), of_a, k);
+    put_value<B>(value_at<B>(b.values, j) & static_cast<B>(-static_cast<B>(is_b)), of_b, k);
+    i += is_a;
+    j += is_b;
+  }
+  for (; i < a.count; ++i, ++k) {
+    columns[k] = a.columns[i];
+    from[k] = in_a;
+    put_value<A>(value_at<A>(a.values, i), of_a, k);
+    put_value<B>(0, of_b, k);
+  }
+  for (; j < b.count; ++j, ++k) {
+    columns[k] = b.columns[j];
+    from[k] = in_b;
+    put_value<A>(0, of_a, k);
+    put_value<B>(value_at<B>(b.values, j), of_b, k);
+  }
+  return k;
+}
+
+using Unite = std::int64_t (*)(Side, Side, std::int64_t*, std::uint8_t*, std::byte*, std::byte*);
 __extension__ using Bits128 = unsigned __int128;
-using Spread = void (*)(const std::byte*, std::int64_t, const std::uint8_t*, int, std::int64_t, std::byte*);
-constexpr Spread spreads[size_count] = {spread<std::uint8_t>, spread<std::uint16_t>, spread<std::uint32_t>,
-                                        spread<std::uint64_t>, spread<Bits128>};
+template <class A>
+constexpr Unite unites_with[size_count] = {unite<A, std::uint8_t>, unite<A, std::uint16_t>, unite<A, std::uint32_t>,
+                                           unite<A, std::uint64_t>, unite<A, Bits128>};
+constexpr const Unite* unites[size_count] = {unites_with<std::uint8_t>, unites_with<std::uint16_t>,
+                                             unites_with<std::uint32_t>, unites_with<std::uint64_t>,
+                                             unites_with<Bits128>};
+
+// What a union is made of: columns, where they are from, and the values of both.
+struct United {
+  nb::object lists[4];
+  std::int64_t sizes[4];  // of an element, in bytes
+
+  United(Dtype a, Dtype b, std::int64_t count) {
+    Dtype dtypes[4] = {Dtype::int64, Dtype::uint8, a, b};
+    for (int i = 0; i < 4; ++i) {
+      lists[i] = new_list(dtypes[i], count);
+      sizes[i] = static_cast<std::int64_t>(facts(dtypes[i]).itemsize);
+    }
+  }
+  std::byte* at(int list, std::int64_t place) const { return data_of<std::byte>(lists[list]) + place * sizes[list]; }
+  // Elements of another one; only where neither is read or written by others.
+  void take(const United& other, std::int64_t from, std::int64_t to, std::int64_t count) const {
+    for (int i = 0; i < 4; ++i) std::memcpy(at(i, to), other.at(i, from), static_cast<std::size_t>(count * sizes[i]));
+  }
+  void shorten(std::int64_t count) {
+    for (nb::object& list : lists) list = shortened(list, count);
+  }
+};
 
 nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_values, nb::handle b_pointers,
                       nb::handle b_columns, nb::handle b_values) {
   Places a(a_pointers, a_columns), b(b_pointers, b_columns);
   const Tensor &of_a = values_of(a_values, a.count), &of_b = values_of(b_values, b.count);
   if (a.rows != b.rows) throw nb::value_error("another number of rows");
-  Kept kept_a(of_a), kept_b(of_b);  // another thread may destroy them while columns are merged
+  Kept kept_a(of_a), kept_b(of_b);  // run_over keeps the columns
   const std::byte *data_a = of_a.data(), *data_b = of_b.data();
-  // Each group of rows is merged at the offset it has if no column is common; then the gaps are closed.
-  nb::object loose_columns = new_list(Dtype::int64, a.count + b.count),
-             loose_from = new_list(Dtype::uint8, a.count + b.count);
+  Dtype dtype_a = of_a.dtype, dtype_b = of_b.dtype;
+  std::int64_t most = a.count + b.count, groups = (a.rows + group - 1) / group;
+  United loose(dtype_a, dtype_b, most);
   nb::object pointers = new_list(Dtype::int64, a.rows + 1);
-  auto *loose = data_of<std::int64_t>(loose_columns), *starts = data_of<std::int64_t>(pointers);
-  auto* loose_sides = data_of<std::uint8_t>(loose_from);
+  auto* starts = data_of<std::int64_t>(pointers);
   starts[0] = 0;
-  std::int64_t groups = (a.rows + group - 1) / group;
-  run_over(a.count + b.count, {a.tensor, b.tensor}, [&] {
-    each_row(groups, a.count + b.count, [&](std::int64_t g) {
-      std::int64_t begin = g * group, end = std::min(begin + group, a.rows), k = a.pointers[begin] + b.pointers[begin];
+  Unite unite = unites[layer_of(dtype_a).log2_size][layer_of(dtype_b).log2_size];
+  // One thread writes row behind row. Of several, each begins where a group does if no column is common.
+  bool in_turn = thread_count() == 1;
+  run_over(most, {a.tensor, b.tensor}, [&] {
+    auto merge = [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t k = a.pointers[begin] + b.pointers[begin];
       for (std::int64_t r = begin; r < end; ++r) {
         std::int64_t i = a.pointers[r], j = b.pointers[r];
-        starts[r + 1] = unite(a.columns + i, a.pointers[r + 1] - i, b.columns + j, b.pointers[r + 1] - j, loose + k,
-                              loose_sides + k);
+        Side left{a.columns + i, data_a + i * loose.sizes[2], a.pointers[r + 1] - i};
+        Side right{b.columns + j, data_b + j * loose.sizes[3], b.pointers[r + 1] - j};
+        starts[r + 1] = unite(left, right, reinterpret_cast<std::int64_t*>(loose.at(0, k)),
+                              reinterpret_cast<std::uint8_t*>(loose.at(1, k)), loose.at(2, k), loose.at(3, k));
         k += starts[r + 1];
       }
-    });
+    };
+    if (in_turn) merge(0, a.rows);
+    else each_row(groups, most, [&](std::int64_t g) { merge(g * group, std::min((g + 1) * group, a.rows)); });
     for (std::int64_t r = 0; r < a.rows; ++r) starts[r + 1] += starts[r];
   });
   std::int64_t count = starts[a.rows];
-  bool apart = count == a.count + b.count;
-  nb::object columns = apart ? loose_columns : new_list(Dtype::int64, count),
-             from = apart ? loose_from : new_list(Dtype::uint8, count);
-  nb::object spread_a = new_list(of_a.dtype, count), spread_b = new_list(of_b.dtype, count);
-  auto* to = data_of<std::int64_t>(columns);
-  auto* sides = data_of<std::uint8_t>(from);
-  Spread put_a = spreads[layer_of(of_a.dtype).log2_size], put_b = spreads[layer_of(of_b.dtype).log2_size];
-  auto a_bytes = static_cast<std::int64_t>(of_a.itemsize()), b_bytes = static_cast<std::int64_t>(of_b.itemsize());
-  std::byte *out_a = data_of<std::byte>(spread_a), *out_b = data_of<std::byte>(spread_b);
+  bool is_whole = in_turn || count == most;
+  auto tuple_of = [&](const United& made) {
+    return nb::make_tuple(pointers, made.lists[0], made.lists[2], made.lists[3], made.lists[1]);
+  };
+  if (is_whole && count >= most - most / 8) {
+    if (count < most) loose.shorten(count);
+    return tuple_of(loose);
+  }
+  United made(dtype_a, dtype_b, count);
   run_over(count, {}, [&] {
+    if (is_whole) return made.take(loose, 0, 0, count);
     each_row(groups, count, [&](std::int64_t g) {
-      std::int64_t begin = g * group, end = std::min(begin + group, a.rows);
-      std::int64_t i = a.pointers[begin], j = b.pointers[begin], k = starts[begin], n = starts[end] - k;
-      if (!apart) {
-        std::memcpy(to + k, loose + i + j, static_cast<std::size_t>(n) * 8);
-        std::memcpy(sides + k, loose_sides + i + j, static_cast<std::size_t>(n));
-      }
-      put_a(data_a + i * a_bytes, a.pointers[end] - i, sides + k, 0, n, out_a + k * a_bytes);
-      put_b(data_b + j * b_bytes, b.pointers[end] - j, sides + k, 1, n, out_b + k * b_bytes);
+      std::int64_t begin = g * group, end = std::min(begin + group, a.rows), k = starts[begin];
+      made.take(loose, a.pointers[begin] + b.pointers[begin], k, starts[end] - k);
     });
   });
-  return nb::make_tuple(pointers, columns, spread_a, spread_b, from);
+  return tuple_of(made);
+}
+
+// ---- places -------------------------------------------------------------------------------------
+
+// The coordinates of places counted through a dense tensor: a row for each axis. A place is seldom in another row
+// than the one before it, where they rise; a division takes ten times as long as all else.
+nb::object coordinates_of(nb::handle places_object, const std::vector<std::int64_t>& shape) {
+  const Tensor* places = read_tensor(places_object.ptr());
+  auto ndim = static_cast<std::int64_t>(shape.size());
+  if (!places || places->dtype != Dtype::int64 || places->ndim() != 1 || !places->row_major || ndim < 1 ||
+      std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 1; }))
+    throw nb::value_error("not what coordinates_of takes");
+  std::int64_t n = places->size, dims[2] = {ndim, n};
+  nb::object made = raise_or(new_dense_tensor(Dtype::int64, 2, dims));
+  auto* to = data_of<std::int64_t>(made);
+  auto* from = reinterpret_cast<const std::int64_t*>(places->data());
+  run_over(n * ndim, {places}, [&] {
+    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+      if (ndim == 1) std::copy(from + begin, from + end, to + begin);
+      for (std::int64_t axis = ndim - 1; axis > 0; --axis) {
+        std::int64_t size = shape[static_cast<std::size_t>(axis)], row = 0, first = 0;
+        std::int64_t *within = to + axis * n, *above = within - n;
+        const std::int64_t* rest = axis == ndim - 1 ? from : within;
+        for (std::int64_t i = begin; i < end; ++i) {
+          std::int64_t place = rest[i];
+          if (static_cast<std::uint64_t>(place - first) >= static_cast<std::uint64_t>(size)) {
+            row = place / size;
+            first = row * size;
+          }
+          within[i] = place - first;
+          above[i] = row;
+        }
+      }
+    });
+  });
+  return made;
 }
 
 // ---- intersection -------------------------------------------------------------------------------
@@ -192,11 +268,13 @@ nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std:
   auto* places = reinterpret_cast<const std::int64_t*>(columns->data());
   auto* data = reinterpret_cast<const float*>(values->data());
   std::int64_t n = columns->size;
+  constexpr std::int64_t ahead = 32;
   bool good = true;
   run_over(n + count, {columns, values}, [&] {
     std::fill_n(totals, count, 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
-      auto place = static_cast<std::uint64_t>(places[i]);  // read once: another thread may change it
+      if (i + ahead < n) __builtin_prefetch(totals + places[i + ahead]);  // wherever that is
+      auto place = static_cast<std::uint64_t>(places[i]);                 // read once: another thread may change it
       if (place < static_cast<std::uint64_t>(count)) totals[place] += data[i];
       else good = false;
     }
@@ -258,6 +336,9 @@ void init_sparse(nb::module_& m) {
                 "b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]"),
         "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or "
         "3.");
+  m.def("coordinates_of", &coordinates_of, "places"_a, "shape"_a,
+        nb::sig("def coordinates_of(places: Any, shape: Sequence[int]) -> Tensor"),
+        "A row of coordinates for each axis, of places counted through a dense tensor.");
   m.def("common_rows", &common_rows, "a_pointers"_a, "a_columns"_a, "b_pointers"_a, "b_columns"_a,
         nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, "
                 "Tensor, Tensor]"),

@@ -68,6 +68,14 @@ inline nb::object new_list(Dtype dtype, std::int64_t count) {
   return nb::steal(made);
 }
 
+// The first elements of a list, on its memory.
+inline nb::object shortened(const nb::object& list, std::int64_t count) {
+  Storage* storage = tensor_of(list.ptr())->storage;
+  std::int64_t stride = 1;
+  storage->retain();
+  return raise_or(new_tensor(storage, 0, 1, &count, &stride));
+}
+
 template <class T>
 T* data_of(const nb::object& made) {
   return reinterpret_cast<T*>(tensor_of(made.ptr())->data());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/threads.h"
 #include "core/without_gil.h"
@@ -145,8 +146,6 @@ class Entries {
 
   // Rows may be changed by another thread meanwhile: then elements are wrong, but none is outside.
   void put_into_groups(std::uint64_t* keys, std::uint32_t* rows) {
-    std::memset(keys, 0, static_cast<std::size_t>(count_) * 8);
-    std::memset(rows, 0, static_cast<std::size_t>(count_) * 4);
     std::fill(starts_, starts_ + groups_ + 1, 0);
     for (std::int64_t i = 0; i < count_; ++i) {
       std::int64_t r = row_[i];  // read once
@@ -164,6 +163,8 @@ class Entries {
       keys[at] = key_of(column_[i] & INT32_MAX, i);
       rows[at] = static_cast<std::uint32_t>(r & ((std::int64_t{1} << shift_) - 1));
     }
+    for (std::int64_t g = 0; g < groups_; ++g)
+      for (std::int64_t at = next[g]; at < starts_[g + 1]; ++at) keys[at] = 0, rows[at] = 0;  // not there any more
     keys_ = keys, row_in_group_ = rows;
   }
 
@@ -198,24 +199,54 @@ class Entries {
   const std::uint32_t* row_in_group_ = nullptr;
 };
 
-// Leaves the first of equal columns of each row. Returns where these were, and what is left of the columns.
-std::pair<nb::object, nb::object> without_repeats(std::int64_t* pointers, std::int64_t rows,
-                                                  const std::int64_t* columns, std::int64_t kept) {
-  nb::object places = new_list(Dtype::int64, kept), left = new_list(Dtype::int64, kept);
-  auto *place = data_of<std::int64_t>(places), *to = data_of<std::int64_t>(left);
-  std::int64_t found = 0, begin = 0;
+// Elements of equal columns: which of those that are left they go to, where each such run begins among their values,
+// and these.
+struct Runs {
+  std::vector<std::int64_t> which, starts;
+  std::vector<std::byte> values;
+
+  nb::object made(Dtype dtype, std::int64_t bytes) const {
+    auto list = [](Dtype of, const auto& from, std::int64_t count) {
+      nb::object to = new_list(of, count);
+      std::memcpy(data_of<std::byte>(to), from.data(), from.size() * sizeof from[0]);
+      return to;
+    };
+    auto count = static_cast<std::int64_t>(which.size());
+    return nb::make_tuple(list(Dtype::int64, which, count), list(Dtype::int64, starts, count),
+                          list(dtype, values, static_cast<std::int64_t>(values.size()) / bytes));
+  }
+};
+
+// Leaves the first of equal columns of each row, in place, piece by piece between those that are repeated.
+Runs without_repeats(std::int64_t* pointers, std::int64_t rows, std::int64_t* columns, std::byte* values,
+                     std::int64_t bytes) {
+  Runs runs;
+  std::int64_t left = 0, piece = 0, begin = 0;
+  auto close = [&](std::int64_t end) {
+    std::memmove(columns + left, columns + piece, static_cast<std::size_t>(end - piece) * 8);
+    std::memmove(values + left * bytes, values + piece * bytes, static_cast<std::size_t>((end - piece) * bytes));
+    left += end - piece;
+  };
+  auto keep = [&](std::int64_t i) {
+    runs.values.insert(runs.values.end(), values + i * bytes, values + (i + 1) * bytes);
+  };
   for (std::int64_t r = 0; r < rows; ++r) {
     std::int64_t end = pointers[r + 1];
-    pointers[r] = found;
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (i > begin && columns[i] == columns[i - 1]) continue;
-      place[found] = i;
-      to[found++] = columns[i];
+    pointers[r] = left + (begin - piece);
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      if (columns[i] != columns[i - 1]) continue;
+      std::int64_t first = i - 1, column = columns[i];
+      runs.which.push_back(left + first - piece);
+      runs.starts.push_back(static_cast<std::int64_t>(runs.values.size()) / bytes);
+      for (keep(first); i < end && columns[i] == column; ++i) keep(i);
+      close(first + 1);
+      piece = i--;  // looked at again, as the one after the run
     }
     begin = end;
   }
-  pointers[rows] = found;
-  return {places, left};
+  close(begin);
+  pointers[rows] = left;
+  return runs;
 }
 
 nb::object rows_in_order(nb::handle rows_object, nb::handle columns_object, nb::handle values_object,
@@ -260,8 +291,10 @@ nb::object rows_in_order(nb::handle rows_object, nb::handle columns_object, nb::
   });
   if (!enough) throw std::bad_alloc();
   if (repeats == 0) return nb::make_tuple(pointers, sorted_columns, sorted_values, nb::none());
-  auto [places, left] = without_repeats(starts, rows, to, count - repeats);
-  return nb::make_tuple(pointers, left, sorted_values, places);
+  std::int64_t left = count - repeats;
+  Runs runs = without_repeats(starts, rows, to, out, bytes);
+  return nb::make_tuple(pointers, shortened(sorted_columns, left), shortened(sorted_values, left),
+                        runs.made(values.dtype, bytes));
 }
 
 }  // namespace
@@ -273,9 +306,9 @@ void init_sparse_order(nb::module_& m) {
         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
   m.def("rows_in_order", &rows_in_order, "rows"_a, "columns"_a, "values"_a, "count"_a,
         nb::sig("def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, "
-                "Tensor | None] | None"),
-        "Row pointers and columns in row-major order, each once, and all values in it; where some are repeated, the "
-        "first of each. None where they are in order already.");
+                "tuple[Tensor, Tensor, Tensor] | None] | None"),
+        "Row pointers, columns and values in row-major order, the first of each place; where some are repeated, which "
+        "these are, and where the values of each begin among all of theirs. None where they are in order already.");
 }
 
 }  // namespace suanzi

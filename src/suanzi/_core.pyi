@@ -503,6 +503,11 @@ def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, 
     Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or 3.
     """
 
+def coordinates_of(places: Any, shape: Sequence[int]) -> Tensor:
+    """
+    A row of coordinates for each axis, of places counted through a dense tensor.
+    """
+
 def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, Tensor, Tensor]:
     """
     Row pointers of the places that are in both, and where these are in each.
@@ -524,9 +529,9 @@ def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]
     Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
     """
 
-def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, Tensor | None] | None:
+def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor, Tensor] | None] | None:
     """
-    Row pointers and columns in row-major order, each once, and all values in it; where some are repeated, the first of each. None where they are in order already.
+    Row pointers, columns and values in row-major order, the first of each place; where some are repeated, which these are, and where the values of each begin among all of theirs. None where they are in order already.
     """
 
 def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor:

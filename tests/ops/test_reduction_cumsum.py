@@ -61,6 +61,26 @@ def test_the_result_lies_as_the_input_does() -> None:
         assert sz.cumsum(x, axis).layout.min2maj == (0, 1, 2)
 
 
+@pytest.mark.parametrize("special", [math.inf, -math.inf, math.nan, None])
+def test_sums_of_float16_of_every_size_are_rounded_once(special: float | None) -> None:
+    rng = np.random.default_rng(4)
+    patterns = rng.integers(0, 2**16, 1200).astype(np.uint16)
+    patterns[patterns & 0x7C00 == 0x7C00] = 0x8000  # -0 for what is not finite
+    values = patterns.view(np.float16)
+    values[:40] = -0.0
+    for n in (1, 15, 31, 32, 33, 47, 64, 255, 256, 272, 511, 1200):
+        x = values[:n].copy()
+        if special is not None:
+            x[n // 2] = special
+        got = sz.cumsum(sz.tensor(x), 0).numpy()
+        before = n // 2 if special is not None else n
+        exact = np.cumsum(x[:before].astype(np.float64))  # all are: multiples of 2^-24 below 2^26
+        with np.errstate(over="ignore"):
+            assert same_bits(got[:before], exact.astype(np.float16))
+        if special is not None:
+            assert same_bits(got[before:], np.full(n - before, special, np.float16))
+
+
 @pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "int16"])
 def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
     rng = np.random.default_rng(2)

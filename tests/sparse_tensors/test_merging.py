@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.functions import threads
 from suanzi import _core
 
 Entries = dict[tuple[int, ...], Any]
@@ -38,14 +39,16 @@ def numbered(count: int, name: str) -> sz.Tensor:
 SHAPES = [((0, 5), 0.5), ((7, 9), 0.4), ((1, 50), 0.5), ((300, 700), 0.6), ((3000, 9), 0.5)]
 
 
-@pytest.mark.parametrize(("shape", "fill"), SHAPES)
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(("shape", "fill"), [*SHAPES, ((2, 90_000), 0.01)])
 @pytest.mark.parametrize("name", NAMES)
-def test_union(shape: tuple[int, int], fill: float, name: str) -> None:
+def test_union(shape: tuple[int, int], fill: float, name: str, count: int) -> None:
     random = np.random.default_rng(5)
     a, b = rows(random, shape, fill), rows(random, shape, fill)
     of_a, of_b = parts(a), parts(b)
     x, y = numbered(of_a[1].size, name), numbered(of_b[1].size, "float32")
-    pointers, columns, left, right, sides = _core.unite_rows(*of_a, x, *of_b, y)
+    with threads(count):
+        pointers, columns, left, right, sides = _core.unite_rows(*of_a, x, *of_b, y)
     in_x, in_y = iter(x.numpy().tolist()), iter(y.numpy().tolist())
     expected: list[list[Any]] = [[], [], [], []]
     for one, other in zip(map(set, a), map(set, b), strict=True):
@@ -65,6 +68,40 @@ def test_union(shape: tuple[int, int], fill: float, name: str) -> None:
     assert pointers.numpy().tolist() == np.cumsum([0, *sizes]).tolist()
     assert [t.numpy().tolist() for t in (columns, left, right, sides)] == expected
     assert (left.dtype, right.dtype) == (x.dtype, y.dtype)
+
+
+@pytest.mark.parametrize("shape", [(7,), (1, 5), (300, 200), (4, 3, 5, 2)])
+def test_coordinates_of_places_that_rise_and_that_do_not(shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(8)
+    places = random.integers(0, math.prod(shape), 50_000)
+    for these in (places, np.sort(places), places[:1], places[:0]):
+        got = _core.coordinates_of(sz.tensor(these, sz.int64), shape).numpy()
+        assert got.tolist() == [list(axis) for axis in np.unravel_index(these, shape)]
+    for bad in ((), (2, 0), (-1,)):
+        with pytest.raises(ValueError, match="coordinates_of"):
+            _core.coordinates_of(sz.tensor([0], sz.int64), bad)
+    with pytest.raises(ValueError, match="coordinates_of"):
+        _core.coordinates_of(sz.tensor([0.0]), (2,))
+
+
+@pytest.mark.parametrize("name", ["float32", "int8", "bool", "complex128", "float16"])
+@pytest.mark.parametrize("most", [3, 40, 20_000])
+def test_repeated_places_become_one_sum(name: str, most: int) -> None:
+    random = np.random.default_rng(9)
+    shape = (37, most)
+    places = random.integers(0, shape, (2000, 2))
+    places[-3:] = [shape[0] - 1, most - 1]  # the last place of all, several times
+    values = sz.tensor(random.integers(0, 2, 2000), sz.dtype(name))
+    sums: dict[tuple[int, ...], Any] = {}
+    for place, value in zip(places.tolist(), values.tolist(), strict=True):
+        sums[tuple(place)] = sums.get(tuple(place), 0) + value
+    made = sz.create_sparse_tensor(shape, places, values, values.dtype).to_csr()
+    assert made.is_coalesced
+    assert list(zip(*made.coordinates.tolist(), strict=True)) == sorted(sums)
+    expected = [bool(sums[p]) if name == "bool" else sums[p] for p in sorted(sums)]
+    assert made.values.tolist() == expected
+    ends = np.searchsorted([row for row, _ in sorted(sums)], range(shape[0] + 1))
+    assert made.row_pointers.tolist() == ends.tolist()
 
 
 @pytest.mark.parametrize(("shape", "fill"), SHAPES)

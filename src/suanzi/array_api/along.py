@@ -14,6 +14,7 @@ from suanzi import _core
 from suanzi._hints import shown, way_to_the_host
 from suanzi.array_api.declare import RULES
 from suanzi.dtypes import (
+    DTYPES,
     DType,
     bfloat16,
     complex32,
@@ -40,6 +41,8 @@ REAL = frozenset({"bool", "int", "uint", "float"})
 NUMERIC = frozenset({"int", "uint", "float", "complex"})
 FLOATING = frozenset({"float", "complex"})
 ELEMENTS = REAL | NUMERIC
+PLAIN = frozenset(one for one in DTYPES if one.kind in ("int", "uint", "float") and one.bits >= 8)
+"""Real numbers that the core computes with as they are."""
 _WORDS = {
     REAL: "bool, integers and real floating-point numbers",
     NUMERIC: "integers, and real and complex floating-point numbers",

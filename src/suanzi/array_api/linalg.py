@@ -20,6 +20,7 @@ from suanzi.array_api.along import (
     DEFAULT_FLOAT,
     ELEMENTS,
     NUMERIC,
+    PLAIN,
     Axes,
     array_argument,
     computed,
@@ -41,6 +42,7 @@ from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vec
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, DTypeLike, float64, int64, part
 from suanzi.libraries.lapack import identities
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
@@ -74,7 +76,7 @@ __all__ = [
     "vector_norm",
 ]
 
-
+_SUM = int(ReduceMode.SUM)
 _LARGEST = 1 << 14
 """Rows of a matrix whose square, and twice that, LAPACK counts in 32 bits."""
 
@@ -370,22 +372,27 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     >>> xp.linalg.diagonal(xp.asarray([[1, 2], [3, 4]]), offset=1)
     Tensor([2], dtype=int64)
     """
-    x = array_argument("diagonal", "x", x, ELEMENTS)
-    if x.ndim < 2:
-        raise DimensionsMismatch(f"diagonal: x has shape {x.shape}; a matrix has two axes.")
-    by = integer_argument("diagonal", "offset", offset)
+    if not (type(x) is Tensor and x.dtype in PLAIN):
+        x = array_argument("diagonal", "x", x, ELEMENTS)
     shape, strides = x.shape, x.strides
-    rows, columns, down, across = shape[-2], shape[-1], strides[-2], strides[-1]
+    if len(shape) < 2:
+        raise DimensionsMismatch(f"diagonal: x has shape {shape}; a matrix has two axes.")
+    by = 0 if type(offset) is int and not offset else integer_argument("diagonal", "offset", offset)
+    (*outer, rows, columns), (*outer_strides, down, across) = shape, strides
     n, first = (
         (min(rows, columns - by), by * across) if by >= 0 else (min(rows + by, columns), -by * down)
     )
     if n <= 0:
         n, first = 0, 0
-    return _core.view(x, x.offset + first, (*shape[:-2], n), (*strides[:-2], down + across))
+    return _core.view(x, x.offset + first, (*outer, n), (*outer_strides, down + across))
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums along diagonals; those of integers have 64 bits, unless `dtype` is given."""
+    if type(x) is Tensor and x.dtype in PLAIN and x.dtype.exponent_bits and dtype is None:
+        found = diagonal(x, offset=offset)
+        if found.size:
+            return _core.reduce(found, _SUM, (found.ndim - 1,), False)
     x = array_argument("trace", "x", x, NUMERIC)
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 

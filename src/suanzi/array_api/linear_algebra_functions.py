@@ -17,6 +17,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import (
     NUMERIC,
+    PLAIN,
     array_argument,
     axis_argument,
     axis_last,
@@ -103,6 +104,9 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products along an axis, which counts from the last; `x1` is conjugated."""
+    alike = type(x1) is type(x2) is Tensor and x1.dtype in PLAIN and x1.dtype is x2.dtype
+    if alike and x1.ndim == 1 and x1.shape == x2.shape and type(axis) is int and axis in (0, -1):
+        return product(x1, x2, x1.dtype)
     x1, x2, dt = _factors("vecdot", x1, x2)
     last = integer_argument("vecdot", "axis", axis)
     n = min(x1.ndim, x2.ndim)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from suanzi import _core
 from suanzi.array_api.along import (
+    PLAIN,
     array_argument,
     axis_argument,
     axis_back,
@@ -41,6 +42,10 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
     >>> xp.sort(xp.asarray([3, 1, 2], dtype=xp.int4), descending=True)
     Tensor([3, 2, 1], dtype=int4)
     """
+    if type(x) is Tensor and x.dtype in PLAIN and x.size and type(descending) is bool:
+        along = axis_argument("sort", axis, x.ndim)
+        values: Tensor = _core.order(x, along, descending, x.shape[along])[0]
+        return values
     x = array_argument("sort", "x", x)
     return ordered(x, axis_argument("sort", axis, x.ndim), descending)[0]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from suanzi import _core
 from suanzi.array_api.along import (
     NUMERIC,
@@ -61,6 +63,20 @@ def diff(
     x = array_argument("diff", "x", x, NUMERIC)
     along = axis_argument("diff", axis, x.ndim)
     times = integer_argument("diff", "n", n, 0)
+    if prepend is None and append is None:
+        made = x if times else _core.cast(x, x.dtype, False)
+    else:
+        made = _lengthened(x, along, prepend, append)
+    for _ in range(min(times, made.shape[along])):  # of what is empty there are none
+        shape, strides, first = list(made.shape), made.strides, made.offset
+        shape[along] -= 1
+        after = _core.view(made, first + strides[along] * (shape[along] > 0), shape, strides)
+        made = computed("sub", after, _core.view(made, first, shape, strides))
+    return made
+
+
+def _lengthened(x: Tensor, along: int, prepend: Any, append: Any) -> Tensor:
+    """Return what `diff` takes the differences of, as a new tensor."""
     parts = []
     for name, one in (("prepend", prepend), ("x", x), ("append", append)):
         if one is None:
@@ -73,12 +89,7 @@ def diff(
             )
         parts.append(one)
     dt = promoted("diff", *(one.dtype for one in parts))
-    if len(parts) > 1:
-        x = _core.join(parts, along, dt, False)
-    made = x if times else _core.cast(x, dt, False)
-    before = (slice(None),) * along
-    for _ in range(min(times, made.shape[along])):  # of what is empty there are none
-        made = computed("sub", made[(*before, slice(1, None))], made[(*before, slice(None, -1))])
+    made: Tensor = _core.join(parts, along, dt, False)
     return made
 
 

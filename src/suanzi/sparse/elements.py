@@ -125,14 +125,17 @@ def sum_runs(values: Tensor, starts: Array) -> Tensor:
     open_runs, lengths, places = _open_runs(starts, values.size)
     if not len(open_runs):
         return result
-    together = take(values, places)
-    inner = lengths.cumsum() - lengths
-    if values.dtype is bool_:
-        total = combine_runs("logical_or", together, inner)
-    else:
-        total = add_runs("add", _core.cast(together, wide(values.dtype), False), inner)
-    raw(result)[open_runs] = raw(_core.cast(total, values.dtype, False))
+    put_sums(result, open_runs, take(values, places), lengths.cumsum() - lengths)
     return result
+
+
+def put_sums(target: Tensor, which: Array, values: Tensor, starts: Array) -> None:
+    """Write the sum of each run of values to one of the elements of a tensor."""
+    if values.dtype is bool_:
+        total = combine_runs("logical_or", values, starts)
+    else:
+        total = add_runs("add", _core.cast(values, wide(values.dtype), False), starts)
+    raw(target)[which] = raw(_core.cast(total, values.dtype, False))
 
 
 def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from suanzi import _core
+from suanzi.sparse import elements
 from suanzi.tensors.exchange import check_room
 
 if TYPE_CHECKING:
@@ -41,28 +43,21 @@ def _places(shape: Sequence[int], coordinates: Array) -> Array:
 
     if not len(shape):
         return np.zeros(coordinates.shape[1], np.int64)
-    keys: Array = coordinates[0].copy()
+    keys: Array = coordinates[0]
     for size, axis in zip(shape[1:], coordinates[1:], strict=True):
-        keys *= size
+        keys = keys * size
         keys += axis
     return keys
 
 
 def coordinates_of(shape: Sequence[int], places: Array) -> Array:
     """Return the coordinates of places counted through a dense tensor."""
-    import numpy as np
+    if not len(shape) or not len(places):
+        import numpy as np
 
-    made = np.empty((len(shape), len(places)), np.int64)
-    rest = places
-    for axis in range(len(shape) - 1, 0, -1):
-        # NumPy divides by one number several times as fast as it makes divisions with a rest.
-        before = rest // shape[axis]
-        np.multiply(before, -shape[axis], out=made[axis])
-        made[axis] += rest
-        rest = before
-    if len(shape):
-        made[0] = rest
-    return made
+        return np.empty((len(shape), len(places)), np.int64)
+    made = _core.coordinates_of(elements.listed(places), shape)
+    return elements.integers(made).reshape(made.shape)
 
 
 def picked(coordinates: Array, places: Array) -> Array:

@@ -282,10 +282,11 @@ class SparseTensor:
         if found is None:  # in order already, and each once
             self._coalesced = True
             return self.to_csr()
-        values, starts = found[2:]
-        if starts is not None:
-            values = elements.sum_runs(values, elements.integers(starts))
-        places = elements.integers(found[0]), elements.integers(found[1])
+        pointers, columns, values, repeated = found
+        if repeated is not None:
+            which, starts, together = repeated
+            elements.put_sums(values, elements.integers(which), together, elements.integers(starts))
+        places = elements.integers(pointers), elements.integers(columns)
         return SparseTensor(self.shape, LayoutType.CSR, places, values, True)
 
     def to_dense(self) -> Tensor:
