@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import suanzi
 from suanzi._toml import tomllib
 
 HOME = Path(__file__).parents[1]
@@ -30,6 +31,10 @@ def test_the_build_finds_the_python_that_the_project_allows():
         r"find_package\(Python ([\d.]+)", (HOME / "CMakeLists.txt").read_text("utf-8")
     )
     assert PROJECT["project"]["requires-python"] == f">={least}"
+
+
+def test_the_core_has_the_version_of_the_project_even_if_it_was_built_by_hand():
+    assert suanzi.__version__ == PROJECT["project"]["version"]
 
 
 def test_every_wheel_checks_itself():
