@@ -1,7 +1,8 @@
 """Random calls of every operator, in processes of their own: an answer or a status, never else.
 
 Every operator, dtype, layout, rule set and form (Python's, its symbols, the standard's, sparse,
-quantised), with arguments of every kind, at one of two gaits.
+quantised), every function of the array API (xp.*) and the core's for parts of a tensor (core.*),
+with arguments of every kind, at one of two gaits.
 
 By default each answer is compared with itself (row-major copies, other threads, other
 instruction-set levels, parts, the other form) and with NumPy, and now and then cases of the kit are
@@ -22,6 +23,7 @@ What is found is made as simple as it can be and printed as Python to paste.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import os
 import signal
 import sys
@@ -41,10 +43,11 @@ from fuzzing.walk import Walk
 def main(words: list[str] | None = None) -> int:
     """Run until the time or the calls are used up; 1 if something was found."""
     args = _arguments(words)
-    names = tuple(args.ops.split(",")) if args.ops else NAMES
-    unknown = set(names) - set(NAMES)
+    patterns = args.ops.split(",") if args.ops else ["*"]
+    unknown = [pattern for pattern in patterns if not fnmatch.filter(NAMES, pattern)]
     if unknown:
-        sys.exit(f"no operator of this program: {', '.join(sorted(unknown))}")
+        sys.exit(f"no operator of this program: {', '.join(unknown)}")
+    names = tuple(n for n in NAMES if any(fnmatch.fnmatchcase(n, p) for p in patterns))
     gait = (Storm if args.storm else Walk)(args.seed, names)
     if args.only is not None:
         again = _storm_again if isinstance(gait, Storm) else _again
@@ -71,7 +74,9 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--calls", type=int, default=1 << 62, help="how many numbers at most")
     parser.add_argument("--processes", type=int, default=1, help="how many processes")
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other calls")
-    parser.add_argument("--ops", default="", help="operators, with commas between; all by default")
+    parser.add_argument(
+        "--ops", default="", help="names as add or xp.linalg.*, with commas between"
+    )
     parser.add_argument(
         "--only", type=int, help="make the calls of this number again, and shrink what is found"
     )

@@ -133,8 +133,12 @@ void random_uniform(nb::handle tensor, std::int64_t seed, nb::handle low, nb::ha
 
 void random_integers(nb::handle tensor, std::int64_t seed, nb::handle low, nb::handle count, std::int64_t first) {
   const Tensor& t = new_one(tensor, first);
-  const IntegerRange range{PyLong_AsUnsignedLongLongMask(low.ptr()), PyLong_AsUnsignedLongLongMask(count.ptr())};
-  if (PyErr_Occurred()) throw nb::python_error();
+  auto word = [](nb::handle number) {
+    std::uint64_t found = PyLong_AsUnsignedLongLongMask(number.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    return found;
+  };
+  const IntegerRange range{word(low), word(count)};
   const RandomStream stream = stream_of(seed, Purpose::uniform);
   auto kernel = random_kernels().integers[layer_of(t.dtype).log2_size];
   auto size = static_cast<std::int64_t>(t.itemsize());

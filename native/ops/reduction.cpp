@@ -10,6 +10,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/results.h"
+#include "core/status.h"
 #include "core/without_gil.h"
 #include "ops/linear_algebra_lapack.h"
 
@@ -20,7 +21,10 @@ namespace {
 // Of a tensor with elements, for which there is such a reduction.
 PyObject* reduce(const Tensor& t, std::uint64_t mask, const Reduction& r, bool keep_dims) {
   Reducer reducer(t, mask, r);
-  if (!reducer.prepare()) return PyErr_NoMemory();
+  if (!reducer.prepare()) {
+    set_status("AllocFailed", "there is no memory for what is reduced; use fewer elements.");
+    return nullptr;
+  }
   PyObject* output = new_result(t, mask, keep_dims, r.result);
   if (!output) return nullptr;
   std::byte* out = tensor_of(output)->data();

@@ -60,6 +60,10 @@ class Reducer {
     for (int d = 0; d < t.ndim(); ++d) {
       bool is_reduced = mask >> d & 1;
       std::int64_t stride = t.strides()[d] * item_;
+      if (is_reduced && stride == 0 && t.size >= long_repeated) {
+        repeats_ *= t.dims()[d];
+        continue;
+      }
       if (is_reduced && r.any_order && stride < 0) {
         data_ += (t.dims()[d] - 1) * stride;
         stride = -stride;
@@ -81,6 +85,7 @@ class Reducer {
   ~Reducer() {
     if (copy_) release_storage(copy_);
     if (partials_) release_storage(partials_);
+    if (repeated_) release_storage(repeated_);
   }
 
   // Gets the memory it needs; false if there is none.
@@ -88,14 +93,34 @@ class Reducer {
     if (needs_copy() && !(copy_ = allocate_storage(dtype_, outputs_ * n_))) return false;
     if (segments_ > 1 && !(partials_ = allocate_storage(Dtype::uint8, segments_ * outputs_ * r_.partial_size)))
       return false;
+    if (repeats_ > 1 && !(repeated_ = allocate_storage(Dtype::uint8, 2 * outputs_ * r_.partial_size))) return false;
     return true;
   }
 
   // With `raw`, what is written are the partial results as they are.
   void run(std::byte* out, bool raw = false) {
+    if (repeats_ > 1) {
+      run_once(repeated_->data, true);
+      const std::byte* all = repeat();
+      write_to(out, raw);
+      finish(all, 0, outputs_);
+    } else {
+      run_once(out, raw);
+    }
+  }
+
+ private:
+  // So many elements that to look at all of them takes seconds: what is repeated is then combined with itself.
+  static constexpr std::int64_t long_repeated = std::int64_t{1} << 33;
+
+  void write_to(std::byte* out, bool raw) {
     out_ = out;
     raw_ = raw;
     out_item_ = raw ? r_.partial_size : static_cast<std::int64_t>(facts(r_.result).itemsize);
+  }
+
+  void run_once(std::byte* out, bool raw) {
+    write_to(out, raw);
     if (copy_) copy_contiguous();
     if (reduced_.count == 0 || (reduced_.count == 1 && reduced_.strides[0] == item_)) rows();
     else if (has_wide_rows()) columns();
@@ -103,7 +128,21 @@ class Reducer {
     if (segments_ > 1) finish_segments();
   }
 
- private:
+  // The partial results of all repetitions: those of 1, 2, 4, ... of them, of which the wanted number is made up.
+  const std::byte* repeat() const {
+    std::byte *power = repeated_->data, *all = power + outputs_ * r_.partial_size;
+    bool begun = false;
+    for (std::int64_t left = repeats_;;) {
+      if (left & 1) {
+        if (begun) r_.combine(all, power, outputs_);
+        else std::memcpy(all, power, static_cast<std::size_t>(outputs_ * r_.partial_size));
+        begun = true;
+      }
+      if (!(left >>= 1)) return all;
+      r_.combine(power, power, outputs_);
+    }
+  }
+
   bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
 
   // Where the order cannot be seen, threads take some rows each.
@@ -151,7 +190,7 @@ class Reducer {
   void finish(const void* partials, std::int64_t output, std::int64_t count) const {
     std::byte* to = out_ + output * out_item_;
     if (raw_) std::memcpy(to, partials, static_cast<std::size_t>(count * out_item_));
-    else r_.finish(partials, count, n_, to);
+    else r_.finish(partials, count, n_ * repeats_, to);
   }
   std::int64_t worth_a_thread() const { return std::max<std::int64_t>(grain / std::min(n_, segment_), 1); }
 
@@ -248,9 +287,9 @@ class Reducer {
   std::int64_t item_, out_item_ = 0;
   Axes kept_, reduced_;
   bool transposed_ = false, raw_ = false;
-  std::int64_t outputs_, n_, segment_ = segment_rows, segments_;
+  std::int64_t repeats_ = 1, outputs_, n_, segment_ = segment_rows, segments_;
   std::byte* out_ = nullptr;
-  Storage *copy_ = nullptr, *partials_ = nullptr;
+  Storage *copy_ = nullptr, *partials_ = nullptr, *repeated_ = nullptr;
 };
 
 inline const Reduction& reduction(ReduceMode mode, Dtype dtype) {

@@ -385,7 +385,7 @@ void init_joining(nb::module_& m) {
   m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
         nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
-  m.def("join_alike", &join_alike, "tensors"_a, "axis"_a.none(), "stacks"_a,
+  m.def("join_alike", &join_alike, "tensors"_a.none(), "axis"_a.none(), "stacks"_a,
         nb::sig("def join_alike(tensors: Any, axis: Any, stacks: bool) -> Tensor | None"),
         "The same of tensors that need no conversion, or None where they are something else.");
   m.def(

@@ -3,8 +3,10 @@
 #include <nanobind/typing.h>
 
 #include <exception>
+#include <new>
 
 #include "core/room.h"
+#include "core/status.h"
 
 namespace nb = nanobind;
 
@@ -21,6 +23,13 @@ NB_MODULE(_core, m) {
   // glibc ends the process where it has no memory for a library's data of a thread when that is first used: so this
   // is the first use of what throws exceptions.
   (void)std::uncaught_exceptions();
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+      suanzi::set_status("AllocFailed", "there is no memory for what is computed; use fewer elements.");
+    }
+  });
   m.doc() = "The compiled core of suanzi.";
   m.attr("VERSION") = SUANZI_VERSION;
   m.attr("F") = nb::type_var("F");

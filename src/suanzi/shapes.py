@@ -57,7 +57,8 @@ def sizes_of(count: int, dims: tuple[Any, ...]) -> Any:
     >>> sizes_of(6, (2, -1)), sizes_of(6, ([3, 2],))
     ([2, 3], [3, 2])
     """
-    given: Any = dims[0] if len(dims) == 1 and hasattr(dims[0], "__iter__") else dims
+    alone = len(dims) == 1 and hasattr(dims[0], "__iter__") and getattr(dims[0], "ndim", 1) != 0
+    given: Any = dims[0] if alone else dims
     if isinstance(given, bytes):
         return given
     sizes = list(bounded(given, MAX_NDIM))

@@ -29,6 +29,18 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "repeats beyond counting": (sz.AllocFailed, lambda: xp.repeat(x, 2**62)),
     "repeats of nothing": (sz.AllocFailed, lambda: xp.repeat(xp.ones((2, 0)), 2**62, axis=0)),
     "repeats of long rows": (sz.AllocFailed, lambda: xp.repeat(xp.ones((2, 80)), 2**62, axis=0)),
+    "no arrays to stack": (sz.InvalidArgument, lambda: xp.stack(None)),
+    "no arrays to join": (sz.InvalidArgument, lambda: xp.concat(None, axis=None)),
+    "an array as a word": (sz.InvalidArgument, lambda: xp.meshgrid(x[0], indexing=several)),
+    "frequencies beyond counting": (sz.AllocFailed, lambda: xp.fft.fftfreq(10**400)),
+    "a size in an array": (sz.DimensionsMismatch, lambda: xp.reshape(x, np.array(7))),
+    "axes of a size beyond counting": (
+        sz.InvalidArgument, lambda: xp.tile(sz.empty((0, 2**62)), (7,))),
+    "an axis that is there twice": (
+        sz.InvalidArgument, lambda: xp.expand_dims(x, axis={0: 1, -4: 1})),
+    "a norm of matrices without end": (
+        sz.AllocFailed,
+        lambda: xp.linalg.matrix_norm(sz.expand(sz.tensor([1.0]), (2**31, 2**31)), ord=2)),
     "a bool as a tolerance": (
         sz.TypeMismatch, lambda: xp.linalg.matrix_rank(matrices, rtol=xp.asarray(True))),
     "tolerances of others": (
@@ -61,3 +73,11 @@ def test_a_flag_that_is_neither_true_nor_false(name: str) -> None:
     with pytest.raises(sz.TypeMismatch, match="must be True or False"):
         FLAGS[name](several)
     FLAGS[name](np.bool_(True))
+
+
+def test_what_others_have_as_integers() -> None:
+    """An array of rank 0 is a size, and any sequence names new axes."""
+    assert xp.reshape(x, np.array(6)).shape == (6,)
+    assert x.reshape(np.array(-1)).shape == (6,)
+    assert xp.expand_dims(x, axis=range(2)).shape == (1, 1, 2, 3)
+    assert xp.einsum("ii->i", sz.zeros((0, 1))).shape == (0,)

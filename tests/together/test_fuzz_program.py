@@ -15,11 +15,12 @@ import pytest
 import suanzi as sz
 from fuzzing.batch import Batch
 from fuzzing.judging import Finding, verdict
-from fuzzing.making import NAMES, Call, Code, call_of
+from fuzzing.making import NAMES, Call, call_of
 from fuzzing.processes import Place
 from fuzzing.shrinking import as_python, in_child, shrunk
 from fuzzing.soundness import unsound
 from fuzzing.storm import Storm
+from fuzzing.values import Code
 from suanzi import _core
 from suanzi.conformance.model.data import tensor
 

@@ -50,7 +50,6 @@ def test_what_needs_memory_for_each(dtype: str, size: int) -> None:
     if dtype != "bool":
         refused(sz.cumsum, x)
     refused(sz.conj if dtype == "c64" else sz.imag, x)
-    refused(sz.reduce, x)
     if dtype not in ("bool", "c64"):
         refused(sz.argsort, x)
         assert sz.argmax(x).numpy() == sz.argmin(x).numpy() == 0
@@ -87,8 +86,70 @@ def test_what_is_available_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 2**20 < exchange._available() < 2**50
 
 
-def test_the_largest_magnitude() -> None:
-    refused(sz.norm, repeated("f32", MOST), "inf")
+# ---- reductions: what is repeated is combined with itself -----------------------------------------
+
+MANY = 2**40 + 3
+LINE = (3, -1, 0, 7)
+
+
+def lines(dtype: str, values: tuple[Any, ...] = LINE) -> sz.Tensor:
+    return sz.expand(sz.tensor([list(values)], sz.dtype(dtype)), (MANY, len(values)))
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("SUM", [n * MANY for n in LINE]),
+        ("PROD", [pow(n, MANY, 2**64) for n in LINE]),
+        ("BXOR", LINE),  # of an odd number of them
+        ("BAND", LINE),
+        ("BOR", LINE),
+        ("MAX", LINE),
+        ("MIN", LINE),
+    ],
+)
+def test_integers(mode: str, expected: list[int]) -> None:
+    found = sz.reduce(lines("i64"), mode, 0).numpy().tolist()
+    assert [n % 2**64 for n in found] == [n % 2**64 for n in expected]
+
+
+def test_floats() -> None:
+    x = lines("f32", (0.1, -3.0, 0.0))
+    each = [float(np.float32(v)) for v in (0.1, -3.0, 0.0)]
+    assert sz.reduce(x, "SUM", 0).numpy() == pytest.approx([v * MANY for v in each], rel=1e-6)
+    assert sz.reduce(x, "MEAN").numpy() == pytest.approx(sum(each) / 3, rel=1e-6)
+    assert sz.norm(x, 1, axis=0).numpy() == pytest.approx([abs(v) * MANY for v in each], rel=1e-6)
+    assert sz.norm(x, 2).numpy() == pytest.approx(np.sqrt(9.01 * MANY), rel=1e-6)
+    assert sz.norm(repeated("f32", MOST), "inf").numpy() == 1
+    assert sz.reduce(x, "MAX").numpy() == np.float32(0.1)
+    assert np.isnan(sz.reduce(lines("f16", (1.0, np.nan)), "SUM").numpy())
+    wide = sz.expand(sz.tensor([[1.0] * 40], sz.float64), (MANY, 40))
+    assert sz.reduce(wide, "SUM", 0, True).numpy().tolist() == [[MANY] * 40]
+
+
+def test_of_bools_and_along_either_axis() -> None:
+    x = sz.expand(sz.tensor([[True], [False]]), (2, MANY))
+    assert sz.reduce(x, "LXOR", 1).numpy().tolist() == [True, False]
+    assert sz.reduce(x, "LOR").numpy()
+    assert not sz.reduce(x, "LAND").numpy()
+    assert sz.array_api.count_nonzero(x, axis=1).numpy().tolist() == [MANY, 0]
+    assert sz.array_api.count_nonzero(x).numpy() == MANY
+    refused(sz.reduce, x, "LOR", 0)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f16", "c128", "u64"])
+def test_the_most_there_can_be(dtype: str) -> None:
+    x = repeated(dtype, MOST)
+    assert sz.reduce(x, "PROD").numpy() == 1
+    assert np.isclose(complex(sz.reduce(x, "MEAN").numpy()), 1)
+
+
+def test_parts_of_a_reduction() -> None:
+    made = sz.empty((_core.partial_size(0, False, sz.int64),), sz.uint8)
+    _core.reduce_partly(lines("i64"), 0, False, [0, 1], made)
+    total = sz.empty((), sz.int64)
+    _core.finish_partly(made, 0, False, sz.int64, 4 * MANY, total)
+    assert total.numpy() == 9 * MANY
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64", "bf16", "i8", "c128"])

@@ -20,26 +20,15 @@ import numpy as np
 
 import suanzi as sz
 from fuzzing.judging import LAPACK, bound, made, standard_names
-from fuzzing.making import (
-    LAYOUTS,
-    NAMES,
-    ODD,
-    RULES,
-    Call,
-    Code,
-    arguments_of,
-    filled,
-    form_of,
-    long_over,
-    parameters_of,
-)  # fmt: skip
+from fuzzing.making import NAMES, RULES, Call, arguments_of, form_of, parameters_of
+from fuzzing.values import LAYOUTS, ODD, Code, filled, long_over
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 CALLS = 2048
 """How many calls a batch has."""
 _FAMILIES = 8
 _VARIANTS = 8
-_LIBRARIES = LAPACK | {n for n in NAMES if n.startswith("fft_")}
+_LIBRARIES = LAPACK | {n for n in NAMES if n.startswith(("fft_", "xp.linalg.", "xp.fft."))}
 """Operators that other libraries compute, at ten times the cost: a fourth as often as others."""
 _SHAPES: tuple[tuple[int, ...], ...] = (
     (), (0,), (1,), (3,), (17,), (2, 3), (3, 3), (3, 0), (2, 3, 3), (1, 2, 1, 3, 2), (1,) * 12,

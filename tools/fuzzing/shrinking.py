@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from fuzzing.judging import Finding, verdict
-from fuzzing.making import IN_PLACE, SYMBOLS, Call, Code, parameters_of
+from fuzzing.making import IN_PLACE, SYMBOLS, Call, parameters_of
+from fuzzing.namespaces import ARRAY_API, CORE
+from fuzzing.values import Code
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.running.process import Backend
 from suanzi.conformance.running.reproduction import reproduction
@@ -70,7 +72,7 @@ def shrunk(call: Call, kind: str, seconds: float = 60) -> Call:
 
 
 def _simpler(call: Call) -> Iterator[Call]:
-    if call.form not in ("python", "symbol", "in place"):
+    if call.form not in ("python", "symbol", "in place", ARRAY_API, CORE):
         yield replace(call, form="python")
     if call.rules != "cann":
         yield replace(call, rules="cann")
@@ -191,12 +193,25 @@ def _written(call: Call) -> str:
     elif call.form == "interface":
         lines.insert(2, "from suanzi import interface")
         made = f"interface.op_{call.op}({names})"
+    elif call.form in (ARRAY_API, CORE):
+        lines.insert(2, "from suanzi import _core as core, array_api as xp")
+        made = f"{call.op}({_by_place(call)})"
     else:
         made = f"sz.{call.op}({names})"
     chosen = f"sz.promotion({call.rules!r})"
     chosen += ", sz.domain_errors()" if call.domain_errors else ""
     lines += [f"with {chosen}:", f"    print({made})"]
     return "\n".join(lines)
+
+
+def _by_place(call: Call) -> str:
+    """Return the arguments as a function takes them of which some have no name."""
+    words, known = [], parameters_of(call.op)
+    for name in call.arguments:
+        kind = known[name].kind.name
+        star = "*" if kind == "VAR_POSITIONAL" else ""
+        words.append(star + name if star or kind == "POSITIONAL_ONLY" else f"{name}={name}")
+    return ", ".join(words)
 
 
 def _number(x: Any) -> str:

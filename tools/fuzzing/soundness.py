@@ -19,7 +19,11 @@ def unsound(family: Any, names: tuple[str, ...], given: list[Any], answer: Any) 
     for x in answer if isinstance(answer, list | tuple) else [answer]:
         if isinstance(x, sz.Tensor) and (wrong := _outside(x)):
             return wrong
-    if family.form in ("symbol", "in place") or not isinstance(answer, sz.Tensor):
+    if (
+        family.op not in REGISTRY
+        or family.form in ("symbol", "in place")
+        or not isinstance(answer, sz.Tensor)
+    ):
         return ""
     operator = REGISTRY[family.op]
     if operator.kernel is None or not all(isinstance(x, sz.Tensor) for x in given):

@@ -69,6 +69,7 @@ class Storm:
         before = digest(memory)
         counted: Counter[str] = Counter()
         operators: Counter[str] = Counter()
+        told: set[tuple[str, str]] = set()  # an operator says the same a hundred times
         chosen = sz.domain_errors(True) if batch.domain_errors else nullcontext()
         sz.set_num_threads(batch.threads)
         with sz.promotion(batch.rules), chosen:
@@ -78,7 +79,9 @@ class Storm:
                 operators[family.op] += 1
                 how, found = _outcome(family, names, pairs)
                 if isinstance(found, Finding):
-                    tell(Place(index, number), found)
+                    if (family.op, found.kind) not in told:
+                        tell(Place(index, number), found)
+                    told.add((family.op, found.kind))
                     continue
                 counted[how] += 1
                 if how == "gives" and number % SOUND_EVERY == 0:
@@ -108,7 +111,7 @@ class Storm:
         numbers = [place.call] if place.call >= 0 else self._culprits(place, found)
         call = batch.written(numbers[-1])
         if (call.op, found.kind) in self._seen:
-            return f"# sz.{call.op} again"
+            return f"# {call.op} again"
         self._seen.add((call.op, found.kind))
         again = in_child(call)
         if isinstance(again, Finding) and again.kind == found.kind:

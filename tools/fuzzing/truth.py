@@ -6,6 +6,7 @@ from functools import cache
 from random import Random
 
 from fuzzing.judging import Finding
+from fuzzing.making import OPERATORS
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.run import run_case
@@ -16,7 +17,7 @@ from suanzi.registry import REGISTRY
 def tried(seed: int, index: int, names: tuple[str, ...]) -> tuple[int, list[Finding]]:
     """Try an operator with random values in one dtype: how many cases, and which failed."""
     random = Random(f"{seed}/{index}/truth")
-    op = random.choice(names)
+    op = random.choice([name for name in names if name in REGISTRY] or OPERATORS)
     dtypes = [d.name for d in REGISTRY[op].dtypes if d.kind != "quantized"]
     wanted = Wanted(
         frozenset({"random", "plain"}),

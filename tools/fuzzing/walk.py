@@ -54,7 +54,7 @@ class Walk:
             return f"# suanzi check --case {found.said.split(': ')[0]}"
         call = call_of(self.seed, place.index, self.names)
         if (call.op, found.kind) in self._seen:
-            return f"# sz.{call.op} again"
+            return f"# {call.op} again"
         self._seen.add((call.op, found.kind))
         return as_python(shrunk(call, found.kind))
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.array_api.arguments import array, check_device, dtype_or, shape_of
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
@@ -383,8 +384,10 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     With ``indexing="xy"``, the first two axes change places. They are copies, to be written to.
     """
-    if indexing not in ("xy", "ij"):
-        raise InvalidArgument(f"{MESHGRID.title}: indexing is {indexing!r}; it is 'xy' or 'ij'.")
+    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
+        raise InvalidArgument(
+            f"{MESHGRID.title}: indexing is {shown(indexing)}; it is 'xy' or 'ij'."
+        )
     lines = [array(MESHGRID, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
     for i, x in enumerate(lines):
         if x.ndim > 1:

@@ -146,7 +146,8 @@ def _diagonal(x: Tensor, letters: str) -> Term:
     shape, strides = [], []
     for letter in kept:
         places = [i for i, one in enumerate(letters) if one == letter]
-        shape.append(max(x.shape[i] for i in places))
+        sizes = [x.shape[i] for i in places]
+        shape.append(next((n for n in sizes if n != 1), 1))
         strides.append(sum(x.strides[i] for i in places if x.shape[i] > 1))
     return _core.view(x, x.offset, shape, strides), kept
 

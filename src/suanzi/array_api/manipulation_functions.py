@@ -136,7 +136,8 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     counts = (*(1,) * (ndim - len(counts)), *counts)
     shape = (*(1,) * (ndim - x.ndim), *x.shape)
     if 0 in counts or 0 in shape:
-        return _core.empty([n * m for n, m in zip(shape, counts, strict=True)], x.dtype)
+        wanted = [n * m for n, m in zip(shape, counts, strict=True)]
+        return _core.empty(shape_of(TILE, "the shape of the result", wanted), x.dtype)
     return _core.tile(_shaped(x, shape), counts)
 
 
@@ -207,9 +208,9 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     """Return a view with new axes of size 1, where they are in the result."""
     x = array(EXPAND_DIMS, "x", x)
-    count = len(axis) if isinstance(axis, tuple | list) else 1
-    ndim = x.ndim + count
-    new = axes_argument(EXPAND_DIMS, "axis", axis, ndim, OutOfRange)
+    places = _several(EXPAND_DIMS, "axis", axis)
+    ndim = x.ndim + len(places)
+    new = axes_argument(EXPAND_DIMS, "axis", places, ndim, OutOfRange)
     if ndim > MAX_NDIM:
         raise InvalidArgument(
             f"{EXPAND_DIMS.title}: the result would have more than {MAX_NDIM} axes."
@@ -293,8 +294,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
         except (StatusError, TypeError):
             pass
     x = array(RESHAPE, "x", x)
-    sizes = sizes_of(x.size, (shape,))
-    wanted = shape_of(RESHAPE, "shape", sizes)
+    wanted = shape_of(RESHAPE, "shape", sizes_of(x.size, (shape,)))
     if math.prod(wanted) != x.size:
         raise DimensionsMismatch(
             f"{RESHAPE.title}: shape is {shape}, and x has {x.size} elements, shape {x.shape}."
