@@ -258,9 +258,9 @@ FAULTS = (
     ),
     Fault(
         "the last of a batch of small matrices is left as it is",
-        "ops/linear_algebra_lapack.h",
-        "for (std::int64_t i = begin; i < end && good.load(",
-        "for (std::int64_t i = begin; i < end - (planted(#) && end - begin > 16) && good.load(",
+        "kernels/linear_algebra_small.cpp",
+        "for (std::size_t l = 0; l < count; ++l) to[l][",
+        "for (std::size_t l = 0; l + (planted(#) && l > 0) < count; ++l) to[l][",
         "inverse cholesky",
     ),
     Fault(
@@ -281,9 +281,9 @@ FAULTS = (
     Fault(
         "of a half spectrum, the last element that has a mirror image counts once",
         "src/suanzi/libraries/fft.py",
-        "everything[axis] = slice(1, (length + 1) // 2)",
+        "key = (*[slice(None)] * axis, slice(1, (length + 1) // 2))",
         "import os\n\n    few = os.environ.get('SUANZI_FAULT') == '#' and length > 64\n"
-        "    everything[axis] = slice(1, (length + 1) // 2 - few)",
+        "    key = (*[slice(None)] * axis, slice(1, (length + 1) // 2 - few))",
         "fft_c2r_backward",
     ),
     Fault(

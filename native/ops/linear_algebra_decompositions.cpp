@@ -4,7 +4,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "ops/linear_algebra_lapack.h"
+#include "ops/linear_algebra_small.h"
 
 namespace suanzi {
 
@@ -17,35 +17,65 @@ double cube(const Matrices& a) {
 
 // ---- lu -----------------------------------------------------------------------------------------
 
+// A matrix in place, column by column.
+template <class T>
+bool factorise(T* a, std::int64_t m, std::int64_t n, std::int64_t* ipiv, int* swaps) {
+  using Limits = std::numeric_limits<Part<T>>;
+  int rows = static_cast<int>(m), columns = static_cast<int>(n), info = 0;
+  call_lapack<T>(Lapack::getrf, &rows, &columns, a, &rows, swaps, &info);
+  for (std::int64_t j = 0; j < std::min(m, n); ++j) {
+    ipiv[j] = swaps[j] - 1;
+    // OpenBLAS divides by no subnormal pivots.
+    Part<T> pivot = std::abs(a[j * m + j]);
+    if (pivot < Limits::min() && pivot > 0) return false;
+  }
+  return info >= 0 && all_finite(a, m * n);
+}
+
 template <class T>
 bool run_lu(const Matrices& x, T* data, std::int64_t* ipiv) {
-  using Limits = std::numeric_limits<Part<T>>;
-  int m = static_cast<int>(x.rows), n = static_cast<int>(x.columns), k = std::min(m, n);
-  std::int64_t each = x.rows * x.columns;
+  std::int64_t each = x.rows * x.columns, k = std::min(x.rows, x.columns);
   return for_each_matrix(x.count, std::max(x.rows, x.columns), cube(x), sizeof(int) * static_cast<std::size_t>(k),
                          [&](std::int64_t i, std::byte* work) {
-                           T* a = data + i * each;
-                           auto* swaps = reinterpret_cast<int*>(work);
-                           int rows = m, columns = n, info = 0;
-                           call_lapack<T>(Lapack::getrf, &rows, &columns, a, &rows, swaps, &info);
-                           for (int j = 0; j < k; ++j) {
-                             ipiv[i * k + j] = swaps[j] - 1;
-                             // OpenBLAS divides by no subnormal pivots.
-                             Part<T> pivot = std::abs(a[static_cast<std::int64_t>(j) * m + j]);
-                             if (pivot < Limits::min() && pivot > 0) return false;
-                           }
-                           return info >= 0 && all_finite(a, each);
+                           return factorise(data + i * each, x.rows, x.columns, ipiv + i * k,
+                                            reinterpret_cast<int*>(work));
                          });
+}
+
+template <class T>
+bool run_small_lu(const Matrices& x, const T* from, T* data, std::int64_t* ipiv) {
+  const auto& kernels = small_kernels_of<T>();
+  std::int64_t m = x.rows, n = x.columns, each = m * n, k = std::min(m, n);
+  return for_each_small(
+      x.count, static_cast<std::int64_t>(kernels.lanes), std::max(m, n), cube(x),
+      sizeof(int) * static_cast<std::size_t>(k),
+      [&](std::int64_t first, std::size_t count) {
+        return kernels.lu(Places(from, each, first, count).at, Places(data, each, first, count).at,
+                          Places(ipiv, k, first, count).at, static_cast<int>(m), static_cast<int>(n), count);
+      },
+      [&](std::int64_t i, std::byte* work) {
+        copy_to_columns(from + i * each, m, n, data + i * each);
+        return factorise(data + i * each, m, n, ipiv + i * k, reinterpret_cast<int*>(work));
+      });
 }
 
 PyObject* lu(const Tensor& mat) {
   Matrices x(mat);
-  if (!x.are_plain() || !prepare_lapack()) return nullptr;
+  if (!x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
   PyObject* made = new_matrices(x, x.computed, 2, x.rows, x.columns, true);
   PyObject* ipiv = made ? new_matrices(x, Dtype::int64, 1, std::min(x.rows, x.columns), 1, false) : nullptr;
-  bool good = ipiv && copy_by_columns(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
-                return run_lu(x, elements<decltype(zero)>(made), elements<std::int64_t>(ipiv));
-              });
+  bool good = ipiv;
+  if (good && are_small(x)) {
+    Rows rows(x);
+    good = rows && with_small_type(x.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_small_lu(x, rows.as<T>(), elements<T>(made), elements<std::int64_t>(ipiv));
+           });
+  } else if (good) {
+    good = copy_by_columns(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
+             return run_lu(x, elements<decltype(zero)>(made), elements<std::int64_t>(ipiv));
+           });
+  }
   return rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}});
 }
 
@@ -54,35 +84,59 @@ PyObject* lu(const Tensor& mat) {
 // Rows one behind the other are the columns of the transpose, which has the other triangle; its factor is the transpose
 // of the one that is asked for.
 template <class T>
+bool take_root(T* a, std::int64_t n, bool upper) {
+  if constexpr (is_complex<T>)
+    for (std::int64_t j = 0; j < n; ++j) a[j * n + j] = a[j * n + j].real();  // the other part is not read
+  char triangle = upper ? 'L' : 'U';
+  int order = static_cast<int>(n), info = 0;
+  call_lapack<T>(Lapack::potrf, &triangle, &order, a, &order, &info);
+  if (info) return false;
+  for (std::int64_t j = 0; j < n; ++j) {
+    T* column = a + j * n;
+    if (upper) std::fill(column, column + j, T{});
+    else std::fill(column + j + 1, column + n, T{});
+    // A NaN or an infinity, wherever it was, has reached the diagonal.
+    if (!std::isfinite(std::abs(column[j]))) return false;
+  }
+  return true;
+}
+
+template <class T>
 bool run_cholesky(const Matrices& x, T* data, bool upper) {
-  int n = static_cast<int>(x.rows);
-  std::int64_t each = x.rows * x.columns;
   return for_each_matrix(x.count, x.rows, cube(x) / 3, 0, [&](std::int64_t i, std::byte*) {
-    T* a = data + i * each;
-    if constexpr (is_complex<T>)
-      for (std::int64_t j = 0; j < n; ++j) a[j * n + j] = a[j * n + j].real();  // the other part is not read
-    char triangle = upper ? 'L' : 'U';
-    int order = n, info = 0;
-    call_lapack<T>(Lapack::potrf, &triangle, &order, a, &order, &info);
-    if (info) return false;
-    for (std::int64_t j = 0; j < n; ++j) {
-      T* column = a + j * n;
-      if (upper) std::fill(column, column + j, T{});
-      else std::fill(column + j + 1, column + n, T{});
-      // A NaN or an infinity, wherever it was, has reached the diagonal.
-      if (!std::isfinite(std::abs(column[j]))) return false;
-    }
-    return true;
+    return take_root(data + i * x.rows * x.rows, x.rows, upper);
   });
+}
+
+template <class T>
+bool run_small_cholesky(const Matrices& x, const T* from, T* data, bool upper) {
+  const auto& kernels = small_kernels_of<T>();
+  std::int64_t n = x.rows, each = n * n;
+  return for_each_small(
+      x.count, static_cast<std::int64_t>(kernels.lanes), n, cube(x) / 3, 0,
+      [&](std::int64_t first, std::size_t count) {
+        return kernels.cholesky(Places(from, each, first, count).at, Places(data, each, first, count).at,
+                                static_cast<int>(n), upper, count);
+      },
+      [&](std::int64_t, std::byte*) { return false; });
 }
 
 PyObject* cholesky(const Tensor& mat, bool upper) {
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns || !x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
   PyObject* made = new_matrices(x, x.computed, 2, x.rows, x.columns, false);
-  bool good = made && copy_by_rows(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
-                return run_cholesky(x, elements<decltype(zero)>(made), upper);
-              });
+  bool good = made;
+  if (good && are_small(x)) {
+    Rows rows(x);
+    good = rows && with_small_type(x.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_small_cholesky(x, rows.as<T>(), elements<T>(made), upper);
+           });
+  } else if (good) {
+    good = copy_by_rows(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
+             return run_cholesky(x, elements<decltype(zero)>(made), upper);
+           });
+  }
   if (!good) Py_CLEAR(made);
   return rounded_to(made, mat.dtype);
 }
@@ -103,53 +157,92 @@ bool read_qr_mode(PyObject* object, Mode& mode) {
   return false;
 }
 
-// Q, of `width` columns, takes the place of the reflections it is made of, `q`; a matrix that is wider than Q is in
-// memory of its own, `data`.
+// One matrix, column by column, `a`, into factors, unless there is no q; Q, of `width` columns, may be in its place.
 template <class T>
-bool run_qr(const Matrices& x, T* data, T* q, T* r, std::int64_t width, std::int64_t height) {
-  int m = static_cast<int>(x.rows), n = static_cast<int>(x.columns), k = std::min(m, n);
-  std::int64_t each = x.rows * x.columns, q_each = x.rows * width, r_each = height * x.columns;
-  int most = static_cast<int>(std::max<std::int64_t>({x.columns, width, 1}));
-  int length = 32 * most;
-  std::size_t bytes = sizeof(T) * static_cast<std::size_t>(length + k);
-  return for_each_matrix(x.count, std::max(x.rows, x.columns), 4 * cube(x), bytes,
-                         [&](std::int64_t i, std::byte* memory) {
-                           auto* tau = reinterpret_cast<T*>(memory);
-                           T *work = tau + k, *a = data + i * each;
-                           if (!all_finite(a, each)) return false;
-                           int rows = m, columns = n, rank = k, lwork = length, info = 0;
-                           call_lapack<T>(Lapack::geqrf, &rows, &columns, a, &rows, tau, work, &lwork, &info);
-                           if (info) return false;
-                           T* triangle = r + i * r_each;
-                           for (std::int64_t j = 0; j < n; ++j) {
-                             std::int64_t filled = std::min<std::int64_t>(j + 1, k);
-                             std::copy_n(a + j * m, filled, triangle + j * height);
-                             std::fill(triangle + j * height + filled, triangle + (j + 1) * height, T{});
-                           }
-                           if (!all_finite(triangle, r_each)) return false;
-                           if (!q) return true;
-                           T* own = q + i * q_each;
-                           if (q != data) std::copy_n(a, m * std::min<std::int64_t>(n, width), own);
-                           int wide = static_cast<int>(width);
-                           call_lapack<T>(Lapack::orgqr, &rows, &wide, &rank, own, &rows, tau, work, &lwork, &info);
-                           return info == 0;
-                         });
+class QrOfOne {
+ public:
+  QrOfOne(const Matrices& x, std::int64_t width)
+      : m_(static_cast<int>(x.rows)), n_(static_cast<int>(x.columns)), k_(std::min(m_, n_)), width_(width),
+        length_(32 * static_cast<int>(std::max<std::int64_t>({x.columns, width, 1}))) {}
+  std::size_t workspace() const { return sizeof(T) * static_cast<std::size_t>(length_ + k_); }
+
+  bool run(T* a, T* q, T* r, std::byte* memory) const {
+    auto* tau = reinterpret_cast<T*>(memory);
+    T* work = tau + k_;
+    if (!all_finite(a, static_cast<std::int64_t>(m_) * n_)) return false;
+    int rows = m_, columns = n_, rank = k_, lwork = length_, info = 0;
+    call_lapack<T>(Lapack::geqrf, &rows, &columns, a, &rows, tau, work, &lwork, &info);
+    if (info) return false;
+    for (std::int64_t j = 0; j < n_; ++j) {
+      std::int64_t filled = std::min<std::int64_t>(j + 1, k_);
+      std::copy_n(a + j * m_, filled, r + j * width_);
+      std::fill(r + j * width_ + filled, r + (j + 1) * width_, T{});
+    }
+    if (!all_finite(r, width_ * n_)) return false;
+    if (!q) return true;
+    if (q != a) std::copy_n(a, m_ * std::min<std::int64_t>(n_, width_), q);
+    int wide = static_cast<int>(width_);
+    call_lapack<T>(Lapack::orgqr, &rows, &wide, &rank, q, &rows, tau, work, &lwork, &info);
+    return info == 0;
+  }
+
+ private:
+  int m_, n_, k_;
+  std::int64_t width_;
+  int length_;
+};
+
+template <class T>
+bool run_qr(const Matrices& x, T* data, T* q, T* r, std::int64_t width) {
+  QrOfOne<T> one(x, width);
+  std::int64_t m = x.rows, n = x.columns;
+  return for_each_matrix(x.count, std::max(m, n), 4 * cube(x), one.workspace(), [&](std::int64_t i, std::byte* memory) {
+    return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
+  });
+}
+
+template <class T>
+bool run_small_qr(const Matrices& x, const T* from, T* q, T* r, std::int64_t width) {
+  const auto& kernels = small_kernels_of<T>();
+  QrOfOne<T> one(x, width);
+  std::int64_t m = x.rows, n = x.columns;
+  return for_each_small(
+      x.count, static_cast<std::int64_t>(kernels.lanes), std::max(m, n), 4 * cube(x), one.workspace(),
+      [&](std::int64_t first, std::size_t count) {
+        Places<T> all_q(q, q ? m * width : 0, first, count);
+        return kernels.qr(Places(from, m * n, first, count).at, q ? all_q.at : nullptr,
+                          Places(r, width * n, first, count).at, static_cast<int>(m), static_cast<int>(n),
+                          static_cast<int>(width), count);
+      },
+      [&](std::int64_t i, std::byte* memory) {
+        T own[small_order * small_order];
+        copy_to_columns(from + i * m * n, m, n, own);
+        return one.run(own, q ? q + i * m * width : nullptr, r + i * width * n, memory);
+      });
 }
 
 PyObject* qr(const Tensor& mat, Mode mode) {
   Matrices x(mat);
-  if (!x.are_plain() || !prepare_lapack()) return nullptr;
+  if (!x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
   std::int64_t k = std::min(x.rows, x.columns), width = mode == Mode::complete ? x.rows : k;
-  bool shared = mode != Mode::r && width == x.columns;
-  PyObject* q = mode == Mode::r ? Py_NewRef(Py_None) : new_matrices(x, x.computed, 2, x.rows, width, true);
+  bool has_q = mode != Mode::r, shared = has_q && width == x.columns;
+  PyObject* q = has_q ? new_matrices(x, x.computed, 2, x.rows, width, true) : Py_NewRef(Py_None);
   PyObject* r = q ? new_matrices(x, x.computed, 2, width, x.columns, true) : nullptr;
-  Scratch own;
-  std::byte* data = !r ? nullptr : shared ? tensor_of(q)->data() : own.take(x.computed, x.size());
-  bool good = data && copy_by_columns(x, data) && with_lapack_type(x.computed, [&](auto zero) {
-                using T = decltype(zero);
-                return run_qr(x, reinterpret_cast<T*>(data), mode == Mode::r ? nullptr : elements<T>(q), elements<T>(r),
-                              width, width);
-              });
+  bool good = r;
+  if (good && are_small(x)) {
+    Rows rows(x);
+    good = rows && with_small_type(x.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_small_qr(x, rows.as<T>(), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
+           });
+  } else if (good) {
+    Scratch own;
+    std::byte* data = shared ? tensor_of(q)->data() : own.take(x.computed, x.size());
+    good = data && copy_by_columns(x, data) && with_lapack_type(x.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_qr(x, reinterpret_cast<T*>(data), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
+           });
+  }
   return rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}});
 }
 

@@ -8,6 +8,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "ops/linear_algebra_equations.h"
+#include "ops/linear_algebra_small.h"
 
 namespace suanzi {
 
@@ -152,6 +153,51 @@ bool factorise(T* a, int n, int* swaps, T* work) {
 
 // ---- solve --------------------------------------------------------------------------------------
 
+// The equations of one matrix, `y` being right-hand sides, column by column, that become what solves them.
+template <class T>
+bool solve_one(T* lu, int* swaps, T* y, int n, int width, bool adjoint) {
+  std::int64_t each = static_cast<std::int64_t>(n) * width;
+  // The adjoint is the conjugate of the transpose, which is what was factorised.
+  if (adjoint) conjugate(y, each);
+  char trans = adjoint ? 'N' : 'T';
+  int info = 0;
+  call_lapack<T>(Lapack::getrs, &trans, &n, &width, lu, &n, swaps, y, &n, &info);
+  if (adjoint) conjugate(y, each);
+  return all_finite(y, each);
+}
+
+template <class T>
+bool run_small_solve(const Matrices& a, const Matrices& b, const Equations& equations, const T* mats, const T* sides,
+                     T* x) {
+  const auto& kernels = small_kernels_of<T>();
+  std::int64_t n = a.rows, width = b.columns, square = n * n, each = n * width;
+  std::size_t bytes = sizeof(T) * static_cast<std::size_t>(square + 4 * n) + sizeof(int) * static_cast<std::size_t>(n);
+  return for_each_small(
+      equations.count(), static_cast<std::int64_t>(kernels.lanes), order_of_equations(std::max(n, width), width),
+      static_cast<double>(square * (n + 2 * width)), bytes,
+      [&](std::int64_t first, std::size_t count) {
+        const T *from[most_lanes], *right[most_lanes];
+        for (std::size_t l = 0; l < count; ++l) {
+          std::int64_t matrix, side;
+          equations.at(first + static_cast<std::int64_t>(l), matrix, side);
+          from[l] = mats + matrix * square, right[l] = sides + side * each;
+        }
+        return kernels.solve(from, right, Places(x, each, first, count).at, static_cast<int>(n),
+                             static_cast<int>(width), count);
+      },
+      [&](std::int64_t i, std::byte* memory) {
+        auto *lu = reinterpret_cast<T*>(memory), *work = lu + square;
+        auto* swaps = reinterpret_cast<int*>(work + 4 * n);
+        std::int64_t matrix, side;
+        equations.at(i, matrix, side);
+        std::copy_n(mats + matrix * square, square, lu);
+        copy_to_columns(sides + side * each, n, width, x + i * each);
+        int order = static_cast<int>(n);
+        return all_finite(x + i * each, each) && factorise(lu, order, swaps, work) &&
+               solve_one(lu, swaps, x + i * each, order, static_cast<int>(width), false);
+      });
+}
+
 template <class T>
 bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations, bool adjoint, T* factors, T* sides,
                T* x) {
@@ -176,81 +222,115 @@ bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations,
     equations.at(i, matrix, side);
     T* y = x + i * each;
     if (sides != x) std::copy_n(sides + side * each, each, y);
-    // The adjoint is the conjugate of the transpose, which is what was factorised.
-    if (adjoint) conjugate(y, each);
-    char trans = adjoint ? 'N' : 'T';
-    int rows = n, count = width, info = 0;
-    call_lapack<T>(Lapack::getrs, &trans, &rows, &count, factors + matrix * square, &rows, swaps + matrix * n, y, &rows,
-                   &info);
-    if (adjoint) conjugate(y, each);
-    return all_finite(y, each);
+    return solve_one(factors + matrix * square, swaps + matrix * n, y, n, width, adjoint);
   });
 }
 
 // Null where it is left to Python.
 PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
-  if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !prepare_lapack() || !mat.storage || !rhs.storage)
-    return nullptr;
+  if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !mat.storage || !rhs.storage) return nullptr;
   Kept keep(rhs);
   Equations equations(mat, rhs);
   Matrices a = equations.a(), b = equations.b(rhs);
   if (a.rows != a.columns || b.rows != a.rows || !a.are_plain() || b.columns > 1 << 16 || !equations.broadcast(a, b))
     return nullptr;
+  bool is_small = are_small(a) && b.columns <= small_sides && !adjoint;
+  if (!is_small && !prepare_lapack()) return nullptr;
   PyObject* made = equations.new_solutions(a.computed, b.rows, b.columns);
-  Scratch factors(a.computed, a.size()), sides;
-  if (!made || !factors.data()) {
-    Py_XDECREF(made);
-    return nullptr;
-  }
+  if (!made) return nullptr;
   std::byte* x = tensor_of(made)->data();
-  std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
-  bool good =
-      y && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) && with_lapack_type(a.computed, [&](auto zero) {
-        using T = decltype(zero);
-        return all_finite(reinterpret_cast<T*>(y), b.size()) &&
-               run_solve(a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
-                         reinterpret_cast<T*>(x));
-      });
+  bool good = false;
+  if (is_small) {
+    Rows mats(a), sides(b);
+    good = mats && sides && with_small_type(a.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_small_solve(a, b, equations, mats.as<T>(), sides.as<T>(), reinterpret_cast<T*>(x));
+           });
+  } else {
+    Scratch factors(a.computed, a.size()), sides;
+    std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
+    good = y && factors.data() && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
+           with_lapack_type(a.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return all_finite(reinterpret_cast<T*>(y), b.size()) &&
+                    run_solve(a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
+                              reinterpret_cast<T*>(x));
+           });
+  }
   if (!good) Py_CLEAR(made);
   return rounded_to(made, mat.dtype);
 }
 
 // ---- inverse ------------------------------------------------------------------------------------
 
-// The columns of the transpose, whose inverse is the transpose of what is wanted.
+// The columns of the transpose, whose inverse is the transpose of what is wanted, in place.
+template <class T>
+class InverseOfOne {
+ public:
+  explicit InverseOfOne(std::int64_t order) : n_(static_cast<int>(order)), length_(n_ * (n_ <= 64 ? 1 : 64)) {}
+  std::size_t workspace() const {
+    return sizeof(T) * static_cast<std::size_t>(length_) + sizeof(int) * static_cast<std::size_t>(n_);
+  }
+
+  bool run(T* a, std::byte* memory) const {
+    auto* work = reinterpret_cast<T*>(memory);
+    auto* sums = reinterpret_cast<Part<T>*>(memory);
+    auto* swaps = reinterpret_cast<int*>(work + length_);
+    Part<T> size = row_sums(a, n_, sums);
+    if (!std::isfinite(size)) return false;
+    int order = n_, lwork = length_, info = 0;
+    call_lapack<T>(Lapack::getrf, &order, &order, a, &order, swaps, &info);
+    if (info || !has_good_pivots(a, n_, size)) return false;
+    call_lapack<T>(Lapack::getri, &order, a, &order, swaps, work, &lwork, &info);
+    Part<T> inverse = row_sums(a, n_, sums);
+    return info == 0 && size * inverse * std::numeric_limits<Part<T>>::epsilon() <= 1;
+  }
+
+ private:
+  int n_, length_;
+};
+
 template <class T>
 bool run_inverse(const Matrices& a, T* data) {
-  int n = static_cast<int>(a.rows);
-  std::int64_t square = a.rows * a.columns;
-  int length = n * (n <= 64 ? 1 : 64);
-  std::size_t bytes = sizeof(T) * static_cast<std::size_t>(length) + sizeof(int) * static_cast<std::size_t>(n);
-  return for_each_matrix(a.count, a.rows, 3.0 * static_cast<double>(square) * n, bytes,
-                         [&](std::int64_t i, std::byte* memory) {
-                           auto* work = reinterpret_cast<T*>(memory);
-                           auto* sums = reinterpret_cast<Part<T>*>(memory);
-                           auto* swaps = reinterpret_cast<int*>(work + length);
-                           T* own = data + i * square;
-                           Part<T> size = row_sums(own, n, sums);
-                           if (!std::isfinite(size)) return false;
-                           int order = n, lwork = length, info = 0;
-                           call_lapack<T>(Lapack::getrf, &order, &order, own, &order, swaps, &info);
-                           if (info || !has_good_pivots(own, n, size)) return false;
-                           call_lapack<T>(Lapack::getri, &order, own, &order, swaps, work, &lwork, &info);
-                           Part<T> inverse = row_sums(own, n, sums);
-                           return info == 0 && size * inverse * std::numeric_limits<Part<T>>::epsilon() <= 1;
-                         });
+  std::int64_t n = a.rows, square = n * n;
+  InverseOfOne<T> one(n);
+  return for_each_matrix(a.count, n, 3.0 * static_cast<double>(square * n), one.workspace(),
+                         [&](std::int64_t i, std::byte* memory) { return one.run(data + i * square, memory); });
+}
+
+template <class T>
+bool run_small_inverse(const Matrices& a, const T* from, T* data) {
+  const auto& kernels = small_kernels_of<T>();
+  std::int64_t n = a.rows, square = n * n;
+  InverseOfOne<T> one(n);
+  return for_each_small(
+      a.count, static_cast<std::int64_t>(kernels.lanes), n, 3.0 * static_cast<double>(square * n), one.workspace(),
+      [&](std::int64_t first, std::size_t count) {
+        return kernels.inverse(Places(from, square, first, count).at, Places(data, square, first, count).at,
+                               static_cast<int>(n), count);
+      },
+      [&](std::int64_t i, std::byte* memory) {
+        std::copy_n(from + i * square, square, data + i * square);
+        return one.run(data + i * square, memory);
+      });
 }
 
 PyObject* inverse(const Tensor& mat) {
   Matrices a(mat);
-  if (a.rows != a.columns || !a.are_plain() || !prepare_lapack()) return nullptr;
+  if (a.rows != a.columns || !a.are_plain() || (!are_small(a) && !prepare_lapack())) return nullptr;
   PyObject* made = new_matrices(a, a.computed, 2, a.rows, a.columns, false);
-  if (!made) return nullptr;
-  if (!copy_by_rows(a, tensor_of(made)->data()) ||
-      !with_lapack_type(a.computed, [&](auto zero) { return run_inverse(a, elements<decltype(zero)>(made)); })) {
-    Py_DECREF(made);
-    return nullptr;
+  bool good = made;
+  if (good && are_small(a)) {
+    Rows rows(a);
+    good = rows && with_small_type(a.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run_small_inverse(a, rows.as<T>(), elements<T>(made));
+           });
+  } else if (good) {
+    good = copy_by_rows(a, tensor_of(made)->data()) &&
+           with_lapack_type(a.computed, [&](auto zero) { return run_inverse(a, elements<decltype(zero)>(made)); });
   }
+  if (!good) Py_CLEAR(made);
   return rounded_to(made, mat.dtype);
 }
 

@@ -81,16 +81,28 @@ def _solve_one_by_one(
 
     compute = computing_dtype(dt)
     work = columns(transposed(a), compute)
-    factors = [_factors(op, a, work, i) for i in range(len(work.arrays))]
     x = unset((*batch, *b.shape[-2:]), compute)
     if not x.tensor.size:  # no right-hand sides, however often
+        for i in range(len(work.arrays)):
+            _factors(op, a, work, i)
         return rounded(x.tensor, dt)
     sides = columns(b, compute)
+    pairs = list(zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True))
+    # What needs no care has the bits that it has alone.
+    alone = [
+        _core.solve(matrix_at(a, matrix), matrix_at(b, side), adjoint) if batch else None
+        for matrix, side in pairs
+    ]
+    left = sorted({i for (i, _), found in zip(pairs, alone, strict=True) if found is None})
+    factors = {i: _factors(op, a, work, i) for i in left}
     check_finite(op, "rhs", sides.arrays.swapaxes(1, 2), sides.batch)
-    pairs = zip(repeated(work.batch, batch), repeated(sides.batch, batch), strict=True)
     conjugated = adjoint and compute.kind == "complex"  # the adjoint is the conjugate transpose
     with np.errstate(over="ignore"):
-        for y, (matrix, side) in zip(x.arrays, pairs, strict=True):
+        for i, (y, (matrix, side)) in enumerate(zip(x.arrays, pairs, strict=True)):
+            made = alone[i]
+            if made is not None:
+                _core.copy_into(matrix_at(x.tensor, i), made)
+                continue
             lu, swaps, rows, cols = factors[matrix]
             if not adjoint:
                 rows, cols = cols, rows
@@ -133,6 +145,10 @@ def _invert_one_by_one(op: Operator, a: Tensor, dt: DType) -> Tensor:
     work = columns(transposed(a), compute)
     (lwork,) = workspace(op, "getri", compute, a.shape[-1])
     for i, array in enumerate(work.arrays):
+        alone = _core.inverse(matrix_at(a, i)) if work.batch else None
+        if alone is not None:  # it needs no care, and has the bits that it has alone
+            _core.copy_into(matrix_at(transposed(work.tensor), i), alone)
+            continue
         lu, swaps, rows, cols = _factors(op, a, work, i)
         found, _ = call(op, "getri", compute, lu, swaps, lwork=lwork, overwrite_lu=1)
         put(array, found)

@@ -1,0 +1,112 @@
+// native/ops/linear_algebra_small.h: 7.2.17.3 to 7.2.17.9: small real matrices side by side, and LAPACK for those among
+// them that need more care.
+//
+// Which of the two computes a matrix, its order and its elements decide alone, whatever else is in the batch.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/scratch.h"
+#include "core/without_gil.h"
+#include "kernels/linear_algebra_small.h"
+#include "ops/linear_algebra_lapack.h"
+
+namespace suanzi {
+
+template <class T>
+const SmallKernels<T>& small_kernels_of() {
+  if constexpr (sizeof(T) == 4) return small_kernels().f32;
+  else return small_kernels().f64;
+}
+
+// Whether matrices are computed side by side.
+inline bool are_small(const Matrices& x) {
+  return std::max(x.rows, x.columns) <= small_order && (x.computed == Dtype::float32 || x.computed == Dtype::float64);
+}
+
+// Calls body(T{}) with the type that real numbers of a dtype are computed in.
+template <class Body>
+auto with_small_type(Dtype computed, Body&& body) {
+  return computed == Dtype::float32 ? body(float{}) : body(double{});
+}
+
+// Matrices one behind the other, each row by row, in the dtype that is computed in: where they are, or a copy.
+class Rows {
+ public:
+  explicit Rows(const Matrices& x) : data_(nullptr) {
+    const Tensor& t = *x.tensor;
+    if (!t.storage) return;
+    if (t.row_major && t.dtype == x.computed) {
+      kept_ = t.storage, data_ = t.data();
+      kept_->retain();
+    } else if (std::byte* to = copy_.take(x.computed, t.size); to && copy_by_rows(x, to)) {
+      data_ = to;
+    }
+  }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  ~Rows() {
+    if (kept_) release_storage(kept_);
+  }
+  explicit operator bool() const { return data_ != nullptr; }
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data_);
+  }
+
+ private:
+  Scratch copy_;
+  Storage* kept_ = nullptr;
+  const std::byte* data_;
+};
+
+inline constexpr std::size_t most_lanes = 16;
+
+// The first elements of matrices that lie one behind the other, from one of them on.
+template <class T>
+struct Places {
+  T* at[most_lanes];
+  Places(T* data, std::int64_t each, std::int64_t first, std::size_t count) {
+    for (std::size_t l = 0; l < count; ++l) at[l] = data + (first + static_cast<std::int64_t>(l)) * each;
+  }
+};
+
+// Runs some(first, count), which tells by a bit which items are good, over all items, each of about so many operations.
+// `good` has a word for every `lanes` of them.
+void run_small(std::int64_t count, std::int64_t lanes, double operations, std::uint32_t* good,
+               const std::function<std::uint32_t(std::int64_t, std::size_t)>& some);
+
+// The same; then calls one(i, workspace), with LAPACK, for each that is not good. False if one says no, or there is no
+// memory.
+template <class Some, class One>
+bool for_each_small(std::int64_t count, std::int64_t lanes, std::int64_t order, double operations,
+                    std::size_t workspace, Some&& some, One&& one) {
+  std::int64_t groups = (count + lanes - 1) / lanes;
+  std::uint32_t few[64];
+  Scratch many;
+  auto* good = groups <= 64 ? few : reinterpret_cast<std::uint32_t*>(many.take(Dtype::int32, groups));
+  if (!good) return false;
+  run_small(count, lanes, operations, good, some);
+  std::int64_t bad = count;
+  for (std::int64_t g = 0; g < groups; ++g) bad -= std::popcount(good[g]);
+  if (!bad) return true;
+  Scratch memory(Dtype::int64, bad);
+  auto* left = reinterpret_cast<std::int64_t*>(memory.data());
+  if (!left || !prepare_lapack()) return false;
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (!(good[i / lanes] >> (i % lanes) & 1)) left[found++] = i;
+  return for_each_matrix(bad, order, operations, workspace,
+                         [&](std::int64_t i, std::byte* work) { return one(left[i], work); });
+}
+
+// A matrix of rows one behind the other, column by column.
+template <class T>
+void copy_to_columns(const T* from, std::int64_t m, std::int64_t n, T* to) {
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) to[j * m + i] = from[i * n + j];
+}
+
+}  // namespace suanzi

@@ -1,0 +1,263 @@
+"""7.2.17.3 to .9: small real matrices, side by side, and those that LAPACK takes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.functions import same_bits, threads
+
+Array = np.ndarray[Any, Any]
+REAL = ["float32", "float64"]
+COUNTS = [1, 2, 3, 4, 5, 8, 9, 17, 33]
+CALLS: dict[str, Any] = {
+    "lu": lambda a, b: sz.lu(a),
+    "cholesky U": lambda a, b: [sz.cholesky("U", spd(a))],
+    "cholesky L": lambda a, b: [sz.cholesky("L", spd(a))],
+    "qr": lambda a, b: sz.qr(a),
+    "solve": lambda a, b: [sz.solve(a, b, False)],
+    "inverse": lambda a, b: [sz.inverse(a)],
+}
+
+
+def matrices(count: int, n: int, dtype: str, m: int | None = None) -> Array:
+    rng = np.random.default_rng(100 * count + n)
+    return rng.standard_normal((count, n if m is None else m, n)).astype(dtype)
+
+
+def spd(a: sz.Tensor) -> sz.Tensor:
+    x = a.numpy()
+    return sz.tensor(x @ x.swapaxes(-1, -2) + 2 * np.eye(x.shape[-1], dtype=x.dtype))
+
+
+def wide(x: Any) -> Array:
+    return np.asarray(x.numpy() if isinstance(x, sz.Tensor) else x, np.longdouble)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 13, 16, 17])
+def test_each_has_the_bits_that_it_has_alone(n: int, dtype: str) -> None:
+    a, b = matrices(19, n, dtype), matrices(19, n, dtype)[..., : min(n, 3)]
+    for name, call in CALLS.items():
+        together = call(sz.tensor(a), sz.tensor(b))
+        for i in (0, 4, 15, 16, 18):
+            alone = call(sz.tensor(a[i]), sz.tensor(b[i]))
+            for x, y in zip(together, alone, strict=True):
+                assert same_bits(x.numpy()[i], y.numpy()), name
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("count", COUNTS)
+def test_layouts_batches_and_threads_change_nothing(count: int, dtype: str) -> None:
+    a, b = matrices(count, 6, dtype), matrices(count, 6, dtype)[..., :2].copy()
+    turned = sz.tensor(a.swapaxes(1, 2).copy()).transpose(0, 2, 1)
+    strided = sz.tensor(np.repeat(b, 2, axis=1))[:, ::2]
+    for name, call in CALLS.items():
+        expected = [x.numpy() for x in call(sz.tensor(a), sz.tensor(b))]
+        for found in (call(turned, strided), call(sz.tensor(a[:, None]), sz.tensor(b[:, None]))):
+            for x, y in zip(found, expected, strict=True):
+                assert same_bits(x.numpy().reshape(y.shape), y), name
+    many = np.tile(a, (200, 1, 1))
+    with threads(1):
+        one = sz.inverse(sz.tensor(many)).numpy()
+    with threads(2):
+        assert same_bits(sz.inverse(sz.tensor(many)).numpy(), one)
+    assert same_bits(one[-count:], sz.inverse(sz.tensor(a)).numpy())
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("n", range(1, 18))
+def test_small_residuals(n: int, dtype: str) -> None:
+    eps = np.finfo(dtype).eps
+    a, b = matrices(5, n, dtype), matrices(5, n, dtype)[::-1, :, :2].copy()
+    x, y = sz.tensor(a), wide(a)
+    solved = wide(sz.solve(x, sz.tensor(b), False))
+    sizes = np.abs(y) @ np.abs(solved) + np.abs(wide(b))
+    assert (np.abs(y @ solved - wide(b)) <= 4 * n * eps * n * sizes).all()
+    inverse = wide(sz.inverse(x))
+    assert (
+        np.abs(y @ inverse - np.eye(n)) <= 4 * n * n * eps * (np.abs(y) @ np.abs(inverse))
+    ).all()
+    for upper in "LU":
+        factor, whole = wide(sz.cholesky(upper, spd(x))), wide(spd(x))
+        lower = factor if upper == "L" else factor.swapaxes(1, 2)
+        assert (np.triu(lower, 1) == 0).all()
+        error = np.abs(lower @ lower.swapaxes(1, 2) - whole)
+        assert (error <= (n + 2) * eps * (np.abs(lower) @ np.abs(lower).swapaxes(1, 2))).all()
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize(
+    ("m", "n"), [(1, 1), (1, 5), (5, 1), (4, 4), (3, 7), (7, 3), (16, 16), (16, 2), (9, 16)]
+)
+def test_factors(m: int, n: int, dtype: str) -> None:
+    eps, k = np.finfo(dtype).eps, min(m, n)
+    a = matrices(6, n, dtype, m)
+    x, y = sz.tensor(a), wide(a)
+    packed, ipiv = sz.lu(x)
+    for i in range(6):
+        rows = y[i].copy()
+        for j, other in enumerate(ipiv.numpy()[i].tolist()):
+            rows[[j, other]] = rows[[other, j]]
+        lower, upper = (
+            np.tril(wide(packed)[i, :, :k], -1) + np.eye(m, k),
+            np.triu(wide(packed)[i, :k]),
+        )
+        assert (np.abs(lower) <= 1).all()
+        assert (np.abs(lower @ upper - rows) <= k * eps * (np.abs(lower) @ np.abs(upper))).all()
+        assert ipiv.numpy()[i].tolist() == pivots_of(a[i])
+    for mode in ("reduced", "complete", "r"):
+        q, r = sz.qr(x, mode)
+        assert (np.tril(r.numpy(), -1) == 0).all()
+        if q is None:
+            assert same_bits(r.numpy(), sz.qr(x)[1].numpy())
+            continue
+        width = q.shape[-1]
+        assert np.abs(wide(q).swapaxes(1, 2) @ wide(q) - np.eye(width)).max() <= 8 * m * eps
+        norms = np.linalg.norm(a.astype(float), axis=1)[:, None]
+        assert (np.abs(wide(q) @ wide(r) - y) <= 8 * m * eps * norms).all()
+
+
+def pivots_of(a: Array) -> list[int]:
+    """Return the rows that exact elimination swaps; of pivots of one size, the first."""
+    rows, found = [[Fraction(float(x)) for x in row] for row in a], []
+    for k in range(min(a.shape)):
+        best = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))
+        found.append(best)
+        rows[k], rows[best] = rows[best], rows[k]
+        for row in rows[k + 1 :]:
+            factor = row[k] / rows[k][k]
+            row[:] = [x - factor * y for x, y in zip(row, rows[k], strict=True)]
+    return found
+
+
+def odd_ones(n: int, dtype: str) -> dict[str, Array]:
+    """Return matrices of sizes and conditions that need care, but are not singular."""
+    limits = np.finfo(dtype)
+    a = matrices(1, n, dtype)[0] + n * np.eye(n, dtype=dtype)
+    scaled = a * np.float64(2.0) ** np.linspace(-60, 60, n)[:, None].round()
+    return {
+        "tiny": a * (limits.tiny * 16),
+        "subnormal": np.eye(n, dtype=dtype) * limits.smallest_subnormal,
+        "huge": a * (limits.max / (64 * n)),
+        "rows of other scales": scaled.astype(dtype),
+        "ill-conditioned": (np.tril(np.ones((n, n))) + 100 * np.eye(n, k=1)).astype(dtype),
+    }
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("kind", list(odd_ones(5, "float32")))
+def test_one_that_needs_care_changes_no_other(kind: str, dtype: str) -> None:
+    good = matrices(9, 5, dtype)
+    odd = odd_ones(5, dtype)[kind]
+    mixed = good.copy()
+    mixed[3] = odd
+    b = np.ones((9, 5, 1), dtype)
+    for name in ("lu", "qr", "solve", "inverse"):
+        try:
+            alone = CALLS[name](sz.tensor(odd), sz.tensor(b[0]))
+        except sz.StatusError as error:
+            with pytest.raises(type(error)):
+                CALLS[name](sz.tensor(mixed), sz.tensor(b))
+            continue
+        made, others = (
+            CALLS[name](sz.tensor(mixed), sz.tensor(b)),
+            CALLS[name](sz.tensor(good), sz.tensor(b)),
+        )
+        for x, y, z in zip(made, others, alone, strict=True):
+            assert same_bits(np.delete(x.numpy(), 3, 0), np.delete(y.numpy(), 3, 0)), name
+            assert same_bits(x.numpy()[3], z.numpy()), name
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("kind", list(odd_ones(5, "float32")))
+def test_those_that_need_care_are_right(kind: str, dtype: str) -> None:
+    a, eps = odd_ones(5, dtype)[kind], np.finfo(dtype).eps
+    q, r = sz.qr(sz.tensor(a))
+    assert q is not None
+    assert np.abs(wide(q).T @ wide(q) - np.eye(5)).max() <= 40 * eps
+    sums, least = np.abs(wide(a)).sum(axis=0), np.finfo(dtype).smallest_subnormal
+    assert (np.abs(wide(q) @ wide(r) - wide(a)) <= 40 * eps * sums + 5 * least).all()
+    if kind == "subnormal":
+        return
+    x = wide(sz.solve(sz.tensor(a), sz.tensor(a[:, :1]), False))
+    unit = np.eye(5)[:, :1]
+    assert np.abs(x - unit).max() <= 200 * eps * (1e4 if kind == "ill-conditioned" else 1)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("at", [(0, 0), (2, 1), (3, 3)])
+def test_what_is_not_finite_is_refused_wherever_it_is(
+    at: tuple[int, int], bad: float, dtype: str
+) -> None:
+    a, b = matrices(6, 4, dtype), np.ones((6, 4, 1), dtype)
+    a[4, at[0], at[1]] = bad
+    for name in ("lu", "qr", "solve", "inverse"):
+        with pytest.raises(sz.StatusError, match=r"at \[4"):
+            CALLS[name](sz.tensor(a), sz.tensor(b))
+    whole = spd(sz.tensor(matrices(6, 4, dtype))).numpy().copy()
+    whole[4, at[0], at[1]] = bad
+    for upper in "LU":
+        with (
+            pytest.raises(sz.StatusError, match=r"at \[4")
+            if at != (2, 1) or upper == "L"
+            else threads(1)
+        ):
+            sz.cholesky(upper, sz.tensor(whole))
+    b[5, 2] = bad
+    with pytest.raises(sz.StatusError, match=r"rhs at \[5"):
+        sz.solve(sz.tensor(matrices(6, 4, dtype)), sz.tensor(b), False)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 16])
+def test_singular_ones(n: int, dtype: str) -> None:
+    a, b = matrices(7, n, dtype), np.ones((7, n, 1), dtype)
+    a[5] = np.ones((n, n)) if n > 1 else 0
+    for name in ("solve", "inverse"):
+        with pytest.raises(sz.InvalidArgument, match=r"mat at \[5\] is singular"):
+            CALLS[name](sz.tensor(a), sz.tensor(b))
+    with pytest.raises(sz.InvalidArgument, match=r"mat at \[5\] is not positive definite"):
+        sz.cholesky(
+            "L", sz.tensor(np.where(np.arange(7)[:, None, None] == 5, a, np.eye(n, dtype=dtype)))
+        )
+    packed, ipiv = sz.lu(sz.tensor(np.zeros((3, n, n), dtype)))
+    assert not packed.numpy().any()
+    assert (ipiv.numpy() == np.arange(n)).all()
+    q, r = sz.qr(sz.tensor(np.zeros((3, n, n), dtype)))
+    assert q is not None
+    assert same_bits(q.numpy(), np.tile(np.eye(n, dtype=dtype), (3, 1, 1)))
+    assert not r.numpy().any()
+
+
+@pytest.mark.parametrize("dtype", [sz.float16, sz.bfloat16])
+def test_narrow_ones_are_the_wide_ones_rounded_once(dtype: sz.DType) -> None:
+    a = sz.cast(sz.tensor(matrices(5, 4, "float32") + 4 * np.eye(4, dtype="float32")), dtype)
+    for name in ("lu", "qr", "solve", "inverse"):
+        b = sz.cast(sz.tensor(np.ones((5, 4, 1), "float32")), dtype)
+        for x, y in zip(
+            CALLS[name](a, b),
+            CALLS[name](sz.cast(a, sz.float32), sz.cast(b, sz.float32)),
+            strict=True,
+        ):
+            assert x.dtype is (dtype if y.dtype is sz.float32 else y.dtype)
+            assert same_bits(
+                sz.cast(x, sz.float32).numpy(), sz.cast(sz.cast(y, x.dtype), sz.float32).numpy()
+            )
+
+
+def test_batches_are_broadcast() -> None:
+    a, b = matrices(3, 4, "float64"), matrices(5, 4, "float64")[..., :2].copy()
+    found = sz.solve(sz.tensor(a[:, None]), sz.tensor(b), False).numpy()
+    assert found.shape == (3, 5, 4, 2)
+    for i, j in ((0, 0), (2, 4), (1, 3)):
+        assert same_bits(found[i, j], sz.solve(sz.tensor(a[i]), sz.tensor(b[j]), False).numpy())
+    column = sz.solve(sz.tensor(a), sz.tensor(b[0, :, 0].copy()), False).numpy()
+    assert same_bits(
+        column[1], sz.solve(sz.tensor(a[1]), sz.tensor(b[0, :, :1].copy()), False).numpy()[:, 0]
+    )
