@@ -1,4 +1,4 @@
-"""A few lines of Paddle for `suanzi port`: a 0-d float64 scale, and a sum that is written with +=."""
+"""A few lines of Paddle for `suanzi port`: a 0-d float64 scale, and a sum with `+=`."""
 
 import paddle
 

@@ -72,7 +72,6 @@ def port(
         A report that `--json` wrote: what is in it is known, and not told.
     """
     from suanzi.cli.render import waiting
-    from suanzi.port.calls import Calls
     from suanzi.port.ignoring import read_baseline
     from suanzi.port.lacking import check_chips
     from suanzi.port.opening import fix_file, judge_file, read_file
@@ -83,7 +82,7 @@ def port(
     check_framework(from_)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)
-    source = calls.framework if isinstance(calls, Calls) else from_ if calls is None else ""
+    source = from_ if calls is None else calls.framework
     names = usual_targets(source) if to is None else to.split(",")
     asked = targets([name.strip() for name in names if name.strip()], source)
     chips = check_chips(on.split(","), asked)

@@ -18,7 +18,7 @@ mask = torch.ones_like(ids)
 mask[0, 8:] = 0
 kind = torch.bfloat16
 with torch.no_grad():
-    BertModel(
+    bert = BertModel(
         BertConfig(
             hidden_size=64,
             num_hidden_layers=2,
@@ -26,7 +26,8 @@ with torch.no_grad():
             intermediate_size=128,
             vocab_size=128,
         )
-    ).to(kind)(input_ids=ids, attention_mask=mask)
+    ).to(kind)
+    bert(input_ids=ids, attention_mask=mask)
     ViTModel(
         ViTConfig(
             hidden_size=64,

@@ -1,8 +1,9 @@
 """The Casts of a model: what they lose, and whether a target would have chosen them.
 
-A Cast that gives an operand the dtype of its partner is there because somebody's rules asked for
-it. Without it the target would have been given the dtypes before, and its own rules say what it
-would have made of them. Other Casts are the author's, and only what they lose is counted.
+A Cast that gives an operand the dtype of its partner, as PyTorch would have, is there because its
+rules asked for it. Without it the target would have been given the dtypes before, and its own rules
+say what it would have made of them. Other Casts are the author's, and only what they lose is
+counted.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from suanzi.port.calls import Call, Taken
 from suanzi.port.findings import Verdict
 from suanzi.port.operators import known, operands
 from suanzi.promote.engine import answer
+from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, loss
+
+EXPORTED_FROM = "torch"
+"""Whose rules the Casts of models stand for."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,13 @@ def audit(calls: list[Call], target: RuleSet) -> Iterator[tuple[Call, Verdict]]:
             one.operand if cast is None else cast.source
             for one, cast in zip(taken, made, strict=True)
         ]
+        meant = answer(before, rule_set(EXPORTED_FROM), promotion.operator)
         there = answer(before, target, promotion.operator)
         if there.dtype is None:
             continue  # it would have asked for a Cast, too
         for cast in {one.call.number: one for one in made if one is not None}.values():
             chosen = cast.call.result
-            if chosen is None or chosen is there.dtype:
+            if chosen is None or chosen is there.dtype or chosen is not meant.dtype:
                 continue
             shown = f"{call.operator}({', '.join(map(str, before))})"
             text = f"cast to {chosen}; of {shown} {target.name} would make {there.dtype}"

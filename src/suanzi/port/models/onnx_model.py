@@ -13,6 +13,7 @@ from suanzi.port.calls import Call, Where
 from suanzi.port.findings import Finding, Verdict
 from suanzi.port.models.graph import Edge, Graph
 from suanzi.port.models.names import ONNX
+from suanzi.port.models.onnx_files import check, write
 from suanzi.port.models.onnx_types import WORDS, Typed, Wrong, of_code, type_node
 from suanzi.port.operators import known
 from suanzi.promote.engine import answer
@@ -68,32 +69,15 @@ def fix_onnx(
     import onnx
 
     model = load(path)
-    _check(model, f"{str(path)!r} is not a valid ONNX model")
+    check(path, f"{str(path)!r} is not a valid ONNX model")
     walk = Walk(model, str(path), rule_set(like), mend=True)
     walk.read()
     if walk.added and "ai.onnx" not in walk.opsets:
         model.opset_import.append(onnx.helper.make_opsetid("", _CASTS_SINCE))
     left = Walk(model, str(out), rule_set(like)).read().own
-    if not left:
-        _check(
-            model, f"port: the Casts do not make a valid model of {str(path)!r}", full_check=True
-        )
-    try:
-        onnx.save(model, out)
-    except OSError as error:
-        raise InvalidArgument(f"{str(out)!r} cannot be written: {error.strerror}.") from None
+    sentence = f"port: the Casts do not make a valid model of {str(path)!r}"
+    write(model, path, out, None if left else sentence)
     return walk.added, left
-
-
-def _check(model: Any, sentence: str, *, full_check: bool = False) -> None:
-    """Let ONNX's own checker look at a model."""
-    import onnx
-
-    try:
-        onnx.checker.check_model(model, full_check=full_check)
-    except Exception as error:  # of several classes
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise InvalidArgument(f"{sentence}: {said[0]}") from None
 
 
 @dataclass

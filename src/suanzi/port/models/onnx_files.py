@@ -1,0 +1,73 @@
+"""Writing ONNX models whose weights may lie in files beside them, as torch.onnx.export puts them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from suanzi.status import InvalidArgument
+
+
+def check(model: str | PathLike[str], sentence: str, *, full_check: bool = False) -> None:
+    """Let ONNX's own checker look at a file, which finds the weights beside it."""
+    import onnx
+
+    try:
+        onnx.checker.check_model(str(model), full_check=full_check)
+    except Exception as error:  # of several classes
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise InvalidArgument(f"{sentence}: {said[0]}") from None
+
+
+def write(
+    model: Any, path: str | PathLike[str], out: str | PathLike[str], sentence: str | None
+) -> None:
+    """Write the model that was read from `path`, with its weights beside it.
+
+    It has to pass ONNX's checker, or nothing is written and `sentence` is said; None: it need not.
+    """
+    import onnx
+
+    there = Path(out)
+    part = there.with_name(f".{there.name}.part")
+    try:
+        for name in sorted(set(_weights(model.graph))):
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise InvalidArgument(f"{str(path)!r} has weights outside of its folder: {name!r}.")
+            _copy(Path(path).parent / name, there.parent / name)
+        onnx.save(model, part)
+        if sentence is not None:
+            check(part, sentence, full_check=True)
+        part.replace(there)
+    except OSError as error:
+        raise InvalidArgument(f"{str(out)!r} cannot be written: {error.strerror}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Put a file of weights beside the model that is written."""
+    if target.exists():
+        if not target.samefile(source):
+            raise InvalidArgument(
+                f"port: {str(target)!r} is there, and the weights of the model would have this "
+                "name; name a file in another folder with --fix."
+            )
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _weights(graph: Any) -> Iterator[str]:
+    """Yield the files that hold tensors of a graph, and of the graphs inside of it."""
+    tensors = list(graph.initializer)
+    for node in graph.node:
+        for attribute in node.attribute:
+            tensors += [attribute.t, *attribute.tensors]
+            for inner in (attribute.g, *attribute.graphs):
+                yield from _weights(inner)
+    for tensor in tensors:
+        yield from (one.value for one in tensor.external_data if one.key == "location")
