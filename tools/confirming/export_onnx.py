@@ -1,4 +1,4 @@
-"""Exports the programs beside it to ONNX, without their training; needs torch, transformers and onnx.
+"""Exports the programs beside it to ONNX, without training; needs torch, transformers and onnx.
 
     python tools/confirming/export_onnx.py FOLDER
 

@@ -1,4 +1,4 @@
-"""Writing ONNX models whose weights may lie in files beside them, as torch.onnx.export puts them."""
+"""Writing ONNX models whose weights may lie in files beside them, as torch.onnx.export has it."""
 
 from __future__ import annotations
 
