@@ -77,9 +77,20 @@ def tenfold(x: Any) -> Any:
 CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "x * 2 + x": (lambda x: x * 2 + x, lambda x: x * 2 + x),
     "exp(x)": (sz.exp, np.exp),
+    "tanh(x)": (sz.tanh, np.tanh),
+    "x > 0": (lambda x: x > 0, lambda x: x > 0),
+    "where(x > 0, x, -x)": (
+        lambda x: sz.where(x > 0, x, -x),
+        lambda x: da.where(x > 0, x, -x),
+    ),
+    "exp(tanh(3 x) x - x) / 2 + x x": (
+        lambda x: sz.exp(sz.tanh(x * 3) * x - x) / 2 + x * x,
+        lambda x: np.exp(np.tanh(x * 3) * x - x) / 2 + x * x,
+    ),
     "sum of all": (lambda x: sz.reduce(x, "SUM"), lambda x: x.sum()),
     "mean of rows": (lambda x: sz.reduce(x, "MEAN", 1), lambda x: x.mean(axis=1)),
     "largest of columns": (lambda x: sz.reduce(x, "MAX", 0), lambda x: x.max(axis=0)),
+    "cumsum of rows": (lambda x: sz.cumsum(x, 1), lambda x: x.cumsum(axis=1)),
     "x @ x": (lambda x: x @ x, lambda x: x @ x),
 }
 

@@ -173,3 +173,19 @@ def test_what_is_lost_is_told_at_the_call() -> None:
     assert made.tolist() == [256]  # 257 is rounded to bfloat16, and so is the sum
     with sz.promotion("cann", on_loss="raise"), pytest.raises(sz.TypeMismatch, match="257 becomes"):
         x + y
+
+
+def test_a_fused_task_keeps_no_more_than_it_needs() -> None:
+    from suanzi.cluster.optimizing import Program
+
+    x: Any = on_blocks(NUMBERS.astype(np.float32), (2, 3))
+    y = sz.exp(x * 2 + x) - x * x  # x is needed by three steps
+    want = sz.tensor(NUMBERS.astype(np.float32))
+    assert y.to_host().tolist() == (sz.exp(want * 2 + want) - want * want).tolist()
+    tasks = y.__dask_optimize__(y.__dask_graph__(), y.__dask_keys__())
+    programs = [task.func for task in tasks.values() if isinstance(task.func, Program)]
+    assert len(programs) == 9
+    for program in loads(dumps(programs)):
+        kept = [one for _, _, done in program.steps for one in done]
+        assert len(kept) == len(set(kept))
+        assert program.last not in kept

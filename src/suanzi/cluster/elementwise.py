@@ -12,7 +12,7 @@ from suanzi.cluster.reblocking import reblocked
 from suanzi.cluster.stand_ins import empty_like, large_like, result_of
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import as_called, way
 from suanzi.registry import REGISTRY, Operator
 from suanzi.shapes import broadcast_shapes
 
@@ -32,7 +32,8 @@ _OF_ELEMENTS = (
 @way(*_OF_ELEMENTS)
 def elementwise(op: Operator, **arguments: Any) -> BlockTensor:
     """Run an operator on blocks that stand at the same place."""
-    return on_elements(op.name, op.name, **arguments)
+    args, kwargs = as_called(op.name, arguments)
+    return on_elements(op.name, op.name, *args, **kwargs)
 
 
 @way("symbol")

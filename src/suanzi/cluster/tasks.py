@@ -42,6 +42,8 @@ class Context:
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
         """Call a function under it."""
+        if self._is_in_force():  # as it nearly always is: a stack costs more than a small block
+            return function(*args, **kwargs)
         with ExitStack() as stack:
             if get_promotion() is not self.rules:
                 stack.enter_context(promotion(self.rules))
@@ -50,6 +52,14 @@ class Context:
             if print_options.in_force() != self.options:
                 stack.enter_context(print_options.printoptions(**vars(self.options)))
             return function(*args, **kwargs)
+
+    def _is_in_force(self) -> bool:
+        wanted, options = self.domain_errors, print_options.in_force()
+        return (
+            get_promotion() is self.rules
+            and (wanted is None or wanted == domains.chosen())
+            and (options is self.options or options == self.options)
+        )
 
 
 @lru_cache(maxsize=32)
@@ -91,7 +101,9 @@ class Call:
         function = self.function
         if isinstance(function, str):
             function = registry.FUNCTIONS[function]
-        args = [filled(x, blocks) for x in self.args]
+        args = [blocks[x.number] if type(x) is Hole else filled(x, blocks) for x in self.args]
+        if not self.kwargs:
+            return function(*args)
         kwargs = {name: filled(x, blocks) for name, x in self.kwargs.items()}
         return function(*args, **kwargs)
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dask import threaded
-from dask.array.optimization import optimize
 from dask.base import DaskMethodsMixin
 from dask.highlevelgraph import HighLevelGraph
 
@@ -20,6 +19,7 @@ from suanzi import registry
 from suanzi.cluster import ways
 from suanzi.cluster.gathering import gathered
 from suanzi.cluster.grid import Blocks, numbers, shape_of
+from suanzi.cluster.optimizing import optimize
 from suanzi.cluster.running import told
 from suanzi.device import Device, DeviceLike, DeviceType
 from suanzi.dtypes import DType, DTypeLike

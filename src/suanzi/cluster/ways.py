@@ -58,6 +58,26 @@ def _is_quantised(x: Any) -> bool:
     return getattr(getattr(x, "dtype", None), "kind", None) == "quantized"
 
 
+def as_called(name: str, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return arguments by place, as far as they go, without defaults at the end.
+
+    So an operator's native fast path takes them, which knows no names.
+    """
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    last = 0
+    for parameter in _signature(name).parameters.values():
+        x = arguments[parameter.name]
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if x is not parameter.default:
+                kwargs[parameter.name] = x
+            continue
+        args.append(x)
+        if x is not parameter.default:
+            last = len(args)
+    return args[:last], kwargs
+
+
 @cache
 def _signature(name: str) -> inspect.Signature:
     return inspect.signature(REGISTRY[name].function)
