@@ -67,6 +67,7 @@ void append(std::vector<T>& to, Root w) {
 
 // ---- plans --------------------------------------------------------------------------------------
 
+constexpr std::int64_t far_apart = 1 << 14;  // elements from which on columns do not stay in a cache
 constexpr std::int64_t long_from = 1 << 15;  // elements from which on a transform is one of a rectangle
 
 // The factors of the passes, the prime ones and 4 and 8; none if a prime above 13 is among them.
@@ -184,6 +185,7 @@ struct Transform {
 
   // Sequences side by side: those of columns next to one another, or of rows.
   void many(const T* in, T* out, const Shape& s, T scale) {
+    if (s.columns > 1 && s.n * s.columns >= far_apart) return columns(in, out, s, scale);
     auto plan = plan_of<T>(s.n, 1);
     bool along_rows = s.columns == 1;
     std::int64_t side = along_rows ? s.rows : s.columns, groups = (side + lanes() - 1) / lanes();
@@ -194,6 +196,36 @@ struct Transform {
       k.read(in + at, s.n, stride, lane_stride, count, forward, work.x);
       const T* made = k.transform(*plan, work.x, work.work);
       k.write(made, s.n, stride, lane_stride, count, forward, scale, out + at);
+    });
+  }
+
+  // Columns whose elements lie far apart: some groups of them are read and written together, a few rows at a time, so
+  // that all of a line and of a page is used while it is at hand.
+  void columns(const T* in, T* out, const Shape& s, T scale) {
+    constexpr std::int64_t most = 4, step = 16;
+    auto plan = plan_of<T>(s.n, 1);
+    std::int64_t groups = (s.columns + lanes() - 1) / lanes(), blocks = (groups + most - 1) / most;
+    std::int64_t vectors = 2 * s.n * lanes();  // numbers of a group
+    share(s.rows * blocks, s.n * lanes() * most, s.n * (most + 1), k.lanes, [&](std::int64_t i, Work<T>& work) {
+      std::int64_t begin = i % blocks * most, count = std::min(most, groups - begin);
+      T* buffers[most + 1];  // of the groups, and one besides
+      for (std::int64_t g = 0; g <= count; ++g) buffers[g] = work.x + g * vectors;
+      auto each = [&](auto&& body) {
+        for (std::int64_t row = 0; row < s.n; row += step)
+          for (std::int64_t g = 0; g < count; ++g) {
+            std::int64_t first = (begin + g) * lanes(), at = 2 * ((i / blocks * s.n + row) * s.columns + first);
+            body(at, buffers[g] + 2 * row * lanes(), std::min(step, s.n - row),
+                 static_cast<std::size_t>(std::min(lanes(), s.columns - first)));
+          }
+      };
+      each([&](std::int64_t at, T* x, std::int64_t rows, std::size_t wide) {
+        k.read(in + at, rows, s.columns, 1, wide, forward, x);
+      });
+      for (std::int64_t g = 0; g < count; ++g)
+        if (k.transform(*plan, buffers[g], buffers[count]) != buffers[g]) std::swap(buffers[g], buffers[count]);
+      each([&](std::int64_t at, const T* x, std::int64_t rows, std::size_t wide) {
+        k.write(x, rows, s.columns, 1, wide, forward, scale, out + at);
+      });
     });
   }
 
