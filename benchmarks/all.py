@@ -144,7 +144,8 @@ def main() -> None:
     start = time.perf_counter()
     for threads in {"1": [1], "all": [every], "both": sorted({1, every})}[chosen.threads]:
         for file, groups in wanted.items():
-            print(f"\n#### {file}, {threads} threads, {time.perf_counter() - start:.0f} s")
+            taken = time.perf_counter() - start
+            print(f"\n#### {file}, {threads} threads, after {taken:.0f} s", flush=True)
             less = [
                 f"--without={name.partition('/')[2]}"
                 for name in chosen.without

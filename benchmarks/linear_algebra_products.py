@@ -46,9 +46,10 @@ def calls(
         columns = tuple(np.asfortranarray(array(v)) for v in (x, y))
         made["SciPy"] = (lambda a, b, f=SCIPY[name]: f(1, a, b), columns, {})
     if torch is not None and not keywords:
+        theirs = tensor(x), tensor(y)
         try:
-            torch.matmul(tensor(x), tensor(y))
-            made["PyTorch"] = (torch.matmul, (tensor(x), tensor(y)), {})
+            torch.matmul(theirs[0][..., :1], theirs[1][..., :1, :] if y.ndim > 1 else theirs[1][:1])
+            made["PyTorch"] = (torch.matmul, theirs, {})
         except RuntimeError:  # it has none for this dtype
             pass
     return made

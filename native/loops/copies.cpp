@@ -161,14 +161,16 @@ void copy_rows(const Plan& given) {
     std::int64_t n = p.dims[p.last()], to_row = p.to_strides[p.last() - 1], from_row = p.from_strides[p.last() - 1];
     parallel_for(p.count / n, std::max<std::int64_t>(grain / n, 1), [&](std::int64_t begin, std::int64_t end) {
       for_rows(rows, begin, end, [&](std::byte* to, const std::byte* from, std::int64_t count) {
-        // The longer of the two axes is walked along.
+        // The longer of the two axes is walked along, some rows at a time, which stay in the first-level cache.
         if (!dense && n < count) {
-          for (std::int64_t j = 0; j < n; ++j)
-            far_apart(to + j * to_step, from + j * from_step, count, to_row, from_row);
+          constexpr std::int64_t most = 256;
+          for (std::int64_t i = 0; i < count; i += most, to += most * to_row, from += most * from_row)
+            for (std::int64_t j = 0; j < n; ++j)
+              far_apart(to + j * to_step, from + j * from_step, std::min(most, count - i), to_row, from_row);
           return;
         }
         for (std::int64_t i = 0; i < count; ++i, to += to_row, from += from_row)
-          if (dense) std::memcpy(to, from, static_cast<std::size_t>(row_bytes));
+          if (dense) copy_row(to, from, static_cast<std::size_t>(row_bytes));
           else far_apart(to, from, n, to_step, from_step);
       });
     });

@@ -188,6 +188,17 @@ def test_tile(data: st.DataObject) -> None:
     same(sz.tile(input=x, repeats=np.array(repeats, int)), raw(made))
 
 
+@pytest.mark.parametrize("name", ["uint8", "int16", "float32", "complex64", "complex128"])
+def test_tile_of_rows_of_every_length(name: str) -> None:
+    rng = np.random.default_rng(6)
+    for width in [*range(1, 150, 1 if name == "uint8" else 7), 512, 1000, 4099]:
+        x = rng.integers(0, 99, (5, width)).astype(name)
+        assert (sz.tile(sz.tensor(x), (1, 3)).numpy() == np.tile(x, (1, 3))).all()
+    x = rng.integers(0, 99, (1700, 3)).astype(name)  # more short rows than are walked along at once
+    assert (sz.tile(sz.tensor(x[:, :1]), (1, 3)).numpy() == np.tile(x[:, :1], (1, 3))).all()
+    assert (sz.tile(sz.tensor(x), (1, 2)).numpy() == np.tile(x, (1, 2))).all()
+
+
 def test_tile_of_many_axes() -> None:
     x = sz.reshape(laid_out((4,), sz.int16), (2, *[1] * 30, 2, *[1] * 31))
     assert x.ndim == 63
