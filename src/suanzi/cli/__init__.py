@@ -10,6 +10,7 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
@@ -348,17 +349,21 @@ def live(
     framework: str,
     *,
     rules: str | None = None,
+    dtypes: Annotated[bool, Parameter(negative="")] = False,
+    write: str | None = None,
     python: str | None = None,
     json: Json = False,
 ) -> int:
     """Hold a rule set against the installed framework, cell by cell, and print the drift.
 
     The framework runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there.
+    installed there. With `--dtypes` its operators are called with every dtype, and what they take
+    is held against the list by which `suanzi port` goes.
 
     ```
     suanzi live numpy
     suanzi live torch --python ~/envs/torch/bin/python
+    suanzi live paddle --dtypes --write paddle.txt
     ```
 
     Parameters
@@ -367,9 +372,25 @@ def live(
         torch, numpy, jax, paddle, mindspore or openvino.
     rules
         The rule set to hold against it, if not the one of its name.
+    dtypes
+        Ask which dtypes the operators take on the CPU: paddle, mindspore or openvino.
+    write
+        Write the list to this file; `suanzi port --dtypes` takes it.
     python
         The interpreter that has the framework; this one by default.
     """
+    if dtypes or write is not None:
+        from suanzi.port.asking import ask_dtypes
+
+        with _render.waiting(f"asking {framework}"):
+            asked = ask_dtypes(framework, python)
+        if write is not None:
+            Path(write).write_text(asked.text, "utf-8")
+        if json:
+            _print_json(asked.to_dict())
+        else:
+            print(asked)
+        return DIFFERENCE if asked.differences else ANSWER
     with _render.waiting(f"asking {framework}"):
         found = run_live(framework, rules=rules and _rules(rules), python=python)
     _print(found, _render.live, json)

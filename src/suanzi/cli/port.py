@@ -20,6 +20,7 @@ def port(
     from_: Annotated[str, Parameter(name="--from")] = "torch",
     to: Annotated[str | None, Parameter(name=["--to", "--rules"])] = None,
     on: str = "",
+    dtypes: str = "",
     python: str | None = None,
     json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
     sarif: str | None = None,
@@ -60,6 +61,9 @@ def port(
         default those of the other frameworks.
     on
         The chips that matter, joined by commas: 910, 310p, 910b, 950 of cann, cpu of the others.
+    dtypes
+        Lists that `suanzi live paddle --dtypes --write FILE` wrote, joined by commas: by them go
+        the dtypes of operators, not by those of suanzi.
     python
         The interpreter that has the framework; this one by default.
     sarif
@@ -78,8 +82,11 @@ def port(
     from suanzi.port.report import targets, usual_targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.sarif import to_sarif
+    from suanzi.port.support import use_list
 
     check_framework(from_)
+    for file in filter(None, dtypes.split(",")):
+        use_list(file)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)
     source = from_ if calls is None else calls.framework

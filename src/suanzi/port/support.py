@@ -1,18 +1,20 @@
 """Which dtypes the operators of a target take, by chip: the texts in ``dtypes``, read.
 
-They were written by tools/cann_dtypes.py out of CANN's sources, and by tools/ask_dtypes.py out of
-what the others answered. What they do not have is not known.
+They were written by tools/cann_dtypes.py out of CANN's sources, and by ``suanzi live --dtypes`` out
+of what the others answered. What they do not have is not known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from os import PathLike
 from pathlib import Path
 
 from suanzi.dtypes import DType, dtype
 from suanzi.port.calls import Call, Taken
 from suanzi.promote.operands import Role
+from suanzi.status import InvalidArgument, StatusError
 
 _OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
 """What operands are called that may be Python numbers."""
@@ -58,6 +60,28 @@ class Lack:
         )
 
 
+_own: dict[str, str] = {}
+"""Lists of the user's own, by target."""
+
+
+def use_list(path: str | PathLike[str]) -> Support:
+    """Take a list that ``suanzi live --dtypes --write`` wrote instead of ours, from now on."""
+    try:
+        text = Path(path).read_text("utf-8")
+        target = next(x.split()[1] for x in text.splitlines() if x.startswith("target "))
+        found = read_support(target, text)
+    except OSError as error:
+        raise InvalidArgument(f"dtypes: {str(path)!r} cannot be read: {error.strerror}.") from None
+    except (StopIteration, StatusError, ValueError, LookupError):
+        raise InvalidArgument(
+            f"dtypes: {str(path)!r} is not a list of dtypes; "
+            "`suanzi live paddle --dtypes --write FILE` writes one."
+        ) from None
+    _own[target] = text
+    support.cache_clear()
+    return found
+
+
 @cache
 def support(target: str) -> Support | None:
     """Return what is known of a target; None where that is nothing.
@@ -66,13 +90,21 @@ def support(target: str) -> Support | None:
     (('910', '310p', '910b', '950'), 'openvino', None)
     """
     name = target.partition("+")[0]
+    if name in _own:
+        return read_support(target, _own[name])
     file = FOLDER / f"{name}.txt"
     if not name.isidentifier() or not file.is_file() or name == "names":
         return None
+    return read_support(target, file.read_text("utf-8"))
+
+
+def read_support(target: str, text: str) -> Support:
+    """Return what a text says of a target."""
+    name = target.partition("+")[0]
     head: dict[str, list[str]] = {"source": [], "chips": [], "others": [], "asked": []}
     taken: dict[tuple[str, int], dict[str, frozenset[DType]]] = {}
     places: dict[str, int] = {}
-    for line in file.read_text("utf-8").splitlines():
+    for line in text.splitlines():
         words = line.partition("#")[0].split()
         if ":" not in words:
             if words and words[0] in head:

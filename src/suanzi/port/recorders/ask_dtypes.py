@@ -1,18 +1,17 @@
 """Asks an installed framework which dtypes its operators take, on the CPU, by calling them.
 
-    ~/envs/paddle/bin/python tools/ask_dtypes.py paddle > src/suanzi/port/dtypes/paddle.txt
-
-Needs the framework and NumPy alone; mindspore and openvino are asked the same way. All tensor
-arguments of a call have one dtype. An operator that takes none of them is left out: it may have
-been called wrongly.
+``suanzi live paddle --dtypes`` runs it, in the interpreter that has the framework; it needs that and
+NumPy alone. All tensor arguments of a call have one dtype. An operator that takes none of them is
+left out: it may have been called wrongly.
 """
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-TABLE = HERE.parent / "src" / "suanzi" / "port" / "dtypes" / "names.txt"
+TABLE = Path(__file__).resolve().parent.parent / "dtypes" / "names.txt"
+NOT_INSTALLED = 3
 DTYPES = {
     "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
     "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "bf16": "bfloat16",
@@ -106,8 +105,10 @@ def openvino():
 
 def main(target):
     """Print what was found."""
+    if find_spec(target) is None:
+        return NOT_INSTALLED
     version, call = {"paddle": paddle, "mindspore": mindspore, "openvino": openvino}[target]()
-    print(f"# Which dtypes operators of {target} take: written by tools/ask_dtypes.py.\n")
+    print(f"# Which dtypes operators of {target} take: written by suanzi live --dtypes.\n")
     print(f"target  {target}\nsource  {target} {version}, called on the CPU")
     print(f"asked   {' '.join(DTYPES)}\nchips   cpu\nothers  gpu, npu")
     print("note    All tensor arguments have one dtype; other devices have kernels of their own.")
@@ -125,7 +126,8 @@ def main(target):
             sys.stderr.write(f"{name}: {why[-200:]}\n")
             continue
         print(f"{name:28} {'0,1' if many == 2 else '0':4} cpu : {' '.join(taken)}", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,114 @@
+"""The lists of dtypes asked anew of the installed framework, and what differs from those we have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from suanzi._hints import nearest
+from suanzi._text import columns, printable
+from suanzi.dtypes import DType
+from suanzi.port.support import Support, read_support, support
+from suanzi.promote.live import NotInstalled
+from suanzi.status import InternalError, InvalidArgument
+
+FRAMEWORKS = ("paddle", "mindspore", "openvino")
+_ASKER = Path(__file__).parent / "recorders" / "ask_dtypes.py"
+_NOT_INSTALLED = 3
+
+
+@dataclass(frozen=True, repr=False)
+class Asked:
+    """Which dtypes the operators of an installed framework take, held against the list we have."""
+
+    framework: str
+    text: str
+    """The list, as ``suanzi.port.dtypes`` has them."""
+
+    @cached_property
+    def now(self) -> Support:
+        """What was asked."""
+        return read_support(self.framework, self.text)
+
+    @property
+    def then(self) -> Support:
+        """What is in the list we have."""
+        found = support(self.framework)
+        assert found is not None
+        return found
+
+    header = ("operator", "on", "taken now", "no longer")
+
+    @cached_property
+    def differences(self) -> list[tuple[str, str, str, str]]:
+        """What differs, by operator and chip; a dash for an operator that one of them lacks."""
+        found = []
+        for name, place in sorted({*self.now.taken, *self.then.taken}):
+            now = self.now.taken.get((name, place), {})
+            then = self.then.taken.get((name, place), {})
+            for chip in sorted({*now, *then}) if place == 0 else ():
+                here, there = now.get(chip, frozenset()), then.get(chip, frozenset())
+                if here != there:
+                    found.append((name, chip, _names(here - there), _names(there - here)))
+        return found
+
+    def summary(self) -> str:
+        """Return the counts in one sentence."""
+        many, asked = len(self.differences), len(self.now.places)
+        differ = f"{many or 'none'} differ{'s' * (many == 1)} from the list of suanzi"
+        return f"{self.now.sources[0]}: {asked} operators, {differ} ({self.then.sources[0]})"
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return self.summary()
+        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data."""
+        return {
+            "framework": self.framework,
+            "source": self.now.sources[0],
+            "list": self.then.sources[0],
+            "operators": len(self.now.places),
+            "differences": [
+                dict(zip(("operator", "on", "new", "gone"), row, strict=True))
+                for row in self.differences
+            ],
+        }
+
+
+def ask_dtypes(framework: str, python: str | None = None) -> Asked:
+    """Ask the framework that is installed for an interpreter, this one by default."""
+    if framework not in FRAMEWORKS:
+        raise InvalidArgument(
+            f"live: the dtypes of {framework!r} cannot be asked; those of {', '.join(FRAMEWORKS)} "
+            f"can.{nearest(framework, FRAMEWORKS)}"
+        )
+    interpreter = python or sys.executable
+    try:
+        done = subprocess.run(
+            [interpreter, str(_ASKER), framework], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise InvalidArgument(f"live: {interpreter!r} cannot be run: {error.strerror}.") from None
+    if done.returncode == _NOT_INSTALLED:
+        raise NotInstalled(
+            f"live: {framework} is not installed for {interpreter}; name an interpreter that has it "
+            "with --python."
+        )
+    start = done.stdout.find("# Which dtypes")
+    if done.returncode or start < 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise InternalError(f"live: asking {framework} for its dtypes failed: {printable(last)}")
+    return Asked(framework, done.stdout[start:])
+
+
+def _names(dtypes: frozenset[DType]) -> str:
+    found = sorted(dtypes, key=lambda dt: (dt.kind, dt.bits))
+    return ", ".join(dt.name for dt in found) or "-"
