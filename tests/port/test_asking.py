@@ -1,4 +1,4 @@
-"""suanzi live --dtypes: the lists asked anew, with an interpreter that stands for the framework's."""
+"""suanzi live --dtypes: lists asked anew, with a program that stands for the interpreter."""
 
 from __future__ import annotations
 

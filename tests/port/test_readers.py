@@ -131,6 +131,39 @@ def test_a_dump_of_msprobe_is_judged(tmp_path: Path, stack: Any) -> None:
     assert report.judged[0].unknown == {"frobnicate": 1}
 
 
+def test_a_dump_that_msprobe_wrote() -> None:
+    """Written by mindstudio-probe 26.2.0 with PyTorch 2.13 on a CPU: seven lines and a gradient."""
+    found = read_msprobe(Path(__file__).parents[1] / "data" / "msprobe" / "dump.json")
+    shown = [(c.operator, str(c.result), c.way, c.where and c.where.line) for c in found.calls]
+    assert shown == [
+        ("linear", "float32", None, 8), ("relu", "float32", None, 8),
+        ("mul", "float16", None, 9), ("mul", "int64", None, 10), ("add", "float16", None, 11),
+        ("softmax", "float16", None, 12), ("iadd", "float16", "in-place", 13),
+        ("sum", "float32", None, 14),
+    ]  # fmt: skip
+    scale = found.calls[2].arguments[1]
+    assert str(scale.operand) == "0-d float32"
+    assert (scale.least, scale.greatest) == (70000.0, 70000.0)
+    report = judge(found, ["cann", "paddle"])
+    assert [(f.code, f.rules, f.place) for f in report] == [
+        ("SZ005", "cann", "/work/prog.py:9"), ("SZ002", "paddle", "/work/prog.py:11"),
+    ]  # fmt: skip
+
+
+def test_what_a_dump_has_beside_calls_of_pytorch(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    module = {"Module.0.Linear.forward.0": DUMP["Module.layer.Linear.forward.0"]}
+    path.write_text(json.dumps({"level": "L0", "framework": "pytorch", "data": module}))
+    with pytest.raises(sz.InvalidArgument, match="none of its calls: msprobe dumps them"):
+        read_msprobe(path)
+    path.write_text(json.dumps({"framework": "mindspore", "data": DUMP}))
+    with pytest.raises(sz.InvalidArgument, match="a dump of 'mindspore'"):
+        read_msprobe(path)
+    foreign = {"NPU.npu_rotary_mul.0.forward": DUMP["Functional.frobnicate.0.forward"]}
+    path.write_text(json.dumps({"data": foreign}))
+    assert judge(read_msprobe(path), ["cann"]).judged[0].unknown == {"NPU.npu_rotary_mul": 1}
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"data": 3}', '{"data": {"Torch.add.0.forward": 1}}']
 )

@@ -1,4 +1,4 @@
-"""The lists of dtypes asked anew of the installed framework, and what differs from those we have."""
+"""The lists of dtypes asked anew of the installed framework, and what differs from ours."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def ask_dtypes(framework: str, python: str | None = None) -> Asked:
         raise InvalidArgument(f"live: {interpreter!r} cannot be run: {error.strerror}.") from None
     if done.returncode == _NOT_INSTALLED:
         raise NotInstalled(
-            f"live: {framework} is not installed for {interpreter}; name an interpreter that has it "
-            "with --python."
+            f"live: {framework} is not installed for {interpreter}; name an interpreter that has "
+            "it with --python."
         )
     start = done.stdout.find("# Which dtypes")
     if done.returncode or start < 0:

@@ -4,7 +4,8 @@
      "dtype": "torch.float16", "shape": [2]}, {"type": "float", "value": 0.5}],
      "input_kwargs": {}, "output": [...]}}}
 
-Only forward calls of PyTorch's own functions are read: gradients are dumped without operators.
+Forward calls are read: gradients are dumped without operators. Functions that are not PyTorch's own
+(``NPU.npu_rotary_mul``) are unknown operators; modules are no calls.
 """
 
 from __future__ import annotations
@@ -23,23 +24,34 @@ from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
 from suanzi.status import InvalidArgument, StatusError
 
 _NAME = re.compile(r"(?:Tensor|Torch|Functional|Aten|VF)\.(\w+)\.\d+\.forward$")
+_FOREIGN = re.compile(r"(?!Module\.)(\w+\..+)\.\d+\.forward$")
 _FRAME = re.compile(r"\s*File (.+?), line (\d+), in (\S+?),")
 
 
 def read_msprobe(path: str | PathLike[str]) -> Calls:
     """Return the calls of a dump.json; the lines are those of the stack.json beside it."""
     try:
-        data = json.loads(Path(path).read_text("utf-8"))["data"]
+        dump = json.loads(Path(path).read_text("utf-8"))
+        data, framework = dump["data"], str(dump.get("framework", "pytorch"))
         stacks = _stacks(Path(path).with_name("stack.json"))
         calls: list[Call] = []
         for name, one in data.items():
-            match = _NAME.match(name)
+            match = _NAME.match(name) or _FOREIGN.match(name)
             if match is not None:
                 calls.append(_call(len(calls), match[1], one, stacks.get(name)))
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidArgument(f"{str(path)!r} is not a dump of msprobe: {error!r}.") from None
+    if framework != "pytorch":
+        raise InvalidArgument(
+            f"{str(path)!r} is a dump of {framework!r}: those of PyTorch are read."
+        )
+    if data and not calls:
+        raise InvalidArgument(
+            f"{str(path)!r} has the modules of a program and none of its calls: msprobe dumps them "
+            "at the levels L1 and mix."
+        )
     return Calls("torch", "dumped by msprobe", tuple(calls))
 
 

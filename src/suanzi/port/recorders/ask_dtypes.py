@@ -1,8 +1,8 @@
 """Asks an installed framework which dtypes its operators take, on the CPU, by calling them.
 
-``suanzi live paddle --dtypes`` runs it, in the interpreter that has the framework; it needs that and
-NumPy alone. All tensor arguments of a call have one dtype. An operator that takes none of them is
-left out: it may have been called wrongly.
+``suanzi live paddle --dtypes`` runs it, in the interpreter that has the framework; it needs that
+and NumPy alone. All tensor arguments of a call have one dtype. An operator that takes none of them
+is left out: it may have been called wrongly.
 """
 
 import os
