@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.blocks import on_blocks, same
 
 pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
 cluster = pytest.importorskip("suanzi.cluster")
@@ -45,26 +46,6 @@ CALLS: dict[str, Any] = {
     "lstsq": lambda t: sz.lstsq(t(SQUARE), t(SIDES)),
     "diag": lambda t: sz.diag(t(REAL[0, 0])),
 }
-
-
-def on_blocks(size: int) -> Any:
-    def made(x: Any) -> Any:
-        with cluster.blocks(size):
-            return sz.tensor(x, device="cluster")
-
-    return made
-
-
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, list | tuple):
-        assert len(found) == len(wanted)
-        for a, b in zip(found, wanted, strict=True):
-            same(a, b)
-        return
-    host = found.to_host()
-    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-    assert (host.shape, host.dtype) == (wanted.shape, wanted.dtype)
-    np.testing.assert_array_equal(host.numpy(), wanted.numpy())
 
 
 @pytest.mark.parametrize("size", [2, -1])

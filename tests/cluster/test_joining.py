@@ -8,26 +8,13 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.blocks import same
 
 pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
 cluster = pytest.importorskip("suanzi.cluster")
 
 NUMBERS = sz.tensor(np.arange(35, dtype=np.int16).reshape(5, 7))
 SIZES = [(2, 3), -1, (1, 1)]
-
-
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, list | tuple):
-        assert len(found) == len(wanted)
-        for a, b in zip(found, wanted, strict=True):
-            same(a, b)
-        return
-    if not isinstance(found, sz.Tensor):
-        host = found.to_host()
-        assert (found.shape, found.dtype) == (host.shape, host.dtype)
-        found = host
-    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-    assert found.numpy().tobytes() == wanted.numpy().tobytes()
 
 
 CREATED: dict[str, Any] = {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.blocks import on_blocks, same
 
 pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
 cluster = pytest.importorskip("suanzi.cluster")
@@ -45,27 +46,6 @@ CALLS: dict[str, Any] = {
         t(MANY[1:6:2, 2:9:3]), t(MANY), (1, 2), (5, 7), (2, 3)
     ),
 }
-
-
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, list | tuple):
-        assert len(found) == len(wanted)
-        for a, b in zip(found, wanted, strict=True):
-            same(a, b)
-        return
-    host = found.to_host()
-    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-    assert (host.shape, host.dtype) == (wanted.shape, wanted.dtype)
-    assert host.numpy().tobytes() == wanted.numpy().tobytes()
-
-
-def on_blocks(size: Any) -> Any:
-    def made(x: Any) -> Any:
-        wanted = size if not isinstance(size, tuple) else (*size, 2)[: x.ndim]
-        with cluster.blocks(wanted):
-            return sz.tensor(x, device="cluster")
-
-    return made
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -7,11 +7,10 @@ from typing import Any
 from suanzi import registry
 from suanzi.cluster import grid
 from suanzi.cluster.combining import made_of_blocks
-from suanzi.cluster.exchange import as_blocks, is_array
+from suanzi.cluster.elementwise import held
 from suanzi.cluster.reblocking import reblocked
 from suanzi.cluster.stand_ins import large_like, result_of, small_like
 from suanzi.cluster.subscripts import subscript
-from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.dtypes import bool as bool_
@@ -23,15 +22,7 @@ from suanzi.tensors.tensor import Tensor
 @way("allclose")
 def allclose(op: Operator, **arguments: Any) -> BlockTensor:
     """Tell whether two tensors are close everywhere."""
-    operands: list[BlockTensor] = []
-
-    def held(x: Any) -> Any:
-        if isinstance(x, BlockTensor) or is_array(x):
-            operands.append(as_blocks(x))
-            return Hole(len(operands) - 1)
-        return x
-
-    call = call_on_blocks(op.name, **{name: held(x) for name, x in arguments.items()})
+    call, operands = held(op.name, **arguments)
     shape = broadcast_shapes([x.shape for x in operands])
     result_of(call, [(large_like if shape is None else small_like)(x) for x in operands])
     assert shape is not None

@@ -10,7 +10,7 @@ from suanzi.cluster.exchange import as_blocks, is_array
 from suanzi.cluster.graph import block_by_block
 from suanzi.cluster.reblocking import reblocked
 from suanzi.cluster.stand_ins import empty_like, large_like, result_of
-from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.tasks import Call, Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import as_called, way
 from suanzi.registry import REGISTRY, Operator
@@ -46,17 +46,7 @@ def on_elements(
     name: str, function: str | Callable[..., Any], *args: Any, **kwargs: Any
 ) -> BlockTensor:
     """Run a function of elements, by name or any that can be pickled, on tensors of blocks."""
-    operands: list[BlockTensor] = []
-
-    def held(x: Any) -> Any:
-        if isinstance(x, BlockTensor) or is_array(x):
-            operands.append(as_blocks(x))
-            return Hole(len(operands) - 1)
-        return x
-
-    call = call_on_blocks(
-        function, *[held(x) for x in args], **{key: held(x) for key, x in kwargs.items()}
-    )
+    call, operands = held(function, *args, **kwargs)
     if broadcast_shapes([x.shape for x in operands]) is None:
         result_of(call, [large_like(x) for x in operands])  # which raises the operator's own error
     dtype = result_of(call, [empty_like(x) for x in operands]).dtype
@@ -66,3 +56,21 @@ def on_elements(
     return block_by_block(
         name, call, [(x, axes[len(cuts) - x.ndim :]) for x in aligned], cuts, dtype
     )
+
+
+def held(
+    function: str | Callable[..., Any], *args: Any, **kwargs: Any
+) -> tuple[Call, list[BlockTensor]]:
+    """Return a call with holes where tensors of blocks and arrays are, and these."""
+    operands: list[BlockTensor] = []
+
+    def one(x: Any) -> Any:
+        if isinstance(x, BlockTensor) or is_array(x):
+            operands.append(as_blocks(x))
+            return Hole(len(operands) - 1)
+        return x
+
+    call = call_on_blocks(
+        function, *[one(x) for x in args], **{key: one(x) for key, x in kwargs.items()}
+    )
+    return call, operands

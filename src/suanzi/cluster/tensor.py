@@ -27,6 +27,7 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.methods import Methods
+from suanzi.tensors.symbols import Symbols
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -38,24 +39,7 @@ CLUSTER = Device(DeviceType.CLUSTER)
 """The device of every tensor of blocks: Dask says which machines it is."""
 
 
-def _symbol(name: str, reflected: bool = False) -> Any:
-    """Return the method behind one of Python's symbols: the operator of a name."""
-
-    def binary(self: BlockTensor, other: Any) -> Any:
-        if not _may_be_operand(other):
-            return NotImplemented  # another type may know
-        operands = (other, self) if reflected else (self, other)
-        return registry.call(name, *operands)
-
-    return binary
-
-
-def _may_be_operand(x: Any) -> bool:
-    known = ("__suanzi_operator__", "__array_interface__", "__dlpack__")
-    return isinstance(x, int | float | complex) or any(hasattr(x, name) for name in known)
-
-
-class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
+class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
     """Elements of one dtype in a shape, in blocks that a cluster holds and computes.
 
     Make one with ``sz.tensor(x, device="cluster")``, with any creation interface and that device,
@@ -321,41 +305,12 @@ class BlockTensor(Methods, DaskMethodsMixin):  # type: ignore[misc]
             )
         return self.item()
 
-    __add__, __radd__ = _symbol("add"), _symbol("add", reflected=True)
-    __sub__, __rsub__ = _symbol("sub"), _symbol("sub", reflected=True)
-    __mul__, __rmul__ = _symbol("mul"), _symbol("mul", reflected=True)
-    __truediv__, __rtruediv__ = _symbol("true_divide"), _symbol("true_divide", reflected=True)
-    __floordiv__, __rfloordiv__ = _symbol("floordiv"), _symbol("floordiv", reflected=True)
-    __mod__, __rmod__ = _symbol("mod"), _symbol("mod", reflected=True)
-    __pow__, __rpow__ = _symbol("pow"), _symbol("pow", reflected=True)
-    __matmul__, __rmatmul__ = _symbol("matmul"), _symbol("matmul", reflected=True)
-    __and__, __rand__ = _symbol("bitwise_and"), _symbol("bitwise_and", reflected=True)
-    __or__, __ror__ = _symbol("bitwise_or"), _symbol("bitwise_or", reflected=True)
-    __xor__, __rxor__ = _symbol("bitwise_xor"), _symbol("bitwise_xor", reflected=True)
-    __lshift__ = _symbol("bitwise_left_shift")
-    __rlshift__ = _symbol("bitwise_left_shift", reflected=True)
-    __rshift__ = _symbol("bitwise_right_shift")
-    __rrshift__ = _symbol("bitwise_right_shift", reflected=True)
-    __eq__ = _symbol("equal")
-    __ne__ = _symbol("not_equal")
-    __lt__ = _symbol("less")
-    __le__ = _symbol("less_equal")
-    __gt__ = _symbol("greater")
-    __ge__ = _symbol("greater_equal")
-    __hash__ = object.__hash__
-
-    def __abs__(self) -> BlockTensor:
-        return self._call("abs")
-
-    def __invert__(self) -> BlockTensor:
-        return self._call("bitwise_not")
-
     def __neg__(self) -> BlockTensor:
         made: BlockTensor = ways.WAYS["symbol"](operator.neg, self)
         return made
 
-    def __pos__(self) -> BlockTensor:
-        return self
+    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
+        return registry.call(name, *operands)
 
 
 def _keys(name: str, counts: tuple[int, ...], *place: int) -> Any:

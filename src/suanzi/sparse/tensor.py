@@ -24,6 +24,7 @@ from suanzi.sparse import elements, structure
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import copy as copy_of
+from suanzi.tensors.symbols import Symbols
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,31 +35,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-def _symbol(name: str, reflected: bool = False) -> Any:
-    """Return the method behind one of Python's symbols: the operator of a name."""
-
-    def binary(self: SparseTensor, other: Any) -> Any:
-        if not _may_be_operand(other):
-            return NotImplemented  # another type may know
-        operands = (other, self) if reflected else (self, other)
-        return self.__suanzi_operator__(name, operands, {})
-
-    return binary
-
-
-def _may_be_operand(x: Any) -> bool:
-    ways = ("__suanzi_operator__", "__array_interface__", "__dlpack__")
-    return isinstance(x, int | float | complex) or any(hasattr(x, way) for way in ways)
-
-
-def _unary_symbol(name: str) -> Any:
-    def unary(self: SparseTensor) -> Any:
-        return self.__suanzi_operator__(name, (self,), {})
-
-    return unary
-
-
-class SparseTensor:
+class SparseTensor(Symbols):
     """Elements of one dtype in a shape, of which only some are stored; the others are zero.
 
     Make one with :func:`suanzi.create_sparse_tensor`, :func:`suanzi.to_sparse`,
@@ -419,34 +396,11 @@ class SparseTensor:
             "NumPy has no sparse arrays; use to_dense() for all elements, or to_scipy()."
         )
 
-    __add__, __radd__ = _symbol("add"), _symbol("add", reflected=True)
-    __sub__, __rsub__ = _symbol("sub"), _symbol("sub", reflected=True)
-    __mul__, __rmul__ = _symbol("mul"), _symbol("mul", reflected=True)
-    __truediv__, __rtruediv__ = _symbol("true_divide"), _symbol("true_divide", reflected=True)
-    __floordiv__, __rfloordiv__ = _symbol("floordiv"), _symbol("floordiv", reflected=True)
-    __mod__, __rmod__ = _symbol("mod"), _symbol("mod", reflected=True)
-    __pow__, __rpow__ = _symbol("pow"), _symbol("pow", reflected=True)
-    __matmul__, __rmatmul__ = _symbol("matmul"), _symbol("matmul", reflected=True)
-    __and__, __rand__ = _symbol("bitwise_and"), _symbol("bitwise_and", reflected=True)
-    __or__, __ror__ = _symbol("bitwise_or"), _symbol("bitwise_or", reflected=True)
-    __xor__, __rxor__ = _symbol("bitwise_xor"), _symbol("bitwise_xor", reflected=True)
-    __lshift__ = _symbol("bitwise_left_shift")
-    __rlshift__ = _symbol("bitwise_left_shift", reflected=True)
-    __rshift__ = _symbol("bitwise_right_shift")
-    __rrshift__ = _symbol("bitwise_right_shift", reflected=True)
-    __eq__ = _symbol("equal")
-    __ne__ = _symbol("not_equal")
-    __lt__ = _symbol("less")
-    __le__ = _symbol("less_equal")
-    __gt__ = _symbol("greater")
-    __ge__ = _symbol("greater_equal")
-    __neg__ = _unary_symbol("negative")
-    __abs__ = _unary_symbol("abs")
-    __invert__ = _unary_symbol("bitwise_not")
-    __hash__ = object.__hash__
+    def __neg__(self) -> Any:
+        return self._of_symbol("negative", (self,))
 
-    def __pos__(self) -> SparseTensor:
-        return self
+    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
+        return self.__suanzi_operator__(name, operands, {})
 
 
 _forms: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
