@@ -25,6 +25,9 @@ from frameworks.common import (
 from jax.experimental import sparse
 from wire import Data, Unsupported
 
+# Conventions are adapted by NumPy where JAX would compile a program for every shape and dtype of
+# them; the call itself is JAX's.
+
 jax.config.update("jax_enable_x64", True)
 if not jax.config.jax_compilation_cache_dir:
     # Compiling is nearly all of a run's time: what is compiled is kept.
@@ -265,15 +268,20 @@ def eps(dtype):
 def gradient(function, x, grad):
     """Return the gradient of a function at x; JAX's of complex numbers are conjugates of others."""
     _, backward = jax.vjp(function, x)
-    found = backward(jnp.conj(grad))[0]
+    found = backward(conjugate(grad))[0]
     if found.dtype == jax.dtypes.float0:
         raise Unsupported("JAX has no gradients of integers")
-    return jnp.conj(found)
+    return conjugate(found)
+
+
+def conjugate(x):
+    """Return the conjugate; of real numbers it would be a program that does nothing."""
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x
 
 
 def zeros(shape, like):
     """Return zeros of the dtype of another array: where the gradient does not depend on x."""
-    return jnp.zeros(tuple(shape), like.dtype)
+    return jax.device_put(np.zeros(tuple(shape), like.dtype))
 
 
 def key(seed):
@@ -331,7 +339,9 @@ def padded(x, widths, value, mode):
 
 def coordinates(index):
     """Return an index as JAX takes it: the standard's last axis is that of the coordinates."""
-    return index if index.ndim == 1 else tuple(jnp.moveaxis(index, -1, 0))
+    if index.ndim == 1:
+        return index
+    return tuple(jax.device_put(part) for part in np.moveaxis(np.asarray(index), -1, 0))
 
 
 def quotient(x, y):
@@ -470,14 +480,20 @@ class Adapter(Framework):
         """Return an array."""
         if data.layout != "dense":
             raise Unsupported(f"JAX has no arrays that lie {data.layout} in memory")
+        return jnp.asarray(self.plain(data, dtype), dtype)
+
+    def plain(self, data, dtype):
+        """Return an array of NumPy's."""
         stored = {"int4": np.int8, "uint4": np.uint8}.get(data.dtype, dtype)
         x = np.frombuffer(data.raw, stored).reshape(data.shape)
-        return jnp.asarray(x.astype(dtype) if stored is not dtype else x, dtype)
+        return x.astype(dtype) if stored is not dtype else x
 
     def sparse(self, data):
         """Return a sparse array."""
-        dense = Data(data.dtype, data.shape, data.raw)
-        return sparse.BCOO.fromdense(self.dense(dense, self.dtype(data.dtype)))
+        dense = self.plain(data, self.dtype(data.dtype))
+        places = np.argwhere(dense != 0)
+        parts = jax.device_put(dense[tuple(places.T)]), jax.device_put(places.astype(np.int32))
+        return sparse.BCOO(parts, shape=data.shape, indices_sorted=True, unique_indices=True)
 
     def read(self, x):
         """Return an array as data."""
