@@ -13,11 +13,12 @@ import suanzi as sz
 from suanzi.cli import main
 from suanzi.conformance.check import check
 from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.reports import deviations
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.json import schema, to_data, to_json
 from suanzi.conformance.reports.levels import levels
 from suanzi.conformance.reports.readings import settle
-from suanzi.conformance.shards import Shard, merge
+from suanzi.conformance.shards import Shard, hash_of, merge
 from suanzi.standard import interfaces
 
 ASKED = ["--quick", "--op", "rint,add,trunc,mul", "--dtype", "float16,int8", "--jobs", "1"]
@@ -120,8 +121,43 @@ class TestReadings:
         assert found["floor"] == "an old chip"
         assert found["trunc"] is None
 
+    @pytest.mark.parametrize(("version", "met"), [("1", "an old chip"), ("2.*", None)])
+    def test_what_the_kit_knows_of_this_version(
+        self, version: str, met: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        packaged = {"chip": [Deviation("an old chip", op="floor", version=version)]}
+        monkeypatch.setattr(deviations, "packaged", packaged.__getitem__)
+        first, second = self.halves()
+        merged = merge([shard(1, 2, *settle(first)), shard(2, 2, *settle(second))])
+        assert {r.op: r.known for r in merged.results}["floor"] == met
+
 
 class TestMerged:
+    def test_in_the_standards_order(self) -> None:
+        """Of interfaces and of groups, wherever and whenever they were run."""
+        sub = [
+            Result(f"sub/{group}/int8/{i}", "sub", group, "int8", "passed", basis="letter")
+            for group in ("status", "plain", "sizes", "broadcast")
+            for i in (2, 1)
+        ]
+        merged = merge([shard(1, 2, *sub), shard(2, 2, result("add"), result("zeros"))])
+        assert [r.id.removesuffix("/one") for r in merged.results] == [
+            "zeros/plain/float32", "add/plain/float32",
+            *(f"sub/{group}/int8/{i}"
+              for group in ("plain", "broadcast", "sizes", "status") for i in (2, 1)),
+        ]  # fmt: skip
+
+    def test_what_is_said_of_all(self) -> None:
+        own = {"jobs": 2, "started": "2026-11-16T15:00", "deviations": ["a.toml"], "ids": "of one"}
+        other = {"jobs": 3, "started": "2026-11-16T14:00", "deviations": ["b.toml", "a.toml"]}
+        runs = [shard(1, 2, result("add"), **own), shard(2, 2, result("sub"), **other)]
+        merged = merge([replace(run, seconds=s) for run, s in zip(runs, (2.0, 5.0), strict=True)])
+        assert merged.seconds == 7.0
+        assert merged.settings == {
+            "seed": 0, "rules": "cann", "jobs": 5, "started": "2026-11-16T14:00",
+            "deviations": ["a.toml", "b.toml"], "ids": hash_of(r.id for r in merged.results),
+        }  # fmt: skip
+
     def test_deviations_that_nobody_met(self) -> None:
         merged = merge([shard(1, 2, result("add")), shard(2, 2, result("sub"))])
         assert merged.unused == ["a"]
@@ -153,6 +189,14 @@ class TestMerged:
             (
                 [shard(1, 2), replace(shard(2, 2), subject={"name": "other"})],
                 "not of one subject",
+            ),
+            *(
+                (
+                    [one, replace(one, subject=one.subject | {name: "2"}, settings=second)],
+                    f"is of {name} .* of '2'; they are not of one subject",
+                )
+                for one, second in [(shard(1, 2), shard(2, 2).settings)]
+                for name in ("title", "version", "adapter")
             ),
         ],
     )

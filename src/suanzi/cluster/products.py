@@ -26,6 +26,7 @@ from suanzi.cluster.ways import way
 from suanzi.dtypes import DType, complex128, float64
 from suanzi.ops.linear_algebra_products import check_bias, wide_of
 from suanzi.registry import Operator
+from suanzi.resolve.arguments import tensor_argument
 from suanzi.resolve.elementwise import SHAPE_CHECKS
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -39,7 +40,7 @@ _SUMS = 8
 @way("matmul")
 def matmul(op: Operator, mat1: Any, mat2: Any, dtype: Any) -> BlockTensor:
     """Return the product of matrices, vectors or batches of matrices."""
-    x, y = as_blocks(mat1), as_blocks(mat2)
+    x, y = _operand(op, "mat1", mat1), _operand(op, "mat2", mat2)
     computed = _dtype_of(op, [x, y], dtype)
     SHAPE_CHECKS[op.name](op, x.shape, y.shape)
     return multiplied(x, y, computed)
@@ -67,14 +68,19 @@ def dot(op: Operator, vec1: Any, vec2: Any, dtype: Any) -> BlockTensor:
 @way("linear")
 def linear(op: Operator, x: Any, weight: Any, bias: Any, dtype: Any) -> BlockTensor:
     """Return x W^T + b."""
-    source, matrix = as_blocks(x), as_blocks(weight)
-    added = None if bias is None else as_blocks(bias)
+    source, matrix = _operand(op, "x", x), _operand(op, "weight", weight)
+    added = None if bias is None else _operand(op, "bias", bias)
     some = [source, matrix] if added is None else [source, matrix, added]
     computed = _dtype_of(op, some, dtype)
     SHAPE_CHECKS[op.name](op, source.shape, matrix.shape)
     if added is not None:
         check_bias(op, {"bias": added}, matrix.shape[0])
     return multiplied(source, registry.call("transpose", matrix), computed, added)
+
+
+def _operand(op: Operator, name: str, x: Any) -> BlockTensor:
+    """Return an operand as a tensor of blocks; what is none is told in the operator's words."""
+    return x if isinstance(x, BlockTensor) else as_blocks(tensor_argument(op, name, x))
 
 
 def _dtype_of(op: Operator, operands: list[BlockTensor], dtype: Any) -> DType:

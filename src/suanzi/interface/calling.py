@@ -14,6 +14,7 @@ from suanzi._hints import shown
 from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve import domains
+from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import Interface, interfaces
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, Status, StatusError
 
@@ -100,9 +101,16 @@ def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
                 arguments["layout"] = value.layout
             value = value.dims
         arguments[name] = value.dtype if isinstance(value, DataType) else value
+    if op.domain is None or not domains.matter(default=True):
+        return registry.call(op.name, **arguments)
+    if not isinstance(arguments["x"], SparseTensor) and hasattr(
+        type(arguments["x"]), "__suanzi_operator__"
+    ):
+        # Computed elsewhere, perhaps later: the choice goes with the call.
+        with domains.domain_errors():
+            return registry.call(op.name, **arguments)
     result = registry.call(op.name, **arguments)
-    if op.domain is not None and domains.matter(default=True):
-        domains.check(op, arguments["x"], result)
+    domains.check(op, arguments["x"], result)
     return result
 
 

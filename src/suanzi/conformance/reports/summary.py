@@ -10,6 +10,7 @@ from typing import Literal
 
 from suanzi.conformance.model.basis import DEMANDED
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
+from suanzi.conformance.model.titles import options_of
 from suanzi.conformance.reports.had import dtypes_had, is_declared
 from suanzi.conformance.reports.kinds import kinds, spread
 from suanzi.conformance.reports.levels import Answer, Standing, Verdict, levels, standings
@@ -420,10 +421,7 @@ def measures(result: Result) -> list[str]:
 def command(run: Run, result: Result) -> str:
     """Return the command that runs one case of a run again."""
     s = run.settings
-    words = ["suanzi", "check"]
-    title = str(run.subject.get("title", "suanzi"))
-    if title != "suanzi":
-        words += ["--backend", title]
+    words = ["suanzi", "check", *options_of(str(run.subject.get("title", "suanzi")))]
     if "interpreter" in run.subject:
         words += ["--python", str(run.subject["interpreter"])]
     if s.get("rules") and s["rules"] != run.subject.get("rules"):

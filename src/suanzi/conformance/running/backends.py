@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from suanzi._hints import nearest
+from suanzi.conformance.model.titles import on_device
 from suanzi.conformance.running.process import Backend
 from suanzi.status import InvalidArgument
 
@@ -61,7 +62,7 @@ def _on_device(name: str, python: str | None, device: str) -> Backend:
             f"check: the device {device!r} of {name} is not known; --device is of suanzi, and one "
             f"of {', '.join(DEVICES)}."
         )
-    return Backend(f"suanzi on {device}", f"{device}_adapter:Adapter", python or sys.executable)
+    return Backend(on_device(device), f"{device}_adapter:Adapter", python or sys.executable)
 
 
 def _library(title: str, python: str | None) -> Backend:

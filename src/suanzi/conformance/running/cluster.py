@@ -120,10 +120,11 @@ def _client(where: str) -> Iterator[Any]:
         client = distributed.Client(
             started or where, timeout=_CONNECT_SECONDS, set_as_default=False
         )
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, TypeError, ValueError) as error:
+        # TypeError is what Dask has for tls:// without certificates.
         if started is not None:
             started.close()
-        said = str(error).strip() or type(error).__name__
+        said = str(error).strip().rstrip(".") or type(error).__name__
         raise InvalidArgument(f"check: no scheduler answers at {where}: {said}.") from None
     try:
         yield client
@@ -140,11 +141,19 @@ def _see_versions(client: Any, where: str) -> None:
         client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
     except TimeoutError:
         raise InvalidArgument(f"check: the cluster at {where} has no worker.") from None
-    said = client.get_versions(packages=["suanzi"])
-    for address, facts in said["workers"].items():
-        theirs = facts["packages"].get("suanzi") or ""
-        if theirs != __version__:
-            has = f"suanzi {theirs}" if theirs else "no suanzi"
+
+    # Dask asks for what is installed, and suanzi may be run from its sources. A function within
+    # another travels as it is, for there may be no suanzi at all.
+    def version() -> str | None:
+        try:
+            import suanzi
+        except ImportError:
+            return None
+        return suanzi.__version__
+
+    for address, theirs in client.run(version).items():
+        if theirs is None or theirs != __version__:
+            has = "no suanzi" if theirs is None else f"suanzi {theirs}"
             raise InvalidArgument(
                 f"check: the worker {address} has {has}, and this is {__version__}; install the "
                 "same version on every worker, for cases and judgements differ between versions."

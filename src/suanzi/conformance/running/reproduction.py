@@ -20,6 +20,7 @@ from suanzi.conformance.judging.due import ways
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import Real, Value
+from suanzi.conformance.model.titles import options_of
 from suanzi.conformance.running.asserting import BETWEEN, FLAT, Form, outputs_asserted
 from suanzi.conformance.running.excerpts import Excerpts
 from suanzi.conformance.running.process import Backend, Facts
@@ -77,6 +78,8 @@ def _program(case: Case, backend: Backend, facts: Facts) -> str | None:
             return c_program(case, str(backend.options.get("path", backend.title)))
         except Unsupported:  # what C cannot say is no program
             return None
+    if backend.adapter == "cluster_adapter:Adapter":
+        return None  # the command says it in one line
     return _of_adapter(case, backend, facts)
 
 
@@ -87,9 +90,7 @@ def command(case: Case, backend: Backend) -> str:
     >>> command(cases("square")[-1], Backend("./libvendor.so", "c_adapter:Adapter"))
     'suanzi check --backend ./libvendor.so --case square/example/float32/A.2.8.4-1'
     """
-    words = ["suanzi", "check"]
-    if backend.title != "suanzi":
-        words += ["--backend", backend.title]
+    words = ["suanzi", "check", *options_of(backend.title)]
     if backend.python != sys.executable:
         words += ["--python", backend.python]
     return shlex.join([*words, "--case", case.id])
