@@ -319,8 +319,7 @@ struct Two {
 // indices plus i times that of the others: from element k and the conjugate of element h - k follow both.
 struct PartHalves {
   template <class V, class T>
-  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<V> w, T sign) noexcept {
-    constexpr T half = T{0.5};
+  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<V> w, T sign, T half = T{0.5}) noexcept {
     Pair<V> even{(a.re + b.re) * half, (a.im - b.im) * half}, odd{(a.im + b.im) * half, (b.re - a.re) * half};
     Pair<V> d = times(odd, w.re, w.im);
     return {{even.re + d.re, (even.im + d.im) * sign}, {even.re - d.re, (d.im - even.im) * sign}};
@@ -379,10 +378,45 @@ void join_halves(const T* x, T* z, std::int64_t h, const T* roots, T sign) {
   z[0] = x[0] + x[2 * h], z[1] = x[0] - x[2 * h];
 }
 
+// The same of sequences side by side, from h elements to h + 1, times a number, or back.
+template <class T>
+void part_lanes(const T* z, T* out, std::int64_t h, const T* roots, T sign, T scale) {
+  auto* in = reinterpret_cast<const Pair<Lanes<T>>*>(z);
+  auto* to = reinterpret_cast<Pair<Lanes<T>>*>(out);
+  const T half = scale * T{0.5};
+  const Lanes<T> zero{};
+  auto run = [&](auto direction) {
+    for (std::int64_t k = 1; k <= h - k; ++k) {
+      Pair<Lanes<T>> a{in[k].re * half, in[k].im * half}, b{in[h - k].re * half, in[h - k].im * half};
+      Pair<Lanes<T>> root{zero + roots[2 * k], zero + roots[2 * k + 1]};
+      auto made = PartHalves::apply(a, b, root, static_cast<T>(direction.value), T{1});
+      to[h - k] = made.opposite, to[k] = made.here;
+    }
+  };
+  if (sign > 0) run(std::integral_constant<int, 1>{});
+  else run(std::integral_constant<int, -1>{});
+  Lanes<T> re = in[0].re * scale, im = in[0].im * scale;
+  to[0] = {re + im, zero}, to[h] = {re - im, zero};
+}
+
+template <class T>
+void join_lanes(const T* x, T* z, std::int64_t h, const T* roots, T sign) {
+  auto* in = reinterpret_cast<const Pair<Lanes<T>>*>(x);
+  auto* to = reinterpret_cast<Pair<Lanes<T>>*>(z);
+  const Lanes<T> zero{};
+  auto put = [&](std::int64_t i, Pair<Lanes<T>> one) { to[i] = {one.im, one.re}; };  // backwards
+  for (std::int64_t k = 1; k <= h - k; ++k) {
+    Pair<Lanes<T>> root{zero + roots[2 * k], zero + roots[2 * k + 1]};
+    auto made = JoinHalves::apply(in[k], in[h - k], root, sign);
+    put(h - k, made.opposite), put(k, made.here);
+  }
+  put(0, {in[0].re + in[h].re, in[0].re - in[h].re});
+}
+
 template <class T>
 constexpr FourierKernels<T> table_of() {
-  return {lanes_of<T>, read<T>, write<T>,       transform<Lanes<T>, T>, transform<T, T>,
-          join<T>,     turn<T>, part_halves<T>, join_halves<T>};
+  return {lanes_of<T>, read<T>,        write<T>,       transform<Lanes<T>, T>, transform<T, T>, join<T>,
+          turn<T>,     part_halves<T>, join_halves<T>, part_lanes<T>,          join_lanes<T>};
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ struct FourierKernels {
   // roots are exp(-2 pi i k / 2h) for k up to h / 2, and `sign` is -1 for the other direction.
   void (*part_halves)(const T* z, T* out, std::int64_t h, const T* roots, T sign);
   void (*join_halves)(const T* x, T* z, std::int64_t h, const T* roots, T sign);
+  // The same of all lanes, the first times a number, the second for a transform backwards.
+  void (*part_lanes)(const T* z, T* out, std::int64_t h, const T* roots, T sign, T scale);
+  void (*join_lanes)(const T* x, T* z, std::int64_t h, const T* roots, T sign);
 };
 
 struct FourierTables {

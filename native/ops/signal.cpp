@@ -330,18 +330,22 @@ struct RealTransform {
   std::int64_t h = n / 2;
   std::shared_ptr<const std::vector<T>> roots = quarter_of<T>(n);
 
+  T sign() const { return forward ? T{1} : T{-1}; }
   void part(const T* z, T* row) const {
-    k.part_halves(z, row, h, roots->data(), forward ? T{1} : T{-1});
+    k.part_halves(z, row, h, roots->data(), sign());
+    mirror(row);
+  }
+  void mirror(T* row) const {
     for (std::int64_t j = h + 1; j < kept; ++j) row[2 * j] = row[2 * (n - j)], row[2 * j + 1] = -row[2 * (n - j) + 1];
   }
-  void join(const T* row, T* z) const { k.join_halves(row, z, h, roots->data(), forward ? T{-1} : T{1}); }
+  void join(const T* row, T* z) const { k.join_halves(row, z, h, roots->data(), -sign()); }
 
   // Runs body(first row, how many, buffers) for rows that are transformed side by side; false if there is no memory.
   template <class F>
   bool side_by_side(F&& body) {
     Transform<T> shared(k, true);
     std::int64_t l = shared.lanes();
-    shared.share((rows + l - 1) / l, h * l, h, k.lanes,
+    shared.share((rows + l - 1) / l, h * l, h + 1, k.lanes,
                  [&](std::int64_t i, Work<T>& work) { body(i * l, std::min(l, rows - i * l), work); });
     return shared.has_room;
   }
@@ -352,9 +356,11 @@ struct RealTransform {
       auto plan = plan_of<T>(h, 1);
       return side_by_side([&](std::int64_t first, std::int64_t count, Work<T>& work) {
         k.read(in + first * n, h, 1, h, static_cast<std::size_t>(count), true, work.x);
-        T *made = k.transform(*plan, work.x, work.work), *z = made == work.x ? work.work : work.x;
-        k.write(made, h, 1, h, static_cast<std::size_t>(count), true, scale, z);
-        for (std::int64_t i = 0; i < count; ++i) part(z + 2 * i * h, out + 2 * (first + i) * kept);
+        T *made = k.transform(*plan, work.x, work.work), *whole = made == work.x ? work.work : work.x;
+        k.part_lanes(made, whole, h, roots->data(), sign(), scale);
+        k.write(whole, h + 1, 1, kept, static_cast<std::size_t>(count), true, T{1}, out + 2 * first * kept);
+        if (kept > h + 1)
+          for (std::int64_t i = 0; i < count; ++i) mirror(out + 2 * (first + i) * kept);
       });
     }
     Scratch scratch(sizeof(T) == 4 ? Dtype::complex64 : Dtype::complex128, rows * h);
@@ -368,8 +374,8 @@ struct RealTransform {
     if (is_many()) {
       auto plan = plan_of<T>(h, 1);
       return side_by_side([&](std::int64_t first, std::int64_t count, Work<T>& work) {
-        for (std::int64_t i = 0; i < count; ++i) join(in + 2 * (first + i) * kept, work.x + 2 * i * h);
-        k.read(work.x, h, 1, h, static_cast<std::size_t>(count), false, work.work);
+        k.read(in + 2 * first * kept, h + 1, 1, kept, static_cast<std::size_t>(count), true, work.x);
+        k.join_lanes(work.x, work.work, h, roots->data(), -sign());
         const T* made = k.transform(*plan, work.work, work.x);
         k.write(made, h, 1, h, static_cast<std::size_t>(count), false, scale, out + first * n);
       });
