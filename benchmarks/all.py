@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("--threads", choices=["1", "all", "both"], default="both")
     parser.add_argument("--seconds", type=float, help="of a call, at most")
     parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
+    parser.add_argument("--cases", help="a regular expression that is found in each")
     parser.add_argument("--output", type=Path, help="another file than results/<machine>.json")
     chosen = parser.parse_args()
     wanted: dict[str, list[str]] = {}
@@ -135,6 +136,7 @@ def main() -> None:
             parser.error(f"{file}: there are {', '.join(FILES)}")
         wanted.setdefault(file, []).extend([group] if group else [])
     options = [f"--seconds={chosen.seconds}"] * bool(chosen.seconds) + ["--cpu"] * chosen.cpu
+    options += [f"--cases={chosen.cases}"] * bool(chosen.cases)
     every = os.cpu_count() or 1
     print(", ".join(f"{name} {found}" for name, found in versions().items()))  # of when it begins
     facts = machine()

@@ -61,15 +61,15 @@ def large(table: Table, threads: int) -> None:
     batch: PAIR = ((64, 128, 128), (64, 128, 128))
     table.title(f"1024 x 1024 x 1024, {threads} threads, µs", "1.0x NumPy and SciPy")
     for dtype in ("f32", "f64", "c64"):
-        table.row(dtype, calls(dtype, cube, scipy=True), numpy=1, rounds=1)
+        table.row(f"1024 {dtype}", calls(dtype, cube, scipy=True), numpy=1, rounds=1)
     for dtype in ("f16", "bf16", "i8", "i16", "i32", "i64"):
-        table.row(dtype, calls(dtype, cube, numpy=False), rounds=1)
-    table.row("i8 to i32", calls("i8", cube, numpy=False, dtype=sz.int32), rounds=1)
+        table.row(f"1024 {dtype}", calls(dtype, cube, numpy=False), rounds=1)
+    table.row("1024 i8 to i32", calls("i8", cube, numpy=False, dtype=sz.int32), rounds=1)
     table.title(f"64 of 128 x 128 x 128, {threads} threads, µs", "1.0x NumPy")
     for dtype in ("f32", "f64", "c64"):
-        table.row(dtype, calls(dtype, batch), numpy=1, rounds=1)
+        table.row(f"64 of 128 {dtype}", calls(dtype, batch), numpy=1, rounds=1)
     for dtype in ("f16", "bf16", "i8", "i32"):
-        table.row(dtype, calls(dtype, batch, numpy=False), rounds=1)
+        table.row(f"64 of 128 {dtype}", calls(dtype, batch, numpy=False), rounds=1)
     table.title(f"128 x 128 x 128, {threads} threads, µs", "1.0x both")
     for dtype in ("f32", "f64", "c64"):
         table.row(f"128 {dtype}", calls(dtype, ((128, 128), (128, 128))), faster=1)

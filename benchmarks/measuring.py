@@ -4,6 +4,7 @@
     python benchmarks/<file>.py small large              # some groups
     python benchmarks/<file>.py --threads 1 --cpu        # the processor's time: for a busy machine
     python benchmarks/<file>.py --seconds 0.05           # how long each call is tried, at most
+    python benchmarks/<file>.py --cases 'f32|f64'        # those in which this is found
     python benchmarks/<file>.py --json rows.json         # what was measured, for a program
 
 `all.py` runs all of them.
@@ -16,6 +17,7 @@ import functools
 import importlib.util
 import json
 import os
+import re
 import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +51,7 @@ class Table:
         peers: tuple[str, ...] = ("NumPy", "PyTorch"),
         seconds: float = float("inf"),
         clock: Callable[[], float] = time.perf_counter,
+        cases: str = "",
     ) -> None:
         self.missed: list[str] = []
         self.rows: list[dict[str, Any]] = []
@@ -56,6 +59,7 @@ class Table:
         self.peers = peers
         self.seconds = seconds
         self.clock = clock
+        self.cases = re.compile(cases)
 
     def title(self, text: str, targets: str) -> None:
         """Start a group."""
@@ -79,6 +83,8 @@ class Table:
         rounds: float = 0.4,
     ) -> None:
         """Measure and print a case; the keywords are the ratios asked for."""
+        if not self.cases.search(case):
+            return
         times = best(calls, min(rounds, self.seconds), self.clock)
         ours = times["suanzi"]
         ratios = {name: t / ours for name, t in times.items() if name != "suanzi"}
@@ -119,6 +125,20 @@ def timer(call: Call, clock: Callable[[], float] = time.perf_counter) -> timeit.
     return timeit.Timer(f"f({written})", timer=clock, globals=scope)
 
 
+def wait_for_quiet(most: float = 0.1) -> None:
+    """Wait until no thread of this process computes, or for so many seconds.
+
+    The threads of some libraries wait busily for more work, for 5 to 30 ms, and would take the
+    processors from who comes next.
+    """
+    end = time.perf_counter() + most
+    while time.perf_counter() < end:
+        wall, used = time.perf_counter(), time.process_time()
+        time.sleep(0.002)
+        if time.process_time() - used < 0.1 * (time.perf_counter() - wall):
+            return
+
+
 def best(
     calls: dict[str, Call], seconds: float, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
@@ -143,7 +163,7 @@ def best(
         rounds += 1
         for name, one in timers.items():
             if shared:
-                time.sleep(0.005)  # threads of the one before may still wait busily for more work
+                wait_for_quiet()
             time_taken = one.timeit(batch[name]) / batch[name]
             if time_taken > 0:  # the processor's clock stands still now and then
                 found[name] = min(found[name], time_taken)
@@ -192,6 +212,7 @@ def command_line(doc: str | None, groups: Mapping[str, Any]) -> argparse.Argumen
     parser.add_argument("--threads", default="both", help="1, all, both (the default) or a number")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="of a call, at most")
     parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
+    parser.add_argument("--cases", default="", help="a regular expression that is found in each")
     parser.add_argument("--json", type=Path, help="write the rows to a file")
     return parser
 
@@ -212,7 +233,8 @@ def main(
     unknown = {*chosen.groups, *chosen.without} - set(groups)
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(groups)}")
-    table = Table(peers, chosen.seconds, time.process_time if chosen.cpu else time.perf_counter)
+    clock = time.process_time if chosen.cpu else time.perf_counter
+    table = Table(peers, chosen.seconds, clock, chosen.cases)
     print(header())
     wanted = set(chosen.groups or groups) - {*chosen.without, *(WITHOUT_ROWS * bool(chosen.json))}
     first = True

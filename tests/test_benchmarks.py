@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,12 @@ def runner() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def measuring(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("measuring")
 
 
 def row(case: str, ours: float, threads: int = 1, group: str = "large", **peers: float) -> Any:
@@ -49,6 +57,29 @@ def test_what_is_measured_again_replaces_what_was(runner: Any, tmp_path: Path) -
     found = json.loads(path.read_text("utf-8"))
     assert [run["clock"] for run in found["runs"]] == ["wall", "wall"], "the first has no row left"
     assert [r["run"] for r in found["rows"]] == [1, 0, 0]
+
+
+def test_cases_that_are_not_asked_for_are_not_measured(
+    measuring: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    called: list[str] = []
+    table = measuring.Table(seconds=0.001, cases="f32$")
+    for case in ("add f32", "add f64"):
+        table.row(case, {"suanzi": (called.append, (case,), {})})
+    assert set(called) == {"add f32"}
+    assert [r["case"] for r in table.rows] == ["add f32"]
+    assert "f64" not in capsys.readouterr().out
+
+
+def test_a_measurement_waits_for_threads_that_compute(
+    measuring: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = time.perf_counter()
+    monkeypatch.setattr(time, "process_time", time.perf_counter)  # one thread computes all the time
+    measuring.wait_for_quiet(most=0.02)
+    assert time.perf_counter() - begin >= 0.02
+    monkeypatch.setattr(time, "process_time", lambda: 0.0)
+    measuring.wait_for_quiet(most=3600)
 
 
 def test_another_machine_keeps_nothing(runner: Any, tmp_path: Path) -> None:

@@ -72,8 +72,10 @@ def polynomials() -> Iterator[str]:
     yield polynomial("sine_f32", sine, tiny, quarter**2, 2, True)
     yield polynomial("cosine_f32", cosine, tiny, quarter**2, 2, True)
     yield polynomial("arcsine_f64", arcsine, tiny, mpf(1) / 4, 12, False)
+    yield polynomial("arcsine_f32", arcsine, tiny, mpf(1) / 4, 4, True)
     eighth = mp.tan(mp.pi / 8) * mpf("1.0001")
     yield polynomial("arctangent_f64", arctangent, tiny, eighth**2, 11, False)
+    yield polynomial("arctangent_f32", arctangent, tiny, eighth**2, 4, True)
     yield polynomial("exponential_f64", exponential, -half_log, half_log, 10, False)
     sixteenth = half_log / 16
     yield polynomial("exponential_of_sixteenth", exponential, -sixteenth, sixteenth, 4, False)
@@ -152,40 +154,63 @@ def sixteenths() -> Iterator[str]:
     powers = [mpf(2) ** (mpf(i) / 16) for i in range(16)]
     yield row("power_sixteenth", powers)
     yield row("power_sixteenth_low", [x / mpf(float(x)) - 1 for x in powers])
-    for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
-        yield from logarithms_of_sixteenths(f"log{name}_", 1 / mp.log(base), False)
-        yield from logarithms_of_sixteenths(f"log{name}_single_", 1 / mp.log(base), True)
+    yield from logarithms_of_sixteenths()
 
 
-def logarithms_of_sixteenths(name: str, unit: mpf, single: bool) -> Iterator[str]:
-    """Yield -log(j/16) for each i, where j = i modulo 16 is from 11 to 21, and what else it takes.
+def bit_in_single(x: mpf) -> tuple[mpf, mpf]:
+    """Return a float32 and, where it is far from a number, what it leaves, which is positive."""
+    near = mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+    if abs(near - x) < mpf(2) ** -28:
+        return near, mpf(0)
+    below = mp.floor(x * 2**25) / 2**25
+    return below, x - below
 
-    All are sums of two numbers: sums of the first ones with multiples of that of log(2) are exact.
-    """
 
-    def first(x: mpf) -> mpf:
-        return mp.nint(x * 2**16) / 2**16 if single else cut(x)
-
+def logarithms_of_sixteenths() -> Iterator[str]:
+    """Yield -log(j/16) for each i, where j = i modulo 16 is from 11 to 21, and what else."""
     near = [next((j for j in range(11, 22) if j % 16 == i), 16) for i in range(16)]
-    found = [-mp.log(mpf(j) / 16) * unit for j in near]
-    yield row(f"{name}sixteenth", [first(x) for x in found], single)
-    yield row(f"{name}sixteenth_low", [x - first(x) for x in found], single)
-
-    def rest(r: mpf) -> mpf:  # log(1 + r) = (r + r^2 R(r)) unit
-        return unit * ((mp.log1p(r) - r) / r**2 if abs(r) > mpf(10) ** -30 else -mpf(1) / 2)
-
+    found = [-mp.log(mpf(j) / 16) for j in near]
     limit = mpf(3) / 64 * mpf("1.01")
-    yield polynomial(f"{name}rest", rest, -limit, limit, 3 if single else 8, single)
-    rounded = struct.unpack("f", struct.pack("f", float(unit)))[0] if single else float(unit)
-    bit = mp.log(2) * unit
-    numbers = {
-        "unit": unit,
-        "unit_low": unit - rounded,
-        "bit": first(bit),
-        "bit_low": bit - first(bit),
-    }
-    words = ", ".join(f"{name}{key} = {literal(x, single)}" for key, x in numbers.items())
-    yield f"constexpr {'f32' if single else 'f64'} {words};"
+    tiny = mpf(10) ** -20
+
+    def series(r: mpf) -> mpf:  # log(1 + r) = r S(r)
+        return mp.log1p(r) / r if abs(r) > tiny else 1 - r / 2
+
+    def rest(r: mpf) -> mpf:  # log(1 + r) = r - r^2/2 + r^3 R(r)
+        return (mp.log1p(r) - r + r * r / 2) / r**3 if abs(r) > tiny else mpf(1) / 3
+
+    def rest_of_two(r: mpf) -> mpf:  # log(1 + r) = r + r^2 R(r)
+        return (mp.log1p(r) - r) / r**2 if abs(r) > tiny else -mpf(1) / 2
+
+    for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
+        unit = 1 / mp.log(base)
+        yield row(f"log{name}_sixteenth", [x * unit for x in found])
+        yield polynomial(
+            f"log{name}_series", lambda r, unit=unit: unit * series(r), -limit, limit, 9, False
+        )
+        yield f"constexpr f64 log{name}_bit_f64 = {literal(mp.log(2) * unit, False)};"
+        high, low = bit_in_single(mp.log(2) * unit)
+        words = {"bit": high, "bit_low": low, "unit": unit}
+        numbers = ", ".join(f"log{name}_{key}_f32 = {literal(x, True)}" for key, x in words.items())
+        yield f"constexpr f32 {numbers};"
+    yield polynomial("log1p_f32", rest_of_two, -mpf(1) / 4, mpf(1) / 2, 8, True)
+    # For pow: of float64 as sums of two numbers, the first of 42 bits.
+    yield row("log_sixteenth_high", [cut(x) for x in found])
+    yield row("log_sixteenth_low", [x - cut(x) for x in found])
+    yield polynomial("log_sixteenth_rest", rest, -limit, limit, 9, False)
+    # For pow of float32: 1/m for m in slices of [1, 2), which next to both ends is 1 and 1/2, where
+    # the remainder alone counts; and short series.
+    middle = [mp.nint(2**12 / (1 + (2 * i + 1) / mpf(32))) / 2**12 for i in range(1, 15)]
+    inverses = [mpf(1), *middle, mpf(1) / 2]
+    yield row("inverse_of_slice", inverses)
+    yield row("log2_of_slice", [-mp.log(x, 2) for x in inverses])
+    ends = -mpf(1) / 32, mpf(1) / 16
+    yield polynomial("log2_short", lambda r: series(r) / mp.log(2), *ends, 5, False)
+
+    def power(r: mpf) -> mpf:  # 2^r = 1 + r P(r)
+        return (mpf(2) ** r - 1) / r if abs(r) > tiny else mp.log(2)
+
+    yield polynomial("power_short", power, -mpf(1) / 32, mpf(1) / 32, 2, False)
 
 
 def main() -> None:

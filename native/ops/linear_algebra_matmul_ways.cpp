@@ -190,7 +190,7 @@ class Multiplication {
     };
     auto work = [&] { return static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
     // As many as there are processors, if each is still worth a call.
-    while (count() < processor_count() && work() >= 1 << 23) {
+    while (count() < processor_count() && work() >= 1 << 20) {
       std::int64_t rows_before = found.rows, columns_before = found.columns;
       if (found.rows > found.columns) found.rows = part(p.m, found.rows / 2);
       else found.columns = part(p.n, found.columns / 2);
@@ -209,7 +209,7 @@ class Multiplication {
 
   // -- vectors
 
-  static constexpr std::int64_t block = 2048, chunk = 32 * block, width = 1024, group = 64;
+  static constexpr std::int64_t block = 2048, chunk = 32 * block, widest = 1024, group = 64;
 
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
@@ -226,9 +226,11 @@ class Multiplication {
     if (!same_bits(x_dtype, p.way.operand)) path = cast_path(k, x_dtype, p.way.operand, false);
     auto x_item = static_cast<std::int64_t>(item(x_dtype));
     if (by_columns && !by_rows) {
-      for_each((rows + width - 1) / width, static_cast<double>(p.k) * width, [&](std::int64_t i) {
+      // How many columns are added at a time has no say in their sums.
+      std::int64_t share = (rows / thread_count() + 63) / 64 * 64, width = std::clamp<std::int64_t>(share, 128, widest);
+      for_each((rows + width - 1) / width, static_cast<double>(p.k * width), [&](std::int64_t i) {
         std::int64_t first = i * width, n = std::min(width, rows - first);
-        alignas(64) std::byte sums[width * 16];
+        alignas(64) std::byte sums[widest * 16];
         std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
         add_columns(x.data + first * x_item, x.column * x_item, path, x_item, v.data, sums, n);
         put(sums, first, n, out);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -148,14 +149,43 @@ class RootTable {
 // ---- transforms ---------------------------------------------------------------------------------
 
 // Memory for two buffers of n vectors of complex numbers.
+//
+// Those of a usual size are the thread's own from one transform to the next, so that they are in its caches.
+class OwnMemory {
+ public:
+  static constexpr std::size_t most = std::size_t{1} << 20;
+
+  OwnMemory() = default;
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+  ~OwnMemory() { std::free(data_); }
+  std::byte* take(std::size_t bytes) noexcept {
+    if (bytes <= bytes_) return data_;
+    std::free(data_);
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
+    bytes_ = data_ ? bytes : 0;
+    return data_;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 template <class T>
 struct Work {
   Scratch scratch;
   T *x, *work;
-  Work(std::int64_t n, std::size_t lanes)
-      : scratch(Dtype::uint8, 4 * n * static_cast<std::int64_t>(lanes * sizeof(T))),
-        x(reinterpret_cast<T*>(scratch.data())), work(x + 2 * n * static_cast<std::int64_t>(lanes)) {}
-  explicit operator bool() const { return scratch.data() != nullptr; }
+  Work(std::int64_t n, std::size_t lanes) {
+    std::int64_t numbers = 2 * n * static_cast<std::int64_t>(lanes);
+    std::size_t bytes = 2 * sizeof(T) * static_cast<std::size_t>(numbers);
+    thread_local OwnMemory own;
+    x = reinterpret_cast<T*>(bytes <= OwnMemory::most ? own.take(bytes)
+                                                      : scratch.take(Dtype::uint8, static_cast<std::int64_t>(bytes)));
+    work = x + numbers;
+  }
+  explicit operator bool() const { return x != nullptr; }
 };
 
 // Where the sequences of a tensor are: rows x n x columns.
@@ -175,7 +205,7 @@ struct Transform {
   // Runs body(i, work) for each i below `count`, each of `cost` elements, with two buffers of n vectors.
   template <class F>
   void share(std::int64_t count, std::int64_t cost, std::int64_t n, std::size_t width, F&& body) {
-    std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 13) / std::max<std::int64_t>(cost, 1));
+    std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 12) / std::max<std::int64_t>(cost, 1));
     parallel_for(count, least, [&](std::int64_t begin, std::int64_t end) {
       Work<T> work(n, width);
       if (!work) return has_room.store(false, std::memory_order_relaxed);
