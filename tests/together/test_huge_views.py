@@ -86,7 +86,7 @@ def test_what_is_available_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 2**20 < exchange._available() < 2**50
 
 
-# ---- reductions: what is repeated is combined with itself -----------------------------------------
+# ---- reductions: what is repeated is combined with itself ---------------------------------------
 
 MANY = 2**40 + 3
 LINE = (3, -1, 0, 7)

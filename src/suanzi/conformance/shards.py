@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeVar
 
 from suanzi.conformance.model.case import GROUPS
@@ -154,10 +155,11 @@ def _shards(runs: Sequence[Run]) -> dict[int, int]:
         said = " and ".join(map(str, sorted(ofs)))
         raise InvalidArgument(f"merge: the reports are of {said} shards; give those of one run.")
     (of,) = ofs
-    if missing := [f"{k}/{of}" for k in range(1, of + 1) if k not in found]:
-        more = f" and {len(missing) - 6} more" if len(missing) > 6 else ""
-        plural = "s" * (len(missing) != 1)
-        raise InvalidArgument(f"merge: shard{plural} {', '.join(missing[:6])}{more} missing.")
+    if count := of - len(found):
+        some = islice((k for k in range(1, of + 1) if k not in found), 6)
+        more = f" and {count - 6} more" if count > 6 else ""
+        named = ", ".join(f"{k}/{of}" for k in some)
+        raise InvalidArgument(f"merge: shard{'s' * (count != 1)} {named}{more} missing.")
     return found
 
 

@@ -116,7 +116,7 @@ class Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
         """Return a result from what `to_dict` gave; what it does not know is left out."""
-        known = {f.name for f in fields(cls)}
+        known = {f.name for f in fields(cls)} - {"alone"}
         facts = {name: value for name, value in data.items() if name in known}
         for name in ("ulp", "bound", "mean_relative", "max_relative"):
             if isinstance(facts.get(name), str | int):
@@ -211,7 +211,7 @@ class Run:
                 unused=list(data.get("unused", ())),
                 unfinished=list(data.get("unfinished", ())),
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise InvalidArgument(
                 f"the report is not what {schema!r} says: {type(error).__name__}: {error}."
             ) from None

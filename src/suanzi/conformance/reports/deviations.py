@@ -181,9 +181,9 @@ def packaged(subject: str) -> list[Deviation]:
     >>> packaged("a vendor's own")
     []
     """
-    file = _PACKAGED / f"{subject.lower()}.toml"
-    known = {path.name for path in _PACKAGED.glob("*.toml")}
-    return read(file) if file.name in known else []
+    name = f"{subject.lower()}.toml"
+    known = {path.name: path for path in _PACKAGED.glob("*.toml")}
+    return read(known[name]) if name in known else []
 
 
 def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:

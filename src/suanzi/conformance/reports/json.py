@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
-from suanzi.conformance.model.blocks import packed
-from suanzi.conformance.model.results import PACKED, Run, by_basis, counts
+from suanzi.conformance.model.blocks import packed, unpacked
+from suanzi.conformance.model.results import PACKED, SCHEMA, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
+from suanzi.conformance.reports.validating import wrong
 from suanzi.status import InvalidArgument
 
 MANY = 5000
 """Cases beyond which what passed, or has no answer, is written in blocks."""
+LONGEST = 1 << 28
+"""Bytes of a report; all cases of the kit are some ten millions."""
+MOST = 10_000_000
+"""Cases of a report."""
 STANDARD = "T/AI 131.1-2025"
 
 
@@ -81,17 +86,46 @@ def write(run: Run, path: str | PathLike[str]) -> None:
 
 
 def read(path: str | PathLike[str]) -> Run:
-    """Return the run that a file holds."""
+    """Return the run that a file holds, whoever wrote it: what is no report is said to be none."""
     try:
-        data = json.loads(Path(path).read_text("utf-8"))
+        with Path(path).open("rb") as file:
+            raw = file.read(LONGEST + 1)
+        if len(raw) > LONGEST:
+            raise InvalidArgument(f"{str(path)!r} has more than {LONGEST} bytes, as no report has.")
+        data = json.loads(raw.decode("utf-8"))
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"{str(path)!r} is not JSON: {error}.") from None
     try:
-        return Run.from_dict(data)
+        return Run.from_dict(_checked(data))
     except InvalidArgument as error:
         raise InvalidArgument(f"{str(path)!r}: {error}") from None
+
+
+def _checked(data: Any) -> Any:
+    """Return the data of a report, all of what is read of the right type and blocks unpacked."""
+    if not isinstance(data, dict) or data.get("schema") not in (SCHEMA, PACKED):
+        return data  # which says more
+    known = schema()
+    parts = ("subject", "settings", "seconds", "unused", "unfinished", "results", "blocks")
+    for name in parts:
+        if name in data:
+            _check(known["properties"][name], data[name], known["$defs"], name)
+    blocks = data.get("blocks", [])
+    try:
+        if sum(len(one["titles"]) * len(one["dtypes"]) for one in blocks) > MOST:
+            raise InvalidArgument(f"the report has more than {MOST} cases in blocks.")
+        results = list(unpacked(blocks))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidArgument(f"a block is none: {type(error).__name__}: {error}.") from None
+    _check(known["properties"]["results"], results, known["$defs"], "unpacked")
+    return {**data, "results": [*data.get("results", ()), *results], "blocks": []}
+
+
+def _check(known: Any, data: Any, defs: Any, name: str) -> None:
+    if problem := wrong(known, data, defs, name):
+        raise InvalidArgument(f"the report is not what it says: {problem}.")
 
 
 def schema() -> dict[str, Any]:
