@@ -45,6 +45,32 @@ def test_what_other_rules_make_of_it() -> None:
     assert not sz.port.judge(calls, ["torch"])
 
 
+def test_what_is_written_in_place() -> None:
+    x, y = sz.tensor([1, 2], sz.float16), sz.tensor([1, 2], sz.int64)
+    with sz.promotion("torch"), sz.record() as calls:
+        x += SCALE
+        z = x + y
+        k = 2.0
+        k += x
+        x += y
+        x = x + y  # noqa: E702
+    found = [(c.operator, c.way, c.result) for c in calls.calls]
+    assert found == [
+        ("add", "in-place", sz.float16), ("add", None, sz.float16), ("add", None, sz.float16),
+        ("add", "in-place", sz.float16), ("add", None, sz.float16),
+    ]  # fmt: skip
+    assert z.dtype is k.dtype
+    assert calls.calls[1].arguments[0].made_by == 0, "x is what was written into it"
+    assert calls.calls[4].arguments[0].made_by == 3
+    # JAX makes another tensor of it, which is wider; CANN writes, as PyTorch does.
+    assert [(f.code, f.rules) for f in sz.port.judge(calls, ["jax_x32", "cann"])] == [
+        ("SZ007", "jax_x32")
+    ]
+    with pytest.raises(sz.TypeMismatch), sz.record() as calls:
+        x += sz.tensor([1.0, 2.0])
+    assert [(c.way, c.result) for c in calls.calls] == [(None, sz.float32)]
+
+
 def test_the_rules_in_force_stay_and_return() -> None:
     before = sz.get_promotion()
     with sz.record() as calls:

@@ -8,10 +8,12 @@ import weakref
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Taken, Where
+from suanzi.port.recorders.recording import is_symbol_in_place
 from suanzi.promote.operands import Operand, Role, operand
 from suanzi.registry import Operator
 from suanzi.tensors.tensor import Tensor
@@ -52,9 +54,13 @@ class Recorder:
         given = _signature(op).bind(*args, **kwargs).arguments
         dtype = given.pop("dtype", None)
         arguments = tuple(self.taken(x) for x in given.values())
-        where = _where()
+        frame = _frame()
+        target, way = args[0] if args else None, None
+        if frame is not None and isinstance(target, Tensor) and is_symbol_in_place(frame):
+            way = "in-place" if first.dtype is target.dtype else None
         plain = tuple(_without_value(x) for x in arguments)
-        key = op.name, plain, first.dtype, first.ndim == 0, where, isinstance(dtype, DType)
+        says = isinstance(dtype, DType)
+        key = op.name, plain, first.dtype, first.ndim == 0, _where(frame), way, says
         kinds = tuple(_without_origin(x) for x in arguments)
         alike = self.variants.setdefault((op.name, kinds, *key[2:]), [])
         if key not in self.found and len(alike) == _VARIANTS:
@@ -62,12 +68,14 @@ class Recorder:
             key = alike[-1]
         elif key not in self.found:
             alike.append(key)
-            named = (("dtype", None),) if isinstance(dtype, DType) else ()
+            named = (("dtype", None),) if says else ()
             self.found[key] = [len(self.found), arguments, named, 0]
         seen = self.found[key]
         seen[1] = tuple(_widened(a, b) for a, b in zip(seen[1], arguments, strict=True))
         seen[3] += 1
-        for one in result if isinstance(result, list | tuple) else (result,):
+        made = result if isinstance(result, list | tuple) else (result,)
+        # What is written into x is x from then on.
+        for one in made if way is None else (*made, target):
             if isinstance(one, Tensor):
                 self.made_by[id(one)] = weakref.ref(one, partial(self.forget, id(one))), seen[0]
 
@@ -92,8 +100,8 @@ class Recorder:
     def calls(self) -> tuple[Call, ...]:
         """Return what was noted, in the order in which it was first called."""
         return tuple(
-            Call(number, name, arguments, named, result, zero_dim, None, where, False, count)
-            for (name, _, result, zero_dim, where, _), (number, arguments, named, count)
+            Call(number, name, arguments, named, result, zero_dim, way, where, False, count)
+            for (name, _, result, zero_dim, where, way, _), (number, arguments, named, count)
             in self.found.items()
         )  # fmt: skip
 
@@ -126,11 +134,16 @@ def _widened(a: Any, b: Any) -> Any:
     return Taken(a.operand, a.made_by, min(a.least, b.least), max(a.greatest, b.greatest))
 
 
-def _where() -> Where | None:
-    """Return the innermost line outside of suanzi."""
-    frame = sys._getframe(1)
+def _frame() -> FrameType | None:
+    """Return the innermost frame outside of suanzi."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_HOME):
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
+    return frame
+
+
+def _where(frame: FrameType | None) -> Where | None:
+    """Return the line at which a frame is."""
     if frame is None:
         return None
     code = frame.f_code

@@ -25,8 +25,8 @@ def record() -> Iterator[Calls]:
 
     What the block yields is filled when it ends, by an error too. `suanzi.port.judge` takes it, and
     says what other rule sets make of the same program: its source is the one in force where the
-    block begins. Operators that promote are recorded, and those without a native fast path;
-    ``x += y`` is recorded as ``x + y``, and the array API's functions are not.
+    block begins. Operators that promote are recorded, ``x += y`` too, and those without a native
+    fast path; the array API's functions are not.
 
     >>> import suanzi as sz
     >>> with sz.promotion("torch"), record() as calls:

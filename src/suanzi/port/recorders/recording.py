@@ -9,6 +9,7 @@ import dis
 import json
 import os
 import sys
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMAT = "suanzi-calls/1"
@@ -74,7 +75,7 @@ _FIRST_IN_PLACE = 13
 """Of the numbers that ``BINARY_OP`` is given, the first of those that write: ``+=``."""
 
 
-def is_symbol_in_place(frame):
+def is_symbol_in_place(frame: types.FrameType) -> bool:
     """Tell whether the instruction of a frame is ``+=`` or one of its kind."""
     code, at = frame.f_code.co_code, frame.f_lasti
     name = dis.opname[code[at]]
