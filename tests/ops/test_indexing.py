@@ -32,6 +32,17 @@ def check_best(x: sz.Tensor, axis: int) -> None:
         assert found.numpy().ravel().tolist() == expected, (name, x, axis)
 
 
+@pytest.mark.parametrize("name", ["int64", "uint64"])
+def test_the_first_of_equal_long_integers(name: str) -> None:
+    rng = np.random.default_rng(3)
+    ends = np.iinfo(name)
+    for n in [*range(1, 70), 500, 40_000]:
+        few = np.array([ends.min, 0, 1, ends.max], name)[rng.integers(0, 4, (3, n))]
+        for x in (few, np.sort(few, 1), np.sort(few, 1)[:, ::-1], few[:, :1].repeat(n, 1)):
+            for ours, numpys in ((sz.argmax, np.argmax), (sz.argmin, np.argmin)):
+                assert ours(sz.tensor(x.copy()), 1).numpy().tolist() == numpys(x, 1).tolist()
+
+
 @settings(max_examples=150)
 @given(tensors(min_dims=1, max_dims=4, min_side=1, dtypes=REAL), st.data())
 def test_any_bits_in_any_layout(x: sz.Tensor, data: st.DataObject) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import (
+    PLAIN,
     REAL,
     Axes,
     array_argument,
@@ -60,6 +61,10 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
     >>> xp.count_nonzero(xp.asarray([[0, 1], [2, 3]]), axis=1)
     Tensor([1, 2], dtype=int64)
     """
+    if axis is None and keepdims is False and type(x) is Tensor and x.dtype in PLAIN:
+        ndim = x.ndim
+        if ndim and x.size:
+            return _core.reduce(_core.cast(x, bool_, False), _SUM, range(ndim), False)
     x = array_argument("count_nonzero", "x", x)
     axes = axes_argument("count_nonzero", axis, x.ndim)
     found = converted(x, bool_)
