@@ -318,8 +318,8 @@ struct Two {
 // An even number of real numbers in a row is half as many complex ones, whose transform is that of those at even
 // indices plus i times that of the others: from element k and the conjugate of element h - k follow both.
 struct PartHalves {
-  template <class V, class T>
-  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<V> w, T sign, T half = T{0.5}) noexcept {
+  template <class V, class W, class T>
+  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<W> w, T sign, T half = T{0.5}) noexcept {
     Pair<V> even{(a.re + b.re) * half, (a.im - b.im) * half}, odd{(a.im + b.im) * half, (b.re - a.re) * half};
     Pair<V> d = times(odd, w.re, w.im);
     return {{even.re + d.re, (even.im + d.im) * sign}, {even.re - d.re, (d.im - even.im) * sign}};
@@ -328,8 +328,8 @@ struct PartHalves {
 
 // The reverse of it.
 struct JoinHalves {
-  template <class V, class T>
-  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<V> w, T sign) noexcept {
+  template <class V, class W, class T>
+  static Two<V> apply(Pair<V> a, Pair<V> b, Pair<W> w, T sign) noexcept {
     Pair<V> even{a.re + b.re, (a.im - b.im) * sign}, odd{a.re - b.re, (a.im + b.im) * sign};
     Pair<V> d = times(odd, w.im, w.re);  // i times the conjugate of w
     return {{even.re + d.re, even.im + d.im}, {even.re - d.re, d.im - even.im}};
@@ -388,7 +388,7 @@ void part_lanes(const T* z, T* out, std::int64_t h, const T* roots, T sign, T sc
   auto run = [&](auto direction) {
     for (std::int64_t k = 1; k <= h - k; ++k) {
       Pair<Lanes<T>> a{in[k].re * half, in[k].im * half}, b{in[h - k].re * half, in[h - k].im * half};
-      Pair<Lanes<T>> root{zero + roots[2 * k], zero + roots[2 * k + 1]};
+      Pair<T> root{roots[2 * k], roots[2 * k + 1]};
       auto made = PartHalves::apply(a, b, root, static_cast<T>(direction.value), T{1});
       to[h - k] = made.opposite, to[k] = made.here;
     }
@@ -403,10 +403,9 @@ template <class T>
 void join_lanes(const T* x, T* z, std::int64_t h, const T* roots, T sign) {
   auto* in = reinterpret_cast<const Pair<Lanes<T>>*>(x);
   auto* to = reinterpret_cast<Pair<Lanes<T>>*>(z);
-  const Lanes<T> zero{};
   auto put = [&](std::int64_t i, Pair<Lanes<T>> one) { to[i] = {one.im, one.re}; };  // backwards
   for (std::int64_t k = 1; k <= h - k; ++k) {
-    Pair<Lanes<T>> root{zero + roots[2 * k], zero + roots[2 * k + 1]};
+    Pair<T> root{roots[2 * k], roots[2 * k + 1]};
     auto made = JoinHalves::apply(in[k], in[h - k], root, sign);
     put(h - k, made.opposite), put(k, made.here);
   }
