@@ -132,6 +132,42 @@ class TestCommand:
         both = run(capsys, str(BLOCK), "--to", "cann,jax", "--baseline", str(known_file))
         assert both[0] == 1
 
+    def test_a_baseline_knows_as_many_as_it_has(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """A finding that is there once more, or of another target, is new."""
+        mul = {"op": "mul", "arguments": [{"dtype": "float16"}, {"dtype": "float32",
+               "zero_dim": True}], "result": "float16"}  # fmt: skip
+        once, twice = tmp_path / "once.jsonl", tmp_path / "twice.jsonl"
+        head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2"}
+        for path, lines in ((once, [3]), (twice, [3, 9])):
+            calls = [
+                {"call": i, **mul, "where": ["/gone/model.py", line, "", ""]}
+                for i, line in enumerate(lines)
+            ]
+            records = [head, *calls, {"end": True, "raised": None}]
+            path.write_text("".join(json.dumps(one) + "\n" for one in records))
+        known_file = tmp_path / "known.json"
+        known_file.write_text(run(capsys, str(once), "--to", "cann", "--json")[1])
+        again = ("--baseline", str(known_file), "--json")
+        assert run(capsys, str(once), "--to", "cann", *again)[0] == 0
+        status, out, _ = run(capsys, str(twice), "--to", "cann", *again)
+        assert (status, [one["line"] for one in json.loads(out)["findings"]]) == (1, [9])
+        status, out, _ = run(capsys, str(once), "--to", "cann,jax", *again)
+        assert (status, [one["rules"] for one in json.loads(out)["findings"]]) == (1, ["jax_x32"])
+
+    def test_what_is_refused_is_an_error_in_sarif(self, tmp_path: Path) -> None:
+        path = tmp_path / "calls.jsonl"
+        add = {"call": 0, "op": "add", "arguments": [{"dtype": "int64"}, {"dtype": "float16"}],
+               "result": "float16"}  # fmt: skip
+        head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2"}
+        records = [head, add, {"end": True, "raised": None}]
+        path.write_text("".join(json.dumps(one) + "\n" for one in records))
+        (refused,) = to_sarif(judge(read_calls(path), ["paddle"]))["runs"][0]["results"]
+        assert (refused["ruleId"], refused["level"]) == ("SZ002", "error")
+        found = to_sarif(judge(read_calls(BLOCK), ["cann"]))["runs"][0]["results"]
+        assert {one["level"] for one in found} == {"warning"}
+
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [

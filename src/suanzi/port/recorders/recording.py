@@ -107,10 +107,10 @@ def make_notes(Tensor, exactly, home, dtype_name, write):
         """All that is known so far."""
 
         def __init__(self):
-            self.calls = {}  # what is called with what, from where: number of the call
-            self.variants = {}  # what is called with what: numbers of its calls
-            self.counts = []
-            self.extremes = []  # of each call, the least and the greatest of its numbers
+            # Of each call, how often it was made, its number, and the extremes of its numbers.
+            self.kept = []
+            self.calls = {}  # what is called with what, from where: what is kept of it
+            self.variants = {}  # what is called with what: what is kept of its calls
             self.codes = []  # code of calls, told apart by its address: it must not go away
             self.backward = False
             self.noted = self.missed = 0
@@ -118,90 +118,97 @@ def make_notes(Tensor, exactly, home, dtype_name, write):
 
         def end(self):
             """Return how often each call was made, and the extremes of its numbers."""
-            found = {str(i): n for i, n in enumerate(self.counts) if n > 1}
-            extremes = {str(i): e for i, e in enumerate(self.extremes) if e}
+            found = {str(i): n for n, i, _ in self.kept if n > 1}
+            extremes = {str(i): e for _, i, e in self.kept if e}
             end = {"counts": found, "numbers": extremes}
             return {**end, "missed": self.missed, "why": self.why} if self.missed else end
 
         def note(self, name, way, args, kwargs, result):
-            """Note one call; what cannot be noted must not stop the program."""
+            """Note one call; what cannot be noted must not stop the program.
+
+            All of it is in one function: it runs at every call.
+            """
             try:
-                self.take(name, way, args, kwargs, result)
+                many = False
+                first = result
+                if type(result) is not Tensor:
+                    many = type(result) in (tuple, list)
+                    first = result[0] if many and result else result
+                    if not isinstance(first, Tensor):
+                        return
+                # The innermost frame of the program itself.
+                frame = caller = sys._getframe(2)
+                while frame is not None:
+                    file = frame.f_code.co_filename
+                    own = outside.get(file)
+                    if own or (own is None and is_own(file)):
+                        break
+                    frame = frame.f_back
+                # Where in its code, not the line: that is looked for when a call is new. Code is
+                # told by its address: to hash it is dear.
+                key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
+                numbers, origins = [], []
+                for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
+                    kind = type(x)
+                    if kind in exactly:  # what most are
+                        key.append(x.dtype if x.ndim else (x.dtype,))
+                        origins.append(getattr(x, "_suanzi_call", None))
+                    elif kind is int or kind is float:
+                        key.append(kind)
+                        numbers.append(x)
+                    elif x is None:
+                        key.append(None)
+                    else:
+                        self.see(x, key, numbers, origins)
+                for word in kwargs:
+                    if kwargs[word] is not None:
+                        key.append(word)
+                        self.see(kwargs[word], key, numbers, origins)
+                key = tuple(key), tuple(origins)
+                seen = self.calls.get(key)
+                if seen is None:
+                    seen = self.new(key, name, way, args, kwargs, first, numbers, frame, caller)
+                seen[0] += 1
+                self.noted += 1
+                number = seen[1]
+                if numbers:
+                    for pair, x in zip(seen[2], numbers):
+                        if x is None:
+                            continue
+                        if x < pair[0]:
+                            pair[0] = x
+                        elif x > pair[1]:
+                            pair[1] = x
+                if not many:
+                    result._suanzi_call = number
+                else:
+                    for one in result:
+                        if isinstance(one, Tensor):
+                            one._suanzi_call = number
             except Exception as error:
                 self.missed += 1
                 self.why = "{}: {}".format(type(error).__name__, error)
 
-        def take(self, name, way, args, kwargs, result):
-            many = False
-            first = result
-            if type(result) is not Tensor:
-                many = type(result) in (tuple, list)
-                first = result[0] if many and result else result
-                if not isinstance(first, Tensor):
-                    return
-            # The innermost frame of the program itself.
-            frame = caller = sys._getframe(3)
-            while frame is not None:
-                file = frame.f_code.co_filename
-                own = outside.get(file)
-                if own or (own is None and is_own(file)):
-                    break
-                frame = frame.f_back
-            # Where in its code, not the line: that is looked for when a call is new. Code is told
-            # by its address: to hash it is dear.
-            key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
-            numbers, origins = [], []
-            for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
-                kind = type(x)
-                if kind in exactly:  # what most are
-                    key += (x.dtype, x.ndim == 0)
-                    origins.append(getattr(x, "_suanzi_call", None))
-                elif kind is int or kind is float:
-                    key.append(kind)
-                    numbers.append(x)
-                elif x is None:
-                    key.append(None)
-                else:
-                    self.see(x, key, numbers, origins)
-            for word in kwargs:
-                if kwargs[word] is not None:
-                    key.append(word)
-                    self.see(kwargs[word], key, numbers, origins)
-            key = tuple(key), tuple(origins)
-            number = self.calls.get(key)
-            if number is None and len(self.variants.setdefault(key[0], [])) == VARIANTS:
+        def new(self, key, name, way, args, kwargs, first, numbers, frame, caller):
+            """Return what is kept of a call that was not made before: how often, and so on."""
+            alike = self.variants.setdefault(key[0], [])
+            if len(alike) == VARIANTS:
                 # What goes round in a loop, x = x + y, would be another call each time.
-                number = self.calls[key] = self.variants[key[0]][-1]
-            elif number is None:
-                number = self.calls[key] = len(self.counts)
-                self.variants[key[0]].append(number)
-                self.counts.append(0)
-                self.extremes.append([[x, x] for x in numbers])
-                self.codes.append(frame and frame.f_code)
-                if frame is not None and frame is caller:
-                    way = written(name, way, frame)
-                write(self.record(number, name, way, args, kwargs, first, frame))
-            self.counts[number] += 1
-            self.noted += 1
-            if numbers:
-                for pair, x in zip(self.extremes[number], numbers):
-                    if x is None:
-                        continue
-                    if x < pair[0]:
-                        pair[0] = x
-                    elif x > pair[1]:
-                        pair[1] = x
-            if not many:
-                result._suanzi_call = number
-            else:
-                for one in result:
-                    if isinstance(one, Tensor):
-                        one._suanzi_call = number
+                seen = self.calls[key] = alike[-1]
+                return seen
+            seen = self.calls[key] = [0, len(self.kept), [[x, x] for x in numbers]]
+            alike.append(seen)
+            self.kept.append(seen)
+            self.codes.append(frame and frame.f_code)
+            if frame is not None and frame is caller:
+                way = written(name, way, frame)
+            write(self.record(seen[1], name, way, args, kwargs, first, frame))
+            return seen
 
         def see(self, x, key, numbers, origins):
             """Add to the key of a call what matters about one argument."""
             if isinstance(x, Tensor):
-                key += (x.dtype, x.ndim == 0)
+                key.append(x.dtype if x.ndim else (x.dtype,))
                 origins.append(getattr(x, "_suanzi_call", None))
             elif isinstance(x, KINDS):
                 kind = kind_of(x)
