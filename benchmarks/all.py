@@ -6,6 +6,7 @@
     python benchmarks/all.py --without elementwise/functions-16M
     python benchmarks/all.py --threads 1 --cpu        # the processor's time: for a busy machine
     python benchmarks/all.py --seconds 0.05           # how long each call is tried, at most
+    python benchmarks/all.py --fresh                  # rows that were measured before are dropped
 
 The file is `results/<machine>.json`, which has the machine, the instruction-set level and all
 versions; `python tools/write_docs.py` makes the tables of the README and of docs/speed.md from such
@@ -127,6 +128,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="of a call, at most")
     parser.add_argument("--cpu", action="store_true", help="measure the processor's time")
     parser.add_argument("--cases", help="a regular expression that is found in each")
+    parser.add_argument("--fresh", action="store_true", help="drop what was measured before")
     parser.add_argument("--output", type=Path, help="another file than results/<machine>.json")
     chosen = parser.parse_args()
     wanted: dict[str, list[str]] = {}
@@ -142,6 +144,8 @@ def main() -> None:
     facts = machine()
     name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
     path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
+    if chosen.fresh:
+        path.unlink(missing_ok=True)
     rows: list[dict[str, Any]] = []
     start = time.perf_counter()
     for threads in {"1": [1], "all": [every], "both": sorted({1, every})}[chosen.threads]:

@@ -32,6 +32,7 @@ CATEGORIES: dict[str, tuple[str, str]] = {
     "linear_algebra_products/": ("products", "矩阵乘积"),
     "linear_algebra_decompositions/": ("decompositions, norms", "矩阵分解、范数"),
     "promotion/": ("promotion", "类型提升"),
+    "array_api(_along)?/": ("the array API", "数组 API"),
 }
 """What the rows of a table are called, in English and Chinese, by file and group."""
 
