@@ -215,3 +215,25 @@ def test_no_task_writes_beside_another(tmp_path: Path) -> None:
             cluster.to_hdf5(x + turn, tmp_path / "h", f"x{turn}")
     with h5py.File(tmp_path / "h") as file:
         assert np.array_equal(file["x2"][:], REAL + 2)
+
+
+def test_one_writer_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("h5py")
+    import time
+
+    import dask
+
+    from suanzi.cluster import hdf5_files
+
+    writing, most = [], []
+
+    def slowly(*args: Any) -> None:
+        writing.append(1)
+        most.append(len(writing))
+        time.sleep(0.01)
+        writing.pop()
+
+    monkeypatch.setattr(hdf5_files, "_put", slowly)
+    with dask.config.set(scheduler="threads", num_workers=8):
+        cluster.to_hdf5(on_blocks((1, 7))(REAL), tmp_path / "h")
+    assert most == [1] * 5

@@ -171,3 +171,29 @@ def test_methods() -> None:
         assert found.tolist() == want.tolist()
     assert math.isclose(x.var().item(), host.var().item(), rel_tol=1e-6)
     assert math.isclose(x.std(correction=1).item(), host.std(correction=1).item(), rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["SUM", "PROD", "LAND", "LOR"])
+@pytest.mark.parametrize("dtype", [sz.int8, sz.float16, sz.bool], ids=str)
+def test_reductions_of_nothing(mode: str, dtype: sz.DType) -> None:
+    host = sz.zeros((0, 3), dtype)
+    there = host.to_device("cluster")
+    for axis in (0, None):
+        found, want = sz.reduce(there, mode, axis), sz.reduce(host, mode, axis)
+        gathered = found.to_host()  # type: ignore[attr-defined]
+        assert (found.dtype, found.shape) == (want.dtype, want.shape)
+        assert gathered.dtype is want.dtype
+        assert str(gathered) == str(want)
+
+
+def test_no_task_adds_up_more_than_a_few() -> None:
+    from suanzi.cluster.products import _PAIRS, _SUMS
+
+    with cluster.blocks((1, 1)):
+        x: Any = sz.full(sz.float32, "cluster", (1, 300), 1)
+        y: Any = sz.full(sz.float32, "cluster", (300, 1), 1)
+    made = x @ y
+    assert made.item() == 300
+    own = [layer for name, layer in made.graph.layers.items() if name == made.name]
+    lists = [part for task in own[0].values() for part in task if isinstance(part, list)]
+    assert max(map(len, lists)) == max(_PAIRS, _SUMS)

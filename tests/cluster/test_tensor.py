@@ -190,3 +190,17 @@ def test_a_fused_task_keeps_no_more_than_it_needs() -> None:
         kept = [one for _, _, done in program.steps for one in done]
         assert len(kept) == len(set(kept))
         assert program.last not in kept
+
+
+def _said(block: Any) -> Any:
+    return sz.tensor([len(str(block))])
+
+
+def test_print_options_travel() -> None:
+    with sz.printoptions(precision=1):
+        call = call_on_blocks(_said, Hole(0))
+    x = sz.tensor([3.14159])
+    with sz.printoptions(precision=1):
+        short = len(str(x))
+    assert short < len(str(x))
+    assert loads(dumps(call))(x).item() == short

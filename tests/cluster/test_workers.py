@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,19 @@ def test_the_rules_in_force_travel(client: Any) -> None:
         root = sz.sqrt(y - 1)
     with pytest.raises(sz.InvalidArgument, match="its domain is x >= 0"):
         root.to_host()
+
+
+def test_workers_read_and_write_files(client: Any, tmp_path: Path) -> None:
+    real = on_blocks(NUMBERS, (13, 11))
+    scales = sz.quantize(real, sz.QT_CH_SYM_INT8)
+    want = sz.quantize(sz.tensor(NUMBERS), sz.QT_CH_SYM_INT8)
+    for module, name in (("zarr", "zarr"), ("h5py", "hdf5")):
+        pytest.importorskip(module)
+        getattr(cluster, f"to_{name}")(scales, tmp_path / name)
+        found = getattr(cluster, f"from_{name}")(tmp_path / name)
+        assert found.blocks == scales.blocks
+        assert found.scale == want.scale
+        assert (found.int_repr().to_host() == want.int_repr()).all()
 
 
 def test_workers_of_another_version(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
