@@ -10,6 +10,7 @@
 #include "core/without_gil.h"
 #include "kernels/indexing_order.h"
 #include "loops/blocks.h"
+#include "ops/indexing_repeated.h"
 
 namespace suanzi {
 
@@ -53,6 +54,10 @@ class Truth {
 };
 
 constexpr std::int64_t chunk = 1 << 15;
+
+std::vector<std::int64_t> no_chunks(std::int64_t size) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(size / chunk + (size % chunk != 0)) + 1, 0);
+}
 
 // Where the coordinates of each chunk begin; the last one is how many there are.
 void count_chunks(const Truth& truth, std::vector<std::int64_t>& starts) {
@@ -144,8 +149,16 @@ void write_chunks(const Truth& truth, const std::vector<std::int64_t>& starts, c
 // exception when there is no memory.
 PyObject* nonzero(const Tensor& t, bool as_tuple) {
   Truth truth(t);
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(t.size / chunk + (t.size % chunk != 0)) + 1, 0);
   Kept kept(t);  // another thread may destroy it while elements are counted
+  if (t.size >= long_walk) {
+    Once once(t);
+    Truth each(once.tensor());
+    std::vector<std::int64_t> found = no_chunks(each.size());
+    run_over(each.size(), {&t}, [&] { count_chunks(each, found); });
+    if (found.back() == 0) return Py_NewRef(Py_None);
+    if (!has_memory(Dtype::int64, found.back() * once.times)) return nullptr;
+  }
+  std::vector<std::int64_t> starts = no_chunks(t.size);
   run_over(t.size, {&t}, [&] { count_chunks(truth, starts); });
   std::int64_t count = starts.back(), ndim = t.ndim();
   if (count == 0) return Py_NewRef(Py_None);

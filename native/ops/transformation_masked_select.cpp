@@ -9,6 +9,7 @@
 #include "core/threads.h"
 #include "core/without_gil.h"
 #include "loops/blocks.h"
+#include "ops/indexing_repeated.h"
 
 namespace suanzi {
 
@@ -117,10 +118,22 @@ PyObject* select(const Tensor& mask, const Tensor* values) {
   const Tensor& first = values ? *values : mask;
   // Another thread may destroy them while it counts, before it packs.
   Kept kept_mask(mask), kept_values(first);
+  Dtype made_of = values ? values->dtype : Dtype::int64;
+  if (masked.size() >= long_walk) {
+    Once once(mask);
+    Masked each(once.tensor(), nullptr);
+    std::vector<std::int64_t> found;
+    run_over(each.size(), {&mask}, [&] {
+      found = count_chunks(each.size(), [&](std::int64_t begin, std::int64_t n) { return each.count(begin, n); });
+    });
+    std::int64_t count = found.back() * (masked.size() / each.size());
+    if (count == 0) return new_dense_tensor(made_of, 1, &count);
+    if (!has_memory(made_of, count)) return nullptr;
+  }
   run_over(masked.size(), {&mask, &first}, [&] {
     starts = count_chunks(masked.size(), [&](std::int64_t begin, std::int64_t n) { return masked.count(begin, n); });
   });
-  PyObject* output = new_dense_tensor(values ? values->dtype : Dtype::int64, 1, &starts.back());
+  PyObject* output = new_dense_tensor(made_of, 1, &starts.back());
   if (!output) return nullptr;
   const Tensor& out = *tensor_of(output);
   std::byte* to = out.data();

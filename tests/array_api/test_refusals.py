@@ -41,6 +41,15 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "a norm of matrices without end": (
         sz.AllocFailed,
         lambda: xp.linalg.matrix_norm(sz.expand(sz.tensor([1.0]), (2**31, 2**31)), ord=2)),
+    "copies that are several": (
+        sz.InvalidArgument, lambda: xp.from_dlpack(x, copy=several)),
+    "a copy of a new shape": (sz.InvalidArgument, lambda: xp.reshape(x, (6,), copy=several)),
+    "a copy of an array": (sz.InvalidArgument, lambda: xp.asarray(x, copy=several)),
+    "a copy of another dtype": (
+        sz.InvalidArgument, lambda: xp.astype(x, xp.float32, copy=several)),
+    "an initial sum": (
+        sz.TypeMismatch, lambda: xp.cumulative_sum(x[0], include_initial=several)),
+    "repetitions beyond counting": (sz.AllocFailed, lambda: xp.tile(x, (2**63,))),
     "a bool as a tolerance": (
         sz.TypeMismatch, lambda: xp.linalg.matrix_rank(matrices, rtol=xp.asarray(True))),
     "tolerances of others": (
@@ -80,4 +89,7 @@ def test_what_others_have_as_integers() -> None:
     assert xp.reshape(x, np.array(6)).shape == (6,)
     assert x.reshape(np.array(-1)).shape == (6,)
     assert xp.expand_dims(x, axis=range(2)).shape == (1, 1, 2, 3)
+    assert (xp.triu(x, k=10**400) == 0).numpy().all()
+    assert (xp.triu(x, k=-(10**400)) == x).numpy().all()
+    assert (xp.tril(x, k=2) == x).numpy().all()
     assert xp.einsum("ii->i", sz.zeros((0, 1))).shape == (0,)

@@ -144,6 +144,23 @@ def test_the_most_there_can_be(dtype: str) -> None:
     assert np.isclose(complex(sz.reduce(x, "MEAN").numpy()), 1)
 
 
+def test_what_a_repeated_mask_picks() -> None:
+    """Nothing is found at once, and what has no memory is refused at once."""
+    x = repeated("f32", MANY)
+    assert sz.masked_select(x, sz.tensor([False])).shape == (0,)
+    assert sz.masked_select(x, sz.expand(sz.tensor([False]), (MANY,))).shape == (0,)
+    refused(sz.masked_select, x, sz.tensor([True]))
+    refused(sz.masked_select, x, sz.expand(sz.tensor([True]), (MANY,)))
+    wide = sz.expand(sz.tensor([[1.0], [0.0]]), (2, MANY))
+    refused(sz.masked_select, wide, sz.tensor([[False], [True]]))
+    refused(x.__getitem__, sz.expand(sz.tensor([True]), (MANY,)))
+    assert x[sz.expand(sz.tensor([False]), (MANY,))].shape == (0,)
+    refused(sz.nonzero, wide)
+    with pytest.raises(OutOfRange):
+        sz.nonzero(lines("i8", (0, 0)))
+    assert [one.shape for one in sz.array_api.nonzero(lines("f16", (0.0, -0.0)))] == [(0,), (0,)]
+
+
 def test_parts_of_a_reduction() -> None:
     made = sz.empty((_core.partial_size(0, False, sz.int64),), sz.uint8)
     _core.reduce_partly(lines("i64"), 0, False, [0, 1], made)

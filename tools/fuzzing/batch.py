@@ -21,7 +21,7 @@ import numpy as np
 import suanzi as sz
 from fuzzing.judging import LAPACK, bound, made, standard_names
 from fuzzing.making import NAMES, RULES, Call, arguments_of, form_of, parameters_of
-from fuzzing.values import LAYOUTS, ODD, Code, filled, long_over
+from fuzzing.values import LAYOUTS, ODD, Code, filled
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 CALLS = 2048
@@ -94,11 +94,10 @@ def pool() -> list[Pair]:
 
 
 @cache
-def oddities() -> tuple[list[Pair], list[Pair]]:
-    """Return what is no operand of ours; second, without what is too long to walk over."""
+def oddities() -> list[Pair]:
+    """Return what is no operand of ours."""
     written = [Code(text) for text in (*ODD, *_FOREIGN) if "iter(" not in text]
-    pairs = [(made(x), x) for x in written if _exists(x.text)]
-    return pairs, [pair for pair in pairs if "2**" not in pair[1].text]
+    return [(made(x), x) for x in written if _exists(x.text)]
 
 
 class Batch:
@@ -129,7 +128,7 @@ class Batch:
                 written = dict(sorted(written.items(), key=lambda item: known.index(item[0])))
             if form in ("symbol", "in place"):
                 written = dict(list(written.items())[:2])
-            pairs = [_pair(op, x) for x in written.values()]
+            pairs = [_pair(x) for x in written.values()]
             variants.append(Variant(tuple(written), pairs))
         function, positional = bound(op, form)
         return Family(op, form, function, positional, variants)
@@ -155,7 +154,7 @@ class Batch:
                 some = pool()
                 pairs[place] = some[(bits >> 5 & 0xFFFF) % len(some)]
             else:
-                some = oddities()[long_over(family.op)]
+                some = oddities()
                 pairs[place] = some[(bits >> 5 & 0xFFFF) % len(some)]
             bits >>= 21
         return family, variant.names, pairs
@@ -174,11 +173,9 @@ class Batch:
                     yield from given if isinstance(given, list) else [given]
 
 
-def _pair(op: str, written: Any) -> Pair:
-    """Return an argument and how it is written; what is used up or never ends is left out."""
-    if isinstance(written, Code) and (
-        "iter(" in written.text or ("2**" in written.text and long_over(op))
-    ):
+def _pair(written: Any) -> Pair:
+    """Return an argument and how it is written; what is used up is left out."""
+    if isinstance(written, Code) and "iter(" in written.text:
         written = None
     return made(written), written
 

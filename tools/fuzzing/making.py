@@ -131,9 +131,9 @@ def arguments_of(random: Random, op: str, form: str) -> dict[str, Any]:
     arguments = {name: one(name, value) for name, value in arguments.items()}
     for name, parameter in parameters_of(op).items():
         if name not in arguments and random.random() < 0.2:
-            arguments[name] = guess(random, op, str(parameter.annotation), dtype)
+            arguments[name] = guess(random, str(parameter.annotation), dtype)
         elif name in arguments and random.random() < 0.03:
-            arguments[name] = odd(random, op)
+            arguments[name] = odd(random)
         elif parameter.default is not parameter.empty and random.random() < 0.1:
             arguments.pop(name, None)
     return arguments

@@ -139,7 +139,7 @@ def arguments_beyond(random: Random, name: str) -> dict[str, Any]:
         if not needed and random.random() < 0.4:
             continue
         if random.random() < 0.03:
-            arguments[known] = odd(random, name)
+            arguments[known] = odd(random)
             continue
         kinds = _kinds(known, str(parameter.annotation))
         if parameter.kind is parameter.VAR_POSITIONAL:

@@ -12,7 +12,7 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.questions import result_type
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import as_operand
-from suanzi.resolve.scalars import integer_argument, is_several, shape_argument
+from suanzi.resolve.scalars import flag_argument, integer_argument, is_several, shape_argument
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -82,6 +82,11 @@ def check_device(op: Operator, device: DeviceLike | None) -> None:
         raise error.__class__(f"{op.title}: {error}") from None
     if found != HERE:
         raise InvalidArgument(f"{op.title}: device is {str(found)!r}; arrays here are on 'cpu'.")
+
+
+def copy_argument(op: Operator, copy: Any) -> bool | None:
+    """Return whether there must be a copy, must be none, or may be one."""
+    return None if copy is None else flag_argument(op, "copy", copy, numpys=True)
 
 
 def shape_of(op: Operator, name: str, shape: Any) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.arguments import array, check_device, dtype_or, shape_of
+from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or, shape_of
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
@@ -94,7 +94,7 @@ def asarray(
     if target is not None and target is not taken.dtype:
         _refuse_copy(copy, f"from {taken.dtype} to {target}")
         return _core.cast(taken, target, False)
-    return copied(taken) if copy else taken
+    return copied(taken) if copy_argument(ASARRAY, copy) else taken
 
 
 def _refuse_copy(copy: bool | None, what: str) -> None:
@@ -145,7 +145,7 @@ def _shared(obj: Any) -> Tensor | None:
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`."""
     check_device(FROM_DLPACK, device)
-    return exchanged(x, copy=copy)
+    return exchanged(x, copy=copy_argument(FROM_DLPACK, copy))
 
 
 # ---- of one value --------------------------------------------------------------------------------
@@ -433,7 +433,8 @@ def _triangle(op: Operator, x: Tensor, k: int, *, lower: bool) -> Tensor:
     rows, columns = x.shape[-2:]
     row = arange(rows)
     column = arange(columns)
-    edge = _core.run_operator("add", [row, above], int64)[0]
+    within = max(-rows, min(above, columns))  # beyond, it makes no difference
+    edge = _core.run_operator("add", [row, within], int64)[0]
     kept = _core.run_operator(
         "less_equal" if lower else "greater_equal",
         [_core.view(column, 0, (1, columns), (0, 1)), _core.view(edge, 0, (rows, 1), (1, 0))],

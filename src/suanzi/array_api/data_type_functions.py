@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.arguments import array, check_device, dtype_or
+from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, part
@@ -39,7 +39,7 @@ def astype(
     x = array(ASTYPE, "x", x)
     target = dtype_or(ASTYPE, dtype, float32)
     if target is x.dtype:
-        return copied(x) if copy else x
+        return copied(x) if copy_argument(ASTYPE, copy) else x
     if x.dtype.kind == "complex" and target.kind not in ("complex", "bool"):
         raise TypeMismatch(
             f"{ASTYPE.title}: x is {x.dtype} and dtype {target}, which has no imaginary part. Take "

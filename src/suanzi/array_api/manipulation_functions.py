@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.arguments import array, arrays_of, in_common, shape_of
+from suanzi.array_api.arguments import array, arrays_of, copy_argument, in_common, shape_of
 from suanzi.array_api.declare import EVERY, function
 from suanzi.ops.transformation_views import reshape as reshaped
 from suanzi.registry import Operator
@@ -138,6 +138,8 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     if 0 in counts or 0 in shape:
         wanted = [n * m for n, m in zip(shape, counts, strict=True)]
         return _core.empty(shape_of(TILE, "the shape of the result", wanted), x.dtype)
+    if max(counts, default=0) >= 2**63:
+        raise AllocFailed(f"{TILE.title}: there is no memory for {shown(counts)} repetitions.")
     return _core.tile(_shaped(x, shape), counts)
 
 
@@ -294,6 +296,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
         except (StatusError, TypeError):
             pass
     x = array(RESHAPE, "x", x)
+    copy = copy_argument(RESHAPE, copy)
     wanted = shape_of(RESHAPE, "shape", sizes_of(x.size, (shape,)))
     if math.prod(wanted) != x.size:
         raise DimensionsMismatch(

@@ -224,7 +224,7 @@ def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, i
 
 
 def _with_initial(made: Tensor, axis: int, wanted: bool, initial: int) -> Tensor:
-    if not wanted:
+    if not flag("include_initial", wanted):
         return made
     shape = (*made.shape[:axis], 1, *made.shape[axis + 1 :])
     return _core.join([_core.full(shape, made.dtype, initial), made], axis, made.dtype, False)
