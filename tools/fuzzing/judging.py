@@ -81,8 +81,8 @@ def _verdict(call: Call) -> str:
     for name, raw in before.items():
         if _raw(arguments[name]) != raw:
             raise Found("changed", f"{name} has other elements after the call")
-    if call.form in ("symbol", "in place"):
-        return how  # Python may have an answer of its own, to another question
+    if call.form in ("symbol", "in place", CORE):
+        return how  # Python may have an answer of its own, to another question; the core asks less
     whole = all(_is_plain(value) for value in call.arguments.values())
     if not whole:  # an iterator, say, is used up
         return how
@@ -154,8 +154,8 @@ def outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
 
 def is_pythons(error: Exception, form: str, args: Iterable[Any]) -> bool:
     """Say whether Python or another library answers: no symbol for these, or no operand of ours."""
-    if isinstance(error, BufferError):  # what DLPack says where it has no such type
-        return form == ARRAY_API
+    if form == ARRAY_API:  # what DLPack says where it has no such type
+        return isinstance(error, BufferError)
     if form == CORE:  # below what says statuses
         return isinstance(error, ValueError | TypeError | MemoryError | OverflowError)
     if form not in ("symbol", "in place"):
