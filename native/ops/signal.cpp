@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "core/own_memory.h"
 #include "core/scratch.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -148,31 +148,7 @@ class RootTable {
 
 // ---- transforms ---------------------------------------------------------------------------------
 
-// Memory for two buffers of n vectors of complex numbers.
-//
-// Those of a usual size are the thread's own from one transform to the next, so that they are in its caches.
-class OwnMemory {
- public:
-  static constexpr std::size_t most = std::size_t{1} << 20;
-
-  OwnMemory() = default;
-  OwnMemory(const OwnMemory&) = delete;
-  OwnMemory& operator=(const OwnMemory&) = delete;
-  ~OwnMemory() { std::free(data_); }
-  std::byte* take(std::size_t bytes) noexcept {
-    if (bytes <= bytes_) return data_;
-    std::free(data_);
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
-    bytes_ = data_ ? bytes : 0;
-    return data_;
-  }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
+// Memory for two buffers of n vectors of complex numbers; of a usual size it is the thread's own.
 template <class T>
 struct Work {
   Scratch scratch;
@@ -180,10 +156,9 @@ struct Work {
   Work(std::int64_t n, std::size_t lanes) {
     std::int64_t numbers = 2 * n * static_cast<std::int64_t>(lanes);
     std::size_t bytes = 2 * sizeof(T) * static_cast<std::size_t>(numbers);
-    thread_local OwnMemory own;
-    x = reinterpret_cast<T*>(bytes <= OwnMemory::most ? own.take(bytes)
-                                                      : scratch.take(Dtype::uint8, static_cast<std::int64_t>(bytes)));
-    work = x + numbers;
+    std::byte* data = bytes <= most_own_memory ? own_memory(bytes) : nullptr;
+    x = reinterpret_cast<T*>(data ? data : scratch.take(Dtype::uint8, static_cast<std::int64_t>(bytes)));
+    work = x ? x + numbers : nullptr;
   }
   explicit operator bool() const { return x != nullptr; }
 };
