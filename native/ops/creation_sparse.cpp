@@ -268,12 +268,10 @@ nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std:
   auto* places = reinterpret_cast<const std::int64_t*>(columns->data());
   auto* data = reinterpret_cast<const float*>(values->data());
   std::int64_t n = columns->size;
-  constexpr std::int64_t ahead = 32;
   bool good = true;
   run_over(n + count, {columns, values}, [&] {
     std::fill_n(totals, count, 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
-      if (i + ahead < n) __builtin_prefetch(totals + places[i + ahead]);  // wherever that is
       auto place = static_cast<std::uint64_t>(places[i]);                 // read once: another thread may change it
       if (place < static_cast<std::uint64_t>(count)) totals[place] += data[i];
       else good = false;
