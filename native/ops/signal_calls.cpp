@@ -6,6 +6,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "ops/linear_algebra_lapack.h"
 #include "ops/signal.h"
 
 namespace suanzi {
@@ -111,11 +112,13 @@ PyObject* fast_c2c_backward(PyObject* const* args, Py_ssize_t count, PyObject* k
 
 PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"input", "axes", "normalization", "forward", "onesided"};
+  static Promoted promoted{"fft_r2c"};
   PyObject* found[5];
   Transforming t;
   bool onesided = true;
   if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[1], found[2], found[3]) ||
-      !read_flag(found[4], onesided) || (t.x->dtype != Dtype::float32 && t.x->dtype != Dtype::float64))
+      !read_flag(found[4], onesided) || (t.x->dtype != Dtype::float32 && t.x->dtype != Dtype::float64) ||
+      !promoted.keeps_dtype(found[0], found[0]))
     return nullptr;
   std::int64_t n = t.x->dims()[t.last];
   if (!t.has_real(n)) return nullptr;

@@ -96,3 +96,11 @@ def test_modes_that_are_none(mode: Any) -> None:
 def test_lengths_that_do_not_fit(length: Any) -> None:
     with pytest.raises(sz.InvalidArgument, match="last_dim_size"):
         sz.fft_c2r(sz.tensor(numbers("complex64")), length)
+
+
+def test_rule_sets_without_float64() -> None:
+    x = sz.tensor(numbers("complex128").real.copy())
+    with sz.promotion("jax_x32"):
+        found, turned = sz.fft_r2c(x), sz.fft_r2c(x[::-1])
+    assert found.dtype is turned.dtype is sz.complex64
+    assert same_bits(found.numpy(), sz.fft_r2c(sz.cast(x, sz.float32)).numpy())
