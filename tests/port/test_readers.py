@@ -210,3 +210,32 @@ def test_integers_of_a_dump_that_jax_makes_smaller(tmp_path: Path) -> None:
         path.write_text(json.dumps({"data": {"Torch.add.0.forward": one}}))
         report = judge(read_msprobe(path), ["jax", "cann"])
         assert [f.code for f in report] == codes
+
+
+CONFIGS = """paddle.add(Tensor([2, 3],"float32"), Tensor([],"float64"), )
+paddle.Tensor.__mul__(Tensor([4],"int64"), 2.5, )
+paddle.concat(list[Tensor([2],"float16"),Tensor([1],"float16"),], axis=0, )
+
+paddle.maximum(x=Tensor([2],"float32"), y=Tensor([2],"float64"), )
+paddle.cast(Tensor([2],"float32"), Dtype(float16), )
+paddle.frobnicate(Tensor([2],"float16"), Tensor([2],"int64"), )
+paddle.concat(tuple(Tensor([2],"float32"),Tensor([1],"float32"),), axis=-1, )
+paddle.odd(Tensor([2],"float32") oops, )
+"""
+
+
+def test_a_log_of_paddle(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "api_config.txt"
+    path.write_text(CONFIGS)
+    assert main(["port", str(path), "--to", "cann,torch", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["from"], found["calls"]) == ("paddle", 7)
+    assert [(f["code"], f["rules"], f["line"], f["operator"]) for f in found["findings"]] == [
+        ("SZ005", "cann", 1, "add")
+    ]
+    assert found["unknown"] == {"frobnicate": 1}
+    assert main(["port", str(path), "--to", "torch"]) == 0
+    assert "1 calls could not be recorded" in capsys.readouterr().out
+    path.write_text(CONFIGS + "torch.add(x, y)\n")
+    assert main(["port", str(path)]) == 2
+    assert "line 10 is not a call of Paddle" in capsys.readouterr().err

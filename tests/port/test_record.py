@@ -53,7 +53,7 @@ def test_what_is_written_in_place() -> None:
         k = 2.0
         k += x
         x += y
-        x = x + y  # noqa: E702
+        x = x + y
     found = [(c.operator, c.way, c.result) for c in calls.calls]
     assert found == [
         ("add", "in-place", sz.float16), ("add", None, sz.float16), ("add", None, sz.float16),

@@ -14,14 +14,23 @@ from suanzi.port.models.onnx_model import fix_onnx, read_onnx
 from suanzi.port.models.openvino_ir import read_openvino
 from suanzi.port.readers.exported import read_exported
 from suanzi.port.readers.msprobe import read_msprobe
-from suanzi.port.readers.operator_logs import read_operator_log
+from suanzi.port.readers.operator_logs import from_log, read_text
+from suanzi.port.readers.paddle_configs import MARK, from_configs
 from suanzi.port.report import Report, judge
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
 
+
+def read_log(path: str) -> Calls:
+    """Return the calls of a text log, of PyTorch or of Paddle."""
+    text = read_text(path)
+    read = from_configs if text.lstrip().startswith(MARK) else from_log
+    return read(text, path)
+
+
 READERS: dict[str, Callable[[str], Calls | Graph]] = {
     ".jsonl": read_calls,
-    ".txt": read_operator_log,
+    ".txt": read_log,
     ".json": read_msprobe,
     ".onnx": read_onnx,
     ".xml": read_openvino,

@@ -25,11 +25,11 @@ _KINDS = {bool: "bool", int: "int", float: "float", complex: "complex"}
 _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 
-def read_operator_log(path: str | PathLike[str]) -> Calls:
-    """Return the calls of a text log."""
+def read_text(path: str | PathLike[str]) -> str:
+    """Return the text of a log."""
     try:
         with open(path, encoding="utf-8") as file:
-            return from_log(file.read(), str(path))
+            return file.read()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise InvalidArgument(f"{str(path)!r} cannot be read: {why}.") from None
@@ -102,6 +102,11 @@ def _argument(node: ast.expr) -> _Argument:
         return tuple(tensors) or None
     if isinstance(node, ast.Call):
         return _tensor(node)
+    return number_of(node)
+
+
+def number_of(node: ast.expr) -> Taken | None:
+    """Return a Python number as it is recorded; None for what is none."""
     value = _number(node)
     if value is None:
         return None
