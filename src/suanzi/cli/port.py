@@ -33,9 +33,9 @@ def port(
     The program runs in a process of its own, in any interpreter you name; suanzi need not be
     installed there. An exported program (`.pt2`), a model of ONNX (`.onnx`) or OpenVINO (`.xml`), a
     file of calls that was recorded before (`.jsonl`), a text log as those of torch's
-    operator_inp_logs or PaddleAPITest's (`.txt`) or a dump of msprobe (`dump.json`) is read instead. The exit status
-    is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program that failed
-    before anything was found.
+    operator_inp_logs or PaddleAPITest (`.txt`) or a dump of msprobe (`dump.json`) is read instead.
+    The exit status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program
+    that failed before anything was found.
 
     ```
     suanzi port model.py --to cann
