@@ -205,7 +205,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
 
 def _on_its_device(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what the device of a tensor makes of a call; NotImplemented if it is the host's."""
-    if not hasattr(type(x), "to_host"):
+    if type(x) is Tensor or not hasattr(type(x), "to_host"):
         return NotImplemented
     return x.__suanzi_operator__(name, args, kwargs)
 
