@@ -216,6 +216,8 @@ def test_the_certificates_of_dasks_configuration(tmp_path: Path) -> None:
         ("local", "is no cluster"),
         ("local:0", "a cluster of no processes"),
         ("here", "is no cluster"),
+        ("tcp://a host:8786", "is no cluster"),
+        ("tcp://\x1b[31m", "is no cluster"),
         ("tcp://127.0.0.1:9", "no scheduler answers at tcp://127.0.0.1:9"),
         ("nothing://x", "no scheduler answers at nothing://x"),
     ],

@@ -122,6 +122,9 @@ def axes_argument(
     op: Operator, name: str, axes: Any, ndim: int, error: type[StatusError]
 ) -> tuple[int, ...]:
     """Return axes, given as one integer or several, counted from the first; none twice."""
+    only = axes[0] if isinstance(axes, tuple) and len(axes) == 1 else axes
+    if type(only) is int:  # as most are
+        return (axis_argument(op, name, only, ndim, error),)
     given = integers_argument(op, name, axes) if is_several(op, name, axes) else (axes,)
     found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
     if len(set(found)) < len(found):

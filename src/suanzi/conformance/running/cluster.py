@@ -101,7 +101,7 @@ def _client(where: str) -> Iterator[Any]:
             "check: --cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
         ) from None
     local = re.fullmatch(r"local:([0-9]{1,4})", where)
-    if not local and not re.match(r"[a-z]+://.", where):
+    if not local and not re.fullmatch(r"[a-z]+://[\w.:\[\]%/-]+", where, re.ASCII):
         raise InvalidArgument(
             f"check: {where!r} is no cluster; give the address of a scheduler "
             "(tcp://host:8786, tls://host:8786) or local:4 for four processes of this machine."
