@@ -121,6 +121,14 @@ class TestReadings:
         assert found["floor"] == "an old chip"
         assert found["trunc"] is None
 
+    def test_what_a_shard_knew_of_what_still_fails(self) -> None:
+        ops, other = ["ceil", "trunc", "round"], result("floor", reading=self.AWAY, throughout=True)
+        made = settle([other, *(result(op, reading=self.EVEN, throughout=True) for op in ops)])
+        assert [r.op for r in made if r.bad] == ["floor"]
+        told = [replace(r, known="an old chip", issue="#7") if r.bad else r for r in made]
+        found = {r.op: r for r in merge([shard(1, 1, *told)]).results}["floor"]
+        assert (found.outcome, found.known, found.issue) == ("failed", "an old chip", "#7")
+
     @pytest.mark.parametrize(("version", "met"), [("1", "an old chip"), ("2.*", None)])
     def test_what_the_kit_knows_of_this_version(
         self, version: str, met: str | None, monkeypatch: pytest.MonkeyPatch
