@@ -58,7 +58,7 @@ def test_calls_are_made_of_their_number_alone() -> None:
     assert some == [call_of(3, i) for i in range(300)]
     assert some != [call_of(4, i) for i in range(300)]
     assert {call.form for call in some} == {
-        "python", "interface", "symbol", "in place", "sparse", "quantised",
+        "python", "interface", "symbol", "in place", "sparse", "quantised", "array api", "core",
     }  # fmt: skip
     assert {call_of(0, i).op for i in range(5000)} == set(NAMES)
 
@@ -217,3 +217,6 @@ def test_one_call_again() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# call 7 of seed 3: ")
     assert "no operator" in run("--ops", "destroy").stderr
+    again = run("--seed", "3", "--only", "7", "--ops", "xp.fft.*")
+    assert again.returncode == 0, again.stderr
+    assert "xp.fft." in again.stdout
