@@ -153,6 +153,7 @@ class TestCommand:
         assert run(capsys, str(once), "--to", "cann", *again)[0] == 0
         status, out, _ = run(capsys, str(twice), "--to", "cann", *again)
         assert (status, [one["line"] for one in json.loads(out)["findings"]]) == (1, [9])
+        assert run(capsys, str(once), "--to", "jax", *again)[0] == 1
         status, out, _ = run(capsys, str(once), "--to", "cann,jax", *again)
         assert (status, [one["rules"] for one in json.loads(out)["findings"]]) == (1, ["jax_x32"])
 
