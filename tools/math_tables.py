@@ -184,12 +184,20 @@ def logarithms_of_sixteenths() -> Iterator[str]:
 
     for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
         unit = 1 / mp.log(base)
-        yield row(f"log{name}_sixteenth", [x * unit for x in found])
+        # Powers of ten have whole logarithms, for which two numbers are needed; the second of the
+        # bit's is positive, so that infinite ones stay what they are.
+        whole = name == "10"
+        bit = mp.log(2) * unit
+        first = mp.floor(bit * 2**42) / 2**42 if whole else bit
+        yield row(f"log{name}_sixteenth", [cut(x * unit) if whole else x * unit for x in found])
+        if whole:
+            yield row("log10_sixteenth_low", [x * unit - cut(x * unit) for x in found])
         yield polynomial(
             f"log{name}_series", lambda r, unit=unit: unit * series(r), -limit, limit, 9, False
         )
-        yield f"constexpr f64 log{name}_bit_f64 = {literal(mp.log(2) * unit, False)};"
-        high, low = bit_in_single(mp.log(2) * unit)
+        second = f", log{name}_bit_low_f64 = {literal(bit - first if whole else mpf(0), False)}"
+        yield f"constexpr f64 log{name}_bit_f64 = {literal(first, False)}{second};"
+        high, low = bit_in_single(bit)
         words = {"bit": high, "bit_low": low, "unit": unit}
         numbers = ", ".join(f"log{name}_{key}_f32 = {literal(x, True)}" for key, x in words.items())
         yield f"constexpr f32 {numbers};"
