@@ -65,11 +65,11 @@ _RESULT = {"id": "a/b/c/d", "op": "a", "group": "b", "dtype": "c", "outcome": "p
 @pytest.mark.parametrize(
     ("results", "words"),
     [
-        ([5], "AttributeError"),
-        (7, "TypeError"),
+        ([5], "results[0] is 5, not object"),
+        (7, "results is 7, not array"),
         ([{"id": "x"}], "TypeError"),
-        ([{**_RESULT, "outcome": "fine"}], "'fine' is no outcome"),
-        ([{**_RESULT, "ulp": "many"}], "could not convert"),
+        ([{**_RESULT, "outcome": "fine"}], "outcome is 'fine', not one of 'passed'"),
+        ([{**_RESULT, "ulp": "many"}], "ulp is 'many', not number"),
     ],
 )
 def test_what_is_no_report(
