@@ -54,11 +54,52 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
         sz.TypeMismatch, lambda: xp.linalg.matrix_rank(matrices, rtol=xp.asarray(True))),
     "tolerances of others": (
         sz.DimensionsMismatch, lambda: xp.linalg.pinv(matrices, rtol=xp.ones((3,)))),
+    "ends that no float has": (sz.InvalidArgument, lambda: xp.linspace(0, 10**400, 3)),
+    "ends of integers that no float has": (
+        sz.InvalidArgument, lambda: xp.linspace(-(10**5000), 0, 3, dtype=xp.int8)),
+    "a start that no float has": (
+        sz.InvalidArgument, lambda: xp.arange(10**400, 10**400 + 2, dtype=xp.float32)),
+    "steps from beyond what is written": (sz.AllocFailed, lambda: xp.arange(10**5000, 1.5)),
+    "integers beyond what is written": (
+        sz.InvalidArgument, lambda: xp.arange(10**5000, 10**5000 + 1)),
+    "fewer than none": (sz.InvalidArgument, lambda: xp.linspace(0, 1, -(10**5000))),
+    "a tolerance that no float has": (
+        sz.InvalidArgument, lambda: xp.linalg.matrix_rank(matrices, rtol=10**400)),
+    "a tolerance of inverses that no float has": (
+        sz.InvalidArgument, lambda: xp.linalg.pinv(matrices, rtol=10**400)),
+    "an order that no float has": (
+        sz.InvalidArgument, lambda: xp.linalg.vector_norm(x, ord=-(10**400))),
+    "an order of nothing that no float has": (
+        sz.InvalidArgument, lambda: xp.linalg.vector_norm(xp.ones((0,)), ord=10**400)),
+    "a correction that no float has": (
+        sz.InvalidArgument, lambda: xp.var(x, correction=-(10**400))),
+    "a distance that no float has": (sz.InvalidArgument, lambda: xp.fft.fftfreq(5, d=10**400)),
+    "a transform beyond counting": (
+        sz.AllocFailed, lambda: xp.fft.fft(xp.ones((0, 0), dtype=xp.complex64), n=10**400)),
+    "a transform back beyond counting": (
+        sz.AllocFailed, lambda: xp.fft.irfft(xp.ones((0, 0), dtype=xp.complex64), n=2**63)),
+    "a half beyond counting": (sz.AllocFailed, lambda: xp.fft.rfft(xp.ones((0, 0)), n=2**63)),
+    "a transform of less than nothing": (
+        sz.InvalidArgument, lambda: xp.fft.rfft(x, n=-(10**5000))),
+    "a view beyond counting": (
+        sz.InvalidArgument, lambda: xp.broadcast_to(xp.ones(()), (2**31, 2**31, 2))),
+    "a shape in common beyond counting": (
+        sz.InvalidArgument,
+        lambda: xp.broadcast_arrays(xp.ones((2**20, 1)), sz.expand(x[0, :1], (2**43,)))),
+    "repeats beyond what is written": (sz.AllocFailed, lambda: xp.repeat(x, 10**5000)),
+    "axes beyond what is written": (
+        sz.InvalidArgument, lambda: xp.tensordot(x, x, axes=10**5000)),
 }  # fmt: skip
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "sum": lambda flag: xp.sum(x, keepdims=flag),
     "std": lambda flag: xp.std(x, keepdims=flag),
     "all": lambda flag: xp.all(x, keepdims=flag),
+    "all, until one decides": lambda flag: xp.all(xp.ones((3, 3463)), keepdims=flag),
+    "any of nothing": lambda flag: xp.any(xp.ones((0, 2)), keepdims=flag),
+    "sum of nothing": lambda flag: xp.sum(xp.ones((0, 2)), keepdims=flag),
+    "sort of nothing": lambda flag: xp.sort(xp.ones((0, 2)), descending=flag),
+    "linspace": lambda flag: xp.linspace(0, 1, 3, endpoint=flag),
+    "cumulative_prod": lambda flag: xp.cumulative_prod(x[0], include_initial=flag),
     "argmax": lambda flag: xp.argmax(x, keepdims=flag),
     "count_nonzero": lambda flag: xp.count_nonzero(x, keepdims=flag),
     "vector_norm": lambda flag: xp.linalg.vector_norm(x, keepdims=flag),
@@ -79,8 +120,10 @@ def test_a_status(name: str) -> None:
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_a_flag_that_is_neither_true_nor_false(name: str) -> None:
-    with pytest.raises(sz.TypeMismatch, match="must be True or False"):
-        FLAGS[name](several)
+    function = name.partition(" ")[0].rstrip(",")
+    for what in (several, np.zeros(0)):
+        with pytest.raises(sz.TypeMismatch, match=rf"^{function}\b.*: .* must be True or False"):
+            FLAGS[name](what)
     FLAGS[name](np.bool_(True))
 
 
@@ -93,3 +136,21 @@ def test_what_others_have_as_integers() -> None:
     assert (xp.triu(x, k=-(10**400)) == x).numpy().all()
     assert (xp.tril(x, k=2) == x).numpy().all()
     assert xp.einsum("ii->i", sz.zeros((0, 1))).shape == (0,)
+
+
+def test_what_looks_beyond_range_and_is_not() -> None:
+    """A step that is never made, repeats of nothing, a NaN between ends, orders of NumPy."""
+    assert xp.arange(0, 1, 10**400, dtype=xp.float32).tolist() == [0.0]
+    assert xp.repeat(xp.ones((0, 2)), 10**400).shape == (0,)
+    assert xp.repeat(xp.ones((0, 2)), 2**63, axis=0).shape == (0, 2)
+    assert xp.arange(0, 3, 1.0, dtype=xp.bool).tolist() == [False, True, True]
+    assert np.isnan(xp.linspace(0, nan, 3).numpy()).any()
+    assert float(xp.linalg.vector_norm(xp.ones((8,)), ord=np.float64(3))) == 2.0
+    assert xp.linspace(1e308 + 1e308j, -1e308 - 1e308j, 3, dtype=xp.complex128)[1] == 0
+
+
+def test_errno_that_others_left() -> None:
+    """Python's `abs` of a complex NaN raised whatever the call before it had left in errno."""
+    with pytest.raises(OverflowError):
+        abs(complex(1.5e308, 1.5e308))
+    assert xp.linspace(0, nan, 4, dtype=xp.int4).shape == (4,)

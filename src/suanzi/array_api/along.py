@@ -100,14 +100,14 @@ def axes_argument(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
-def flag(name: str, x: Any) -> bool:
+def flag(function: str, name: str, x: Any) -> bool:
     """Return an argument that is true or false."""
     if isinstance(x, bool):
         return x
     try:
         return bool(x)
     except Exception:  # an array's own, and whatever else an object may raise
-        raise TypeMismatch(f"{name} is {shown(x)}; it must be True or False.") from None
+        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be True or False.") from None
 
 
 def integer_argument(function: str, name: str, x: Any, least: int | None = None) -> int:
@@ -123,6 +123,17 @@ def integer_argument(function: str, name: str, x: Any, least: int | None = None)
     if least is not None and number < least:
         raise InvalidArgument(f"{function}: {name} is {shown(x)}; it must be {least} at least.")
     return number
+
+
+def double(function: str, name: str, x: float) -> float:
+    """Return a real number of Python as a float; an int may lie beyond them."""
+    try:
+        return float(x)
+    except OverflowError:
+        raise InvalidArgument(
+            f"{function}: {name} is {shown(x)}; it must be within the range of float64, whose "
+            "largest number is about 1.8e308."
+        ) from None
 
 
 def dtype_argument(function: str, dtype: Any) -> DType:
@@ -246,7 +257,7 @@ def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool)
     >>> reduced_shape((2, 3, 4), (1,), False), reduced_shape((2, 3, 4), (1,), True)
     ((2, 4), (2, 1, 4))
     """
-    if flag("keepdims", keepdims):
+    if keepdims:
         return tuple(1 if a in axes else n for a, n in enumerate(shape))
     return tuple(n for a, n in enumerate(shape) if a not in axes)
 

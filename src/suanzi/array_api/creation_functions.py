@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi.array_api.along import double, flag
 from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or, shape_of
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
@@ -285,24 +287,25 @@ def arange(
         steps = -((first - last) // by) if whole else math.ceil((last - first) / by)
     except OverflowError:
         raise AllocFailed(
-            f"{ARANGE.title}: from {first} to {last} by {by} there are more numbers than can be "
-            "counted."
+            f"{ARANGE.title}: from {shown(first)} to {shown(last)} by {shown(by)} there are more "
+            "numbers than can be counted."
         ) from None
     count = max(int(steps), 0)
-    if dt.kind in ("int", "uint") and count and not whole:
+    if not dt.exponent_bits and count and not whole:
         return _core.cast(arange(first, last, by, dtype="float64"), dt, False)
     if dt.kind in ("int", "uint") and count:
         ends = (first, first + (count - 1) * by)
         if min(ends) < iinfo(dt).min or max(ends) > iinfo(dt).max:
             raise InvalidArgument(
-                f"{ARANGE.title}: it goes from {ends[0]} to {ends[1]}, and {dt} holds "
-                f"{iinfo(dt).min} to {iinfo(dt).max}. Choose a wider dtype."
+                f"{ARANGE.title}: it goes from {shown(ends[0])} to {shown(ends[1])}, and {dt} "
+                f"holds {iinfo(dt).min} to {iinfo(dt).max}. Choose a wider dtype."
             )
     made = line(count, dt)
+    by = by if count > 1 else 0  # of one number there is none, and it may be too large for a float
     if dt.exponent_bits:
-        first, by = float(first), float(by)
+        first, by = double(ARANGE.title, "start", first), double(ARANGE.title, "step", by)
     if count:
-        _core.fill_sequence(made, 0, count, first, by if count > 1 else 0, 0, False)
+        _core.fill_sequence(made, 0, count, first, by, 0, False)
     return made
 
 
@@ -327,21 +330,25 @@ def linspace(
     last = number_argument(LINSPACE, "stop", stop)
     count = integer_argument(LINSPACE, "num", num)
     if count < 0:
-        raise InvalidArgument(f"{LINSPACE.title}: num is {count}; it must be at least 0.")
+        raise InvalidArgument(f"{LINSPACE.title}: num is {shown(count)}; it must be at least 0.")
+    ends_there = flag(LINSPACE.title, "endpoint", endpoint)
     is_complex = isinstance(first, complex) or isinstance(last, complex)
     dt = dtype_or(LINSPACE, dtype, complex64 if is_complex else float32)
     if not dt.exponent_bits:
-        wide = linspace(first, last, count, dtype="float64", endpoint=endpoint)
+        wide = linspace(first, last, count, dtype="float64", endpoint=ends_there)
         return _core.cast(wide, dt, False)
     if is_complex and dt.kind != "complex":
         raise InvalidArgument(f"{LINSPACE.title}: an end is complex, and dtype {dt}.")
     made = line(count, dt)
-    gaps = count - 1 if endpoint else count
+    gaps = count - 1 if ends_there else count
     if not count:
         return made
     middle = min(gaps // 2 + 1, count)
-    first, last = complex(first), complex(last)
-    halves = not math.isfinite(abs(last - first))  # their difference is no number
+    first, last = (
+        complex(x if isinstance(x, complex) else double(LINSPACE.title, name, x))
+        for name, x in (("start", first), ("stop", last))
+    )
+    halves = not cmath.isfinite(last - first)  # their difference is no number
     if halves:
         first, last = first / 2, last / 2
     step = (last - first) / max(gaps, 1)

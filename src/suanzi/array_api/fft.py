@@ -23,13 +23,14 @@ from suanzi.array_api.along import (
     complex_of,
     computed,
     counting,
+    double,
     dtype_argument,
     integer_argument,
 )
 from suanzi.dtypes import DTypeLike, float64, part
 from suanzi.libraries import fft as transforms
 from suanzi.libraries.fft import FFTNormMode
-from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -206,9 +207,10 @@ def _to_real(function: str, x: Any, s: Any, axes: Any, norm: Any, forward: bool)
     length = 2 * (x.shape[last] - 1) if s is None or s[-1] in (None, -1) else sizes[-1]
     if length < 1:
         raise InvalidArgument(
-            f"{function}: {x.shape[last]} elements along axis {last} would give {length}; say how "
-            "many there are, 1 at least."
+            f"{function}: {x.shape[last]} elements along axis {last} would give {shown(length)}; "
+            "say how many there are, 1 at least."
         )
+    _check_length(function, length, last)
     for axis, n in zip(along[:-1], sizes, strict=False):
         x = _resized(function, x, axis, n)
     x = _resized(function, x, last, length // 2 + 1)
@@ -244,9 +246,10 @@ def _resized(function: str, x: Tensor, axis: int, n: int) -> Tensor:
     """Return the first `n` elements along an axis, with zeros behind where there are fewer."""
     if n < 1:
         raise InvalidArgument(
-            f"{function}: along axis {axis} there would be {n} elements; a transform has 1 at "
-            "least."
+            f"{function}: along axis {axis} there would be {shown(n)} elements; a transform has 1 "
+            "at least."
         )
+    _check_length(function, n, axis)
     size = x.shape[axis]
     if n < size:
         shape = (*x.shape[:axis], n, *x.shape[axis + 1 :])
@@ -255,6 +258,14 @@ def _resized(function: str, x: Tensor, axis: int, n: int) -> Tensor:
         return x
     zeros = _core.full((*x.shape[:axis], n - size, *x.shape[axis + 1 :]), x.dtype, 0)
     return _core.join([x, zeros], axis, x.dtype, False)
+
+
+def _check_length(function: str, n: int, axis: int) -> None:
+    if n >= 2**63:
+        raise AllocFailed(
+            f"{function}: along axis {axis} there would be {shown(n)} elements; there is no memory "
+            "for 2**63 or more."
+        )
 
 
 def _mode(function: str, norm: Any, forward: bool) -> FFTNormMode:
@@ -272,7 +283,7 @@ def _frequencies(function: str, places: Tensor, n: int, d: Any, dtype: Any, devi
     dt = DEFAULT_FLOAT if dtype is None else dtype_argument(function, dtype)
     if dt.kind != "float":
         raise TypeMismatch(f"{function}: dtype is {dt}; it must be real and floating-point.")
-    made = converted(computed("div", converted(places, float64), float(d) * n), dt)
+    made = converted(computed("div", converted(places, float64), double(function, "d", d) * n), dt)
     return made if device is None else made.to_device(device)
 
 

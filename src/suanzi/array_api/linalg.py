@@ -128,7 +128,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     x = _square("cholesky", x)
     if not x.size:
         return _core.empty(x.shape, x.dtype)
-    upper = flag("upper", upper)
+    upper = flag("cholesky", "upper", upper)
     found: Tensor | None = _core.cholesky(x, upper)
     return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
 
@@ -145,7 +145,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
-    full_matrices = flag("full_matrices", full_matrices)
+    full_matrices = flag("svd", "full_matrices", full_matrices)
     found = _core.svd(x, not full_matrices) if x.size else None
     u, s, v = by_operator("svd", "svd", x, not full_matrices) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))

@@ -84,7 +84,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
         count = integer_argument("tensordot", "axes", axes, 0)
         if count > min(x1.ndim, x2.ndim):
             raise InvalidArgument(
-                f"tensordot: axes is {count}, and x1 has {x1.ndim} axes and x2 {x2.ndim}."
+                f"tensordot: axes is {shown(count)}, and x1 has {x1.ndim} axes and x2 {x2.ndim}."
             )
         first, second = tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
     sizes = [[x1.shape[a] for a in first], [x2.shape[a] for a in second]]

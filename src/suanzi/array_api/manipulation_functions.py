@@ -7,6 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi.array_api.along import repeated
 from suanzi.array_api.arguments import array, arrays_of, copy_argument, in_common, shape_of
 from suanzi.array_api.declare import EVERY, function
 from suanzi.ops.transformation_views import reshape as reshaped
@@ -103,7 +104,7 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
             f"{BROADCAST_TO.title}: x has shape {x.shape}, which is not repeated to {wanted}; "
             "counted from the last axis, sizes must be equal, or 1 in x."
         )
-    return _repeated(x, wanted)
+    return _repeated(BROADCAST_TO, x, wanted)
 
 
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
@@ -116,12 +117,16 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
             f"{ARRAYS.title}: the shapes {came} do not go together; counted from the last axis, "
             "sizes must be equal or 1."
         )
-    return tuple(_repeated(x, shape) for x in given)
+    return tuple(_repeated(ARRAYS, x, shape) for x in given)
 
 
-def _repeated(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-    return _core.view(x, x.offset, shape, [*(0,) * (len(shape) - x.ndim), *strides])
+def _repeated(op: Operator, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    if math.prod(shape) >= 2**63:
+        raise InvalidArgument(
+            f"{op.title}: the result would have the shape {shape}, beyond what can be counted; "
+            "fewer than 2**63 elements are."
+        )
+    return repeated(x, shape)
 
 
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:

@@ -7,7 +7,15 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import Axes, axes_argument, computed, computed_in, flag, reduced_shape
+from suanzi.array_api.along import (
+    Axes,
+    axes_argument,
+    computed,
+    computed_in,
+    double,
+    flag,
+    reduced_shape,
+)
 from suanzi.array_api.by_operators import by_operator
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
@@ -25,11 +33,12 @@ _SUM, _MAX, _MIN = int(ReduceMode.SUM), int(ReduceMode.MAX), int(ReduceMode.MIN)
 
 def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any) -> Tensor:
     """Return norms of floating-point vectors along axes, or of all elements."""
-    if isinstance(ord, bool) or not isinstance(ord, int | float) or math.isnan(ord):
+    if isinstance(ord, bool) or not isinstance(ord, int | float) or ord != ord:
         raise TypeMismatch(f"{function}: ord is {shown(ord)}; it must be a real number.")
+    ord = double(function, "ord", ord)
     axes, keep, dt = (
         axes_argument(function, axis, x.ndim),
-        flag("keepdims", keepdims),
+        flag(function, "keepdims", keepdims),
         part(x.dtype),
     )
     if not axes:
@@ -47,9 +56,9 @@ def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any)
         return least(computed("abs", x), axis=axes, keepdims=keep)
     wide = complex128 if x.dtype.kind == "complex" else float64
     sizes = computed("abs", converted(x, wide))
-    sums = _core.reduce(computed("pow", sizes, float(ord)), _SUM, axes, keep)
+    sums = _core.reduce(computed("pow", sizes, ord), _SUM, axes, keep)
     if ord > 0 and not _in_range(sums):
-        return powers(x, float(ord), axes, keep)
+        return powers(x, ord, axes, keep)
     return converted(computed("pow", sums, 1 / ord), dt)
 
 
@@ -62,7 +71,7 @@ def _in_range(sums: Tensor) -> bool:
 def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
     """Return norms of the floating-point matrices in the last two axes."""
     rows, columns = x.ndim - 2, x.ndim - 1
-    both, keep, dt = (rows, columns), flag("keepdims", keepdims), part(x.dtype)
+    both, keep, dt = (rows, columns), flag(function, "keepdims", keepdims), part(x.dtype)
     known = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
     if isinstance(ord, bool) or not isinstance(ord, str | int | float) or ord not in known:
         raise InvalidArgument(
@@ -108,4 +117,4 @@ def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> An
         return converted(rtol, part(computed_in(dt)))
     if isinstance(rtol, bool) or not isinstance(rtol, int | float):
         raise TypeMismatch(f"{function}: rtol is {shown(rtol)}; it must be a number or a Tensor.")
-    return float(rtol)
+    return double(function, "rtol", rtol)

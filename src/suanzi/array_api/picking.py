@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.array_api.along import (
     array_argument,
     axis_argument,
@@ -114,8 +115,9 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 def _evenly(x: Tensor, along: int, times: int) -> Tensor:
     """Return each element `times` times, row by row or copied from a view with an axis more."""
     n = x.shape[along]
+    times = times if n else 0  # of nothing, whatever can be counted or not
     if n * times > _MOST:
-        raise AllocFailed(f"repeat: there is no memory for {n} times {times} elements.")
+        raise AllocFailed(f"repeat: there is no memory for {n} times {shown(times)} elements.")
     if x.ndim == 1:
         wide = _core.view(x, x.offset, (n, times), (x.strides[0], 0))
         return shaped(_core.row_major_copy(wide), (n * times,))

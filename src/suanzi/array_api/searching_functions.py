@@ -67,12 +67,13 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
             return _core.reduce(_core.cast(x, bool_, False), _SUM, range(ndim), False)
     x = array_argument("count_nonzero", "x", x)
     axes = axes_argument("count_nonzero", axis, x.ndim)
+    keep = flag("count_nonzero", "keepdims", keepdims)
     found = converted(x, bool_)
     if not axes:
         return converted(found, int64)
     if not x.size:
-        return _core.full(reduced_shape(x.shape, axes, keepdims), int64, 0)
-    return _core.reduce(found, _SUM, axes, flag("keepdims", keepdims))
+        return _core.full(reduced_shape(x.shape, axes, keep), int64, 0)
+    return _core.reduce(found, _SUM, axes, keep)
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -123,11 +124,11 @@ def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tens
             f"{function}: x has shape {x.shape}, and of no elements none is the "
             f"{'smallest' if least else 'largest'}."
         )
-    plain = in_bytes(x)
+    keep, plain = flag(function, "keepdims", keepdims), in_bytes(x)
     if axis is not None:
-        return _core.find_best(plain, axis, flag("keepdims", keepdims), True, least)
+        return _core.find_best(plain, axis, keep, True, least)
     found = _core.find_best(plain if x.ndim == 1 else flat(plain), 0, False, True, least)
-    return found.reshape((1,) * x.ndim) if flag("keepdims", keepdims) else found
+    return found.reshape((1,) * x.ndim) if keep else found
 
 
 def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:

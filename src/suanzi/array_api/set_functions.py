@@ -97,7 +97,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     x2 = with_number("isin", getattr(x1, "dtype", bool_), x2)
     x1, x2 = array_argument("isin", "x1", x1), array_argument("isin", "x2", x2)
     found = _among(x1, x2)
-    if not flag("invert", invert):
+    if not flag("isin", "invert", invert):
         return found
     return computed("equal", found, _core.full((), bool_, False))
 

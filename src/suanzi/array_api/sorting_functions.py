@@ -47,7 +47,9 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
         values: Tensor = _core.order(x, along, descending, x.shape[along])[0]
         return values
     x = array_argument("sort", "x", x)
-    return ordered(x, axis_argument("sort", axis, x.ndim), descending)[0]
+    return ordered(x, axis_argument("sort", axis, x.ndim), flag("sort", "descending", descending))[
+        0
+    ]
 
 
 def argsort(
@@ -60,7 +62,9 @@ def argsort(
     Tensor([2, 1, 0, 3], dtype=int64)
     """
     x = array_argument("argsort", "x", x)
-    return ordered(x, axis_argument("argsort", axis, x.ndim), descending)[1]
+    return ordered(
+        x, axis_argument("argsort", axis, x.ndim), flag("argsort", "descending", descending)
+    )[1]
 
 
 def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
@@ -68,8 +72,8 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     if not x.size:
         return _core.empty(x.shape, x.dtype), _core.empty(x.shape, int64)
     if x.dtype.kind == "complex":
-        return _complex(x, axis, flag("descending", descending))
-    values, places = _core.order(in_bytes(x), axis, flag("descending", descending), x.shape[axis])
+        return _complex(x, axis, descending)
+    values, places = _core.order(in_bytes(x), axis, descending, x.shape[axis])
     return converted(values, x.dtype), places
 
 

@@ -26,6 +26,7 @@ from suanzi.array_api.along import (
     axis_argument,
     computed,
     computed_in,
+    double,
     flag,
     in_bytes,
     reduced_shape,
@@ -62,7 +63,7 @@ def sum(
     """
     x = array_argument("sum", "x", x)
     x = converted(x, summed_dtype("sum", x.dtype, dtype))
-    return _combined(x, _SUM, axes_argument("sum", axis, x.ndim), keepdims, 0)
+    return _combined("sum", x, _SUM, axes_argument("sum", axis, x.ndim), keepdims, 0)
 
 
 def prod(
@@ -71,7 +72,7 @@ def prod(
     """Return the products along axes, or of all elements; of nothing, 1."""
     x = array_argument("prod", "x", x)
     x = converted(x, summed_dtype("prod", x.dtype, dtype))
-    return _combined(x, _PROD, axes_argument("prod", axis, x.ndim), keepdims, 1)
+    return _combined("prod", x, _PROD, axes_argument("prod", axis, x.ndim), keepdims, 1)
 
 
 def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
@@ -86,7 +87,7 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     if x.dtype.kind not in ("float", "complex"):
         x = in_bytes(x) if x.size and axes else converted(x, DEFAULT_FLOAT)
     nothing = complex(math.nan, math.nan) if x.dtype.kind == "complex" else math.nan
-    return _combined(x, _MEAN, axes, keepdims, nothing)
+    return _combined("mean", x, _MEAN, axes, keepdims, nothing)
 
 
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
@@ -140,7 +141,9 @@ def cumulative_sum(
     Tensor([0, 1, 3, 6], dtype=int64)
     """
     x, along = _cumulative("cumulative_sum", x, axis, dtype)
-    return _with_initial(_core.cumulative_sum(x, along, False), along, include_initial, 0)
+    return _with_initial(
+        "cumulative_sum", _core.cumulative_sum(x, along, False), along, include_initial, 0
+    )
 
 
 def cumulative_prod(
@@ -156,21 +159,22 @@ def cumulative_prod(
     dt = x.dtype
     wide = computed_in(dt) if dt.exponent_bits else dt
     made = _core.cumulative_product(converted(x, wide), along, wide is not dt)
-    return _with_initial(converted(made, dt), along, include_initial, 1)
+    return _with_initial("cumulative_prod", converted(made, dt), along, include_initial, 1)
 
 
 # ---- what they share ----------------------------------------------------------------------------
 
 
 def _combined(
-    x: Tensor, mode: int, axes: tuple[int, ...], keepdims: bool, nothing: complex
+    function: str, x: Tensor, mode: int, axes: tuple[int, ...], keepdims: bool, nothing: complex
 ) -> Tensor:
     """Return the elements combined along axes, each result of `nothing` where there are none."""
+    keep = flag(function, "keepdims", keepdims)
     if not axes:
         return _core.cast(x, x.dtype, False)
     if x.size:
-        return _core.reduce(x, mode, axes, flag("keepdims", keepdims))
-    return _core.full(reduced_shape(x.shape, axes, keepdims), x.dtype, nothing)
+        return _core.reduce(x, mode, axes, keep)
+    return _core.full(reduced_shape(x.shape, axes, keep), x.dtype, nothing)
 
 
 def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Tensor:
@@ -181,7 +185,7 @@ def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Ten
             f"{function}: x has shape {x.shape}, and of no elements there is no {function}. Give "
             "axes that have elements."
         )
-    return converted(_combined(in_bytes(x), mode, axes, keepdims, 0), x.dtype)
+    return converted(_combined(function, in_bytes(x), mode, axes, keepdims, 0), x.dtype)
 
 
 def _of_variance(x: Tensor) -> Any:
@@ -197,17 +201,19 @@ def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bo
     axes = axes_argument(function, axis, x.ndim)
     count = math.prod(x.shape[a] for a in axes)
     wide = part(computed_in(x.dtype)) if x.dtype.exponent_bits else float64
-    shape = reduced_shape(x.shape, axes, keepdims)
-    if count - correction <= 0 or not x.size:
+    keep = flag(function, "keepdims", keepdims)
+    shape = reduced_shape(x.shape, axes, keep)
+    less = double(function, "correction", correction)
+    if count - less <= 0 or not x.size:
         return _core.full(shape, wide, math.nan)
     total = None
     for one in (x.real, x.imag) if x.dtype.kind == "complex" else (x,):
         values = converted(one, wide)
-        apart = computed("sub", values, _combined(values, _MEAN, axes, True, 0))
-        found = _combined(computed("square", apart), _SUM, axes, keepdims, 0)
+        apart = computed("sub", values, _combined(function, values, _MEAN, axes, True, 0))
+        found = _combined(function, computed("square", apart), _SUM, axes, keep, 0)
         total = found if total is None else computed("add", total, found)
     assert total is not None
-    return computed("div", total, float(count - correction))
+    return computed("div", total, count - less)
 
 
 def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, int]:
@@ -223,8 +229,8 @@ def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, i
     return converted(x, summed_dtype(function, x.dtype, dtype)), along
 
 
-def _with_initial(made: Tensor, axis: int, wanted: bool, initial: int) -> Tensor:
-    if not flag("include_initial", wanted):
+def _with_initial(function: str, made: Tensor, axis: int, wanted: bool, initial: int) -> Tensor:
+    if not flag(function, "include_initial", wanted):
         return made
     shape = (*made.shape[:axis], 1, *made.shape[axis + 1 :])
     return _core.join([_core.full(shape, made.dtype, initial), made], axis, made.dtype, False)

@@ -105,14 +105,15 @@ def any_differs(one: tuple[int, ...], other: tuple[int, ...], but: int) -> bool:
 def _truth(function: str, mode: int, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     x = array_argument(function, "x", x)
     axes = axes_argument(function, axis, x.ndim)
+    keep = flag(function, "keepdims", keepdims)
     if not axes:
         return _core.cast(x, bool_, False)
     if not x.size:
-        return _core.full(reduced_shape(x.shape, axes, keepdims), bool_, mode == _ALL)
+        return _core.full(reduced_shape(x.shape, axes, keep), bool_, mode == _ALL)
     if len(axes) == x.ndim and x.size > 2 * _BLOCK and _core.is_row_major(x):
         found = _early(mode, _core.view(x, x.offset, (x.size,), (1,)))
-        return _core.full((1,) * x.ndim if keepdims else (), bool_, found)
-    return _core.reduce(converted(x, bool_), mode, axes, flag("keepdims", keepdims))
+        return _core.full((1,) * x.ndim if keep else (), bool_, found)
+    return _core.reduce(converted(x, bool_), mode, axes, keep)
 
 
 def _early(mode: int, x: Tensor) -> bool:
