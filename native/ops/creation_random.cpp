@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "calls/arguments.h"
@@ -140,7 +141,10 @@ void random_integers(nb::handle tensor, std::int64_t seed, nb::handle low, nb::h
   };
   const IntegerRange range{word(low), word(count)};
   const RandomStream stream = stream_of(seed, Purpose::uniform);
-  auto kernel = random_kernels().integers[layer_of(t.dtype).log2_size];
+  const auto& of_size = random_kernels().integers;
+  const auto log2_size = static_cast<std::size_t>(layer_of(t.dtype).log2_size);
+  if (log2_size >= std::size(of_size)) throw nb::value_error("not a tensor of integers");
+  auto kernel = of_size[log2_size];
   auto size = static_cast<std::int64_t>(t.itemsize());
   auto run = [&]<class Word>(Word) {
     for_words<Word>(stream, first, t.size, [&](const Word* words, std::int64_t at, std::size_t n) {

@@ -10,6 +10,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
 #include "kernels/interpolation.h"
@@ -351,10 +352,13 @@ bool read_mode(PyObject* name, int ndim, Mode& mode) {
 
 PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static constexpr const char* names[] = {"input", "size", "scale_factor", "mode"};
+  static Promoted promoted{"interpolate"};
   PyObject* given[4];
   if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
-  if (!t || t->ndim() < 3 || t->ndim() > 5 || !facts(t->dtype).is_float() || !is_readable(*t)) return nullptr;
+  if (!t || t->ndim() < 3 || t->ndim() > 5 || !facts(t->dtype).is_float() || !is_readable(*t) ||
+      !promoted.keeps_dtype(given[0], given[0]))
+    return nullptr;
   Mode mode = Mode::nearest;
   Integers sizes;
   if ((given[2] && given[2] != Py_None) || (given[3] && !read_mode(given[3], t->ndim(), mode)) ||

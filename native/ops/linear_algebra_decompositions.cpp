@@ -4,6 +4,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "ops/linear_algebra_small.h"
 
 namespace suanzi {

@@ -143,25 +143,6 @@ bool run_batch(std::int64_t count, std::int64_t order, double operations,
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-bool Promoted::keeps_dtype(PyObject* first, PyObject* second) {
-  nb::object keep;
-  const RuleTable* table = rules_argument(Py_None, keep);
-  if (!table || table->gates(name)) return false;
-  if (its_class >= RuleTable::class_count) its_class = operator_class(nb::str(name).ptr());
-  if (its_class >= RuleTable::class_count) return false;
-  Operand x, y;
-  if (!read_operand(first, x) || !read_operand(second, y) || x.dtype != y.dtype || !facts(x.dtype).is_inexact())
-    return false;
-  std::size_t a = operand_code(first, x, *table), b = operand_code(second, y, *table);
-  if (a == RuleTable::operand_count || b == RuleTable::operand_count) return false;
-  return table->get(its_class, a, b) == static_cast<std::uint8_t>(x.dtype);
-}
-
-const Tensor* Promoted::matrices(PyObject* object) {
-  const Tensor* t = object ? tensor_of(object) : nullptr;
-  return t && t->storage && t->ndim() >= 2 && keeps_dtype(object, object) ? t : nullptr;
-}
-
 const Tensor& matrices_argument(nb::handle object) {
   const Tensor* t = tensor_of(object.ptr());
   if (!t || !t->storage || t->ndim() < 2 || !facts(t->dtype).is_inexact()) throw nb::value_error("no matrices");

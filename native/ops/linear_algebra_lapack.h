@@ -156,17 +156,6 @@ bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, 
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-// An operator as rule sets know it.
-struct Promoted {
-  const char* name;
-  std::size_t its_class = std::size_t(-1);  // asked once
-
-  // Whether the rule set in force lets operands of one floating-point dtype be computed in it.
-  bool keeps_dtype(PyObject* first, PyObject* second);
-  // Matrices that are computed in their own dtype, else null.
-  const Tensor* matrices(PyObject* object);
-};
-
 // Throws unless an object of Python's is a tensor of matrices in a floating-point dtype.
 const Tensor& matrices_argument(nb::handle object);
 

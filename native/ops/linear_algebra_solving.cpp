@@ -7,6 +7,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "ops/linear_algebra_equations.h"
 #include "ops/linear_algebra_small.h"
 

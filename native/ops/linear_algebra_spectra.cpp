@@ -4,6 +4,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "loops/conversions.h"
 #include "ops/linear_algebra_lapack.h"
 

@@ -9,10 +9,10 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "calls/results.h"
 #include "core/status.h"
 #include "core/without_gil.h"
-#include "ops/linear_algebra_lapack.h"
 
 namespace suanzi {
 

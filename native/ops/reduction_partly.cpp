@@ -20,6 +20,9 @@ const Reduction& reduction_named(int mode, bool norm, Dtype dtype) {
   return r;
 }
 
+// So many that their bytes can be counted.
+constexpr std::int64_t most_results = std::int64_t{1} << 56;
+
 // The memory of a dense tensor that has as many bytes as are expected.
 std::byte* bytes_of(nb::handle object, std::int64_t expected) {
   const Tensor* t = read_tensor(object.ptr());
@@ -36,6 +39,7 @@ void reduce_partly(nb::handle object, int mode, bool norm, const std::vector<int
   std::uint64_t mask = mask_of(*t, axes);
   std::int64_t outputs = 1;
   for (int d = 0; d < t->ndim(); ++d) outputs *= mask >> d & 1 ? 1 : t->dims()[d];
+  if (outputs > most_results) throw nb::value_error("not as many bytes as results");
   std::byte* to = bytes_of(out, outputs * r.partial_size);
   Reducer reducer(*t, mask, r);
   if (!reducer.prepare()) throw std::bad_alloc();
@@ -44,7 +48,7 @@ void reduce_partly(nb::handle object, int mode, bool norm, const std::vector<int
 
 void combine_partly(nb::handle a, nb::handle b, int mode, bool norm, const DtypeInfo& dtype, std::int64_t count) {
   const Reduction& r = reduction_named(mode, norm, dtype_of(dtype));
-  if (count < 0 || count > std::int64_t{1} << 56) throw nb::value_error("not as many bytes as results");
+  if (count < 0 || count > most_results) throw nb::value_error("not as many bytes as results");
   r.combine(bytes_of(a, count * r.partial_size), bytes_of(b, count * r.partial_size), count);
 }
 

@@ -6,7 +6,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "ops/linear_algebra_lapack.h"
+#include "calls/promoted.h"
 #include "ops/signal.h"
 
 namespace suanzi {

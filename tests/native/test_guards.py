@@ -242,3 +242,14 @@ def test_columns_of_more_rows_than_a_part_has() -> None:
         for mode, wanted in (("SUM", values.sum(0)), ("MAX", values.max(0))):
             made = sz.reduce(sz.tensor(values.astype(name)), mode, 0)
             assert made.tolist() == wanted.tolist()
+
+
+def test_integers_are_drawn_into_integers() -> None:
+    with pytest.raises(ValueError, match="not a tensor of integers"):
+        _core.random_integers(sz.empty((48, 48), sz.complex128), 3, -1, 3)
+
+
+def test_parts_whose_bytes_cannot_be_counted() -> None:
+    x = sz.expand(sz.tensor([1.0], sz.bfloat16), (2**31, 2**31))
+    with pytest.raises(ValueError, match="not as many bytes"):
+        _core.reduce_partly(x, 0, True, [], sz.empty((0,), sz.uint8))

@@ -308,3 +308,10 @@ def test_the_short_cut_and_python_agree() -> None:
     for call in wrong:
         with pytest.raises(TypeError):
             call()
+
+
+def test_rule_sets_without_float64() -> None:
+    x = sz.tensor(np.arange(8.0).reshape(1, 1, 8))
+    with sz.promotion("jax_x32"):
+        found, turned = (sz.interpolate(one, (16,)) for one in (x, x[:, :, ::-1]))
+    assert found.dtype is turned.dtype is sz.float32

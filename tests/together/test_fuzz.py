@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import suanzi as sz
 from fuzzing.judging import LAPACK, MADE_OF_VALUES, PRODUCTS, RANDOM, bits
-from fuzzing.making import NAMES
+from fuzzing.making import OPERATORS
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.registry import REGISTRY
@@ -158,7 +158,7 @@ SHARE_MEMORY = """wrap_tensor contiguous reshape expand_dims squeeze transpose s
     reverse crop expand flatten flip meshgrid conj real imag""".split()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OPERATORS)
 @settings(max_examples=25)
 @given(data=st.data())
 def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
@@ -239,7 +239,7 @@ def test_the_same_as_numpy(name: str, data: st.DataObject) -> None:
     np.testing.assert_array_equal(found.numpy(), expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OPERATORS)
 def test_a_wrong_number_of_arguments(name: str) -> None:
     function, x = getattr(sz, name), sz.tensor([1.0])
     for values in ([], [x] * 9):
