@@ -85,13 +85,17 @@ def cell(rows: list[Row], peer: str | None) -> str:
 
 
 def machine(found: dict[str, Any]) -> str:
-    """Return a machine, its level and all versions in words."""
-    facts, said = found["machine"], []
+    """Return a machine, its level and all versions in words, one list for the same peers."""
+    facts = found["machine"]
+    commits: dict[str, list[str]] = {}
     for run in found["runs"]:
-        names = {"suanzi": "suanzi", "numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch"}
-        versions = ", ".join(f"{names[k]} {v}" for k, v in run["versions"].items() if k in names)
+        names = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch"}
+        peers = ", ".join(f"{names[k]} {v}" for k, v in run["versions"].items() if k in names)
         clock = "" if run["clock"] == "wall" else ", the processor's time"
-        said.append(f"{run['date']}{clock}: {versions}")
+        beside = commits.setdefault(f"{run['date']}{clock}: {peers}", [])
+        if run["versions"]["suanzi"] not in beside:
+            beside.append(run["versions"]["suanzi"])
+    said = [f"{peers}; suanzi {', '.join(its)}" for peers, its in commits.items()]
     cores = f"{facts['cores']} core{'s' * (facts['cores'] > 1)}"
     return (
         f"**{facts['name']}**, {cores}, {facts['architecture']}, level `{facts['level']}` "
