@@ -102,11 +102,12 @@ def test_tables_are_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         row("fast", 10, threads=2, NumPy=30),
         row("alone", 10, threads=2),
     ]
-    found = {"machine": MACHINE, "runs": [RUN], "rows": rows}
+    later = {**RUN, "versions": {**RUN["versions"], "suanzi": "3"}}
+    found = {"machine": MACHINE, "runs": [RUN, later, RUN], "rows": rows}
     monkeypatch.setattr(speed, "results", lambda: [found])
     said = speed.summary()
     assert "**Abacus**, 2 cores, wood, level `baseline`" in said
-    assert "2026-01-02, the processor's time: suanzi 1, NumPy 2" in said
+    assert "2026-01-02, the processor's time: NumPy 2; suanzi 1, 3)" in said
     line = next(line for line in said.splitlines() if line.startswith("| reductions"))
     cells = ["2", "4 (2 to 8)", "1.4 (0.5 to 4)", "1", "3 (3 to 3)", "-", "0"]
     assert line.split(" | ")[1:] == [*cells[:-1], f"{cells[-1]} |"]
