@@ -272,7 +272,7 @@ nb::object sum_columns(nb::handle columns_object, nb::handle values_object, std:
   run_over(n + count, {columns, values}, [&] {
     std::fill_n(totals, count, 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
-      auto place = static_cast<std::uint64_t>(places[i]);                 // read once: another thread may change it
+      auto place = static_cast<std::uint64_t>(places[i]);  // read once: another thread may change it
       if (place < static_cast<std::uint64_t>(count)) totals[place] += data[i];
       else good = false;
     }
