@@ -107,8 +107,8 @@ FAULTS = (
     Fault(
         "muladd adds a product of the block before to the last element of a full block",
         "loops/elementwise.cpp",
-        "product.bytes, n,\n          Repeat::neither);",
-        "product.bytes,\n          n - (planted(#) && n == block), Repeat::neither);",
+        "writer.target(p, computed), n,\n             one_a ? Repeat::right : Repeat::neither);",
+        "writer.target(p, computed),\n             n - (planted(#) && n == block), one_a ? Repeat::right : Repeat::neither);",
         "muladd",
     ),
     Fault(
@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "the last part of what threads share, if it is not whole, is nobody's",
         "core/threads.cpp",
-        "job.parts = (n + job.part - 1) / job.part;",
-        "job.parts = planted(#) ? n / job.part : (n + job.part - 1) / job.part;",
+        "Job job{body, n, part, (n + part - 1) / part, static_cast<int>(threads)};",
+        "Job job{body, n, part, planted(#) ? n / part : (n + part - 1) / part, static_cast<int>(threads)};",
         "abs",
     ),
     Fault(
