@@ -79,6 +79,15 @@ def test_numbers_of_every_kind(tmp_path: Path) -> None:
     assert not found.judged[0].unexplained
 
 
+def test_a_number_that_a_tensor_is_added_to_is_written_by_nobody(tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import torch\nx = torch.ones(3, dtype=torch.int32)\nk = 0.5\nk += x\nm = 2; m *= x\nx += 1\n"
+    )
+    ways = {c.where.line: c.way for c in recorded(program).calls if c.operator in ("add", "mul")}
+    assert ways == {4: None, 5: None, 6: "in-place"}
+
+
 def test_inside_of_what_is_not_known(tmp_path: Path) -> None:
     """multi_head_attention_forward is a composite; what it is made of is seen."""
     program = tmp_path / "attention.py"

@@ -235,6 +235,17 @@ def test_singular_ones(n: int, dtype: str) -> None:
     assert not r.numpy().any()
 
 
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("n", [2, 3, 9, 16])
+def test_those_that_are_singular_to_their_precision(n: int, dtype: str) -> None:
+    """No pivot is 0, and none is small beside the others of its column."""
+    a = np.eye(n, dtype=dtype)
+    a[:2, :2] = [[1, 1], [1, 1 + np.finfo(dtype).eps]]
+    for name in ("solve", "inverse"):
+        with pytest.raises(sz.InvalidArgument, match="mat is singular to the precision"):
+            CALLS[name](sz.tensor(a), sz.tensor(np.ones((n, 1), dtype)))
+
+
 @pytest.mark.parametrize("dtype", [sz.float16, sz.bfloat16])
 def test_narrow_ones_are_the_wide_ones_rounded_once(dtype: sz.DType) -> None:
     a = sz.cast(sz.tensor(matrices(5, 4, "float32") + 4 * np.eye(4, dtype="float32")), dtype)

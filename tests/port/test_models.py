@@ -250,13 +250,19 @@ class TestONNX:
         weights = onnx.numpy_helper.from_array(np.array([1, 2], "f4"), "w")
         model.graph.initializer.append(weights)
         onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
-        for out in (tmp_path / "o.onnx", tmp_path / "other" / "o.onnx"):
+        again = tmp_path / "other" / "o.onnx"
+        for out in (tmp_path / "o.onnx", again, again):
             out.parent.mkdir(exist_ok=True)
             assert main(["port", path, "--to", "cann", "--fix", str(out)]) == 1
             assert "it passes ONNX's checker" in capsys.readouterr().out
             found = onnx.reference.ReferenceEvaluator(str(out))
             (z,) = found.run(None, {"x": np.array([0.5, 1], "f2")})
             assert (z.dtype, z.tolist()) == (np.float32, [1.5, 3.0])
+        kept = (tmp_path / "w.bin").read_bytes()
+        for out in (tmp_path / "w.bin", tmp_path / "other" / "w.bin"):
+            assert main(["port", path, "--to", "cann", "--fix", str(out)]) == 2
+            assert "is where the weights of the model are" in capsys.readouterr().err
+            assert out.read_bytes() == kept
         taken = tmp_path / "taken"
         taken.mkdir()
         (taken / "w.bin").write_bytes(b"mine")

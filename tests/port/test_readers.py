@@ -154,10 +154,13 @@ def test_what_a_dump_has_beside_calls_of_pytorch(tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     module = {"Module.0.Linear.forward.0": DUMP["Module.layer.Linear.forward.0"]}
     path.write_text(json.dumps({"level": "L0", "framework": "pytorch", "data": module}))
-    with pytest.raises(sz.InvalidArgument, match="none of its calls: msprobe dumps them"):
+    with pytest.raises(sz.InvalidArgument, match="none of the forward calls of a program"):
         read_msprobe(path)
     path.write_text(json.dumps({"framework": "mindspore", "data": DUMP}))
     with pytest.raises(sz.InvalidArgument, match="a dump of 'mindspore'"):
+        read_msprobe(path)
+    path.write_text(json.dumps({"framework": None, "data": {"Torch.add.0.backward": {}}}))
+    with pytest.raises(sz.InvalidArgument, match="none of the forward calls of a program"):
         read_msprobe(path)
     foreign = {"NPU.npu_rotary_mul.0.forward": DUMP["Functional.frobnicate.0.forward"]}
     path.write_text(json.dumps({"data": foreign}))
@@ -234,6 +237,9 @@ def test_a_log_of_paddle(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
         ("SZ005", "cann", 1, "add")
     ]
     assert found["unknown"] == {"frobnicate": 1}
+    assert main(["port", str(path), "--to", "torch"]) == 0
+    assert "1 calls could not be recorded" in capsys.readouterr().out
+    path.write_text(f'paddle.add(Tensor([2],"float16"), {"-" * 1500}1, )\n')
     assert main(["port", str(path), "--to", "torch"]) == 0
     assert "1 calls could not be recorded" in capsys.readouterr().out
     path.write_text(CONFIGS + "torch.add(x, y)\n")

@@ -85,7 +85,7 @@ def port(
     from suanzi.port.support import use_list
 
     check_framework(from_)
-    for file in filter(None, dtypes.split(",")):
+    for file in filter(None, map(str.strip, dtypes.split(","))):
         use_list(file)
     known = None if baseline is None else read_baseline(baseline)
     calls = read_file(program, python)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from suanzi.port.calls import Call, Taken
 from suanzi.promote.operators import Operator, operator
+from suanzi.status import InvalidArgument
 
 _NAMES = {
     "input": 0, "self": 0, "tensors": 0, "other": 1, "exponent": 1, "min": 1, "end": 1, "mat2": 1,
@@ -45,6 +46,11 @@ def known(framework: str = "torch") -> Known:
     sections: dict[str, set[str]] = {"follows": set(), "chosen": set(), "quiet": set()}
     section = ""
     file = Path(__file__).parent / "recorders" / f"{framework}.txt"
+    if not file.is_file():
+        raise InvalidArgument(
+            f"port: calls of {framework!r} cannot be judged: which of its operators promote is not "
+            "known; those of torch, paddle and mindspore are."
+        )
     for line in file.read_text("utf-8").splitlines():
         words = line.partition("#")[0].split()
         if words and words[0].startswith("["):

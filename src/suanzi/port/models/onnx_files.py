@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from collections.abc import Iterator
 from os import PathLike
@@ -27,16 +28,25 @@ def write(
 ) -> None:
     """Write the model that was read from `path`, with its weights beside it.
 
-    It has to pass ONNX's checker, or nothing is written and `sentence` is said; None: it need not.
+    It has to pass ONNX's checker, or no model is written and `sentence` is said; None: it need not.
     """
     import onnx
 
     there = Path(out)
+    names = sorted(set(_weights(model.graph)))
+    for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise InvalidArgument(f"{str(path)!r} has weights outside of its folder: {name!r}.")
+        if there.resolve() in {
+            (beside / name).resolve() for beside in (there.parent, Path(path).parent)
+        }:
+            raise InvalidArgument(
+                f"port: {str(out)!r} is where the weights of the model are, or would be; name "
+                "another file with --fix."
+            )
     part = there.with_name(f".{there.name}.part")
     try:
-        for name in sorted(set(_weights(model.graph))):
-            if Path(name).is_absolute() or ".." in Path(name).parts:
-                raise InvalidArgument(f"{str(path)!r} has weights outside of its folder: {name!r}.")
+        for name in names:
             _copy(Path(path).parent / name, there.parent / name)
         onnx.save(model, part)
         if sentence is not None:
@@ -51,7 +61,7 @@ def write(
 def _copy(source: Path, target: Path) -> None:
     """Put a file of weights beside the model that is written."""
     if target.exists():
-        if not target.samefile(source):
+        if not target.samefile(source) and not filecmp.cmp(source, target, shallow=False):
             raise InvalidArgument(
                 f"port: {str(target)!r} is there, and the weights of the model would have this "
                 "name; name a file in another folder with --fix."

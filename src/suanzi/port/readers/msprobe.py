@@ -32,7 +32,7 @@ def read_msprobe(path: str | PathLike[str]) -> Calls:
     """Return the calls of a dump.json; the lines are those of the stack.json beside it."""
     try:
         dump = json.loads(Path(path).read_text("utf-8"))
-        data, framework = dump["data"], str(dump.get("framework", "pytorch"))
+        data, framework = dump["data"], str(dump.get("framework") or "pytorch")
         stacks = _stacks(Path(path).with_name("stack.json"))
         calls: list[Call] = []
         for name, one in data.items():
@@ -49,7 +49,7 @@ def read_msprobe(path: str | PathLike[str]) -> Calls:
         )
     if data and not calls:
         raise InvalidArgument(
-            f"{str(path)!r} has the modules of a program and none of its calls: msprobe dumps them "
+            f"{str(path)!r} has none of the forward calls of a program: msprobe dumps them "
             "at the levels L1 and mix."
         )
     return Calls("torch", "dumped by msprobe", tuple(calls))

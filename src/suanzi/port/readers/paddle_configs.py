@@ -42,15 +42,14 @@ def from_configs(text: str, file: str = "<log>") -> Calls:
             )
         try:
             node = ast.parse(line.strip(), mode="eval").body
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                raise ValueError
+            name, way = plain_name(node.func.attr)
+            arguments = tuple(_argument(one) for one in node.args)
+            named = tuple((one.arg, _argument(one.value)) for one in node.keywords if one.arg)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             missed += 1
             continue
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            missed += 1
-            continue
-        name, way = plain_name(node.func.attr)
-        arguments = tuple(_argument(one) for one in node.args)
-        named = tuple((one.arg, _argument(one.value)) for one in node.keywords if one.arg)
         calls.append(
             Call(len(calls), name, *_by_place(arguments, named), way=way, where=Where(file, number))
         )

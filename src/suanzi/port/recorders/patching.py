@@ -32,6 +32,15 @@ class Patches:
         self.after = []  # what else is to be undone
 
     def __enter__(self):
+        try:
+            self.put_all()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def put_all(self):
+        """Wrap what is to be noted; what was put is taken back by leaving."""
         for module in self.modules:
             for name, found in list(vars(module).items()):
                 if isinstance(found, _FUNCTIONS) and not name.startswith("_"):
@@ -46,7 +55,6 @@ class Patches:
                     self.put(tensor, name, self.wrapped(found, name))
         if self.more is not None:
             self.more(self)
-        return self
 
     def __exit__(self, *problem):
         for owner, name, found in reversed(self.before):

@@ -25,7 +25,7 @@ def make_recorder(write):
     home = os.path.dirname(os.path.abspath(mindspore.__file__)) + os.sep
     Tensor = mindspore.Tensor
     exactly = frozenset([Tensor, mindspore.Parameter])
-    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write)
+    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, rebinds=True)
     names = recording.Names("mindspore")
 
     def more(patches):
@@ -41,9 +41,11 @@ def make_recorder(write):
             if args or kwargs:
                 set_context(*args, **kwargs)
 
-        mode, jit = mindspore.get_context("mode"), os.environ.get("MS_JIT", "1")
+        mode, jit = mindspore.get_context("mode"), os.environ.get("MS_JIT")
         patches.after.append(lambda: set_context(mode=mode))
-        patches.after.append(lambda: os.environ.update(MS_JIT=jit))
+        patches.after.append(lambda: os.environ.pop("MS_JIT"))
+        if jit is not None:
+            patches.after[-1] = lambda: os.environ.update(MS_JIT=jit)
         set_context(mode=mindspore.PYNATIVE_MODE)
         mindspore.runtime.launch_blocking()  # an error would come up in a later line
         patches.put(mindspore, "set_context", in_pynative_mode)

@@ -20,7 +20,7 @@ def make_recorder(write):
 
     home = os.path.dirname(os.path.abspath(paddle.__file__)) + os.sep
     exactly = frozenset([paddle.Tensor])
-    notes = recording.make_notes(paddle.Tensor, exactly, home, dtype_name, write)
+    notes = recording.make_notes(paddle.Tensor, exactly, home, dtype_name, write, rebinds=True)
     modules = [
         paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal, paddle._C_ops,
     ]  # fmt: skip

@@ -87,12 +87,13 @@ def kind_of(x):
     return next((kind for kind in KINDS if isinstance(x, kind)), None)
 
 
-def make_notes(Tensor, exactly, home, dtype_name, write):
+def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
     """Return the notes of a program; `write(record)` is told each different call once.
 
     `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
-    lines are not the program's, and `dtype_name(tensor)` names a dtype. Made in a function, so that
-    what every call needs is near.
+    lines are not the program's, and `dtype_name(tensor)` names a dtype. With `rebinds` ``x += y``
+    is ``x + y``, whose result gets the name of x. Made in a function, so that what every call needs
+    is near.
     """
     outside = {}  # file: whether it is the program's own
     own_folders = (home, HERE)
@@ -201,7 +202,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write):
             self.kept.append(seen)
             self.codes.append(frame and frame.f_code)
             if frame is not None and frame is caller:
-                way = written(name, way, frame)
+                way = written(name, way, frame, rebinds)
             write(self.record(seen[1], name, way, args, kwargs, first, frame))
             return seen
 
@@ -266,14 +267,15 @@ def make_notes(Tensor, exactly, home, dtype_name, write):
     return Notes()
 
 
-def written(name, way, frame):
+def written(name, way, frame, rebinds):
     """Return how a call writes that the program itself made: ``x += y`` is many things.
 
-    PyTorch's is a method in place; that of others is ``x + y``, and its result gets the name of x.
+    PyTorch's is a method in place, and its ``0.5 += y`` is ``y + 0.5``, which writes nothing; that
+    of others is ``x + y``, and its result gets the name of x.
     """
     if way == "in-place method" and is_symbol(frame):
         return "in-place"
-    if way is None and name in SYMBOLS and is_symbol_in_place(frame):
+    if rebinds and way is None and name in SYMBOLS and is_symbol_in_place(frame):
         return "in-place"
     return way
 
