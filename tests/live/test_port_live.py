@@ -82,7 +82,12 @@ def test_numbers_of_every_kind(tmp_path: Path) -> None:
 def test_a_number_that_a_tensor_is_added_to_is_written_by_nobody(tmp_path: Path) -> None:
     program = tmp_path / "model.py"
     program.write_text(
-        "import torch\nx = torch.ones(3, dtype=torch.int32)\nk = 0.5\nk += x\nm = 2; m *= x\nx += 1\n"
+        "import torch\n"
+        "x = torch.ones(3, dtype=torch.int32)\n"
+        "k, m = 0.5, 2\n"
+        "k += x\n"
+        "m *= x\n"
+        "x += 1\n"
     )
     ways = {c.where.line: c.way for c in recorded(program).calls if c.operator in ("add", "mul")}
     assert ways == {4: None, 5: None, 6: "in-place"}
