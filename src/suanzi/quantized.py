@@ -332,12 +332,19 @@ def zero_point_argument(op: Operator, zero_point: Any, dt: DType) -> int:
 
 def ranges(op: Operator, name: str, real: Tensor, axis: int) -> tuple[list[float], list[float]]:
     """Return the least and the largest element, of each channel where there are some."""
-    if axis >= 0 and real.shape[axis] > MAX_CHANNELS:  # of an empty tensor, perhaps
-        raise AllocFailed(f"{op.title}: there is no memory for {real.shape[axis]} scales.")
+    channels(op, real.shape, axis)
     lows, highs, finite = _core.value_range(real, axis)
     if not finite:
         raise without_range(op, name)
     return lows, highs
+
+
+def channels(op: Operator, shape: tuple[int, ...], axis: int) -> int:
+    """Return how many scales there are along an axis, of an empty tensor perhaps; 1 without one."""
+    count = shape[axis] if axis >= 0 else 1
+    if count > MAX_CHANNELS:
+        raise AllocFailed(f"{op.title}: there is no memory for {count} scales.")
+    return count
 
 
 def without_range(op: Operator, name: str) -> InvalidArgument:

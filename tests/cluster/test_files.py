@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,42 @@ def test_what_fails_leaves_nothing_behind(files: Any) -> None:
         reads(place)
 
 
+def test_what_is_read_may_be_overwritten(files: Any, tmp_path: Path) -> None:
+    reads, writes, place = files
+    writes(on_blocks((2, 3))(REAL), place)
+    for _ in range(2):
+        writes(reads(place) + 1, place, overwrite=True)
+    same(reads(place), sz.tensor(REAL + 1 + 1))
+    assert [one.name for one in tmp_path.iterdir()] == ["x"]
+
+
+def test_what_was_there_stays_when_a_write_fails(files: Any, tmp_path: Path) -> None:
+    reads, writes, place = files
+    writes(on_blocks(2)(REAL), place)
+    x = on_blocks(2)(np.array([1, 2, 0]))
+    with pytest.raises(sz.StatusError):
+        writes(sz.floordiv(x, x), place, overwrite=True)
+    same(reads(place), sz.tensor(REAL))
+    assert [one.name for one in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_directory_of_others_is_not_replaced(files: Any, tmp_path: Path) -> None:
+    _, writes, _ = files
+    (tmp_path / "precious").write_text("1")
+    with pytest.raises(sz.InvalidArgument, match=r"^to_[^\n]*\.$"):
+        writes(on_blocks(2)(REAL), tmp_path, overwrite=True)
+    assert (tmp_path / "precious").read_text() == "1"
+
+
+def test_a_file_that_goes_away_before_it_is_read(files: Any) -> None:
+    reads, writes, place = files
+    writes(on_blocks(2)(REAL), place)
+    x = reads(place)
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    with pytest.raises(sz.InvalidArgument, match="cannot be read: "):
+        x.to_host()
+
+
 def test_files_that_are_none(files: Any, tmp_path: Path) -> None:
     reads, _, place = files
     (tmp_path / "text").write_text("no array")
@@ -126,7 +163,8 @@ def test_files_that_are_none(files: Any, tmp_path: Path) -> None:
 
 
 HOSTILE: list[Any] = [
-    7, "x", [], {}, {"dtype": 7}, {"dtype": "no"}, {"dtype": "float32"}, {"dtype": "float8_e5m2"},
+    7, "x", [], [1, 2], {}, {"dtype": 7}, {"dtype": "no"}, {"dtype": "float32"},
+    {"dtype": "float8_e5m2"},
     {"dtype": "QT_CH_SYM_INT16", "scale": [1.0, 2.0], "zero_point": 0, "channel_axis": 1},
     {"dtype": "QT_CH_SYM_INT16", "scale": [1.0] * 7, "zero_point": 0, "channel_axis": 9},
     {"dtype": "QT_CH_SYM_INT16", "scale": [-1.0], "zero_point": 0, "channel_axis": None},

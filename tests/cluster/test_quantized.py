@@ -154,6 +154,13 @@ def test_each_block_has_the_scales_of_its_channels() -> None:
     same(loads(dumps(kept.to_host())).to_device("cluster"), CHANNELS)
 
 
+def test_no_elements_in_many_channels() -> None:
+    with cluster.blocks(2**33):
+        x = sz.full(sz.float32, "cluster", (2**33, 0), 0)
+    with pytest.raises(sz.AllocFailed, match="no memory for 8589934592 scales"):
+        sz.quantize(x, sz.QT_CH_SYM_INT16, channel_axis=0)
+
+
 def test_exact_under_lossless() -> None:
     with sz.promotion("lossless"):
         same(sz.reduce(on_blocks((2, 3))(CHANNELS), "MAX"), sz.reduce(CHANNELS, "MAX"))

@@ -50,6 +50,14 @@ def test_more_blocks_than_a_graph_has_room_for(shape: tuple[int, ...]) -> None:
         sz.zeros(shape, device="cluster")
 
 
+def test_more_blocks_of_nothing() -> None:
+    with (
+        cluster.blocks((1, 1)),
+        pytest.raises(sz.AllocFailed, match="more than 4194304 blocks"),
+    ):
+        sz.zeros((0, 2**26), device="cluster")
+
+
 def test_a_change_of_the_source_does_not_show() -> None:
     host = sz.tensor([1, 2, 3])
     there = host.to_device("cluster")

@@ -139,6 +139,14 @@ FORGED: dict[str, tuple[Callable[[Report], Any], str]] = {
         with_block(titles=["t"] * 10_000, dtypes={str(i): {} for i in range(10_000)}),
         "more than 10000000 cases",
     ),
+    "a title that every dtype repeats": (
+        with_block(titles=["t" * 1001], dtypes={str(i): {} for i in range(1000)}),
+        "a word of more than 1000 characters",
+    ),
+    "a dtype that every title repeats": (
+        with_block(titles=[str(i) for i in range(1000)], dtypes={"d" * 1001: {}}),
+        "a word of more than 1000 characters",
+    ),
 }
 
 

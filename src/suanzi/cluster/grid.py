@@ -62,6 +62,16 @@ def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) ->
         wanted = tuple(max(n, 1) if w == -1 else w for n, w in zip(shape, wanted, strict=True))
     elif isinstance(wanted, int) and wanted == -1:
         wanted = tuple(max(n, 1) for n in shape)
+    sizes = wanted if isinstance(wanted, tuple | list) else (wanted,) * len(shape)
+    if (
+        len(sizes) == len(shape)
+        and math.prod(
+            max(-(-n // s), 1) if isinstance(s, int) and s > 0 else 1
+            for n, s in zip(shape, sizes, strict=True)
+        )
+        > MOST
+    ):
+        raise _too_many(shape)  # before they are made
     if 0 in shape:
         return tuple(_even(n, wanted, i) for i, n in enumerate(shape))
     try:

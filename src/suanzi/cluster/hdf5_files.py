@@ -1,20 +1,24 @@
 """Tensors of blocks from and to datasets of HDF5, which one writer at a time may change.
 
-HDF5 has no writers side by side. So each block's task waits for the one before, opens the file,
-writes and closes it: one chain, for any scheduler and without a lock. Blocks are computed beside
-it, and readers do not wait for each other.
+HDF5 has no writers side by side, and no readers beside a writer. So each block's task waits for the
+one before, opens a file that is new, writes and closes it: one chain, for any scheduler and without
+a lock. Blocks are computed beside it, and may come from the file that is written to in the end: the
+dataset is copied there when it is whole.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from suanzi.cluster.exchange import as_blocks
+from suanzi.cluster.graph import new_name
 from suanzi.cluster.storing import (
     ATTRIBUTE,
     Where,
@@ -62,7 +66,8 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
     """Write a tensor of blocks to a dataset of an HDF5 file, now; blocks become chunks.
 
     The file is made if it is not there, else the dataset is added to it; `overwrite` replaces a
-    dataset of that name. One worker at a time writes. The path must be one that every worker has.
+    dataset of that name, when the new one is whole. One worker at a time writes. The path must be
+    one that every worker has.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster
@@ -76,32 +81,55 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
     h5py, place = _h5py("to_hdf5"), os.fspath(path)
     title = f"to_hdf5: {place}, {name!r}"
     blocks = regular(as_blocks(x))
+    new = f"{place}.{new_name('new')}"
+    try:
+        with _told(title, "made"):
+            if os.path.exists(place):
+                with h5py.File(place, "r") as file:
+                    if name in file and not overwrite:
+                        raise InvalidArgument(
+                            f"{title} is there already; overwrite=True replaces it."
+                        )
+            with h5py.File(new, "w", libver=("v110", "latest")) as file:
+                _make(file, name, blocks)
+        write("to_hdf5", title, blocks, partial(_put, new, name), one_at_a_time=True)
+        with _told(title, "written"):
+            if not os.path.exists(place):
+                os.replace(new, place)
+                return
+            with h5py.File(new, "r") as made, h5py.File(place, "a") as file:
+                whole = new_name("new")
+                made.copy(name, file, whole)
+                file.pop(name, None)
+                file.move(whole, name)
+    finally:
+        if os.path.exists(new):
+            os.remove(new)
+
+
+def _make(file: Any, name: str, blocks: BlockTensor) -> None:
+    """Make a dataset for the blocks of a tensor."""
     form = form_of(blocks)
+    in_chunks = blocks.ndim > 0 and blocks.size > 0
+    data = file.create_dataset(
+        name,
+        shape=blocks.shape,
+        dtype=form.array,
+        chunks=chunks_of(blocks) if in_chunks else None,
+    )
+    for key, told in attributes_of(form).items():
+        data.attrs[key] = json.dumps(told)
+
+
+@contextmanager
+def _told(title: str, what: str) -> Iterator[None]:
+    """Tell what a library says, of many kinds, in a sentence."""
     try:
-        with h5py.File(place, "a", libver=("v110", "latest")) as file:
-            there = name in file
-            if there and overwrite:
-                del file[name]
-            if overwrite or not there:
-                in_chunks = blocks.ndim > 0 and blocks.size > 0
-                data = file.create_dataset(
-                    name,
-                    shape=blocks.shape,
-                    dtype=form.array,
-                    chunks=chunks_of(blocks) if in_chunks else None,
-                )
-                for key, told in attributes_of(form).items():
-                    data.attrs[key] = json.dumps(told)
-    except Exception as error:
-        raise InvalidArgument(f"{title} cannot be made: {sentence(error)}") from error
-    if there and not overwrite:
-        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
-    try:
-        write("to_hdf5", blocks, partial(_put, place, name), one_at_a_time=True)
-    except BaseException:
-        with h5py.File(place, "a") as file:
-            file.pop(name, None)  # what is not all there must not look so
+        yield
+    except InvalidArgument:
         raise
+    except Exception as error:
+        raise InvalidArgument(f"{title} cannot be {what}: {sentence(error)}") from error
 
 
 def _part(place: str, name: str, where: Where) -> np.ndarray[Any, Any]:

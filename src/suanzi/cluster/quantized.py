@@ -30,6 +30,7 @@ from suanzi.promote.context import get_promotion
 from suanzi.quantized import (
     OPERATORS,
     channel_axis_argument,
+    channels,
     dequantize,
     quantizing,
     real_numbers,
@@ -192,7 +193,7 @@ def _of(how: Quantizing, block: Tensor) -> Tensor:
 def _ranges(op: Operator, name: str, x: BlockTensor, axis: int) -> tuple[list[float], list[float]]:
     """Return the least and the largest elements, of each channel along an axis, if it is one."""
     if x.size == 0:
-        count = x.shape[axis] if axis >= 0 else 1
+        count = channels(op, x.shape, axis)
         return [math.inf] * count, [-math.inf] * count
     numbers = on_elements("cast", "cast", x, uint8) if x.dtype is bool_ else x
     axes = [a for a in range(x.ndim) if a != axis]

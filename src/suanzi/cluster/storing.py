@@ -118,6 +118,8 @@ def form_found(title: str, shape: tuple[int, ...], array: Any, attribute: Any) -
     )
     try:
         told = json.loads(attribute) if isinstance(attribute, str) else attribute
+        if not isinstance(told, dict):
+            raise problem
         form = Form(dtype_of(told["dtype"]) if type(told["dtype"]) is str else int8)
         if form.dtype.name in _PLAIN or np.dtype(array).newbyteorder("<") != form.array:
             raise problem
@@ -167,22 +169,29 @@ def read(
     tasks = {}
     for place in grid.places(cuts):
         facts = form.quantization and form.quantization.part(cuts, place)
-        step = partial(_read, part, grid.where(cuts, place), partial(form.to_block, title, facts))
+        step = partial(_read, title, part, grid.where(cuts, place), form, facts)
         tasks[(name, *place)] = (step,)
     made = from_tasks(name, tasks, cuts, form.dtype)
     return BlockTensor(made.graph, name, cuts, form.dtype, form.quantization)
 
 
 def _read(
+    title: str,
     part: Callable[[Where], np.ndarray[Any, Any]],
     where: Where,
-    to_block: Callable[[np.ndarray[Any, Any]], Tensor],
+    form: Form,
+    facts: Quantization | None,
 ) -> Tensor:
-    return to_block(part(where))
+    try:
+        array = part(where)
+    except Exception as error:  # of many kinds: what is read is another's
+        raise InvalidArgument(f"{title} cannot be read: {sentence(error)}") from None
+    return form.to_block(title, facts, array)
 
 
 def write(
     op: str,
+    title: str,
     x: BlockTensor,
     put: Callable[[Where, np.ndarray[Any, Any]], None],
     one_at_a_time: bool = False,
@@ -192,20 +201,25 @@ def write(
     tasks: dict[Any, Any] = {}
     last: list[Any] = []
     for i, place in enumerate(grid.places(x.blocks)):
-        step = partial(_write, put, grid.where(x.blocks, place), form)
+        step = partial(_write, title, put, grid.where(x.blocks, place), form)
         tasks[(name, i)] = (step, (x.name, *place), *last)
         last = [(name, i)] if one_at_a_time else []
     from_tasks(name, tasks, ((1,) * len(tasks),), int8, [x]).to_host()
 
 
 def _write(
+    title: str,
     put: Callable[[Where, np.ndarray[Any, Any]], None],
     where: Where,
     form: Form,
     block: Tensor,
     before: object = None,
 ) -> Tensor:
-    put(where, form.to_array(block))
+    array = form.to_array(block)
+    try:
+        put(where, array)
+    except Exception as error:
+        raise InvalidArgument(f"{title} cannot be written: {sentence(error)}") from None
     return tensor([1], int8)
 
 

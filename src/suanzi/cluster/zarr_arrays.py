@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.cluster.exchange import as_blocks
+from suanzi.cluster.graph import new_name
 from suanzi.cluster.storing import (
     ATTRIBUTE,
     Where,
@@ -26,6 +27,8 @@ from suanzi.cluster.tensor import BlockTensor
 from suanzi.status import InvalidArgument
 
 Path = str | os.PathLike[str]
+_MARKS = ("zarr.json", ".zarray")
+"""Files that an array of Zarr has one of, in its two formats."""
 
 
 def from_zarr(path: Path) -> BlockTensor:
@@ -57,7 +60,8 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     """Write a tensor of blocks to an array of Zarr, now; each block by the worker that has it.
 
     Blocks become chunks, which have one size along an axis, but for the last. The path must be one
-    that every worker has.
+    that every worker has. `overwrite` replaces an array of Zarr once the new one is all there, so
+    that it may be read from meanwhile.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster
@@ -73,9 +77,12 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     form, there = form_of(blocks), os.path.exists(place)
     if there and not overwrite:
         raise InvalidArgument(f"to_zarr: {place} is there already; overwrite=True replaces it.")
+    if there and not any(os.path.isfile(os.path.join(place, one)) for one in _MARKS):
+        raise InvalidArgument(f"to_zarr: {place} is no array of Zarr, and is not replaced.")
+    new = f"{place}.{new_name('new')}" if there else place
     try:
         zarr.open_array(
-            place,
+            new,
             mode="w",
             shape=blocks.shape,
             chunks=chunks_of(blocks),
@@ -85,9 +92,12 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     except Exception as error:
         raise InvalidArgument(f"to_zarr: {place} cannot be made: {sentence(error)}") from error
     try:
-        write("to_zarr", blocks, partial(_put, place))
+        write("to_zarr", f"to_zarr: {place}", blocks, partial(_put, new))
+        if there:
+            shutil.rmtree(place)
+            os.replace(new, place)
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)  # what is not all there must not look so
+        shutil.rmtree(new, ignore_errors=True)  # what is not all there must not look so
         raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ LONGEST = 1 << 28
 """Bytes of a report; all cases of the kit are some ten millions."""
 MOST = 10_000_000
 """Cases of a report."""
+LONGEST_WORD = 1000
+"""Characters of what names a case."""
 STANDARD = "T/AI 131.1-2025"
 
 
@@ -116,11 +119,18 @@ def _checked(data: Any) -> Any:
     try:
         if sum(len(one["titles"]) * len(one["dtypes"]) for one in blocks) > MOST:
             raise InvalidArgument(f"the report has more than {MOST} cases in blocks.")
+        if any(len(word) > LONGEST_WORD for one in blocks for word in _words(one)):
+            raise InvalidArgument(f"a block has a word of more than {LONGEST_WORD} characters.")
         results = list(unpacked(blocks))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidArgument(f"a block is none: {type(error).__name__}: {error}.") from None
     _check(known["properties"]["results"], results, known["$defs"], "unpacked")
     return {**data, "results": [*data.get("results", ()), *results], "blocks": []}
+
+
+def _words(block: Any) -> Iterator[str]:
+    """Yield what every case of a block has a copy of."""
+    yield from (block["op"], block["group"], *block["titles"], *block["dtypes"])
 
 
 def _check(known: Any, data: Any, defs: Any, name: str) -> None:
