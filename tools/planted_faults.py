@@ -207,9 +207,8 @@ FAULTS = (
     Fault(
         "a product of vectors leaves out the last element behind the whole vectors",
         "kernels/linear_algebra_products.cpp",
-        "for (std::size_t i = whole, j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[r][i], b[i]));",
-        "for (std::size_t i = whole, j = 0; i + (planted(#) && n > 8) < n; ++i, ++j)\n"
-        "      sums[j] = plus(sums[j], times(a[r][i], b[i]));",
+        "      std::memcpy(&found, from, some * sizeof(T));",
+        "      std::memcpy(&found, from, (some - (planted(#) && n > 8)) * sizeof(T));",
         "dot matmul linear",
     ),
     Fault(

@@ -66,6 +66,19 @@ T add_up(T* sums, std::size_t count) {
   return sums[0];
 }
 
+// Each lane and the one half the lanes further, until one is left.
+template <class T, std::size_t half = vector_bytes / sizeof(T) / 2>
+T add_up_lanes(Vector<T> x) {
+  if constexpr (half == 0) {
+    return x[0];
+  } else {
+    auto upper = [&]<std::size_t... j>(std::index_sequence<j...>) {
+      return shuffled<((j + half) % sizeof...(j))...>(x, x);
+    };
+    return add_up_lanes<T, half / 2>(x + upper(std::make_index_sequence<vector_bytes / sizeof(T)>{}));
+  }
+}
+
 // Several rows at once keep more of memory's lanes busy, where there are registers for it.
 #if defined(__AVX512F__)
 constexpr int rows_at_once = 4;
@@ -80,17 +93,28 @@ void dot_some(const std::byte* rows, std::ptrdiff_t stride, const T* b, T* out, 
   const T* a[count];
   for (int r = 0; r < count; ++r) a[r] = reinterpret_cast<const T*>(rows + r * stride);
   Vector<T> running[count][vectors] = {};
-  std::size_t whole = n / width * width;
+  std::size_t whole = n / width * width, rest = n - whole;
   for (std::size_t i = 0; i < whole; i += width)
     for (std::size_t v = 0; v < vectors; ++v) {
       Vector<T> y = load(b + i + v * lanes);
       for (int r = 0; r < count; ++r) running[r][v] += load(a[r] + i + v * lanes) * y;
     }
+  // What is left, a vector at a time; products of zeros change no sum, since none is -0.
+  for (std::size_t v = 0; v < vectors && v * lanes < rest; ++v) {
+    std::size_t i = whole + v * lanes, some = n - i < lanes ? n - i : lanes;
+    auto load_some = [&](const T* from) {
+      Vector<T> found = {};
+      std::memcpy(&found, from, some * sizeof(T));
+      return found;
+    };
+    bool is_whole = some == lanes;
+    Vector<T> y = is_whole ? load(b + i) : load_some(b + i);
+    for (int r = 0; r < count; ++r) running[r][v] += (is_whole ? load(a[r] + i) : load_some(a[r] + i)) * y;
+  }
   for (int r = 0; r < count; ++r) {
-    T sums[width];
-    std::memcpy(sums, running[r], sizeof sums);
-    for (std::size_t i = whole, j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times(a[r][i], b[i]));
-    out[r] = add_up(sums, width);
+    for (std::size_t half = vectors / 2; half > 0; half /= 2)
+      for (std::size_t v = 0; v < half; ++v) running[r][v] += running[r][v + half];
+    out[r] = add_up_lanes<T>(running[r][0]);
   }
 }
 

@@ -213,6 +213,14 @@ class Multiplication {
 
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
+    // A block is all there is to add up, and what is added up is the result.
+    bool is_plain = p.k <= block && in_place && !p.bias && same_bits(x_dtype, p.way.operand);
+    auto multiply = [&](std::int64_t first, std::int64_t n) {
+      own.dots[lane](x.data + first * x.row * item_, x.row * item_, static_cast<std::size_t>(n), v.data,
+                     out + first * out_item, static_cast<std::size_t>(p.k));
+    };
+    bool lies_side_by_side = x.column == 1 && v.column == 1 && same_bits(v_dtype, p.way.operand);
+    if (is_plain && rows == 1 && lies_side_by_side) return multiply(0, 1);
     Scratch contiguous_vector, contiguous_matrix;
     if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) &&
         !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
@@ -240,6 +248,7 @@ class Multiplication {
     } else {
       for_each((rows + group - 1) / group, static_cast<double>(p.k) * group, [&](std::int64_t i) {
         std::int64_t first = i * group, n = std::min(group, rows - first);
+        if (is_plain) return multiply(first, n);
         alignas(64) std::byte sums[group * 16];
         std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
         const std::byte* some = x.data + first * x.row * x_item;

@@ -216,7 +216,9 @@ def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
 
 
 def axis_last(x: Tensor, axis: int) -> Tensor:
-    """Return a view with an axis behind all others."""
+    """Return a view with an axis behind all others, or the tensor itself where it is."""
+    if axis == x.ndim - 1:
+        return x
     return permuted(x, (*(a for a in range(x.ndim) if a != axis), axis))
 
 

@@ -105,8 +105,11 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products along an axis, which counts from the last; `x1` is conjugated."""
     alike = type(x1) is type(x2) is Tensor and x1.dtype in PLAIN and x1.dtype is x2.dtype
-    if alike and x1.ndim == 1 and x1.shape == x2.shape and type(axis) is int and axis in (0, -1):
-        return product(x1, x2, x1.dtype)
+    if alike and x1.shape == x2.shape and type(axis) is int and axis in (-1, x1.ndim - 1):
+        if x1.ndim == 1:
+            return product(x1, x2, x1.dtype)
+        if x1.ndim and x1.strides[-1] == 1:
+            return _row_by_row(x1, x2, x1.dtype)
     x1, x2, dt = _factors("vecdot", x1, x2)
     last = integer_argument("vecdot", "axis", axis)
     n = min(x1.ndim, x2.ndim)
@@ -117,9 +120,10 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
         )
     if x1.ndim == x2.ndim == 1 and x1.shape == x2.shape:
         return product(_core.conjugate(x1) if x1.dtype.kind == "complex" else x1, x2, dt)
-    rows, columns = (axis_last(one, last % one.ndim) for one in (x1, x2))
-    if rows.shape[-1] != columns.shape[-1] or None is broadcast_shapes(
-        [rows.shape[:-1], columns.shape[:-1]]
+    rows, columns = axis_last(x1, last % x1.ndim), axis_last(x2, last % x2.ndim)
+    (*outer, length), (*others, same) = rows.shape, columns.shape
+    if length != same or (
+        outer != others and broadcast_shapes([tuple(outer), tuple(others)]) is None
     ):
         raise DimensionsMismatch(
             f"vecdot: x1 has shape {x1.shape} and x2 {x2.shape}; along axis {last} sizes must be "
@@ -134,8 +138,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
         wide = computed_in(dt) if dt.exponent_bits else dt
         made = computed("mul", converted(rows, wide), converted(columns, wide))
         return converted(_core.reduce(made, int(ReduceMode.SUM), (made.ndim - 1,), False), dt)
-    made = product(rows.reshape((*rows.shape[:-1], 1, rows.shape[-1])), _column(columns), dt)
-    return made.reshape(made.shape[:-2])
+    return _row_by_row(rows, columns, dt)
 
 
 def product(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
@@ -149,8 +152,12 @@ def product(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
         raise AllocFailed("there is no memory for a product of these arrays.") from None
 
 
-def _column(x: Tensor) -> Tensor:
-    return _core.view(x, x.offset, (*x.shape, 1), (*x.strides, 1))
+def _row_by_row(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
+    (*shape, n), (*strides, step) = x1.shape, x1.strides
+    rows = _core.view(x1, x1.offset, (*shape, 1, n), (*strides, 1, step))
+    columns = _core.view(x2, x2.offset, (*x2.shape, 1), (*x2.strides, 1))
+    made = product(rows, columns, dt)
+    return _core.view(made, made.offset, made.shape[:-2], made.strides[:-2])
 
 
 def _factors(function: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor, DType]:

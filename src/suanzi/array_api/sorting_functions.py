@@ -85,7 +85,7 @@ def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
         places = _core.order_complex(converted(row, computed_in(x.dtype)), descending)
         places = _core.view(places, 0, (n,), (1,))
         return _core.gather(x, 0, 1, places), places
-    turned = x if axis == x.ndim - 1 else axis_last(x, axis)
+    turned = axis_last(x, axis)
     shape = turned.shape
     rows = shaped(dense(turned), (x.size // n, n))
     if n <= _SHORT or x.size <= _FEW:
