@@ -56,12 +56,16 @@ struct alignas(64) Buffer {
 inline std::int64_t stream_from() {
 #if !defined(__SSE2__)
   return std::numeric_limits<std::int64_t>::max();  // only x86 has the instructions; ARM's caches see it by themselves
-#endif
+#else
   static const std::int64_t bytes = [] {
-    long second_level = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    long second_level = 0;
+#if defined(_SC_LEVEL2_CACHE_SIZE)  // glibc's alone
+    second_level = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
     return std::int64_t{4} * (second_level > 0 ? second_level : 2 << 20);
   }();
   return bytes;
+#endif
 }
 
 // The output of a loop, written block by block.
