@@ -11,7 +11,7 @@ import pytest
 from helpers.made_runs import result
 from suanzi import InvalidArgument
 from suanzi.conformance.reports import deviations
-from suanzi.conformance.reports.deviations import Deviation, apply, packaged, read
+from suanzi.conformance.reports.deviations import Deviation, apply, breadths, packaged, read
 
 
 def written(folder: Path, text: str) -> Path:
@@ -178,3 +178,17 @@ def test_the_files_that_come_with_the_kit_can_be_read() -> None:
         for deviation in packaged(file.stem):
             assert len(deviation.reason) > 10
     assert packaged("../deviations/suanzi") == []
+
+
+def test_how_much_a_deviation_names() -> None:
+    narrow = Deviation("flushes", case="exp/special/*", problem="y: *")
+    wide = Deviation("is off", op=("exp", "sin"))
+    idle = Deviation("is gone", op="tan")
+    results = [
+        result("exp", "failed", group="special", title="a", problem="y: 0, not 1"),
+        result("exp", "failed", group="special", title="b", problem="refused"),
+        result("exp", group="special", title="c"),
+        result("sin", title="a"),
+        result("sin", "unsupported", title="b"),
+    ]
+    assert breadths(results, [narrow, wide, idle]) == [(narrow, 1, 1), (wide, 1, 2), (idle, 0, 0)]

@@ -240,6 +240,26 @@ def apply(
     return marked, [d for i, d in enumerate(holding) if i not in met]
 
 
+def breadths(
+    results: Iterable[Result], deviations: Sequence[Deviation]
+) -> list[tuple[Deviation, int, int]]:
+    """Return of each deviation how many failures it explains first, and how many passes it names.
+
+    >>> exp = Deviation("flushes subnormals", op="exp")
+    >>> passed = Result("exp/plain/float16/a", "exp", "plain", "float16", "passed")
+    >>> [(failures, passes) for _, failures, passes in breadths([passed], [exp])]
+    [(0, 1)]
+    """
+    explained, passed = [0] * len(deviations), [0] * len(deviations)
+    for result in results:
+        if not result.bad and result.outcome != "passed":
+            continue
+        naming = [i for i, one in enumerate(deviations) if one.meets(result)]
+        for i in naming[:1] if result.bad else naming:
+            (explained if result.bad else passed)[i] += 1
+    return list(zip(deviations, explained, passed, strict=True))
+
+
 def _marked(result: Result, deviation: Deviation) -> Result:
     if result.bad:
         return replace(result, known=deviation.reason, issue=deviation.issue)

@@ -82,7 +82,7 @@ MAPPING = {
     "stack": "jnp.stack(input_lists, axis)",
     "unstack": "list(jnp.unstack(input, axis=axis))",
     "slice": "input[boxes(begin, size, step)]",
-    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], input, grad_out)",
+    "slice_backward": "pulled_back(lambda x: x[boxes(begin, size, step)], input, grad_out)",
     "tile": "jnp.tile(input, repeats)",
     "pad": "padded(input, np.reshape(np.array(pad_width, int), (-1, 2)), pad_value, pad_mode)",
     "reverse": "jnp.flip(input, tuple(axis))",
@@ -117,7 +117,8 @@ MAPPING = {
     "reciprocal": "jnp.reciprocal(x)",
     "trace": "jnp.trace(x, offset, dim0, dim1)",
     "trace_backward": (
-        "gradient(lambda x: jnp.trace(x, offset, dim0, dim1), zeros(input_shape, grad_y), grad_y)"
+        "pulled_back(lambda x: jnp.trace(x, offset, dim0, dim1), "
+        "zeros(input_shape, grad_y), grad_y)"
     ),
     # 7.2.5 comparison
     "equal": "jnp.equal(x, y)",
@@ -176,7 +177,7 @@ MAPPING = {
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
     "cumsum": "jnp.cumsum(input, None if axis == -1 else axis, dtype)",
     "cumsum_bwd": (
-        "gradient(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
+        "pulled_back(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
         "zeros(input_shape or out_grad.shape, out_grad), out_grad)"
     ),
     # 7.2.14 indexing
@@ -184,7 +185,7 @@ MAPPING = {
     "argmin": "jnp.argmin(input, axis, keepdims=keepdim).astype(dtype)",
     "argsort": "sort(input, axis, descending)",
     "argsort_bwd": (
-        "gradient(lambda x: jnp.take_along_axis(x, indices, axis), "
+        "pulled_back(lambda x: jnp.take_along_axis(x, indices, axis), "
         "zeros(out_grad.shape, out_grad), out_grad)"
     ),
     "topk": "top(input, k, axis, largest)",
@@ -278,11 +279,16 @@ def eps(dtype):
 
 def gradient(function, x, grad):
     """Return the gradient of a function at x; JAX's of complex numbers are conjugates of others."""
+    return conjugate(pulled_back(function, x, conjugate(grad)))
+
+
+def pulled_back(function, x, grad):
+    """Return the gradient of what adds and moves: of that JAX's is not another one's conjugate."""
     _, backward = jax.vjp(function, x)
-    found = backward(conjugate(grad))[0]
+    found = backward(grad)[0]
     if found.dtype == jax.dtypes.float0:
         raise Unsupported("JAX has no gradients of integers")
-    return conjugate(found)
+    return found
 
 
 def conjugate(x):
@@ -335,7 +341,7 @@ def uniform(key, dtype, shape, low, high):
 
 def draws(key, weights, samples, replacement):
     """Return categories for each row of weights; JAX has one row of probabilities."""
-    if weights.ndim > 1:
+    if weights.ndim == 2:
         keys = jax.random.split(key, len(weights))
         return jnp.stack([draws(k, row, samples, replacement) for k, row in zip(keys, weights)])
     return jax.random.choice(key, len(weights), (samples,), replacement, weights / weights.sum())
@@ -424,8 +430,8 @@ class Adapter(Framework):
     notes = [
         "JAX has no status codes: whatever it raises counts as a refusal.",
         "On the CPU, with jax_enable_x64: without it there are no 64-bit dtypes.",
-        "Gradients come from jax.vjp, conjugated before and after: JAX has the conjugate of the "
-        "gradient that others call by that name.",
+        "Gradients come from jax.vjp, conjugated before and after where a function does more than "
+        "add and move: JAX has the conjugate of the gradient that others call by that name.",
         "JAX arrays have no strides.",
     ]
 
