@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,9 @@ _FROM_ML_DTYPES = [
     dtype(name)
     for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4", "uint1", "complex32")
 ]
+# What NumPy's interface of arrays calls elements of as many bytes. It does not know the kinds of
+# ml_dtypes; and "V", for bytes of any kind, ends the process with NumPy 2.1.0.
+_BITS = {size: f"{'<' if sys.byteorder == 'little' else '>'}u{size}" for size in (1, 2, 4)}
 
 
 def numpy_dtype(dt: DType) -> np.dtype[Any]:
@@ -119,8 +123,7 @@ class _ArrayInterface:
             "shape": tensor.shape,
             "strides": tuple(stride * size for stride in tensor.strides),
             "data": (storage.data + tensor.offset * size, storage.read_only),
-            # NumPy does not know the kinds of ml_dtypes here: plain bytes, viewed afterwards.
-            "typestr": dt.str if tensor.dtype not in _FROM_ML_DTYPES else f"|V{size}",
+            "typestr": dt.str if tensor.dtype not in _FROM_ML_DTYPES else _BITS[size],
         }
 
 
