@@ -75,6 +75,13 @@ def test_nan_infinities_and_what_overflows() -> None:
     assert least[0] == -most[1] == largest - 2.0**104
 
 
+def test_an_infinite_part_widens_nothing_for_the_other() -> None:
+    for odd in (real(math.inf), real(math.nan)):
+        small = Output("complex64", (1,), ((odd, real(2.0**-40)),), ulp=1)
+        (_, low), (_, high) = both(small)
+        assert (low, high) == (2.0**-40 - 2.0**-63, 2.0**-40 + 2.0**-63)
+
+
 def test_signs_of_zeros_and_of_numbers_that_are_rounded() -> None:
     zero = Output("float32", (1,), (real(-0.0),))
     (low,), (high,) = both(zero)

@@ -63,9 +63,9 @@ def _step(step: Sequence[Any]) -> str:
     """
     word, name, *more = step
     if word == "make":
-        return f"{name} = {_written(more[0])}"
+        return f"{name} = {_written(*more)}"
     if word == "write":
-        return f"{_written(more[0])} is written to {name}"
+        return f"{_written(*more)} is written to {name}"
     if word == "read":
         return f"{name} is read"
     given, results = more
