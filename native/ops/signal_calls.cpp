@@ -25,8 +25,8 @@ bool read_normalization(PyObject* object, int& mode) {
   } else {
     if (!PyLong_Check(object) || PyBool_Check(object)) return false;
     int overflow = 0;
-    long value = PyLong_AsLongAndOverflow(object, &overflow);
-    mode = overflow || value < 0 || value > 2 ? 3 : static_cast<int>(value);
+    long value = PyLong_AsLongAndOverflow(object, &overflow);  // -1 of what is beyond it
+    mode = value < 0 || value > 2 ? 3 : static_cast<int>(value);
   }
   return mode < 3;
 }

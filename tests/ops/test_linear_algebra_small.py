@@ -246,6 +246,49 @@ def test_those_that_are_singular_to_their_precision(n: int, dtype: str) -> None:
             CALLS[name](sz.tensor(a), sz.tensor(np.ones((n, 1), dtype)))
 
 
+@pytest.mark.parametrize("scale", [1, 2**8])
+@pytest.mark.parametrize("dtype", REAL)
+def test_singular_ones_whose_pivots_are_all_large(dtype: str, scale: int) -> None:
+    """Each is a sixteenth of its row, and together they make the inverse too large."""
+    n = 8 if dtype == "float32" else 16
+    least = np.finfo(dtype).tiny
+    a = np.eye(n, dtype=dtype) / 16 + np.eye(n, k=1, dtype=dtype)
+    x = sz.tensor(a * (scale * least if scale > 1 else 1))
+    for name in ("solve", "inverse"):
+        with pytest.raises(sz.InvalidArgument, match="mat is singular to the precision"):
+            CALLS[name](x, sz.tensor(np.full((n, 1), least, dtype)))
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_a_column_that_begins_with_nothing_is_reflected_down(dtype: str) -> None:
+    q, r = sz.qr(sz.tensor(np.array([[0, 1], [1, 0]], dtype)))
+    assert q is not None
+    assert (r.numpy().diagonal() == -1).all()
+    assert same_bits(q.numpy(), np.array([[0, -1], [-1, 0]], dtype))
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_what_overflows_is_refused(dtype: str) -> None:
+    limits = np.finfo(dtype)
+    a = np.tile(np.eye(2, dtype=dtype), (3, 1, 1))
+    a[1] *= limits.tiny * 2
+    a[1] /= limits.eps
+    with pytest.raises(sz.InvalidArgument, match="beyond what float"):
+        sz.solve(sz.tensor(a), sz.tensor(np.full((3, 2, 1), limits.max, dtype)), False)
+    m = np.array([[1, 0, limits.max], [1, 1, limits.max]], dtype)
+    with pytest.raises(sz.InvalidArgument, match="beyond what float"):
+        sz.qr(sz.tensor(m), "r")
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("sides", [7, 8, 9, 17])
+def test_many_right_hand_sides(sides: int, dtype: str) -> None:
+    a, b = matrices(5, 16, dtype), matrices(5, sides, dtype, 16)
+    x = wide(sz.solve(sz.tensor(a), sz.tensor(b), False))
+    sizes = np.abs(wide(a)) @ np.abs(x) + np.abs(wide(b))
+    assert (np.abs(wide(a) @ x - wide(b)) <= 1024 * np.finfo(dtype).eps * sizes).all()
+
+
 @pytest.mark.parametrize("dtype", [sz.float16, sz.bfloat16])
 def test_narrow_ones_are_the_wide_ones_rounded_once(dtype: sz.DType) -> None:
     a = sz.cast(sz.tensor(matrices(5, 4, "float32") + 4 * np.eye(4, dtype="float32")), dtype)

@@ -65,6 +65,21 @@ class TestCount:
         found = run(code, SUANZI_NUM_THREADS=value)
         assert int(found) == (count or len(os.sched_getaffinity(0)))
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+    def test_those_that_cannot_be_started_are_done_without(self) -> None:
+        """The stack of a thread is 4 GB, and 256 MB are left."""
+        code = """
+import os, resource, numpy as np, suanzi as sz
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 28), -1))
+x = sz.tensor(np.arange(1 << 21, dtype=np.float32))
+print((sz.add(x, x).numpy() == 2 * x.numpy()).all(), len(os.listdir("/proc/self/task")))
+"""
+        start = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_STACK, (1 << 32, -1))"
+        start += f"; os.execv(sys.executable, [sys.executable, '-c', {code!r}])"
+        found = run(start, SUANZI_NUM_THREADS="4", OPENBLAS_NUM_THREADS="1")
+        assert found.split() == ["True", "1"]
+
     @pytest.mark.parametrize("name", ["add", "pow", "equal", "max", "muladd", "where", "cast"])
     def test_results_do_not_depend_on_it(self, name: str) -> None:
         rng = np.random.default_rng(1)
