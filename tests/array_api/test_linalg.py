@@ -114,6 +114,17 @@ def test_eigenvalues(dt: sz.DType) -> None:
     assert np.array_equal(np.sort(exact(linalg.eigvals(x))), np.sort(w))
 
 
+@pytest.mark.parametrize(
+    ("dt", "power"), [(sz.float64, -900), (sz.float64, 900), (sz.float32, -100), (sz.float32, 100)]
+)
+def test_eigenvalues_of_large_and_small_numbers(dt: sz.DType, power: int) -> None:
+    a = np.round(np.random.default_rng(2).standard_normal((4, 4)) * 64)
+    x = sz.cast(sz.tensor(np.ldexp(a, power)), dt)
+    scaled = linalg.eigvals(x).numpy().astype(np.complex128) * 2.0**-power
+    found, true = np.sort_complex(scaled), np.sort_complex(np.linalg.eigvals(a))
+    assert np.abs(found - true).max() <= 200 * sz.finfo(dt).eps * np.abs(true).max()
+
+
 @pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5])
 @pytest.mark.parametrize("dt", FLOATING, ids=str)
 def test_matrix_power(dt: sz.DType, n: int) -> None:

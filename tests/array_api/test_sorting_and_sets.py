@@ -121,6 +121,14 @@ def test_searchsorted_at_every_place(n: int) -> None:
         assert same(xp.searchsorted(sz.tensor(row), sz.tensor(keys), side=side), true)
 
 
+def test_searchsorted_of_keys_that_rise_by_any_step() -> None:
+    row = np.arange(200.0)
+    for step in range(1, 40):
+        keys = np.arange(-3.0, 203, step)
+        found = xp.searchsorted(sz.tensor(row), sz.tensor(keys), side="right")
+        assert same(found, np.searchsorted(row, keys, "right"))
+
+
 def test_searchsorted_of_a_number_and_refusals() -> None:
     x = sz.tensor([1, 2, 3], sz.int8)
     assert xp.searchsorted(x, 2).item() == 1

@@ -117,7 +117,7 @@ def test_cumulative(dt: sz.DType, layout: str) -> None:
             assert np.array_equal(exact(product), products)
 
 
-@pytest.mark.parametrize("shape", [(70000,), (3, 300), (300, 3), (40, 70, 5)])
+@pytest.mark.parametrize("shape", [(70000,), (3, 300), (300, 3), (40, 70, 5), (3, 7, 100)])
 @pytest.mark.parametrize("dt", [sz.int32, sz.float32, sz.float64, sz.complex64], ids=str)
 def test_cumulative_products_of_many(dt: sz.DType, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)

@@ -81,6 +81,15 @@ def test_to_real(axes: Any, dtype: str) -> None:
     assert same_bits(x.numpy(), before)
 
 
+@pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (2, 0, 1)], ids=str)
+def test_a_length_that_the_core_has_not_among_those_it_has(axes: tuple[int, ...]) -> None:
+    values = numbers("complex128", (17, 4, 6))
+    assert_close(sz.fft_c2c(sz.tensor(values), axes).numpy(), dft(values, axes, True), 192)
+    real = values.real.copy()
+    found = sz.fft_r2c(sz.tensor(real), axes, onesided=False).numpy()
+    assert_close(found, dft(real, axes, True), 192)
+
+
 @pytest.mark.parametrize("mode", ["By_N", "n", True, 3, -1, 2**70, 1.0, None])
 def test_modes_that_are_none(mode: Any) -> None:
     x = sz.tensor(numbers("complex64"))
