@@ -10,6 +10,7 @@
 #include "core/status.h"
 #include "core/without_gil.h"
 #include "loops/conversions.h"
+#include "ops/indexing_repeated.h"
 #include "ops/linear_algebra_matmul_ways.h"
 #include "ops/linear_algebra_provider.h"
 
@@ -95,6 +96,11 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   if (!read_shapes(*tensor_of(left), *tensor_of(right), transposed, p)) return nullptr;
   std::int64_t size;
   if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
+  if (size > 0 && p.k >= long_walk && p.a.column == 0 && p.b.row == 0) {
+    set_status("AllocFailed", "the axis that is summed repeats the elements of both tensors more than 2^33 times; "
+               "multiply them once, and the product by that number.");
+    return nullptr;
+  }
   p.result = promoted;
   if (size > 0) fold(p);
   p.way = way_of(promoted, tensor_of(left)->dtype, tensor_of(right)->dtype, p.is_of_matrices());

@@ -177,6 +177,24 @@ def test_products(dtype: str) -> None:
     refused(sz.matmul, repeated(dtype, 2**40, 1), repeated(dtype, 1, 2**22))
 
 
+def test_sums_of_products_that_are_all_the_same() -> None:
+    """There is memory for what comes out, and days would be needed to sum it."""
+    x, y = repeated("f32", MANY, 3), repeated("f32", MANY, 2)
+    for call in (
+        lambda: sz.linear_bwd_weight(x, y),
+        lambda: sz.matmul(sz.transpose(x, (1, 0)), y),
+        lambda: sz.dot(repeated("i32", 4, MANY), repeated("i32", 2, MANY, 5)),
+        lambda: sz.linear(repeated("bf16", 4, MANY), repeated("bf16", 2, MANY)),
+        lambda: sz.dot_bwd2(x, y, sz.zeros((2, 3))),
+        lambda: sz.bilinear_bwd_weight(x, y, y),
+        lambda: sz.bilinear_bwd_weight(*[repeated("f64", 2, 2**32, 3)] * 3),
+    ):
+        with pytest.raises(AllocFailed, match="repeats? the elements"):
+            call()
+    few = 2**20
+    assert sz.matmul(repeated("f32", 1, few), repeated("f32", few, 1)).tolist() == [[few]]
+
+
 def test_products_without_elements() -> None:
     many = repeated("f32", 0, 2**40, 2**40, 1, 1)
     assert sz.matmul(many, sz.tensor([[1.0]])).shape == (0, 2**40, 2**40, 1, 1)

@@ -26,10 +26,13 @@ from suanzi.ops.linear_algebra_products import (
 from suanzi.registry import NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
-from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
+
+LONG_WALK = 2**33
+"""So many rows that to go through all of them takes seconds, as the core has it."""
 
 
 @operator("7.2.17.2.4", dtypes=NUMBERS)
@@ -238,6 +241,11 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     count = prod(leading_axes(op, tensors))
     gradient, left, right = (as_matrix(converted(t, computed)) for t in tensors.values())
     left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
+    if count >= LONG_WALK and not any(x.strides[0] for x in (gradient, left, right)):
+        raise AllocFailed(
+            f"{op.title}: the axes that are summed repeat the elements of every tensor {count} times; "
+            "take one of them, and multiply the gradient by that number."
+        )
     result = zeros((gradient.shape[1], left.shape[1], right.shape[1]), wide)
     for start, stop in blocks(count if result.size else 0, gradient.shape[1] * left.shape[1]):
         scales = with_axis(swapped(gradient[start:stop], 0, 1), 2)  # out, rows, 1
