@@ -97,7 +97,8 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   std::int64_t size;
   if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
   if (size > 0 && p.k >= long_walk && p.a.column == 0 && p.b.row == 0) {
-    set_status("AllocFailed", "the axis that is summed repeats the elements of both tensors more than 2^33 times; "
+    set_status("AllocFailed",
+               "the axis that is summed repeats the elements of both tensors more than 2^33 times; "
                "multiply them once, and the product by that number.");
     return nullptr;
   }

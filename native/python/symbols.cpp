@@ -89,9 +89,26 @@ PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
   return PyObject_Vectorcall(op->function, args, static_cast<std::size_t>(count), nullptr);
 }
 
+// Whether Python would repeat an object as often as a tensor says, where the product is left to it.
+bool is_repeated(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return type->tp_as_sequence && type->tp_as_sequence->sq_repeat &&
+         !(type->tp_as_number && type->tp_as_number->nb_multiply);
+}
+
+// A product that is none of ours: another type may know it, but "ab" * tensor is as wrong as "ab" + tensor.
+PyObject* others_product(PyObject* a, PyObject* b, PyObject* made) {
+  if (made != Py_NotImplemented || (!is_repeated(a) && !is_repeated(b))) return made;
+  Py_DECREF(made);
+  PyErr_Format(PyExc_TypeError, "unsupported operand type(s) for *: '%s' and '%s'; int(tensor) repeats a sequence.",
+               Py_TYPE(a)->tp_name, Py_TYPE(b)->tp_name);
+  return nullptr;
+}
+
 template <Symbol symbol>
 PyObject* binary_symbol(PyObject* a, PyObject* b) {
-  return apply_symbol(behind(symbol), a, b);
+  PyObject* made = apply_symbol(behind(symbol), a, b);
+  return symbol == times ? others_product(a, b, made) : made;
 }
 template <Symbol symbol>
 PyObject* unary_symbol(PyObject* a) {
@@ -117,6 +134,7 @@ PyObject* in_place_symbol(PyObject* a, PyObject* b) {
   if (plain && op && tensor_of(a) && compute_in_place(*op, {a, b})) return Py_NewRef(a);
   if (PyErr_Occurred()) return nullptr;  // a known refusal
   PyObject* made = apply_symbol(op, a, b);
+  if (symbol == times) made = others_product(a, b, made);
   if (!made || made == Py_NotImplemented) return made;
   const Tensor *target = tensor_of(a), *result = tensor_of(made);
   if (target && result && target->storage && !target->storage->read_only && target->dtype == result->dtype &&

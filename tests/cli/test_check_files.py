@@ -109,8 +109,19 @@ def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
     assert json.loads((tmp_path / "out.json").read_text())["conforms"]
 
 
-def test_a_terminal_without_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},  # an error of another name
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_a_terminal_without_the_letters(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
     status, out, err = run("rules", "cann")
     assert (status, err) == (0, "")
     assert "\\u4e92" in out

@@ -20,6 +20,7 @@ from suanzi.conformance.running import process
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
 from suanzi.conformance.running.run import run_case
+from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 
 HERE = str(Path(__file__).parent)
@@ -226,6 +227,29 @@ def test_a_stopped_process_does_not_hold_up_a_large_question() -> None:
         answer = one.ask(case)
     assert isinstance(answer, Unanswered)
     assert answer.outcome == "hung"
+
+
+def test_a_line_without_end_fills_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an interpreter that is none, as it greets and as it answers; the next call starts anew."""
+    monkeypatch.setattr(process, "_LONGEST_LINE", 1 << 21)
+    endless, hello = tmp_path / "endless", tmp_path / "hello"
+    endless.write_text("#!/bin/sh\nexec tr '\\0' x < /dev/zero\n")
+    greeting = json.dumps({"hello": worker.facts(Adapter())})
+    hello.write_text(f"#!/bin/sh\necho '{greeting}'\nread question\nexec {endless}\n")
+    for script in (endless, hello):
+        script.chmod(0o755)
+    with pytest.raises(sz.InvalidArgument, match="an answer of more than 2097152 bytes"):
+        Subject(Backend("endless", "adapter", python=str(endless)))
+    with Subject(Backend("hello", "adapter", python=str(hello))) as one:
+        for _ in range(2):
+            answer = one.ask(call())
+            assert isinstance(answer, Unanswered)
+            assert (answer.outcome, answer.words) == (
+                "broken",
+                "an answer of more than 2097152 bytes",
+            )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell a process")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pytest
 
 import suanzi as sz
 from suanzi.cli import main
+from suanzi.port.models import onnx_files
 from suanzi.port.models.casts import audit
 from suanzi.port.models.graph import Edge, Graph
 from suanzi.port.models.judging import judge_graph
@@ -20,6 +23,7 @@ from suanzi.port.models.onnx_types import type_node
 from suanzi.port.models.openvino_ir import read_openvino
 from suanzi.port.operators import known
 from suanzi.promote.live import NotInstalled
+from suanzi.status import InvalidArgument
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "examples" / "port" / "scaled.xml"
@@ -27,6 +31,11 @@ MODEL = ROOT / "examples" / "port" / "scaled.xml"
 
 def dtypes(text: str) -> list[sz.DType | None]:
     return [None if word == "-" else sz.dtype(word) for word in text.split()]
+
+
+def fill_the_disk(source: Path, target: Path) -> None:
+    target.write_bytes(source.read_bytes()[:3])
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class TestTypes:
@@ -255,7 +264,7 @@ class TestONNX:
             out.parent.mkdir(exist_ok=True)
             assert main(["port", path, "--to", "cann", "--fix", str(out)]) == 1
             assert "it passes ONNX's checker" in capsys.readouterr().out
-            found = onnx.reference.ReferenceEvaluator(str(out))
+            found = pytest.importorskip("onnx.reference").ReferenceEvaluator(str(out))
             (z,) = found.run(None, {"x": np.array([0.5, 1], "f2")})
             assert (z.dtype, z.tolist()) == (np.float32, [1.5, 3.0])
         kept = (tmp_path / "w.bin").read_bytes()
@@ -270,6 +279,37 @@ class TestONNX:
         assert "w.bin' is there" in capsys.readouterr().err
         assert [one.name for one in taken.iterdir()] == ["w.bin"]
         assert (taken / "w.bin").read_bytes() == b"mine"
+
+    def test_nothing_is_left_of_what_is_not_written(
+        self, onnx: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Neither weights nor their folder: the checker refuses the model, or a disk is full."""
+        np = pytest.importorskip("numpy")
+        nodes = [onnx.helper.make_node("Add", ["x", "w"], ["z"], name="sum")]
+        path = self.save(onnx, tmp_path / "m.onnx", nodes, {"x": "f32"}, {"z": "f32"}, 21)
+        model = onnx.load(path)
+        weights = onnx.numpy_helper.from_array(np.array([1, 2], "f4"), "w")
+        model.graph.initializer.append(weights)
+        (tmp_path / "in").mkdir()
+        onnx.save(model, path, save_as_external_data=True, location="in/w.bin", size_threshold=0)
+        model = onnx.load(path, load_external_data=False)
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "kept").write_bytes(b"mine")
+        wrong = onnx.ModelProto.FromString(model.SerializeToString())
+        wrong.graph.node[0].op_type = "NoSuchOperator"
+        with pytest.raises(InvalidArgument, match="refused: "):
+            onnx_files.write(wrong, path, other / "o.onnx", "refused")
+        monkeypatch.setattr(onnx_files.shutil, "copyfile", fill_the_disk)
+        with pytest.raises(InvalidArgument, match=r"cannot be written: No space left on device\."):
+            onnx_files.write(model, path, other / "o.onnx", "refused")
+        assert [one.name for one in other.iterdir()] == ["kept"]
+        monkeypatch.undo()
+        onnx_files.write(model, path, other / "o.onnx", "refused")
+        assert sorted(one.name for one in other.iterdir()) == ["in", "kept", "o.onnx"]
+        (tmp_path / "in" / "w.bin").unlink()
+        with pytest.raises(InvalidArgument, match="has weights in 'in/w.bin', and there is no"):
+            onnx_files.write(model, path, other / "o.onnx", "refused")
 
     def test_what_cannot_be_mended_is_said(
         self, onnx: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path

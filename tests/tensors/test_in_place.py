@@ -157,6 +157,26 @@ def test_what_python_does_not_add_is_left_to_the_other_operand():
         x += None
 
 
+@pytest.mark.parametrize("other", ["ab", b"ab", [1, 2], (1, 2), bytearray(b"ab")], ids=repr)
+def test_python_repeats_nothing_as_often_as_a_tensor_says(other):
+    """Else [1, 2] * tensor would be six numbers, where NumPy's array has two."""
+    x = sz.tensor(3)
+    for left, right in ((other, x), (x, other)):
+        with pytest.raises(TypeError, match=r"for \*: .* int\(tensor\) repeats"):
+            left * right
+    y = sz.tensor(3)
+    with pytest.raises(TypeError, match=r"for \*: "):
+        y *= other
+    assert other * int(x) == other * 3
+
+    class Own(list):
+        def __rmul__(self, x):
+            return "asked"
+
+    assert x * Own() == "asked"
+    assert [list(range(x)), "abcd"[x]] == [[0, 1, 2], "d"]
+
+
 @pytest.mark.parametrize(
     "value", [sz.tensor(300), sz.tensor([300]), np.int64(300), np.array([300])]
 )

@@ -10,6 +10,8 @@ from rich.console import Console
 
 _NARROWEST = 20
 """Columns below which help is not wrapped: it would never end."""
+_FAILING = ("strict", "surrogateescape")
+"""How letters that an encoding lacks end in an error; Python has the second for LC_ALL=C."""
 
 
 def mend() -> None:
@@ -21,7 +23,7 @@ def mend() -> None:
         found = getattr(sys, name)
         if found is None:
             setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
-        elif isinstance(found, io.TextIOWrapper) and found.errors == "strict":
+        elif isinstance(found, io.TextIOWrapper) and found.errors in _FAILING:
             found.reconfigure(errors="backslashreplace")
 
 

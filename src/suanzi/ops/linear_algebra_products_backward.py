@@ -243,8 +243,8 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
     if count >= LONG_WALK and not any(x.strides[0] for x in (gradient, left, right)):
         raise AllocFailed(
-            f"{op.title}: the axes that are summed repeat the elements of every tensor {count} times; "
-            "take one of them, and multiply the gradient by that number."
+            f"{op.title}: the axes that are summed repeat the elements of every tensor {count} "
+            "times; take one of them, and multiply the gradient by that number."
         )
     result = zeros((gradient.shape[1], left.shape[1], right.shape[1]), wide)
     for start, stop in blocks(count if result.size else 0, gradient.shape[1] * left.shape[1]):

@@ -27,7 +27,10 @@ def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) 
 
     Each of `to` is a rule set or its name. From PyTorch, ``"jax"`` is JAX as it comes, without
     64-bit types, and ``"openvino"`` what its PyTorch frontend makes of a program. `on` are the
-    chips whose operators have to take the dtypes: ``on=["910b"]``.
+    chips whose operators have to take the dtypes: ``on=["910b"]``. What is recorded of MindSpore
+    calls ``mindspore.runtime.launch_blocking()``, so that an error comes up in its own line;
+    MindSpore has nothing that undoes it, and its operators wait for the device until the process
+    ends.
     """
     asked = targets(to, framework)
     chips = check_chips(on, asked)

@@ -32,6 +32,8 @@ _LOOK_SECONDS = 0.5
 """How often to see whether a process is there at all: others may hold its end of the pipe open."""
 _WATCHED_BYTES = 2048
 """Inputs up to this size are looked at again after a call."""
+_LONGEST_LINE = 1 << 30
+"""The bytes of an answer, several times those of the largest tensors: no end fills memory."""
 _ERRORS_KEPT = 1 << 20
 """How much of the error stream is kept: only its end is ever told."""
 _ERRORS_READ = 1 << 16
@@ -148,7 +150,7 @@ class Subject:
             why = said.get("failed") or said.get("broken") or self._last_words()
             late = f" within {limit:g} s; --timeout allows more" if line is None else ""
             why = printable(str(why or f"it says nothing{late}"))
-            code = self._end()
+            code = None if self._process is None else self._end()
             if code == 3:
                 raise NotInstalled(
                     f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
@@ -211,7 +213,10 @@ class Subject:
         return True
 
     def _line(self, seconds: float) -> bytes | None:
-        """Return the next line of an answer; empty if the process ended, None if it is late."""
+        """Return the next line of an answer; empty if the process ended, None if it is late.
+
+        A process whose line has no end is ended, and the line says so.
+        """
         assert self._process is not None
         assert self._process.stdout is not None
         until = time.monotonic() + seconds
@@ -226,6 +231,9 @@ class Subject:
                 if not more:
                     return b""
                 self._rest += more
+                if len(self._rest) > _LONGEST_LINE:
+                    self._end()
+                    return b'{"broken": "an answer of more than %d bytes"}' % _LONGEST_LINE
             elif gone:
                 return b""
             elif left == 0.0:

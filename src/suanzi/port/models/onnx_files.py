@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -44,22 +45,32 @@ def write(
                 f"port: {str(out)!r} is where the weights of the model are, or would be; name "
                 "another file with --fix."
             )
+        if not (Path(path).parent / name).is_file():
+            raise InvalidArgument(
+                f"port: {str(path)!r} has weights in {name!r}, and there is no such file beside "
+                "it; put it there."
+            )
     part = there.with_name(f".{there.name}.part")
+    made: list[Path] = []
     try:
         for name in names:
-            _copy(Path(path).parent / name, there.parent / name)
+            _copy(Path(path).parent / name, there.parent / name, made)
         onnx.save(model, part)
         if sentence is not None:
             check(part, sentence, full_check=True)
         part.replace(there)
+        made.clear()
     except OSError as error:
         raise InvalidArgument(f"{str(out)!r} cannot be written: {error.strerror}.") from None
     finally:
         part.unlink(missing_ok=True)
+        for one in reversed(made):
+            with suppress(OSError):
+                one.rmdir() if one.is_dir() else one.unlink()
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Put a file of weights beside the model that is written."""
+def _copy(source: Path, target: Path, made: list[Path]) -> None:
+    """Put a file of weights beside the model that is written, and note what is there since."""
     if target.exists():
         if not target.samefile(source) and not filecmp.cmp(source, target, shallow=False):
             raise InvalidArgument(
@@ -67,7 +78,11 @@ def _copy(source: Path, target: Path) -> None:
                 "name; name a file in another folder with --fix."
             )
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    for folder in reversed(target.parents):
+        if not folder.exists():
+            made.append(folder)
+            folder.mkdir()
+    made.append(target)
     shutil.copyfile(source, target)
 
 
