@@ -42,6 +42,43 @@ def test_sort(dt: sz.DType, layout: str) -> None:
         assert same(xp.sort(x, axis=axis, descending=True), np.flip(np.sort(a, axis), axis))
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("n", [9, 700, 20_000])
+@pytest.mark.parametrize(
+    "name", "int8 uint16 int32 uint64 int64 float16 float32 float64 wide small".split()
+)
+def test_rows_sort_as_python_does(name: str, n: int, descending: bool) -> None:
+    """Bit by bit: zeros of both signs and NaNs with different bits keep their order."""
+    rng = np.random.default_rng(n)
+    numpys = {"wide": "float64", "small": "int64"}.get(name, name)
+    if name.startswith("float") or name == "wide":
+        spread = 100 if name == "wide" else 1
+        a = (rng.normal(size=n) * np.exp(rng.normal(size=n) * spread)).astype(numpys)
+        a[rng.integers(0, n, n // 3)] = 0.0
+        a[rng.integers(0, n, n // 5)] = -0.0
+        bits = a.view(f"u{a.itemsize}")
+        ones = np.iinfo(bits.dtype).max
+        bits[rng.integers(0, n, 3)] = ones
+        bits[rng.integers(0, n, 3)] = ones >> 1
+        a[:2] = np.inf, -np.inf
+    else:
+        limits = np.iinfo("int8" if name == "small" else numpys)
+        a = rng.integers(limits.min, limits.max, n, numpys, endpoint=True)
+    values = a.tolist()
+
+    def key(i: int) -> tuple[bool, float]:
+        value = values[i]
+        return (True, 0) if value != value else (False, value)
+
+    order = sorted(range(n), key=key, reverse=descending)
+    x = sz.tensor(a)
+    assert xp.sort(x, descending=descending).numpy().tobytes() == a[order].tobytes()
+    pair = xp.stack([x, x], axis=1)
+    assert (
+        xp.sort(pair, axis=0, descending=descending)[:, 1].numpy().tobytes() == a[order].tobytes()
+    )
+
+
 @pytest.mark.parametrize("dt", COMPLEX, ids=str)
 def test_complex_numbers_with_nan_sort_as_numpys(dt: sz.DType) -> None:
     parts = [-1.0, 0.0, 2.0, NAN]
@@ -97,6 +134,18 @@ def test_isin_of_numbers_and_of_integers_without_a_common_dtype() -> None:
     assert xp.isin(sz.tensor([NAN]), sz.tensor([NAN])).tolist() == [False]
     with pytest.raises(TypeMismatch, match="isin: x1 and x2 are both numbers"):
         xp.isin(1, 2)
+
+
+@pytest.mark.parametrize("name", ["int64", "uint64", "int16"])
+def test_isin_at_the_ends_of_integers(name: str) -> None:
+    limits = np.iinfo(name)
+    rng = np.random.default_rng(0)
+    for low in (limits.min, limits.max - 40):
+        own = np.array([low, low + 3, low + 40], name)
+        a = rng.choice(
+            np.array([low, low + 1, low + 3, low + 40, limits.min, limits.max, 7], name), 3000
+        )
+        assert same(xp.isin(sz.tensor(a), sz.tensor(own)), np.isin(a, own))
 
 
 @pytest.mark.parametrize("dt", REAL, ids=str)

@@ -25,7 +25,7 @@ from suanzi.array_api.along import (
 from suanzi.array_api.searching_functions import searchsorted
 from suanzi.array_api.sorting_functions import ordered
 from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import int64
+from suanzi.dtypes import iinfo, int64
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import TypeMismatch
 from suanzi.tensors.parts import converted
@@ -130,19 +130,16 @@ def _in_table(x1: Tensor, x2: Tensor) -> Tensor | None:
     if x1.dtype.bits < 64:  # in which differences of all its numbers fit
         x1, x2 = converted(x1, int64), converted(x2, int64)
     low, high = (int(_core.reduce(flat(x2), mode, (0,), False)) for mode in (_MIN, _MAX))
-    count = high - low + 1
-    if count > 4 * (x1.size + x2.size):
+    if high - low >= 4 * (x1.size + x2.size):
         return None
-    table = _core.full((count + 1,), bool_, False)  # the last one is for all that are outside
-    own = converted(computed("sub", dense(flat(x2)), low), int64)
+    # The neighbours of both ends, where there are numbers, stand for all that are outside.
+    limits = iinfo(x1.dtype)
+    first, last = max(low - 1, limits.min), min(high + 1, limits.max)
+    table = _core.full((last - first + 1,), bool_, False)
+    own = converted(computed("sub", dense(flat(x2)), first), int64)
     _core.scatter(table, 0, 1, own, _core.full(own.shape, bool_, True), False)
-    inside = computed(
-        "bitwise_and", computed("greater_equal", x1, low), computed("less_equal", x1, high)
-    )
-    places = _core.run_operator("where", [inside, computed("sub", x1, low), 0], x1.dtype)[0]
-    outside = _core.full((), int64, count)
-    offsets = _core.run_operator("where", [inside, converted(places, int64), outside], int64)[0]
-    return _core.gather(table, 0, 1, dense(offsets))
+    near = computed("min", computed("max", x1, first), last)
+    return _core.gather(table, 0, 1, dense(converted(computed("sub", near, first), int64)))
 
 
 def _complex_among(wanted: Tensor, values: Tensor) -> Tensor:
