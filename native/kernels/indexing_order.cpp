@@ -61,7 +61,7 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
 }
 
 // Every key is compared with every other, so that nothing depends on a comparison but a count. Of the keys
-// before the group that is counted for, equal ones count, too; in that group those before it, and then none.
+// before the groups that are counted for, equal ones count, too; in those groups the ones before it, then none.
 template <bool or_equal, class Lanes, class U>
 inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
 #if defined(__AVX512F__)
@@ -81,35 +81,73 @@ inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
 #endif
 }
 
-template <class U>
-void ranks_loop(void* memory, std::size_t n, u32* ranks) {
+// Counts for several groups at once, so that one need not wait for another.
+template <class U, std::size_t groups>
+inline void rank_groups(const U* keys, std::size_t begin, std::size_t n, u32* ranks) {
   constexpr std::size_t lanes = compared_bytes / sizeof(U);
   static_assert(lanes <= rank_padding);
   typedef U Lanes __attribute__((vector_size(compared_bytes)));
+  Lanes own[groups], numbers[groups], below[groups] = {};
+  std::memcpy(own, keys + begin, sizeof own);
+  for (std::size_t i = 0; i < groups * lanes; ++i) numbers[i / lanes][i % lanes] = static_cast<U>(i);
+  std::size_t j = 0, end = std::min(begin + groups * lanes, n);
+  for (; j < begin; ++j)
+    for (std::size_t g = 0; g < groups; ++g) count_if<true>(own[g], keys[j], below[g]);
+  for (; j < end; ++j)
+    for (std::size_t g = 0; g < groups; ++g)
+      below[g] -= (Lanes)((own[g] > keys[j]) | ((own[g] == keys[j]) & (numbers[g] > static_cast<U>(j - begin))));
+  for (; j < n; ++j)
+    for (std::size_t g = 0; g < groups; ++g) count_if<false>(own[g], keys[j], below[g]);
+  for (std::size_t i = 0; begin + i < end; ++i) ranks[begin + i] = static_cast<u32>(below[i / lanes][i % lanes]);
+}
+
+template <class U>
+void ranks_loop(void* memory, std::size_t n, u32* ranks) {
+  constexpr std::size_t lanes = compared_bytes / sizeof(U);
   auto* keys = static_cast<U*>(memory);
-  Lanes numbers;
-  for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<U>(lane);
   for (std::size_t j = n; j % lanes; ++j) keys[j] = static_cast<U>(~U{0});
-  for (std::size_t group = 0; group < n; group += lanes) {
-    Lanes own, below{};
-    std::memcpy(&own, keys + group, sizeof own);
-    std::size_t j = 0;
-    for (; j < group; ++j) count_if<true>(own, keys[j], below);
-    for (; j < group + lanes && j < n; ++j)
-      below -= (Lanes)((own > keys[j]) | ((own == keys[j]) & (numbers > static_cast<U>(j - group))));
-    for (; j < n; ++j) count_if<false>(own, keys[j], below);
-    for (std::size_t lane = 0; lane < lanes && group + lane < n; ++lane)
-      ranks[group + lane] = static_cast<u32>(below[lane]);
-  }
+  std::size_t begin = 0;
+#if defined(__aarch64__)
+  for (; begin + lanes < n; begin += 2 * lanes) rank_groups<U, 2>(keys, begin, n, ranks);
+#endif
+  for (; begin < n; begin += lanes) rank_groups<U, 1>(keys, begin, n, ranks);
 }
 
 #if defined(__AVX512F__)
 constexpr i64 most_ranked = 160;
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) || defined(__aarch64__)
 constexpr i64 most_ranked = 64;
 #else
 constexpr i64 most_ranked = 24;
 #endif
+
+#if defined(__AVX512F__)
+constexpr std::size_t column_bytes = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t column_bytes = 32;
+#else
+constexpr std::size_t column_bytes = 16;
+#endif
+
+// Batcher's network: which keys are compared does not depend on them, so that many columns go together.
+template <class U>
+void columns_in_order(void* memory, std::size_t n) {
+  typedef U Lanes __attribute__((vector_size(column_bytes), may_alias));
+  constexpr std::size_t vectors = sorted_bytes / column_bytes;
+  auto* keys = static_cast<Lanes*>(memory);
+  for (std::size_t merged = 1; merged < n; merged *= 2)
+    for (std::size_t apart = merged; apart > 0; apart /= 2)
+      for (std::size_t first = apart % merged; first + apart < n; first += 2 * apart)
+        for (std::size_t i = first; i < first + apart && i + apart < n; ++i) {
+          if (i / (2 * merged) != (i + apart) / (2 * merged)) continue;
+          Lanes *low = keys + i * vectors, *high = low + apart * vectors;
+          for (std::size_t v = 0; v < vectors; ++v) {
+            Lanes a = low[v], b = high[v];
+            low[v] = a < b ? a : b;
+            high[v] = a < b ? b : a;
+          }
+        }
+}
 
 // ---- places -------------------------------------------------------------------------------------
 
@@ -220,6 +258,10 @@ RankingKernels make_rankings() {
   k.ranks[0] = ranks_loop<u32>;
   k.ranks[1] = ranks_loop<u64>;
   k.most_ranked = most_ranked;
+  k.sort_columns[0] = columns_in_order<u8>;
+  k.sort_columns[1] = columns_in_order<u16>;
+  k.sort_columns[2] = columns_in_order<u32>;
+  k.sort_columns[3] = columns_in_order<u64>;
   k.places = places_loop;
   return k;
 }

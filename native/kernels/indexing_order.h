@@ -75,10 +75,12 @@ struct RankingKernels {
   // `most_ranked` it is the quickest way to sort.
   void (*ranks[2])(void* keys, std::size_t n, std::uint32_t* ranks);
   std::int64_t most_ranked;
+  // Sorts keys of 1, 2, 4 or 8 bytes by columns: n rows of `sorted_bytes`, each column by itself.
+  void (*sort_columns[4])(void* keys, std::size_t n);
   // `base` and the place of each byte that is not 0: how many there are, `places` has room for n.
   std::size_t (*places)(const void* mask, std::size_t n, std::int64_t base, std::int64_t* places);
 };
 
-inline constexpr std::size_t most_columns = 1024, rank_padding = 16;
+inline constexpr std::size_t most_columns = 1024, rank_padding = 16, sorted_bytes = 64;
 
 }  // namespace suanzi

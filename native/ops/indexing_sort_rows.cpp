@@ -5,9 +5,9 @@
 // the first that differs on are packed; the few that are equal in those are put in order afterwards.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <numeric>
 
+#include "ops/indexing_digits.h"
 #include "ops/indexing_sort_rows.h"
 
 namespace suanzi {
@@ -22,58 +22,13 @@ constexpr Pair pair_of(std::uint32_t key, std::int64_t place) {
 constexpr std::uint32_t key_of(Pair pair) { return static_cast<std::uint32_t>(pair >> 32); }
 constexpr std::uint32_t place_of(Pair pair) { return static_cast<std::uint32_t>(pair); }
 
-constexpr std::int64_t by_insertion = 24, by_short_digits = 1 << 14;
-
-// Sorts the pairs source(0), source(1), ... by `count` digits of their keys, from the last on, and gives
-// each with its position to `sink`. In between they are in `a` and `b` in turn. Digits that are the same
-// in all are passed over.
-template <int digit_bits, int count, class Source, class Sink>
-void sort_digits(std::int64_t n, Pair* a, Pair* b, const Source& source, const Sink& sink) {
-  constexpr std::uint32_t radix = 1u << digit_bits, mask = radix - 1;
-  std::uint32_t counts[count][radix];
-  std::memset(counts, 0, sizeof counts);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::uint32_t key = key_of(source(i));
-    for (int d = 0; d < count; ++d) ++counts[d][key >> (d * digit_bits) & mask];
-  }
-  int digits[count], passes = 0;
-  for (int d = 0; d < count; ++d)
-    if (counts[d][key_of(source(0)) >> (d * digit_bits) & mask] != n) digits[passes++] = d;
-  if (passes == 0)
-    for (std::int64_t i = 0; i < n; ++i) sink(i, source(i));
-  for (int pass = 0; pass < passes; ++pass) {
-    std::uint32_t *next = counts[digits[pass]], total = 0;
-    int shift = 32 + digits[pass] * digit_bits;
-    for (std::uint32_t i = 0; i < radix; ++i) {
-      std::uint32_t here = next[i];
-      next[i] = total;
-      total += here;
-    }
-    auto move = [&](const auto& from, const auto& to) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        Pair pair = from(i);
-        to(next[pair >> shift & mask]++, pair);
-      }
-    };
-    auto from_a = [a](std::int64_t i) { return a[i]; };
-    bool first = pass == 0, last = pass + 1 == passes;
-    if (first && last) move(source, sink);
-    else if (first) move(source, [a](std::int64_t at, Pair pair) { a[at] = pair; });
-    else if (last) move(from_a, sink);
-    else {
-      move(from_a, [b](std::int64_t at, Pair pair) { b[at] = pair; });
-      std::swap(a, b);
-    }
-  }
-}
-
 // `bits`: how many of the keys', the last ones, may differ.
 template <class Source, class Sink>
 void sort_pairs(std::int64_t n, int bits, Pair* a, Pair* b, const Source& source, const Sink& sink) {
-  if (bits <= 8) sort_digits<8, 1>(n, a, b, source, sink);
-  else if (bits <= 16) sort_digits<8, 2>(n, a, b, source, sink);
-  else if (n <= by_short_digits) sort_digits<8, 4>(n, a, b, source, sink);
-  else sort_digits<11, 3>(n, a, b, source, sink);
+  if (bits <= 8) sort_digits<8, 1>(n, 32, a, b, source, sink);
+  else if (bits <= 16) sort_digits<8, 2>(n, 32, a, b, source, sink);
+  else if (n <= by_short_digits) sort_digits<8, 4>(n, 32, a, b, source, sink);
+  else sort_digits<11, 3>(n, 32, a, b, source, sink);
 }
 
 // Makes sorted keys, which lie where the values will be, values. Zeros and NaNs, of which the keys do

@@ -416,6 +416,11 @@ def unsort(gradient: Any, indices: Any, axis: int) -> Any:
     Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.
     """
 
+def sort_values(input: Any, axis: int, descending: bool, longest: int = 4294967295) -> Tensor:
+    """
+    The elements along an axis in order; rows above `longest` are sorted by comparisons.
+    """
+
 def nonzero(input: Any, as_tuple: bool) -> Any:
     """
     The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.

@@ -44,12 +44,13 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
     """
     if type(x) is Tensor and x.dtype in PLAIN and x.size and type(descending) is bool:
         along = axis_argument("sort", axis, x.ndim)
-        values: Tensor = _core.order(x, along, descending, x.shape[along])[0]
-        return values
+        return _core.sort_values(x, along, descending)
     x = array_argument("sort", "x", x)
-    return ordered(x, axis_argument("sort", axis, x.ndim), flag("sort", "descending", descending))[
-        0
-    ]
+    along = axis_argument("sort", axis, x.ndim)
+    descending = flag("sort", "descending", descending)
+    if x.dtype.kind == "complex":
+        return ordered(x, along, descending)[0]
+    return converted(_core.sort_values(in_bytes(x), along, descending), x.dtype)
 
 
 def argsort(
