@@ -29,6 +29,7 @@ SHARED = {
     "native/ops/array_api_matrix_values.cpp": "of the array API alone",
     "native/ops/array_api_picking.cpp": "of the array API alone",
     "native/ops/array_api_searchsorted.cpp": "of the array API alone",
+    "native/ops/array_api_sort.cpp": "of the array API alone",
     "src/suanzi/conformance/cases/statuses.py": "made of every interface's statuses",
     "src/suanzi/conformance/cases/refusals.py": "conditions of any interface",
     "src/suanzi/conformance/cases/promotion.py": "every operator that promotes",
