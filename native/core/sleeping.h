@@ -20,25 +20,27 @@ namespace suanzi {
 class Awaited {
  public:
   std::atomic<std::uint32_t> value{0};
+  static constexpr std::uint32_t anyone = ~std::uint32_t{0};
 
-  // Returns when the number is not `seen`, and now and then before.
-  void wait(std::uint32_t seen) noexcept {
+  // Returns when the number is not `seen`, and now and then before. Who wakes may choose by the bits of `who`.
+  void wait(std::uint32_t seen, std::uint32_t who = anyone) noexcept {
 #if defined(__linux__)
-    syscall(SYS_futex, &value, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+    syscall(SYS_futex, &value, FUTEX_WAIT_BITSET_PRIVATE, seen, nullptr, nullptr, who);
 #else
+    (void)who;
     std::unique_lock lock(mutex_);
     if (value.load() == seen) changed_.wait(lock);
 #endif
   }
 
-  void wake(int count) noexcept {
+  // Wakes so many that have one of these bits; on other systems, all.
+  void wake(int count, std::uint32_t whom = anyone) noexcept {
 #if defined(__linux__)
-    syscall(SYS_futex, &value, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+    syscall(SYS_futex, &value, FUTEX_WAKE_BITSET_PRIVATE, count, nullptr, nullptr, whom);
 #else
-    {
-      std::lock_guard lock(mutex_);
-    }  // who has compared sleeps now
-    for (int i = 0; i < count; ++i) changed_.notify_one();
+    (void)count, (void)whom;
+    { std::lock_guard lock(mutex_); }  // who has compared sleeps now
+    changed_.notify_all();
 #endif
   }
 

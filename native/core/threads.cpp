@@ -10,11 +10,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
-#include <vector>
 
 #include <unistd.h>
 
@@ -48,29 +46,42 @@ std::atomic<int> wanted_count{0};  // 0: not asked yet
 
 using Body = std::function<void(std::int64_t, std::int64_t)>;
 
-// The parts of a loop that one thread begins with, so that in the next loop over as many elements it finds its own in
-// its caches; the others take them where their own are done.
-struct alignas(64) Share {
-  std::atomic<std::int64_t> next{0};
-  std::int64_t end = 0;
+// What who runs a loop and one thread tell each other, on a line of the cache that nobody else needs: that there is a
+// loop, that it is done, and the parts of it that the thread begins with, so that in the next loop over as many
+// elements it finds its own in its caches.
+struct alignas(64) Seat {
+  enum State : std::uint32_t { idle, offered, taken, awaited };
+  Awaited state;
+  // The loop, the next part and the end of them, in one number: who looks may still see those of an earlier loop.
+  std::atomic<std::uint64_t> parts{0};
+
+  static std::uint64_t pack(std::uint32_t loop, std::int64_t next, std::int64_t end) noexcept {
+    return std::uint64_t{loop} << 32 | static_cast<std::uint64_t>(next) << 16 | static_cast<std::uint64_t>(end);
+  }
+  // Takes a part, and returns its number or -1. The last one is left to the thread whose it is if that is at work: it
+  // will come to it, and has the elements at hand.
+  std::int64_t take(std::uint32_t loop, bool is_own) noexcept {
+    std::uint64_t seen = parts.load(std::memory_order_relaxed);
+    for (;;) {
+      std::uint64_t next = seen >> 16 & 0xFFFF, end = seen & 0xFFFF;
+      if (seen >> 32 != loop || next >= end) return -1;
+      if (!is_own && next + 1 == end && state.value.load(std::memory_order_relaxed) != offered) return -1;
+      if (parts.compare_exchange_weak(seen, seen + (1 << 16), std::memory_order_relaxed))
+        return static_cast<std::int64_t>(next);
+    }
+  }
 };
 
 struct Job {
   const Body& body;
   std::int64_t n, part, parts;
   int threads;
-  Share* shares = nullptr;
-  std::atomic<int> places{threads - 1};  // for those who help
+  std::uint32_t number = 0;
 
-  bool has_place() noexcept { return places.fetch_sub(1, std::memory_order_relaxed) > 0; }
-  void work(int seat) noexcept {
-    for (int i = 0; i < threads; ++i) {
-      Share& share = shares[(seat + i) % threads];
-      while (share.next.load(std::memory_order_relaxed) < share.end) {
-        std::int64_t at = share.next.fetch_add(1, std::memory_order_relaxed);
-        if (at < share.end) body(at * part, std::min(n, at * part + part));
-      }
-    }
+  void work(Seat* seats, int seat) const noexcept {
+    for (int i = 0; i < threads; ++i)
+      for (std::int64_t at; (at = seats[(seat + i) % threads].take(number, i == 0)) >= 0;)
+        body(at * part, std::min(n, at * part + part));
   }
 };
 
@@ -95,82 +106,102 @@ bool happens_soon(F&& happened) noexcept {
   return true;
 }
 
-// Threads take a job, and leave it, without a lock: one says that it is inside before it looks for the job, and who
-// has set the job takes it away before looking whether any is inside; so, as all these are in one order
-// (memory_order_seq_cst, the default), either the thread finds no job or the other sees it.
 class Pool {
  public:
-  // Runs a job; false if another one is running, or there is no memory.
+  // Runs a job; false if another one is running.
   bool run(Job& job) noexcept {
     std::unique_lock turn(turn_, std::try_to_lock);
-    if (!turn || !make_room(job.threads)) return false;
-    for (int i = 0; i < job.threads; ++i) {
-      shares_[i].next.store(i * job.parts / job.threads, std::memory_order_relaxed);
-      shares_[i].end = (i + 1) * job.parts / job.threads;
-    }
-    job.shares = shares_.get();
+    if (!turn) return false;
+    start_missing(job.threads);
+    job.number = ++number_;
     job_ = &job;
-    ++generation_.value;
-    wake_some(job);
-    job.work(0);
-    job_ = nullptr;  // a thread that wakes only now finds nothing to do
-    if (!happens_soon([&] { return inside_.value == 0; })) {
-      awaited_ = true;
-      while (std::uint32_t there = inside_.value) inside_.wait(there);
-      awaited_ = false;
+    for (int i = 0; i < job.threads; ++i) {
+      auto at = [&](int seat) { return seat * job.parts / job.threads; };
+      seats_[i].parts.store(Seat::pack(job.number, at(i), at(i + 1)), std::memory_order_relaxed);
+      if (i > 0) seats_[i].state.value.store(Seat::offered, std::memory_order_release);
     }
+    wake(job.threads);
+    job.work(seats_, 0);
+    withdraw(job.threads);
     return true;
   }
 
  private:
-  // Starts threads that are missing; there may be fewer, which must do.
-  bool make_room(int threads) noexcept {
-    if (room_ < threads) {
-      shares_.reset(new (std::nothrow) Share[static_cast<std::size_t>(threads)]);
-      room_ = shares_ ? threads : 0;
-      if (!shares_) return false;
-    }
+  static constexpr int at_once = 16;
+
+  // There may be fewer threads than are wanted: those that are there take the parts of the others.
+  void start_missing(int threads) noexcept {
     try {
       for (; count_ < threads - 1; ++count_) std::thread([this, seat = count_ + 1] { serve(seat); }).detach();
     } catch (...) {}
-    return true;
   }
 
-  // A microsecond for each, so that of very many the first ones wake the others.
-  void wake_some(const Job& job) noexcept {
-    int useful = std::min({16, job.places.load(std::memory_order_relaxed), sleeping_.load()});
-    if (useful > 0) generation_.wake(useful);
+  // Takes back what no thread has taken, and waits for the others.
+  void withdraw(int threads) noexcept {
+    for (int i = 1; i < threads; ++i) {
+      std::uint32_t seen = Seat::offered;
+      auto& state = seats_[i].state.value;
+      if (state.load(std::memory_order_relaxed) == seen) state.compare_exchange_strong(seen, Seat::idle);
+    }
+    int i = 1;
+    auto are_done = [&] {
+      while (i < threads && seats_[i].state.value.load(std::memory_order_acquire) == Seat::idle) ++i;
+      return i == threads;
+    };
+    if (happens_soon(are_done)) return;
+    for (; i < threads; ++i) {
+      Awaited& state = seats_[i].state;
+      std::uint32_t seen = Seat::taken;
+      if (!state.value.compare_exchange_strong(seen, Seat::awaited)) continue;  // it is idle
+      while (state.value == Seat::awaited) state.wait(Seat::awaited);
+    }
   }
 
-  void sleep(std::uint32_t seen) noexcept {
-    ++sleeping_;
-    while (generation_.value == seen) generation_.wait(seen);
-    --sleeping_;
+  // Wakes threads that are to help, all at once, which takes a microsecond for each; of very many the first ones wake
+  // the others. A thread that is about to sleep says so before it looks for a loop a last time, and who offers one does
+  // so before asking who sleeps: whichever of the two comes first, by changing the number, the other one sees it.
+  void wake(int threads) noexcept {
+    std::uint64_t found = 0;
+    for (int first = 0; first < threads; first += 64) {
+      int there = std::min(threads - first, 64);
+      std::uint64_t wanted = ~std::uint64_t{0} >> (64 - there);
+      found |= asleep_[first / 64].fetch_or(0) & wanted;
+    }
+    if (!found) return;
+    ++bell_.value;
+    bell_.wake(at_once, static_cast<std::uint32_t>(found | found >> 32));
   }
 
-  void serve(int seat) noexcept {
-    std::uint32_t seen = 0;
+  // Returns when it was woken, also if the loop is over by then: the next one may come soon.
+  void sleep(int number) noexcept {
+    std::uint64_t bit = std::uint64_t{1} << number % 64;
+    std::uint32_t seen = bell_.value;
+    asleep_[number / 64].fetch_or(bit);
+    if (seats_[number].state.value == Seat::idle) bell_.wait(seen, std::uint32_t{1} << number % 32);
+    asleep_[number / 64].fetch_and(~bit);
+  }
+
+  void serve(int number) noexcept {
+    Seat& seat = seats_[number];
     for (;;) {
-      if (!happens_soon([&] { return generation_.value.load(std::memory_order_acquire) != seen; })) sleep(seen);
-      seen = generation_.value;
-      ++inside_.value;
-      if (Job* job = job_; job && job->has_place()) {
-        wake_some(*job);
-        job->work(seat);
-      }
-      if (--inside_.value == 0 && awaited_) inside_.wake(1);
+      if (!happens_soon([&] { return seat.state.value.load(std::memory_order_relaxed) == Seat::offered; }))
+        sleep(number);
+      std::uint32_t seen = Seat::offered;
+      if (!seat.state.value.compare_exchange_strong(seen, Seat::taken)) continue;
+      const Job& job = *job_;  // which stays until this seat is idle
+      if (job.threads > at_once + 1) wake(job.threads);
+      job.work(seats_, number);
+      if (seat.state.value.exchange(Seat::idle) == Seat::awaited) seat.state.wake(1);
     }
   }
 
   std::mutex turn_;
-  // Each on a line of its own: all threads look at the first while they wait.
-  alignas(64) Awaited generation_;
-  alignas(64) std::atomic<Job*> job_{nullptr};
-  alignas(64) Awaited inside_;
-  alignas(64) std::atomic<int> sleeping_{0};
-  std::atomic<bool> awaited_{false};
-  int count_ = 0, room_ = 0;
-  std::unique_ptr<Share[]> shares_;
+  std::uint32_t number_ = 0;
+  int count_ = 0;
+  alignas(64) std::atomic<const Job*> job_{nullptr};
+  alignas(64) std::atomic<std::uint64_t> asleep_[max_threads / 64] = {};  // a bit for each seat
+  alignas(64) Awaited bell_;                                              // on which they sleep
+  Seat seats_[max_threads];
 };
 
 // Replaced, not repaired, in the child of a fork: its threads and the state of its locks are gone.
