@@ -5,39 +5,68 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
+#include <new>
 
-#include "core/storage.h"
+#include "core/scratch.h"
 
 namespace suanzi {
 
-// What a thread keeps at most.
+// What a thread keeps; pages of it that were never touched take no memory.
 inline constexpr std::size_t most_own_memory = std::size_t{1} << 20;
 
-// So many bytes that this thread has from one call to the next, so that they are in its caches: the pool's go from
-// thread to thread. Null if there are none. By a key: a thread_local variable is made when a thread first touches
-// it, and where there is no memory for that, the system ends the process.
-inline std::byte* own_memory(std::size_t bytes) noexcept {
-  struct Key {
-    pthread_key_t key{};
-    bool made = pthread_key_create(&key, std::free) == 0;
-  };
-  static const Key kept;
-  if (!kept.made) return nullptr;
-  auto* block = static_cast<std::byte*>(pthread_getspecific(kept.key));
-  std::size_t there = 0;
-  if (block) std::memcpy(&there, block, sizeof there);  // its first bytes say how many follow
-  if (bytes <= there) return block + alignment;
-  pthread_setspecific(kept.key, nullptr);
-  std::free(block);
-  bytes = (bytes + alignment - 1) / alignment * alignment;
-  block = static_cast<std::byte*>(std::aligned_alloc(alignment, alignment + bytes));
-  if (!block || pthread_setspecific(kept.key, block) != 0) {
-    std::free(block);
-    return nullptr;
+// Memory for a while that this thread has from one call to the next, so that it is in its caches: the pool's goes from
+// thread to thread. What is taken later is given back earlier; what does not fit is the pool's. Null if there is none.
+class OwnMemory {
+ public:
+  OwnMemory() = default;
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+  ~OwnMemory() { give_back(); }
+
+  std::byte* take(std::int64_t bytes) noexcept {
+    give_back();
+    if (bytes < 0) return nullptr;
+    auto wanted = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
+    Block* block = wanted <= most_own_memory ? own_block() : nullptr;
+    if (!block || block->used + wanted > most_own_memory) return scratch_.take(Dtype::uint8, bytes);
+    block_ = block;
+    taken_ = wanted;
+    block->used += wanted;
+    return reinterpret_cast<std::byte*>(block) + alignment + (block->used - wanted);
   }
-  std::memcpy(block, &bytes, sizeof bytes);
-  return block + alignment;
-}
+
+ private:
+  struct Block {
+    std::size_t used;
+  };
+
+  // By a key: a thread_local variable is made when a thread first touches it, and where there is no memory for that,
+  // the system ends the process.
+  static Block* own_block() noexcept {
+    struct Key {
+      pthread_key_t key{};
+      bool made = pthread_key_create(&key, std::free) == 0;
+    };
+    static const Key kept;
+    if (!kept.made) return nullptr;
+    auto* block = static_cast<Block*>(pthread_getspecific(kept.key));
+    if (block) return block;
+    void* memory = std::aligned_alloc(alignment, alignment + most_own_memory);
+    if (!memory || pthread_setspecific(kept.key, memory) != 0) {
+      std::free(memory);
+      return nullptr;
+    }
+    return new (memory) Block{0};
+  }
+
+  void give_back() noexcept {
+    if (block_) block_->used -= taken_;
+    block_ = nullptr;
+  }
+
+  Scratch scratch_;
+  Block* block_ = nullptr;
+  std::size_t taken_ = 0;
+};
 
 }  // namespace suanzi

@@ -7,9 +7,9 @@
 namespace suanzi {
 
 // What products are computed in. Integers wrap, so that those of both signs are one, and what is
-// narrower than 16 bits is right modulo 2^16, too.
-enum class Sum : std::uint8_t { w16, w32, w64, f32, f64, c64, c128 };
-inline constexpr std::size_t sum_count = 7;
+// narrower than 16 bits is right modulo 2^16, too. Those modulo 2^8 are of vectors alone.
+enum class Sum : std::uint8_t { w8, w16, w32, w64, f32, f64, c64, c128 };
+inline constexpr std::size_t sum_count = 8;
 
 // A matrix in memory: elements `row` apart from row to row and `column` from column to column.
 struct Matrix {
@@ -35,9 +35,9 @@ using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64
 struct ProductKernels {
   Dots dots[sum_count];
   AddRows add_rows[sum_count];
-  Multiply multiply[sum_count];
-  Multiply multiply_pairs;     // of int16 to int32
-  Multiply multiply_bytes[2];  // of int8 to int32, of uint8 to uint32; null where that would be no faster
+  Multiply multiply[sum_count];  // none modulo 2^8
+  Multiply multiply_pairs;       // of int16 to int32
+  Multiply multiply_bytes[2];    // of int8 to int32, of uint8 to uint32; null where that would be no faster
   AddTo add[sum_count];
   Multiply multiply_bf16;      // of bfloat16 to float32, subnormal numbers being 0; null where there is none
   SmallestBf16 smallest_bf16;  // there if it is

@@ -81,11 +81,11 @@ nb::object rounded(PyObject* x, Dtype promoted, Dtype operand) {
 }
 
 // The bias in the dtype of sums, dense.
-bool read_bias(PyObject* object, Product& p, Scratch& scratch) {
+bool read_bias(PyObject* object, Product& p, OwnMemory& memory) {
   if (!object || p.ndim == 0) return true;
   const Tensor& t = *tensor_of(object);
   Matrix x{t.data(), 0, t.strides()[0]};
-  if (!make_contiguous(x, t.dtype, p.way.sum, 1, t.size, scratch)) return false;
+  if (!make_contiguous(x, t.dtype, p.way.sum, 1, t.size, memory)) return false;
   p.bias = x.data;
   return true;
 }
@@ -121,7 +121,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   if (wants_bf16(p)) p.of_bf16 = kernels().products->multiply_bf16;
   Provider* blas = size > 0 && p.wants_blas() ? provider() : nullptr;
   if (!alive()) return nullptr;
-  Scratch bias_memory;
+  OwnMemory bias_memory;
   if (!read_bias(bias ? c.ptr() : nullptr, p, bias_memory)) return PyErr_NoMemory();
   PyObject* made = new_dense_tensor(promoted, p.ndim, p.dims);
   if (!made) return nullptr;

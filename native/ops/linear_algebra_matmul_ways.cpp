@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "core/own_memory.h"
 #include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
@@ -31,16 +32,17 @@ Way way_of(Dtype promoted, Dtype a, Dtype b, bool matrices) {
   if (matrices && a == b && (a == Dtype::int8 || a == Dtype::uint8))
     if (Multiply bytes = own.multiply_bytes[a == Dtype::uint8]) return {a, Dtype::int32, Sum::w32, bytes};
   if (matrices && fits(a) && fits(b)) return {Dtype::int16, Dtype::int32, Sum::w32, own.multiply_pairs};
+  if (!matrices && facts(promoted).bits == 8) return {Dtype::int8, Dtype::int8, Sum::w8};
   if (facts(promoted).bits <= 16) return {Dtype::int16, Dtype::int16, Sum::w16};
   return {Dtype::int32, Dtype::int32, Sum::w32};
 }
 
-bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
-  std::int64_t count;
-  if (__builtin_mul_overflow(rows, columns, &count)) return false;
-  std::byte* to = scratch.take(wanted, count);
-  if (!to) return false;
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, OwnMemory& memory) {
   auto from_item = static_cast<std::int64_t>(item(dtype)), to_item = static_cast<std::int64_t>(item(wanted));
+  std::int64_t count, bytes;
+  if (__builtin_mul_overflow(rows, columns, &count) || __builtin_mul_overflow(count, to_item, &bytes)) return false;
+  std::byte* to = memory.take(bytes);
+  if (!to) return false;
   Move move;
   move.ndim = 2;
   move.dims[0] = rows, move.dims[1] = columns;
@@ -105,11 +107,10 @@ class Multiplication {
   }
 
   void matrices(Matrix a, Matrix b, std::byte* out) noexcept {
-    Scratch left, right, dense_left, dense_right;
+    OwnMemory dense_left, dense_right, left, right;  // in the order in which they are taken
     // Layouts with gaps are to give the bits of others.
-    auto make_dense = [&](Matrix& x, std::int64_t rows, std::int64_t columns, Scratch& scratch) {
-      return x.column == 1 || x.row == 1 ||
-             make_contiguous(x, Dtype::bfloat16, Dtype::bfloat16, rows, columns, scratch);
+    auto make_dense = [&](Matrix& x, std::int64_t rows, std::int64_t columns, OwnMemory& memory) {
+      return x.column == 1 || x.row == 1 || make_contiguous(x, Dtype::bfloat16, Dtype::bfloat16, rows, columns, memory);
     };
     if (p.of_bf16 && (!make_dense(a, p.m, p.k, dense_left) || !make_dense(b, p.k, p.n, dense_right))) return fail();
     bool is_direct = p.of_bf16 && keeps_small_numbers(a, b);
@@ -131,8 +132,8 @@ class Multiplication {
       std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
       Matrix some{a.data + i0 * a.row * each, a.row, a.column}, part{b.data + j0 * b.column * each, b.row, b.column};
       std::byte* to = out + (i0 * p.n + j0) * out_item;
-      Scratch sums;
-      std::byte* c = in_place ? to : sums.take(p.way.sum, m * n);
+      OwnMemory sums;
+      std::byte* c = in_place ? to : sums.take(m * n * sum_item);
       if (!c) return fail();
       std::int64_t c_row = in_place ? p.n : n;
       if (p.k == 0)
@@ -142,10 +143,12 @@ class Multiplication {
       else multiply(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
       const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
-      for (std::int64_t r = 0; r < m; ++r)
-        for (std::int64_t j = 0; j < n; j += widest_row)
+      bool at_once = !bias && n == p.n && c_row == n;  // rows without gaps between them are one
+      std::int64_t lines = at_once ? 1 : m, length = at_once ? m * n : n;
+      for (std::int64_t r = 0; r < lines; ++r)
+        for (std::int64_t j = 0; j < length; j += widest_row)
           finish(c + (r * c_row + j) * sum_item, bias ? bias + j * sum_item : nullptr, false,
-                 to + (r * p.n + j) * out_item, std::min(widest_row, n - j));
+                 to + (r * p.n + j) * out_item, std::min(widest_row, length - j));
     });
   }
 
@@ -164,9 +167,9 @@ class Multiplication {
   unsigned smallest(const Matrix& x, std::int64_t rows, std::int64_t columns) const noexcept {
     bool by_rows = x.column == 1;
     std::int64_t count = by_rows ? rows : columns, length = by_rows ? columns : rows;
-    std::int64_t some = std::max<std::int64_t>(1, (1 << 17) / length), parts = (count + some - 1) / some;
+    std::int64_t some = std::max<std::int64_t>(1, (1 << 16) / length), parts = (count + some - 1) / some;
     std::atomic<unsigned> found{~0u};
-    for_each(parts, 1 << 13, [&](std::int64_t i) {
+    for_each(parts, 1 << 15, [&](std::int64_t i) {
       std::int64_t first = i * some, there = std::min(some, count - first);
       Matrix part{x.data + first * (by_rows ? x.row : x.column) * 2, x.row, x.column};
       unsigned its = own.smallest_bf16(part, by_rows ? there : rows, by_rows ? columns : there), before = found;
@@ -188,7 +191,8 @@ class Multiplication {
     auto count = [&] {
       return (p.m + found.rows - 1) / found.rows * ((p.n + found.columns - 1) / found.columns) * p.count();
     };
-    auto work = [&] { return static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
+    double each = p.way.kernel >= Sum::c64 ? 4 : 1;  // a product of complex numbers is four
+    auto work = [&] { return each * static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k); };
     // As many as there are processors, if each is still worth a call.
     while (count() < processor_count() && work() >= 1 << 20) {
       std::int64_t rows_before = found.rows, columns_before = found.columns;
@@ -221,7 +225,7 @@ class Multiplication {
     };
     bool lies_side_by_side = x.column == 1 && v.column == 1 && same_bits(v_dtype, p.way.operand);
     if (is_plain && rows == 1 && lies_side_by_side) return multiply(0, 1);
-    Scratch contiguous_vector, contiguous_matrix;
+    OwnMemory contiguous_vector, contiguous_matrix;
     if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) &&
         !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
       return fail();
@@ -292,8 +296,8 @@ class Multiplication {
   void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v,
                std::byte* out) noexcept {
     std::int64_t count = (p.k + chunk - 1) / chunk;
-    Scratch memory;
-    std::byte* parts = memory.take(p.way.sum, count);
+    OwnMemory memory;
+    std::byte* parts = memory.take(count * sum_item);
     if (!parts) return fail();
     for_each(count, chunk, [&](std::int64_t i) {
       std::memset(parts + i * sum_item, 0, static_cast<std::size_t>(sum_item));

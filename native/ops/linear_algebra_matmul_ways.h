@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/dtypes.h"
-#include "core/scratch.h"
+#include "core/own_memory.h"
 #include "core/tensor.h"
 #include "kernels/linear_algebra_products.h"
 
@@ -77,7 +77,7 @@ inline bool wants_bf16(const Product& p) {
 }
 
 // Makes a matrix converted and dense, row by row; false when there is no memory.
-bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, Scratch& scratch);
+bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, std::int64_t columns, OwnMemory& memory);
 
 // Computes a product; false when there was no memory. It needs no GIL.
 bool run_product(const Product& product) noexcept;

@@ -148,16 +148,14 @@ class RootTable {
 
 // ---- transforms ---------------------------------------------------------------------------------
 
-// Memory for two buffers of n vectors of complex numbers; of a usual size it is the thread's own.
+// Memory for two buffers of n vectors of complex numbers.
 template <class T>
 struct Work {
-  Scratch scratch;
+  OwnMemory memory;
   T *x, *work;
   Work(std::int64_t n, std::size_t lanes) {
     std::int64_t numbers = 2 * n * static_cast<std::int64_t>(lanes);
-    std::size_t bytes = 2 * sizeof(T) * static_cast<std::size_t>(numbers);
-    std::byte* data = bytes <= most_own_memory ? own_memory(bytes) : nullptr;
-    x = reinterpret_cast<T*>(data ? data : scratch.take(Dtype::uint8, static_cast<std::int64_t>(bytes)));
+    x = reinterpret_cast<T*>(memory.take(2 * static_cast<std::int64_t>(sizeof(T)) * numbers));
     work = x ? x + numbers : nullptr;
   }
   explicit operator bool() const { return x != nullptr; }
@@ -204,16 +202,22 @@ struct Transform {
     });
   }
 
+  static constexpr std::int64_t most_groups = 4;
+
   // Columns whose elements lie far apart: some groups of them are read and written together, a few rows at a time, so
   // that all of a line and of a page is used while it is at hand.
   void columns(const T* in, T* out, const Shape& s, T scale) {
-    constexpr std::int64_t most = 4, step = 16;
+    constexpr std::int64_t step = 16;
     auto plan = plan_of<T>(s.n, 1);
-    std::int64_t groups = (s.columns + lanes() - 1) / lanes(), blocks = (groups + most - 1) / most;
-    std::int64_t vectors = 2 * s.n * lanes();  // numbers of a group
-    share(s.rows * blocks, s.n * lanes() * most, s.n * (most + 1), k.lanes, [&](std::int64_t i, Work<T>& work) {
+    std::int64_t groups = (s.columns + lanes() - 1) / lanes();
+    // Fewer where threads would else have no more than one block each; how many has no say in what is computed.
+    std::int64_t most = std::clamp<std::int64_t>(s.rows * groups / (2 * thread_count()), 1, most_groups);
+    std::int64_t blocks = (groups + most - 1) / most;
+    std::int64_t vectors = 2 * s.n * lanes();        // numbers of a group
+    std::int64_t room = (s.n * (most + 1) + 1) / 2;  // of each of two buffers
+    share(s.rows * blocks, s.n * lanes() * most, room, k.lanes, [&](std::int64_t i, Work<T>& work) {
       std::int64_t begin = i % blocks * most, count = std::min(most, groups - begin);
-      T* buffers[most + 1];  // of the groups, and one besides
+      T* buffers[most_groups + 1];  // of the groups, and one besides
       for (std::int64_t g = 0; g <= count; ++g) buffers[g] = work.x + g * vectors;
       auto each = [&](auto&& body) {
         for (std::int64_t row = 0; row < s.n; row += step)
