@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/threads.h"
 #include "kernels/kernels.h"
 #include "loops/conversions.h"
 #include "loops/elementwise.h"
@@ -52,19 +53,19 @@ struct alignas(64) Buffer {
 };
 
 // What one loop reads and writes, from which on its result bypasses the caches: it would push out
-// of them what is needed, and be read into them only to be overwritten.
+// of them what is needed, and be read into them only to be overwritten. Each thread has a cache.
 inline std::int64_t stream_from() {
 #if !defined(__SSE2__)
   return std::numeric_limits<std::int64_t>::max();  // only x86 has the instructions; ARM's caches see it by themselves
 #else
-  static const std::int64_t bytes = [] {
-    long second_level = 0;
+  static const std::int64_t second_level = [] {
+    long bytes = 0;
 #if defined(_SC_LEVEL2_CACHE_SIZE)  // glibc's alone
-    second_level = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-    return std::int64_t{4} * (second_level > 0 ? second_level : 2 << 20);
+    return std::int64_t{bytes > 0 ? bytes : 2 << 20};
   }();
-  return bytes;
+  return second_level * std::max(4, thread_count());
 #endif
 }
 
