@@ -18,6 +18,7 @@ import importlib.util
 import json
 import os
 import re
+import threading
 import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping
@@ -125,18 +126,34 @@ def timer(call: Call, clock: Callable[[], float] = time.perf_counter) -> timeit.
     return timeit.Timer(f"f({written})", timer=clock, globals=scope)
 
 
-def wait_for_quiet(most: float = 0.1) -> None:
-    """Wait until no thread of this process computes, or for so many seconds.
+def others_compute() -> bool:
+    """Return whether a thread of this process besides this one has a processor, or wants one."""
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():  # a system other than Linux
+        used = time.process_time()
+        time.sleep(0.02)
+        return time.process_time() - used > 0.002
+    for task in tasks.iterdir():
+        if task.name != str(threading.get_native_id()):
+            try:
+                state = (task / "stat").read_bytes().rpartition(b") ")[2][:1]
+            except OSError:  # it has ended
+                continue
+            if state == b"R":
+                return True
+    return False
 
-    The threads of some libraries wait busily for more work, for 5 to 30 ms, and would take the
-    processors from who comes next.
+
+def wait_for_quiet(most: float = 0.5) -> None:
+    """Wait until no other thread of this process computes, or for so many seconds.
+
+    Those of PyTorch and of OpenBLAS wait busily for more work, for 10 to 150 ms, and would take the
+    processors from who comes next. The processor's time of the process says nothing of it: the
+    system adds up that of other threads every few milliseconds.
     """
     end = time.perf_counter() + most
-    while time.perf_counter() < end:
-        wall, used = time.perf_counter(), time.process_time()
-        time.sleep(0.002)
-        if time.process_time() - used < 0.1 * (time.perf_counter() - wall):
-            return
+    while others_compute() and time.perf_counter() < end:
+        time.sleep(0.001)
 
 
 def best(
@@ -144,19 +161,20 @@ def best(
 ) -> dict[str, float]:
     """Return the best time of each call in seconds; they take turns.
 
-    A peer that takes more than a second, and five times as long as suanzi, is called once.
+    On several threads each turn begins with a call that is not counted: those of the library that
+    is measured are awake then, and those of the others asleep. A peer that takes more than a
+    second, and five times as long as suanzi, is called once.
     """
     shared = sz.get_num_threads() > 1 and len(calls) > 1
+    turn = 2e-3 if shared else 2e-4
     found = dict.fromkeys(calls, float("inf"))
     timers = {name: timer(call, clock) for name, call in calls.items()}
-    batch: dict[str, int] = {}
     for name, one in list(timers.items()):
         found[name] = one.timeit(1)
         if name != "suanzi" and found[name] > max(1, 5 * found.get("suanzi", float("inf"))):
             del timers[name]  # a peer without a kernel of its own: once is enough
             continue
         found[name] = max(one.timeit(1), 1e-9)
-        batch[name] = max(1, int((2e-3 if shared else 2e-4) / found[name]))
     least = 3 if sum(found[name] for name in timers) > 0.2 else 5
     end, rounds = time.perf_counter() + seconds * len(timers), 0
     while rounds < least or time.perf_counter() < end:
@@ -164,7 +182,10 @@ def best(
         for name, one in timers.items():
             if shared:
                 wait_for_quiet()
-            time_taken = one.timeit(batch[name]) / batch[name]
+            if shared and found[name] < turn:
+                one.timeit(1)
+            count = max(1, int(turn / found[name]))
+            time_taken = one.timeit(count) / count
             if time_taken > 0:  # the processor's clock stands still now and then
                 found[name] = min(found[name], time_taken)
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -75,11 +77,34 @@ def test_a_measurement_waits_for_threads_that_compute(
     measuring: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin = time.perf_counter()
-    monkeypatch.setattr(time, "process_time", time.perf_counter)  # one thread computes all the time
+    monkeypatch.setattr(measuring, "others_compute", lambda: True)
     measuring.wait_for_quiet(most=0.02)
     assert time.perf_counter() - begin >= 0.02
-    monkeypatch.setattr(time, "process_time", lambda: 0.0)
+    monkeypatch.setattr(measuring, "others_compute", lambda: False)
     measuring.wait_for_quiet(most=3600)
+
+
+def test_a_thread_that_computes_is_seen(measuring: Any) -> None:
+    busy = threading.Thread(target=lambda: hashlib.sha256(bytes(1 << 24)))  # without the GIL
+    busy.start()
+    seen = False
+    while busy.is_alive():
+        seen = seen or measuring.others_compute()
+    busy.join()
+    assert seen
+
+
+def test_threads_are_awake_when_they_are_measured(
+    measuring: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(measuring, "wait_for_quiet", lambda: done.append("quiet"))
+    monkeypatch.setattr(measuring.sz, "get_num_threads", lambda: 2)
+    calls = {name: (lambda name=name: done.append(name), (), {}) for name in ("suanzi", "NumPy")}
+    measuring.best(calls, 0)
+    turns = "".join(name[0] for name in done).split("q")[1:]
+    assert len(turns) == 10
+    assert all(len(turn) > 1 and len(set(turn)) == 1 for turn in turns)
 
 
 def test_another_machine_keeps_nothing(runner: Any, tmp_path: Path) -> None:
