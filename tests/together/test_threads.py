@@ -109,6 +109,16 @@ print((sz.add(x, x).numpy() == 2 * x.numpy()).all(), len(os.listdir("/proc/self/
                 assert bytes(_core.row_major_copy(compute(v)).storage) == alone
 
 
+class TestWaking:
+    def test_loops_of_any_width_after_any_pause(self) -> None:
+        x = sz.tensor(np.arange(LARGE, dtype=np.float64))
+        expected = 2 * x.numpy()
+        for i in range(60):
+            sz.set_num_threads(1 + 7 * i % 24)  # some sleep, some wait, some are not there yet
+            time.sleep(1e-4 * (i % 3))
+            assert np.array_equal(sz.add(x, x).numpy(), expected)
+
+
 class TestPythonThreads:
     def test_each_has_its_own_rule_set(self) -> None:
         cases = {
