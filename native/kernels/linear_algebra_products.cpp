@@ -66,6 +66,14 @@ T add_up(T* sums, std::size_t count) {
   return sums[0];
 }
 
+}  // namespace
+}  // namespace suanzi
+
+#include "kernels/linear_algebra_products_bytes.inc"
+
+namespace suanzi {
+namespace {
+
 // Each lane and the one half the lanes further, until one is left.
 template <class T, std::size_t half = vector_bytes / sizeof(T) / 2>
 T add_up_lanes(Vector<T> x) {
@@ -128,43 +136,6 @@ void dots(const void* rows_, std::ptrdiff_t stride, std::size_t count, const voi
   for (; count > 0; --count, rows += stride, ++out) dot_some<T, 1>(rows, stride, b, out, n);
 }
 
-// Bytes, two in a place of 16 bits: the lower one of a product is that of the lower ones, whatever is above them, and
-// of sums, too.
-struct BytePairs {
-  Vector<u16> low, high;
-
-  static BytePairs load_from(const u8* from) {
-    Vector<u16> both;
-    std::memcpy(&both, from, sizeof both);
-    return {both, both >> 8};
-  }
-  void store_to(u8* to) const {
-    Vector<u16> both = (low & 0xFF) | high << 8;
-    std::memcpy(to, &both, sizeof both);
-  }
-};
-
-void dots_bytes(const void* rows, std::ptrdiff_t stride, std::size_t count, const void* b_, void* out_, std::size_t n) {
-  constexpr std::size_t vectors = 4, width = vectors * vector_bytes;
-  auto b = static_cast<const u8*>(b_);
-  auto out = static_cast<u8*>(out_);
-  for (std::size_t r = 0; r < count; ++r) {
-    auto a = static_cast<const u8*>(rows) + static_cast<std::ptrdiff_t>(r) * stride;
-    BytePairs running[vectors] = {};
-    std::size_t i = 0;
-    for (; i + width <= n; i += width)
-      for (std::size_t v = 0; v < vectors; ++v) {
-        auto x = BytePairs::load_from(a + i + v * vector_bytes), y = BytePairs::load_from(b + i + v * vector_bytes);
-        running[v].low += x.low * y.low;
-        running[v].high += x.high * y.high;
-      }
-    u16 sums[width];
-    std::memcpy(sums, running, sizeof sums);
-    for (std::size_t j = 0; i < n; ++i, ++j) sums[j] = plus(sums[j], times<u16>(a[i], b[i]));
-    out[r] = static_cast<u8>(add_up(sums, width));
-  }
-}
-
 // Vectors of (re, im, re, im, ...) times each other, and times each other's parts exchanged.
 template <class T>
 void dot_complex(const T* a, const T* b, T* out, std::size_t n) {
@@ -212,24 +183,6 @@ void add_some_rows(const T* x, const std::byte* rows, std::ptrdiff_t stride, T* 
     for (int r = 0; r < count; ++r) sum = plus(sum, times(x[r], row[r][j]));
     y[j] = sum;
   }
-}
-
-template <int count>
-void add_some_rows(const u8* x, const std::byte* rows, std::ptrdiff_t stride, u8* y, std::size_t n) {
-  const u8* row[count];
-  for (int r = 0; r < count; ++r) row[r] = reinterpret_cast<const u8*>(rows + r * stride);
-  std::size_t j = 0;
-  for (; j + vector_bytes <= n; j += vector_bytes) {
-    auto sum = BytePairs::load_from(y + j);
-    for (int r = 0; r < count; ++r) {
-      auto some = BytePairs::load_from(row[r] + j);
-      sum.low += some.low * u16{x[r]};
-      sum.high += some.high * u16{x[r]};
-    }
-    sum.store_to(y + j);
-  }
-  for (; j < n; ++j)
-    for (int r = 0; r < count; ++r) y[j] = static_cast<u8>(y[j] + x[r] * row[r][j]);
 }
 
 template <class T>
