@@ -63,6 +63,18 @@ def test_both_ways(dt: sz.DType, tmp_path: Path) -> None:
     assert all(same(back[name], some[name]) for name in some)
 
 
+def test_an_archive_whose_entries_lie_before_its_begin(tmp_path: Path) -> None:
+    path = tmp_path / "all.npz"
+    sz.npy.save(path, {"x": sz.tensor([1.0]), "y": sz.tensor([2])})
+    damaged = bytearray(path.read_bytes())
+    at = len(damaged) - 6  # where the end says that the directory begins
+    begin = int.from_bytes(damaged[at : at + 4], "little")
+    damaged[at : at + 4] = (begin + 50).to_bytes(4, "little")
+    path.write_bytes(damaged)
+    with pytest.raises(sz.InvalidArgument, match="load: the "):
+        sz.npy.load(path)
+
+
 @pytest.mark.parametrize("dt", NUMPYS, ids=str)
 def test_numpy_reads_and_writes_the_same(dt: sz.DType) -> None:
     x = made(dt)

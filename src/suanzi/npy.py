@@ -162,6 +162,8 @@ def _read_archive(file: BinaryIO, wanted: DType | None) -> dict[str, Tensor]:
             ratio = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: _MOST_INFLATED}
             if entry.compress_type not in ratio:
                 raise InvalidArgument("load: the archive is packed otherwise than NumPy's are.")
+            if not 0 <= entry.header_offset < length:  # below 0, seek would be an OSError
+                raise InvalidArgument("load: the archive has entries outside of the file.")
             most = ratio[entry.compress_type] * min(entry.compress_size, length)
             with archive.open(entry) as opened:
                 found[entry.filename.removesuffix(".npy")] = _read(opened, wanted, most)
