@@ -110,6 +110,18 @@ def test_threads_and_the_fast_path_change_nothing(shape: tuple[int, ...]) -> Non
     assert same_bits(sz.fft_c2c(x, (0, -1)).numpy(), twice)
 
 
+def test_a_length_after_a_longer_one_and_columns_far_apart() -> None:
+    """Tables are kept for the last length, and groups of columns may not be whole."""
+    for n in (2**16, 3 * 2**14, 2**15, 64, 4):
+        x = numbers((n,), "complex128")
+        check(sz.fft_c2c(sz.tensor(x)).numpy(), np.fft.fft(x), n)
+        real = np.tile(x.real, (9, 1)) if n < 100 else x.real.copy()
+        check(sz.fft_r2c(sz.tensor(real), onesided=False).numpy(), np.fft.fft(real), n)
+    for shape in ((300, 61), (2, 128, 131)):
+        x = numbers(shape, "complex128")
+        check(sz.fft_c2c(sz.tensor(x), -2).numpy(), np.fft.fft(x, axis=-2), shape[-2])
+
+
 @pytest.mark.parametrize("n", [8, 48, 1000, 1024, 2**15])
 def test_every_level_is_as_near(n: int) -> None:
     x = numbers((n,), "complex128")

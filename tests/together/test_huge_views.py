@@ -156,6 +156,7 @@ def test_what_a_repeated_mask_picks() -> None:
     refused(x.__getitem__, sz.expand(sz.tensor([True]), (MANY,)))
     assert x[sz.expand(sz.tensor([False]), (MANY,))].shape == (0,)
     refused(sz.nonzero, wide)
+    refused(sz.nonzero, repeated("i8", 2**20, 2**20))  # along both axes
     with pytest.raises(OutOfRange):
         sz.nonzero(lines("i8", (0, 0)))
     assert [one.shape for one in sz.array_api.nonzero(lines("f16", (0.0, -0.0)))] == [(0,), (0,)]

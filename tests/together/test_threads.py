@@ -286,6 +286,8 @@ for _ in range(3):
     child = os.fork()
     if not child:
         check()
+        if sys.platform == "linux":  # threads of its own
+            assert len(os.listdir("/proc/self/task")) > 1
         grandchild = os.fork()
         check()
         if grandchild:

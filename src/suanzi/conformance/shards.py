@@ -35,9 +35,6 @@ class Shard:
     """From 1."""
     of: int
 
-    def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
-
     @classmethod
     def read(cls, text: str) -> Shard:
         """Return the shard that a text names.
