@@ -40,7 +40,7 @@ SHAPES = [((0, 5), 0.5), ((7, 9), 0.4), ((1, 50), 0.5), ((300, 700), 0.6), ((300
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize(("shape", "fill"), [*SHAPES, ((2, 90_000), 0.01)])
+@pytest.mark.parametrize(("shape", "fill"), [*SHAPES, ((2, 90_000), 0.01), ((700, 40), 0.05)])
 @pytest.mark.parametrize("name", NAMES)
 def test_union(shape: tuple[int, int], fill: float, name: str, count: int) -> None:
     random = np.random.default_rng(5)
