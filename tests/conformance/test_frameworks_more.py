@@ -88,7 +88,8 @@ def result(subject: Subject, op: str, **arguments: Any) -> list[Value]:
 
 
 @pytest.mark.parametrize(
-    "file", [*(f"{name}_adapter" for name in NAMES), "openvino_graphs", "jax_transforms"]
+    "file",
+    [*(f"{name}_adapter" for name in NAMES), "openvino_graphs", "jax_lowering", "jax_transforms"],
 )
 def test_an_adapter_needs_its_framework_alone_and_no_new_python(file: str) -> None:
     source = (FILES / f"{file}.py").read_text()

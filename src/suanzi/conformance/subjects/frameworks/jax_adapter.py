@@ -22,6 +22,7 @@ from frameworks.common import (
     offsets_of,
     target_sizes,
 )
+from frameworks.jax_lowering import share_contexts
 from frameworks.jax_transforms import (
     adjoint_of,
     bilinear,
@@ -434,6 +435,10 @@ class Adapter(Framework):
         "add and move: JAX has the conjugate of the gradient that others call by that name.",
         "JAX arrays have no strides.",
     ]
+
+    def __init__(self):
+        super().__init__()
+        share_contexts()
 
     def dense(self, data, dtype):
         """Return an array."""
