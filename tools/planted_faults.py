@@ -179,8 +179,10 @@ FAULTS = (
     Fault(
         "sums of columns begin anew after 64 rows",
         "kernels/reduction_columns.inc",
-        "add_rows<together, step>(row, row == first, sums);",
-        "add_rows<together, step>(row, row == first || (planted(#) && row / 64 == 1), sums);",
+        "row += together * step) add_rows<together, step, false>(row, sums);",
+        "row += together * step)\n"
+        "      if (planted(#) && row / 64 == 1) add_rows<together, step, true>(row, sums);\n"
+        "      else add_rows<together, step, false>(row, sums);",
         "reduce",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);\n"
