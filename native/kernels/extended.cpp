@@ -26,11 +26,13 @@ namespace real_functions {
 
 // ---- functions of two float64 --------------------------------------------------------------------
 
+constexpr std::size_t pairs_at_once = 256;
+
 // Applies F to pairs of numbers as float64, and rounds; dx and dy are 0 for an operand that is one value.
 template <class F, class T>
 unsigned pair_loop(const void* a, const void* b, void* out, std::size_t n, Repeat repeat) {
   using B = Batch<f64>;
-  constexpr std::size_t size = 256;
+  constexpr std::size_t size = pairs_at_once;
   auto *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
   auto* z = static_cast<T*>(out);
   std::size_t dx = repeat != Repeat::left, dy = repeat != Repeat::right;
@@ -40,10 +42,18 @@ unsigned pair_loop(const void* a, const void* b, void* out, std::size_t n, Repea
     for (i = 0; i < count; ++i) p[i] = x[i * dx];
     for (i = 0; i < count; ++i) q[i] = y[i * dy];
     for (; i % B::size; ++i) p[i] = q[i] = 1;
-    for (i = 0; i < count; i += B::size) F::apply(B::load_aligned(p + i), B::load_aligned(q + i)).store_aligned(p + i);
+    F::apply_all(p, q, count);
     for (i = 0; i < count; ++i) z[i] = static_cast<T>(p[i]);
   }
   return none;
+}
+
+// p[i] = f(p[i], q[i]), whole vectors of them.
+template <class F>
+inline void each_batch(f64* p, const f64* q, std::size_t count, F f) {
+  using B = Batch<f64>;
+  for (std::size_t i = 0; i < count; i += B::size)
+    f(B::load_aligned(p + i), B::load_aligned(q + i)).store_aligned(p + i);
 }
 
 #define SUANZI_PAIR_LOOP(name)                                                                  \
@@ -53,30 +63,39 @@ unsigned pair_loop(const void* a, const void* b, void* out, std::size_t n, Repea
   }
 
 struct atan2 {
-  template <class B>
-  static B apply(B y, B x) noexcept {
-    return angle_of(y, x);
+  static void apply_all(f64* p, const f64* q, std::size_t count) noexcept {
+    each_batch(p, q, count, [](auto y, auto x) { return angle_of(y, x); });
   }
   SUANZI_PAIR_LOOP(atan2)
 };
 
 struct hypot {
-  template <class B>
-  static B apply(B x, B y) noexcept {
-    auto is_infinite = xs::abs(x) == B(infinite) || xs::abs(y) == B(infinite);
-    return xs::select(is_infinite, B(infinite), magnitude_of(x, y));
+  static void apply_all(f64* p, const f64* q, std::size_t count) noexcept {
+    each_batch(p, q, count, []<class B>(B x, B y) {
+      auto is_infinite = xs::abs(x) == B(infinite) || xs::abs(y) == B(infinite);
+      return xs::select(is_infinite, B(infinite), magnitude_of(x, y));
+    });
   }
   SUANZI_PAIR_LOOP(hypot)
 };
 
-// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)).
+// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)). Each function in a loop of its own: a processor does not see as
+// far as to the next number while one waits for both.
 struct logaddexp {
-  template <class B>
-  static B apply(B x, B y) noexcept {
-    B larger = xs::max(x, y), apart = xs::abs(x - y);
-    B found = larger + suanzi::log1p::apply(suanzi::exp::apply(-apart));
-    found = xs::select(x == y, x + B(ln2), found);  // also of two infinities, whose difference is NaN
-    return xs::select(x == x && y == y, found, x + y);
+  static void apply_all(f64* p, const f64* q, std::size_t count) noexcept {
+    using B = Batch<f64>;
+    alignas(64) f64 above[pairs_at_once];
+    for (std::size_t i = 0; i < count; i += B::size) {
+      B apart = xs::abs(B::load_aligned(p + i) - B::load_aligned(q + i));
+      suanzi::exp::apply(-apart).store_aligned(above + i);
+    }
+    for (std::size_t i = 0; i < count; i += B::size)
+      suanzi::log1p::apply(B::load_aligned(above + i)).store_aligned(above + i);
+    for (std::size_t i = 0; i < count; i += B::size) {
+      B x = B::load_aligned(p + i), y = B::load_aligned(q + i), found = xs::max(x, y) + B::load_aligned(above + i);
+      found = xs::select(x == y, x + B(ln2), found);  // also of two infinities, whose difference is NaN
+      xs::select(x == x && y == y, found, x + y).store_aligned(p + i);
+    }
   }
   SUANZI_PAIR_LOOP(logaddexp)
 };
