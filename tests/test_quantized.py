@@ -365,8 +365,10 @@ class TestDerived:
     @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
     def test_not_finite(self, name: str, value: float) -> None:
         for dt in (sz.float32, sz.float64, sz.bfloat16):
-            for n in (1, 100):
-                x = sz.tensor([[0.5] * n, [1.0] * (n - 1) + [value]], dt)
+            for n, at in ((1, 0), (100, 99), (100, 0)):  # in vectors, and behind the last of them
+                row = [1.0] * n
+                row[at] = value
+                x = sz.tensor([[0.5] * n, row], dt)
                 refused = pytest.raises(sz.InvalidArgument, match=r"quantize .*not finite.*\.$")
                 with nothing_kept(), refused:
                     sz.quantize(x, name)
