@@ -23,7 +23,7 @@ from suanzi.array_api.along import (
     with_number,
 )
 from suanzi.array_api.searching_functions import searchsorted
-from suanzi.array_api.sorting_functions import ordered
+from suanzi.array_api.sorting_functions import ordered, sort
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import iinfo, int64
 from suanzi.ops.reduction_modes import ReduceMode
@@ -69,7 +69,7 @@ def unique_all(x: Tensor, /) -> unique_all_result:
 
 def unique_counts(x: Tensor, /) -> unique_counts_result:
     """Return each element once, and how many of it there are."""
-    found = _Groups("unique_counts", x)
+    found = _Groups("unique_counts", x, with_places=False)
     return unique_counts_result(found.values(), found.counts())
 
 
@@ -81,7 +81,7 @@ def unique_inverse(x: Tensor, /) -> unique_inverse_result:
 
 def unique_values(x: Tensor, /) -> Tensor:
     """Return each element once."""
-    return _Groups("unique_values", x).values()
+    return _Groups("unique_values", x, with_places=False).values()
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
@@ -116,7 +116,8 @@ def _among(x1: Tensor, x2: Tensor) -> Tensor:
         found = _in_table(converted(x1, dt), converted(x2, dt))
         if found is not None:
             return found
-    values, wanted = _Groups("isin", converted(x2, dt)).values(), converted(x1, dt)
+    values = _Groups("isin", converted(x2, dt), with_places=False).values()
+    wanted = converted(x1, dt)
     if dt.kind == "complex":
         return _complex_among(wanted, values)
     at = searchsorted(values, wanted)
@@ -156,9 +157,12 @@ def _complex_among(wanted: Tensor, values: Tensor) -> Tensor:
 class _Groups:
     """The elements of a tensor in order, and where those that are equal begin."""
 
-    def __init__(self, function: str, x: Any) -> None:
+    def __init__(self, function: str, x: Any, with_places: bool = True) -> None:
         self.x = array_argument(function, "x", x)
-        self.sorted, self.places = ordered(flat(self.x), 0, False)
+        if with_places:
+            self.sorted, self.places = ordered(flat(self.x), 0, False)
+        else:
+            self.sorted = sort(flat(self.x))
         n = self.x.size
         self.begins = _core.full((n,), bool_, True)
         if n > 1:
