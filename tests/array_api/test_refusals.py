@@ -18,6 +18,14 @@ inf, nan = float("inf"), float("nan")
 
 # Found by random calls: each gave a TypeError, a ValueError, an OverflowError or a MemoryError.
 REFUSED: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
+    "indices of columns beyond counting": (
+        sz.InvalidArgument,
+        lambda: xp.take_along_axis(xp.ones((0, 2**62)), sz.zeros((2, 1), sz.int8), axis=0),
+    ),
+    "columns beyond counting": (
+        sz.InvalidArgument,
+        lambda: xp.take_along_axis(xp.ones((2**62, 1, 0)), sz.zeros((1, 2, 4), sz.int8), axis=2),
+    ),
     "a shape that is a size": (sz.TypeMismatch, lambda: xp.broadcast_shapes((2,), 3)),
     "a size that is a word": (sz.InvalidArgument, lambda: xp.broadcast_shapes(("a",))),
     "axes that are one": (sz.TypeMismatch, lambda: xp.fft.fftn(z, axes=1)),

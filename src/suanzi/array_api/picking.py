@@ -65,6 +65,12 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
                 f"{along}, sizes must be equal, or 1."
             )
         before, after = common[:along], common[along + 1 :]
+        for length in (indices.shape[along], n):
+            if math.prod((*before, length, *after)) >= 2**63:
+                raise InvalidArgument(
+                    f"take_along_axis: broadcast, a shape would be {(*before, length, *after)}, "
+                    "beyond what can be counted; fewer than 2**63 elements are."
+                )
         indices = repeated(indices, (*before, indices.shape[along], *after))
         x = repeated(x, (*before, n, *after))
     offsets = _offsets("take_along_axis", indices, n, x.strides[along])
