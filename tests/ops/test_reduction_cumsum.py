@@ -190,3 +190,14 @@ def test_statuses() -> None:
     for wrong in ("float99", 3, object(), 1.5):
         with pytest.raises(sz.StatusError, match=r"cumsum \(7\.2\.13\.2\)"):
             sz.cumsum(sz.tensor([1]), dtype=wrong)
+
+
+@pytest.mark.parametrize("dtype", [sz.bfloat16, sz.float16])
+@pytest.mark.parametrize("shape", [(70, 37), (5, 300), (3, 40, 17)])
+def test_columns_of_narrow_floats_are_rounded_once(shape: tuple[int, ...], dtype: sz.DType) -> None:
+    values = np.random.default_rng(4).integers(-99, 100, shape) / 4  # whose sums are exact
+    for axis in range(len(shape) - 1):
+        found = sz.cumsum(sz.cast(sz.tensor(values), dtype), axis)
+        expected = sz.cast(sz.tensor(np.cumsum(values, axis)), dtype)
+        assert found.dtype is dtype
+        assert sz.cast(found, sz.float64).tolist() == sz.cast(expected, sz.float64).tolist()
