@@ -160,6 +160,7 @@ def pad(
             continue
         if mode is PadMode.PAD_CONST:
             value = stand_in.reshape(-1)[0 if any(widths[::2]) else -1].item()
+            value = ord(value) if isinstance(value, bytes | str) else value  # of char
             parts = [_number(x, axis, before, value), x, _number(x, axis, after, value)]
         else:
             parts = _more_of_it(x, axis, before, after, mode is PadMode.PAD_MIRROR)
