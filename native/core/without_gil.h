@@ -1,9 +1,9 @@
 // native/core/without_gil.h: long loops run without the GIL, over memory that is kept meanwhile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <initializer_list>
 
 #include "core/rules.h"
 #include "core/tensor.h"
@@ -46,14 +46,20 @@ void run_without_gil(Storage* const* kept, int count, F&& body) {
   if (problem) std::rethrow_exception(problem);
 }
 
-// Runs a loop of `size` elements over up to three tensors, without the GIL if it is long.
-template <class F>
-void run_over(std::int64_t size, std::initializer_list<const Tensor*> tensors, F&& body) {
+// Runs a loop of `size` elements over some tensors, without the GIL if it is long.
+template <std::size_t n, class F>
+void run_over(std::int64_t size, const Tensor* const (&tensors)[n], F&& body) {
   if (size < long_loop) return body();
-  Storage* kept[3];
-  int count = 0;
-  for (const Tensor* t : tensors) kept[count++] = t->storage;
-  run_without_gil(kept, count, body);
+  Storage* kept[n];
+  for (std::size_t i = 0; i < n; ++i) kept[i] = tensors[i]->storage;
+  run_without_gil(kept, static_cast<int>(n), body);
+}
+
+// The same where the loop reads no tensor that others may destroy.
+template <class F>
+void run_over(std::int64_t size, F&& body) {
+  if (size < long_loop) return body();
+  run_without_gil(nullptr, 0, body);
 }
 
 }  // namespace suanzi

@@ -150,7 +150,7 @@ nb::object unite_rows(nb::handle a_pointers, nb::handle a_columns, nb::handle a_
     return tuple_of(loose);
   }
   United made(dtype_a, dtype_b, count);
-  run_over(count, {}, [&] {
+  run_over(count, [&] {
     if (is_whole) return made.take(loose, 0, 0, count);
     each_row(groups, count, [&](std::int64_t g) {
       std::int64_t begin = g * group, end = std::min(begin + group, a.rows), k = starts[begin];
