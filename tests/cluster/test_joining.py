@@ -113,3 +113,10 @@ def test_errors_are_those_of_one_tensor(call: Any) -> None:
     with pytest.raises(type(wanted.value)) as found:
         call(NUMBERS.to_device("cluster"))
     assert str(found.value).split(":")[0] == str(wanted.value).split(":")[0]
+
+
+def test_pad_of_char() -> None:
+    x = sz.zeros((3, 4), sz.char)
+    with cluster.blocks(2):
+        found = sz.pad(x.to_device("cluster"), (0, 1, 1, 0))
+    assert found.tolist() == sz.pad(x, (0, 1, 1, 0)).tolist()
