@@ -16,4 +16,10 @@ inline void set_status(const char* error, const char* message) {
   throw nb::python_error();
 }
 
+// Says that there is no memory beside that of the result, and returns null.
+inline PyObject* no_memory() {
+  set_status("AllocFailed", "there is no memory for what is computed; use fewer elements.");
+  return nullptr;
+}
+
 }  // namespace suanzi

@@ -8,6 +8,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "core/scratch.h"
+#include "core/status.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
 
@@ -77,7 +78,7 @@ PyObject* order_complex(const Tensor& t, bool descending) {
   Scratch copy(t.dtype, t.size);
   if (!copy.data()) {
     Py_DECREF(output);
-    return PyErr_NoMemory();
+    return no_memory();
   }
   auto bytes = static_cast<std::size_t>(t.size) * t.itemsize();
   run_over(t.size, {&t}, [&, from = t.data(), rows = t.dims()[0], n = t.dims()[1], wide = t.dtype] {

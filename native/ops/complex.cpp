@@ -7,6 +7,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
+#include "core/status.h"
 #include "core/threads.h"
 #include "loops/blocks.h"
 
@@ -112,7 +113,7 @@ PyObject* part_view(const Tensor& t, bool imaginary) {
       [](void* kept) { release_storage(static_cast<Storage*>(kept)); }, base);
   if (!parts) {
     release_storage(base);
-    return PyErr_NoMemory();
+    return no_memory();
   }
   std::int64_t strides[max_ndim];
   for (int d = 0; d < t.ndim(); ++d) strides[d] = 2 * t.strides()[d];

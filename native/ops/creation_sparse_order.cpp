@@ -240,7 +240,7 @@ Runs without_repeats(std::int64_t* pointers, std::int64_t rows, std::int64_t* co
       runs.starts.push_back(static_cast<std::int64_t>(runs.values.size()) / bytes);
       for (keep(first); i < end && columns[i] == column; ++i) keep(i);
       close(first + 1);
-      piece = i--;  // looked at again, as the one after the run
+      piece = i;  // which differs from the last of the run
     }
     begin = end;
   }

@@ -6,6 +6,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/status.h"
 #include "core/without_gil.h"
 #include "kernels/kernels.h"
 #include "loops/axes.h"
@@ -141,7 +142,7 @@ PyObject* find(const Tensor& t, Order order, int axis, bool keepdim, bool wide, 
   run_over(t.size, {&t}, [&] { good = finder.run(x); });
   if (good) return output;
   Py_DECREF(output);
-  return PyErr_NoMemory();
+  return no_memory();
 }
 
 // Whether the place of every element along an axis fits the dtype of the result.

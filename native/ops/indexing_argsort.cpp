@@ -8,6 +8,7 @@
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
+#include "core/status.h"
 #include "core/without_gil.h"
 #include "ops/indexing_workspace.h"
 
@@ -57,7 +58,7 @@ PyObject* order(const Tensor& t, const RowOrder& how, int axis, std::int64_t k) 
   if (good && tensor_of(values)->size > 0) {
     AxisLast x(t, axis), to_values(*tensor_of(values), axis), to_places(*tensor_of(places), axis);
     run_over(t.size, {&t}, [&] { good = order_rows(how, x, to_values, to_places); });
-    if (!good) PyErr_NoMemory();
+    if (!good) no_memory();
   }
   if (!good) {
     Py_XDECREF(values);

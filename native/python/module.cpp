@@ -27,7 +27,7 @@ NB_MODULE(_core, m) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
-      suanzi::set_status("AllocFailed", "there is no memory for what is computed; use fewer elements.");
+      suanzi::no_memory();
     }
   });
   m.doc() = "The compiled core of suanzi.";

@@ -53,3 +53,44 @@ def test_no_memory_for_the_result() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+# Little more memory each time, until there is enough for the result, and then for what is beside it.
+BESIDE = """
+import os, resource
+import suanzi as sz
+xp = sz.array_api
+sz.set_num_threads(1)
+x, z = sz.zeros((1 << 20,)), sz.zeros((1 << 20,), sz.complex64)
+for call in CALLS:
+    eval(call, {"xp": xp, "x": x[:5000], "z": z[:5000]})
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    said = set()
+    for more in range(1, 120):
+        resource.setrlimit(resource.RLIMIT_AS, (used + (more << 20), -1))
+        try:
+            eval(call)
+            break
+        except sz.AllocFailed as error:
+            said.add(str(error))
+        except Exception as error:
+            print(call, type(error).__name__, error)
+    resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+    print(call, len(said))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is set as Linux has it")
+@pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""),
+    reason="AddressSanitizer dies where it gets no memory for itself",
+)
+def test_no_memory_beside_the_result() -> None:
+    calls = ["xp.sort(x)", "xp.argsort(x)", "xp.unique_all(x)", "xp.argsort(z)"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"CALLS = {calls!r}\n{BESIDE}"],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {line.rsplit(" ", 1)[0] for line in done.stdout.splitlines()} == set(calls), done.stdout
