@@ -55,7 +55,7 @@ def test_no_memory_for_the_result() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-# Little more memory each time, until there is enough for the result, and then for what is beside it.
+# A little more each time, until there is enough for the result, and then for what is beside it.
 BESIDE = """
 import os, resource
 import suanzi as sz
