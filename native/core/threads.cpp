@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -39,7 +40,7 @@ int default_count() noexcept {
     int count = std::atoi(wanted);
     if (count > 0) return std::min(count, max_threads);
   }
-  return usable_cores();
+  return std::min(usable_cores(), max_threads);
 }
 
 std::atomic<int> wanted_count{0};  // 0: not asked yet
@@ -127,7 +128,10 @@ class Pool {
   }
 
  private:
-  static constexpr int at_once = 16;
+  // How many seats share a bell: as many as a call that wakes can tell apart.
+  static constexpr int row = 32, rows = max_threads / row;
+  // When so many were woken, it is for them to wake those behind their rows.
+  static constexpr int enough = 16;
 
   // There may be fewer threads than are wanted: those that are there take the parts of the others.
   void start_missing(int threads) noexcept {
@@ -157,28 +161,29 @@ class Pool {
     }
   }
 
-  // Wakes threads that are to help, all at once, which takes a microsecond for each; of very many the first ones wake
-  // the others. A thread that is about to sleep says so before it looks for a loop a last time, and who offers one does
-  // so before asking who sleeps: whichever of the two comes first, by changing the number, the other one sees it.
+  // Wakes threads that are to help, a row of them at once, which takes a microsecond for each. A thread that is about
+  // to sleep says so before it looks for a loop a last time, and who offers one does so before asking who sleeps:
+  // whichever of the two comes first, by changing the number, the other one sees it. Who is woken is not asked again.
   void wake(int threads) noexcept {
-    std::uint64_t found = 0;
-    for (int first = 0; first < threads; first += 64) {
-      int there = std::min(threads - first, 64);
-      std::uint64_t wanted = ~std::uint64_t{0} >> (64 - there);
-      found |= asleep_[first / 64].fetch_or(0) & wanted;
+    for (int first = 0, woken = 0; first < threads && woken < enough; first += row) {
+      std::uint32_t wanted = ~std::uint32_t{0} >> (row - std::min(threads - first, row));
+      std::uint32_t found = asleep_[first / row].fetch_and(~wanted) & wanted;
+      if (!found) continue;
+      Awaited& bell = bells_[first / row];
+      ++bell.value;
+      bell.wake(row, found);
+      woken += std::popcount(found);
     }
-    if (!found) return;
-    ++bell_.value;
-    bell_.wake(at_once, static_cast<std::uint32_t>(found | found >> 32));
   }
 
   // Returns when it was woken, also if the loop is over by then: the next one may come soon.
   void sleep(int number) noexcept {
-    std::uint64_t bit = std::uint64_t{1} << number % 64;
-    std::uint32_t seen = bell_.value;
-    asleep_[number / 64].fetch_or(bit);
-    if (seats_[number].state.value == Seat::idle) bell_.wait(seen, std::uint32_t{1} << number % 32);
-    asleep_[number / 64].fetch_and(~bit);
+    std::uint32_t bit = std::uint32_t{1} << number % row;
+    Awaited& bell = bells_[number / row];
+    std::uint32_t seen = bell.value;
+    asleep_[number / row].fetch_or(bit);
+    if (seats_[number].state.value == Seat::idle) bell.wait(seen, bit);
+    asleep_[number / row].fetch_and(~bit);
   }
 
   void serve(int number) noexcept {
@@ -189,7 +194,7 @@ class Pool {
       std::uint32_t seen = Seat::offered;
       if (!seat.state.value.compare_exchange_strong(seen, Seat::taken)) continue;
       const Job& job = *job_;  // which stays until this seat is idle
-      if (job.threads > at_once + 1) wake(job.threads);
+      if (job.threads > row) wake(job.threads);
       job.work(seats_, number);
       if (seat.state.value.exchange(Seat::idle) == Seat::awaited) seat.state.wake(1);
     }
@@ -199,8 +204,8 @@ class Pool {
   std::uint32_t number_ = 0;
   int count_ = 0;
   alignas(64) std::atomic<const Job*> job_{nullptr};
-  alignas(64) std::atomic<std::uint64_t> asleep_[max_threads / 64] = {};  // a bit for each seat
-  alignas(64) Awaited bell_;                                              // on which they sleep
+  alignas(64) std::atomic<std::uint32_t> asleep_[rows] = {};  // a bit for each seat
+  alignas(64) Awaited bells_[rows];                           // on which they sleep
   Seat seats_[max_threads];
 };
 

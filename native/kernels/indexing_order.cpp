@@ -90,7 +90,7 @@ inline void rank_groups(const U* keys, std::size_t begin, std::size_t n, u32* ra
   Lanes own[groups], numbers[groups], below[groups] = {};
   std::memcpy(own, keys + begin, sizeof own);
   for (std::size_t i = 0; i < groups * lanes; ++i) numbers[i / lanes][i % lanes] = static_cast<U>(i);
-  std::size_t j = 0, end = std::min(begin + groups * lanes, n);
+  std::size_t j = 0, end = n - begin < groups * lanes ? n : begin + groups * lanes;
   for (; j < begin; ++j)
     for (std::size_t g = 0; g < groups; ++g) count_if<true>(own[g], keys[j], below[g]);
   for (; j < end; ++j)

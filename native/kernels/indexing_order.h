@@ -58,7 +58,7 @@ struct Best {
 struct RankingKernels {
   // Each has two forms: for the largest element, or the least; descending, or ascending.
 
-  // Goes through n dense elements, the first of which is at `start`, and keeps the first best one.
+  // Goes through n dense elements, the first of which is at `start`, and gives the first best one; `best` is a new one.
   void (*best[order_count][2])(const void* in, std::size_t n, std::int64_t start, Best& best);
   // Of each of up to `most_columns` dense columns, the row of its first best element; rows are `pitch`
   // bytes apart.
