@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from suanzi.cli import main
+from suanzi.conformance.model.blocks import unpacked
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations
 from suanzi.conformance.reports import json as reports
@@ -137,15 +138,29 @@ FORGED: dict[str, tuple[Callable[[Report], Any], str]] = {
     "an error that is a word": (with_block(all={"ulp": "far"}), "unpacked[2].ulp is 'far'"),
     "a hundred million cases": (
         with_block(titles=["t"] * 10_000, dtypes={str(i): {} for i in range(10_000)}),
-        "more than 10000000 cases",
+        "more than 1000000 cases",
     ),
     "a title that every dtype repeats": (
-        with_block(titles=["t" * 1001], dtypes={str(i): {} for i in range(1000)}),
-        "a word of more than 1000 characters",
+        with_block(titles=["t" * 300_000], dtypes={str(i): {} for i in range(1000)}),
+        "more than 268435456 characters",
     ),
     "a dtype that every title repeats": (
-        with_block(titles=[str(i) for i in range(1000)], dtypes={"d" * 1001: {}}),
-        "a word of more than 1000 characters",
+        with_block(titles=[str(i) for i in range(1000)], dtypes={"d" * 300_000: {}}),
+        "more than 268435456 characters",
+    ),
+    "long words of many cases": (
+        with_block(
+            op="o" * 900, titles=["t"] * 1000, dtypes={f"{i:0100}": {} for i in range(1000)}
+        ),
+        "more than 268435456 characters",
+    ),
+    "a problem that every case repeats": (
+        with_block(
+            titles=["t"] * 1000,
+            dtypes={str(i): {} for i in range(100)},
+            all={"problem": "p" * 9000},
+        ),
+        "more than 268435456 characters",
     ),
 }
 
@@ -185,6 +200,14 @@ def test_a_file_that_is_too_long(
     assert "more than 1000 bytes" in said(tmp_path, capsys, " " * 1001)
     assert main(["merge", "/dev/zero"]) == 2
     assert "more than 1000 bytes" in capsys.readouterr().err
+
+
+def test_what_blocks_stand_for_is_counted() -> None:
+    """Names by the cases that repeat them, and what is said of them."""
+    made = list(unpacked([{**BLOCK, "all": {"because": "so"}}]))
+    names = sum(len(one["id"]) - 3 for one in made)  # less the strokes
+    said = sum(len(one.get("because", "")) + len(str(one.get("ulp", ""))) for one in made)
+    assert reports._unpacked_length({**BLOCK, "all": {"because": "so"}}) == names + said
 
 
 def test_shards_that_are_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,10 @@ MANY = 5000
 """Cases beyond which what passed, or has no answer, is written in blocks."""
 LONGEST = 1 << 28
 """Bytes of a report; all cases of the kit are some ten millions."""
-MOST = 10_000_000
-"""Cases of a report."""
-LONGEST_WORD = 1000
-"""Characters of what names a case."""
+MOST = 1_000_000
+"""Cases of a report; the kit has some 83,000."""
+LONGEST_UNPACKED = 1 << 28
+"""Characters of the cases that blocks stand for; all cases of the kit have some five millions."""
 STANDARD = "T/AI 131.1-2025"
 
 
@@ -119,18 +118,32 @@ def _checked(data: Any) -> Any:
     try:
         if sum(len(one["titles"]) * len(one["dtypes"]) for one in blocks) > MOST:
             raise InvalidArgument(f"the report has more than {MOST} cases in blocks.")
-        if any(len(word) > LONGEST_WORD for one in blocks for word in _words(one)):
-            raise InvalidArgument(f"a block has a word of more than {LONGEST_WORD} characters.")
+        if sum(map(_unpacked_length, blocks)) > LONGEST_UNPACKED:
+            raise InvalidArgument(
+                f"the cases in blocks have more than {LONGEST_UNPACKED} characters."
+            )
         results = list(unpacked(blocks))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument(f"a block is none: {type(error).__name__}: {error}.") from None
     _check(known["properties"]["results"], results, known["$defs"], "unpacked")
     return {**data, "results": [*data.get("results", ()), *results], "blocks": []}
 
 
-def _words(block: Any) -> Iterator[str]:
-    """Yield what every case of a block has a copy of."""
-    yield from (block["op"], block["group"], *block["titles"], *block["dtypes"])
+def _unpacked_length(block: Any) -> int:
+    """Return how many characters the cases of a block have that it writes once for several."""
+    titles, dtypes = block["titles"], block["dtypes"]
+    names = (len(block["op"]) + len(block["group"])) * len(titles) * len(dtypes)
+    names += sum(map(len, titles)) * len(dtypes) + sum(map(len, dtypes)) * len(titles)
+    shared = _texts(block.get("all", {}), len(titles)) * len(dtypes)
+    return names + shared + sum(_texts(own, len(titles)) for own in dtypes.values())
+
+
+def _texts(columns: Any, cases: int) -> int:
+    said = [column for name, column in columns.items() if name != "bases"]
+    return sum(
+        sum(len(str(x)) for x in column) if isinstance(column, list) else len(str(column)) * cases
+        for column in said
+    )
 
 
 def _check(known: Any, data: Any, defs: Any, name: str) -> None:
