@@ -280,6 +280,26 @@ class TestONNX:
         assert [one.name for one in taken.iterdir()] == ["w.bin"]
         assert (taken / "w.bin").read_bytes() == b"mine"
 
+    def test_a_file_that_cannot_be_written(
+        self, onnx: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """A name that is none, one that is too long, and a folder that is a file."""
+        nodes = [onnx.helper.make_node("Add", ["x", "y"], ["z"], name="sum")]
+        given = {"x": "f16", "y": "f32"}
+        path = self.save(onnx, tmp_path / "m.onnx", nodes, given, {"z": "f32"}, 13)
+        wrong = {
+            ".": "names no file", "/": "names no file", "": "names no file",
+            f"{path}/o.onnx": "cannot be written", str(tmp_path / ("n" * 260)): "cannot be written",
+        }  # fmt: skip
+        for out, words in wrong.items():
+            assert main(["port", path, "--to", "cann", "--fix", out]) == 2
+            said = " ".join(capsys.readouterr().err.split())
+            assert said.startswith("suanzi: ")
+            assert words in said
+        with pytest.raises(InvalidArgument, match=r"'a\\x00' names no file"):
+            onnx_files.write(onnx.load(path), path, "a\0", None)
+        assert [one.name for one in tmp_path.iterdir()] == ["m.onnx"]
+
     def test_nothing_is_left_of_what_is_not_written(
         self, onnx: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -34,6 +34,8 @@ def write(
     import onnx
 
     there = Path(out)
+    if not there.name or "\0" in str(out):
+        raise InvalidArgument(f"port: {str(out)!r} names no file; name one with --fix.")
     names = sorted(set(_weights(model.graph)))
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
@@ -63,7 +65,8 @@ def write(
     except OSError as error:
         raise InvalidArgument(f"{str(out)!r} cannot be written: {error.strerror}.") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # as where a folder of it is a file
+            part.unlink()
         for one in reversed(made):
             with suppress(OSError):
                 one.rmdir() if one.is_dir() else one.unlink()
