@@ -98,7 +98,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   if (!element_count(p.ndim, p.dims, size)) return PyErr_NoMemory();
   if (size > 0 && p.k >= long_walk && p.a.column == 0 && p.b.row == 0) {
     set_status("AllocFailed",
-               "the axis that is summed repeats the elements of both tensors more than 2^33 times; "
+               "the axis that is summed repeats the elements of both tensors 2^33 times or more; "
                "multiply them once, and the product by that number.");
     return nullptr;
   }

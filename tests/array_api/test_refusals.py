@@ -162,3 +162,20 @@ def test_errno_that_others_left() -> None:
     with pytest.raises(OverflowError):
         abs(complex(1.5e308, 1.5e308))
     assert xp.linspace(0, nan, 4, dtype=xp.int4).shape == (4,)
+
+
+@pytest.mark.parametrize("count", [2**33, 2**34])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("matmul", xp.matmul),
+        ("vecdot", xp.vecdot),
+        ("tensordot", lambda x, y: xp.tensordot(x, y, axes=1)),
+        ("einsum", lambda x, y: xp.einsum("i,i", x, y)),
+    ],
+)
+def test_products_of_endless_repetitions(name: str, function: Any, count: int) -> None:
+    """What the core says of them, and who was called: memory is not what they lack."""
+    endless = xp.broadcast_to(xp.ones(1), (count,))
+    with pytest.raises(sz.AllocFailed, match=rf"^{name}: the axis .* 2\^33 times or more; "):
+        function(endless, endless)

@@ -189,7 +189,7 @@ def _met(one: Term, other: Term, later: set[str], wide: DType, sizes: dict[str, 
             (*full[: count[0]], math.prod(full[count[0] : count[1]]), math.prod(full[count[1] :]))
         )
 
-    made = product(matrix(one, left, inner), matrix(other, inner, right), wide)
+    made = product("einsum", matrix(one, left, inner), matrix(other, inner, right), wide)
     shapes = [dict(zip(letters, x.shape, strict=True)) for x, letters in (one, other)]
     shape = [
         *(sizes[letter] for letter in batch),

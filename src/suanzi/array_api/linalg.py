@@ -286,7 +286,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     inverse = _core.run_operator("where", [kept, computed("reciprocal", ones), 0], s.dtype)[0]
     across = inverse.reshape((*inverse.shape, 1))
     scaled = computed("mul", _adjoint(u), converted(across, u.dtype))
-    return converted(product(_adjoint(vh), scaled, u.dtype), x.dtype)
+    return converted(product("pinv", _adjoint(vh), scaled, u.dtype), x.dtype)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
@@ -313,9 +313,9 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     power, found = abs(power), None
     while power:
         if power & 1:
-            found = base if found is None else product(found, base, dt)
+            found = base if found is None else product("matrix_power", found, base, dt)
         power >>= 1
-        base = product(base, base, dt) if power else base
+        base = product("matrix_power", base, base, dt) if power else base
     assert found is not None
     return _core.cast(found, x.dtype, False)
 

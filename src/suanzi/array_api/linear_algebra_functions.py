@@ -43,7 +43,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the product of matrices, of vectors, or of batches, which are broadcast."""
     x1, x2, dt = _factors("matmul", x1, x2)
     if x1.ndim == x2.ndim == 2 and x1.shape[1] == x2.shape[0]:
-        return product(x1, x2, dt)
+        return product("matmul", x1, x2, dt)
     for name, one in (("x1", x1), ("x2", x2)):
         if not one.ndim:
             raise DimensionsMismatch(f"matmul: {name} has no axes; multiply by a number with *.")
@@ -53,7 +53,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
             f"matmul: x1 has shape {x1.shape} and x2 {x2.shape}; the last size of x1 must be the "
             "rows of x2, and axes before the last two are equal, or 1."
         )
-    return product(x1, x2, dt)
+    return product("matmul", x1, x2, dt)
 
 
 def matrix_transpose(x: Tensor, /) -> Tensor:
@@ -99,7 +99,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
     inner = math.prod(sizes[0])
     rows = permuted(x1, (*left, *first)).reshape(math.prod(shapes[0]), inner)
     columns = permuted(x2, (*second, *right)).reshape(inner, math.prod(shapes[1]))
-    return product(rows, columns, dt).reshape((*shapes[0], *shapes[1]))
+    return product("tensordot", rows, columns, dt).reshape((*shapes[0], *shapes[1]))
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -107,7 +107,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     alike = type(x1) is type(x2) is Tensor and x1.dtype in PLAIN and x1.dtype is x2.dtype
     if alike and x1.shape == x2.shape and type(axis) is int and axis in (-1, x1.ndim - 1):
         if x1.ndim == 1:
-            return product(x1, x2, x1.dtype)
+            return product("vecdot", x1, x2, x1.dtype)
         if x1.ndim and x1.strides[-1] == 1:
             return _row_by_row(x1, x2, x1.dtype)
     x1, x2, dt = _factors("vecdot", x1, x2)
@@ -119,7 +119,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
             "of both."
         )
     if x1.ndim == x2.ndim == 1 and x1.shape == x2.shape:
-        return product(_core.conjugate(x1) if x1.dtype.kind == "complex" else x1, x2, dt)
+        return product("vecdot", _core.conjugate(x1) if x1.dtype.kind == "complex" else x1, x2, dt)
     rows, columns = axis_last(x1, last % x1.ndim), axis_last(x2, last % x2.ndim)
     (*outer, length), (*others, same) = rows.shape, columns.shape
     if length != same or (
@@ -141,22 +141,26 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return _row_by_row(rows, columns, dt)
 
 
-def product(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
+def product(function: str, x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
     """Return a product of matrices that fit, in a dtype; int4 and its like wrap as they do."""
-    if dt.bits < 8:
-        x1, x2 = in_bytes(converted(x1, dt)), in_bytes(converted(x2, dt))
-        return converted(_core.multiply(x1, x2, x1.dtype), dt)
     try:
+        if dt.bits < 8:
+            x1, x2 = in_bytes(converted(x1, dt)), in_bytes(converted(x2, dt))
+            return converted(_core.multiply(x1, x2, x1.dtype), dt)
         return _core.multiply(x1, x2, dt)
+    except AllocFailed as error:
+        raise AllocFailed(f"{function}: {error}") from None
     except MemoryError:
-        raise AllocFailed("there is no memory for a product of these arrays.") from None
+        raise AllocFailed(
+            f"{function}: there is no memory for a product of these arrays."
+        ) from None
 
 
 def _row_by_row(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
     (*shape, n), (*strides, step) = x1.shape, x1.strides
     rows = _core.view(x1, x1.offset, (*shape, 1, n), (*strides, 1, step))
     columns = _core.view(x2, x2.offset, (*x2.shape, 1), (*x2.strides, 1))
-    made = product(rows, columns, dt)
+    made = product("vecdot", rows, columns, dt)
     return _core.view(made, made.offset, made.shape[:-2], made.strides[:-2])
 
 
