@@ -66,8 +66,9 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
     """Write a tensor of blocks to a dataset of an HDF5 file, now; blocks become chunks.
 
     The file is made if it is not there, else the dataset is added to it; `overwrite` replaces a
-    dataset of that name, when the new one is whole. One worker at a time writes. The path must be
-    one that every worker has.
+    dataset of that name, or a link itself, when the new one is whole; a group is not replaced.
+    HDF5 does not use the old one's room again, so that the file grows with each; `h5repack` makes
+    it small. One worker at a time writes. The path must be one that every worker has.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster
@@ -86,10 +87,7 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
         with _told(title, "made"):
             if os.path.exists(place):
                 with h5py.File(place, "r") as file:
-                    if name in file and not overwrite:
-                        raise InvalidArgument(
-                            f"{title} is there already; overwrite=True replaces it."
-                        )
+                    _ask(title, file, name, overwrite)
             with h5py.File(new, "w", libver=("v110", "latest")) as file:
                 _make(file, name, blocks)
         write("to_hdf5", title, blocks, partial(_put, new, name), one_at_a_time=True)
@@ -98,13 +96,47 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
                 os.replace(new, place)
                 return
             with h5py.File(new, "r") as made, h5py.File(place, "a") as file:
-                whole = new_name("new")
-                made.copy(name, file, whole)
-                file.pop(name, None)
-                file.move(whole, name)
+                there = _ask(title, file, name, overwrite)  # another may have made it meanwhile
+                _bring(made, file, name, there)
     finally:
         if os.path.exists(new):
             os.remove(new)
+
+
+def _ask(title: str, file: Any, name: str, overwrite: bool) -> bool:
+    """Tell whether a name is taken, and refuse to replace what has it, unless it may be replaced.
+
+    A link may be: what it leads to, if anything, stays.
+    """
+    h5py = _h5py("to_hdf5")
+    link = file.get(name, getlink=True)
+    if link is None:
+        return False
+    if not overwrite:
+        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
+    if isinstance(link, h5py.HardLink) and not isinstance(file[name], h5py.Dataset):
+        raise InvalidArgument(f"{title} is no dataset of HDF5, and is not replaced.")
+    return True
+
+
+def _bring(made: Any, file: Any, name: str, there: bool) -> None:
+    """Copy a dataset that is whole; what has its name goes only then, and else keeps it."""
+    whole, old = new_name("new"), new_name("old")
+    try:
+        made.copy(name, file, whole)
+        if there:
+            file.move(name, old)
+        try:
+            file.move(whole, name)
+        except BaseException:
+            if there:
+                file.move(old, name)
+            raise
+        if there:
+            del file[old]
+    finally:
+        if whole in file:
+            del file[whole]
 
 
 def _make(file: Any, name: str, blocks: BlockTensor) -> None:

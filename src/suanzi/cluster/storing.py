@@ -186,6 +186,12 @@ def _read(
         array = part(where)
     except Exception as error:  # of many kinds: what is read is another's
         raise InvalidArgument(f"{title} cannot be read: {sentence(error)}") from None
+    expected = tuple(axis.stop - axis.start for axis in where)
+    if array.shape != expected or array.dtype.newbyteorder("=") != form.array.newbyteorder("="):
+        raise InvalidArgument(
+            f"{title} has changed: a block of shape {array.shape} and dtype {array.dtype} came, "
+            f"and one of shape {expected} and dtype {form.array} was expected. Read it anew."
+        )
     return form.to_block(title, facts, array)
 
 

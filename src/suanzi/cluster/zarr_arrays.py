@@ -27,8 +27,6 @@ from suanzi.cluster.tensor import BlockTensor
 from suanzi.status import InvalidArgument
 
 Path = str | os.PathLike[str]
-_MARKS = ("zarr.json", ".zarray")
-"""Files that an array of Zarr has one of, in its two formats."""
 
 
 def from_zarr(path: Path) -> BlockTensor:
@@ -60,8 +58,9 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     """Write a tensor of blocks to an array of Zarr, now; each block by the worker that has it.
 
     Blocks become chunks, which have one size along an axis, but for the last. The path must be one
-    that every worker has. `overwrite` replaces an array of Zarr once the new one is all there, so
-    that it may be read from meanwhile.
+    that every worker has; links in it are followed. The array is written beside it, under a name of
+    its own, and renamed when all of it is there. So `overwrite` replaces an array of Zarr, and
+    nothing else, that may be read from meanwhile.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster
@@ -72,33 +71,74 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     ...     cluster.from_zarr(place + "/x.zarr")
     BlockTensor(shape=(4, 6), dtype=bfloat16, blocks=2 x 2)
     """
-    zarr, place = _zarr("to_zarr"), os.fspath(path)
-    blocks = regular(as_blocks(x))
-    form, there = form_of(blocks), os.path.exists(place)
-    if there and not overwrite:
-        raise InvalidArgument(f"to_zarr: {place} is there already; overwrite=True replaces it.")
-    if there and not any(os.path.isfile(os.path.join(place, one)) for one in _MARKS):
-        raise InvalidArgument(f"to_zarr: {place} is no array of Zarr, and is not replaced.")
-    new = f"{place}.{new_name('new')}" if there else place
+    zarr, place = _zarr("to_zarr"), _place(path)
+    title, blocks = f"to_zarr: {place}", regular(as_blocks(x))
+    _ask(title, place, overwrite)
+    form, new = form_of(blocks), f"{place}.{new_name('new')}"
     try:
-        zarr.open_array(
-            new,
-            mode="w",
-            shape=blocks.shape,
-            chunks=chunks_of(blocks),
-            dtype=form.array,
-            attributes=attributes_of(form),
-        )
-    except Exception as error:
-        raise InvalidArgument(f"to_zarr: {place} cannot be made: {sentence(error)}") from error
-    try:
-        write("to_zarr", f"to_zarr: {place}", blocks, partial(_put, new))
-        if there:
-            shutil.rmtree(place)
-            os.replace(new, place)
-    except BaseException:
+        try:
+            zarr.open_array(
+                new,
+                mode="w-",
+                shape=blocks.shape,
+                chunks=chunks_of(blocks),
+                dtype=form.array,
+                attributes=attributes_of(form),
+            )
+        except Exception as error:
+            raise InvalidArgument(f"{title} cannot be made: {sentence(error)}") from error
+        write("to_zarr", title, blocks, partial(_put, new))
+        _ask(title, place, overwrite)  # another may have made it meanwhile
+        _rename(title, new, place)
+    finally:
         shutil.rmtree(new, ignore_errors=True)  # what is not all there must not look so
-        raise
+
+
+def _place(path: Path) -> str:
+    """Return a path that has a name beside it, which `s/`, `.` and a link have not."""
+    given = os.fspath(path)
+    if "://" in given:
+        raise InvalidArgument(
+            f"to_zarr: {given} is an address, and to_zarr writes to paths. Mount it; give a path."
+        )
+    return os.path.realpath(given)
+
+
+def _ask(title: str, place: str, overwrite: bool) -> None:
+    """Refuse to replace what is there, unless it is an array of Zarr and may be replaced."""
+    if not os.path.lexists(place):
+        return
+    if not overwrite:
+        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
+    try:
+        if not os.path.isdir(place):
+            raise InvalidArgument("it is a file")
+        _zarr("to_zarr").open_array(place, mode="r")  # which a group of arrays is none for
+    except Exception as error:  # of many kinds: what is there is another's
+        raise InvalidArgument(f"{title} is no array of Zarr, and is not replaced.") from error
+
+
+def _rename(title: str, new: str, place: str) -> None:
+    """Give what is new its name; what had it goes only then, and comes back if that fails."""
+    old = f"{place}.{new_name('old')}"
+    try:
+        if not os.path.lexists(place):
+            os.rename(new, place)
+            return
+        os.rename(place, old)
+        try:
+            os.rename(new, place)
+        except BaseException:
+            os.rename(old, place)
+            raise
+    except OSError as error:
+        raise InvalidArgument(f"{title} cannot be written: {sentence(error)}") from error
+    try:
+        shutil.rmtree(old)
+    except OSError as error:
+        raise InvalidArgument(
+            f"{title} is written, but what was there is left in {old}: {sentence(error)}"
+        ) from error
 
 
 def _part(place: str, where: Where) -> np.ndarray[Any, Any]:
