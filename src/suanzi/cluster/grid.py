@@ -9,13 +9,17 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import accumulate, pairwise, product
 from typing import Any, TypeAlias
 
+import numpy as np
+from dask import config
 from dask.array.core import normalize_chunks
+from dask.utils import parse_bytes
 
 from suanzi._hints import shown
 from suanzi.dtypes import DType
@@ -36,9 +40,10 @@ def blocks(size: Any) -> Iterator[None]:
     """Say how new tensors are cut for a ``with`` block, in this thread or task.
 
     `size` is what :func:`dask.array.from_array` takes as `chunks`: a number for every axis, one for
-    each, the sizes of all blocks, bytes such as ``"64 MiB"``, or ``"auto"``, which is what Dask's
-    configuration has for ``array.chunk-size``. Sizes that an array does not have axes for, or too
-    few of them, are an error.
+    each, a dictionary of some, the sizes of all blocks, bytes such as ``"64 MiB"``, or ``"auto"``,
+    which is what Dask's configuration has for ``array.chunk-size``. A tuple of sizes for more axes
+    than an array has, or for fewer, is an error, and so are more than 4 194 304 blocks, which are
+    counted before any is made.
     """
     token = _wanted.set(size)
     try:
@@ -49,44 +54,36 @@ def blocks(size: Any) -> Iterator[None]:
 
 def is_left_open() -> bool:
     """Tell whether nobody said how tensors are cut."""
-    return bool(_wanted.get() == "auto")
+    wanted = _wanted.get()
+    return isinstance(wanted, str) and wanted == "auto"
 
 
 def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) -> Blocks:
     """Return the blocks of a shape; without `size`, what :func:`blocks` says."""
-    wanted = _wanted.get() if size is None else size
     if -1 in shape or not shape:
         return ()
-    if isinstance(wanted, tuple | list) and len(wanted) == len(shape):
-        # An axis is never cut into blocks without elements.
-        wanted = tuple(max(n, 1) if w == -1 else w for n, w in zip(shape, wanted, strict=True))
-    elif isinstance(wanted, int) and wanted == -1:
-        wanted = tuple(max(n, 1) for n in shape)
-    sizes = wanted if isinstance(wanted, tuple | list) else (wanted,) * len(shape)
-    if (
-        len(sizes) == len(shape)
-        and math.prod(
-            max(-(-n // s), 1) if isinstance(s, int) and s > 0 else 1
-            for n, s in zip(shape, sizes, strict=True)
-        )
-        > MOST
-    ):
+    given = _wanted.get() if size is None else size
+    wanted = _by_axis(shape, given)
+    itemsize = dtype.itemsize if dtype else 8
+    if len(wanted) == len(shape) and _at_least(shape, wanted, itemsize) > MOST:
         raise _too_many(shape)  # before they are made
     if 0 in shape:
-        return tuple(_even(n, wanted, i) for i, n in enumerate(shape))
+        if len(wanted) != len(shape):
+            raise InvalidArgument(f"blocks: {shown(given)} does not cut a tensor of shape {shape}.")
+        return tuple(map(_even, shape, wanted))
     try:
-        found = normalize_chunks(wanted, shape, dtype=f"V{dtype.itemsize if dtype else 8}")
+        found = normalize_chunks(wanted, shape, dtype=f"V{itemsize}")
     except MemoryError:
         raise _too_many(shape) from None
     except Exception as error:  # of many kinds, each with one sentence
         raise InvalidArgument(
-            f"blocks: {shown(wanted)} does not cut a tensor of shape {shape}: {error}"
+            f"blocks: {shown(given)} does not cut a tensor of shape {shape}: {error}"
         ) from None
     if math.prod(map(len, found)) > MOST:
         raise _too_many(shape)
     made = tuple(tuple(int(n) for n in axis) for axis in found)
     if any(n < 1 for axis in made for n in axis):
-        raise InvalidArgument(f"blocks: {shown(wanted)} has blocks without elements.")
+        raise InvalidArgument(f"blocks: {shown(given)} has blocks without elements.")
     return made
 
 
@@ -97,9 +94,68 @@ def _too_many(shape: tuple[int, ...]) -> AllocFailed:
     )
 
 
-def _even(count: int, wanted: Any, axis: int) -> tuple[int, ...]:
+def _by_axis(shape: tuple[int, ...], given: Any) -> tuple[Any, ...]:
+    """Return what is wanted of each axis; numbers are Python's, and no larger than the axis."""
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if isinstance(given, dict):
+        given = tuple(given.get(axis) for axis in range(len(shape)))
+    elif given is None:
+        return ()
+    elif not isinstance(given, tuple | list):
+        given = (given,) * len(shape)
+    if len(given) != len(shape):
+        return tuple(given)
+    made = []
+    for n, size in zip(shape, map(_plain, given), strict=True):
+        whole = max(n, 1)  # an axis is never cut into blocks without elements
+        if size is None or size == -1:
+            size = whole
+        made.append(min(size, whole) if isinstance(size, int) else size)
+    return tuple(made)
+
+
+def _plain(size: Any) -> Any:
+    """Return an integer of any library, or a float that is one, as one of Python."""
+    if isinstance(size, float) and size.is_integer():
+        return int(size)
+    try:
+        return operator.index(size)
+    except TypeError:
+        return tuple(size) if isinstance(size, tuple | list | np.ndarray) else size
+
+
+def _at_least(shape: tuple[int, ...], sizes: tuple[Any, ...], itemsize: int) -> int:
+    """Return a number of blocks that there are not fewer of, without making any.
+
+    A block of bytes has no more than they are, or one element of each axis that they cut.
+    """
+    count, block, cut_by_bytes = 1, itemsize, 1
+    for n, size in zip(shape, sizes, strict=True):
+        if isinstance(size, str):
+            cut_by_bytes *= n
+        elif isinstance(size, int) and size > 0:
+            count *= max(-(-n // size), 1)
+            block *= size
+        elif isinstance(size, tuple):
+            count *= len(size)
+            block *= max([1, *(int(one) for one in size if isinstance(one, int | np.integer))])
+    strings = [size for size in sizes if isinstance(size, str)]
+    said = [size for size in strings if size != "auto"] or strings  # which "auto" follows
+    most = max([block, *map(_bytes, said)])
+    return count * max(cut_by_bytes * block // most, 1)
+
+
+def _bytes(size: str) -> int:
+    """Return how many bytes a string says; where it says none, more than there are."""
+    try:
+        return int(parse_bytes(config.get("array.chunk-size") if size == "auto" else size))
+    except Exception:  # which Dask raises again when it cuts
+        return 2**63
+
+
+def _even(count: int, size: Any) -> tuple[int, ...]:
     """Return blocks of one axis of a tensor without elements, which no bytes can be counted of."""
-    size = wanted[axis] if isinstance(wanted, tuple | list) else wanted
     if not isinstance(size, int) or size < 1:
         return (count,)
     return tuple(min(size, count - at) for at in range(0, count, size)) or (0,)
