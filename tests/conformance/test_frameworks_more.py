@@ -8,9 +8,12 @@ down here, so that a new version of a framework shows.
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -115,6 +118,33 @@ def test_an_adapter_needs_its_framework_alone_and_no_new_python(file: str) -> No
         "wire",
         "frameworks",
     }
+
+
+def test_contexts_of_jax_are_shared_where_none_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A private function of JAX, which a later one may call with arguments, or not have."""
+    made: list[tuple[Any, ...]] = []
+
+    def make(*args: Any, **kwargs: Any) -> int:
+        made.append((args, kwargs))
+        return len(made)
+
+    mlir = ModuleType("jax._src.interpreters.mlir")
+    parent = ModuleType("jax._src.interpreters")
+    parent.mlir = mlir  # type: ignore[attr-defined]
+    for name in ("jax", "jax._src"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, parent.__name__, parent)
+    monkeypatch.setitem(sys.modules, mlir.__name__, mlir)
+    share = runpy.run_path(str(FILES / "jax_lowering.py"))["share_contexts"]
+    share()
+    assert not hasattr(mlir, "make_ir_context")
+    monkeypatch.setattr(mlir, "make_ir_context", make, raising=False)
+    share()
+    context: Any = mlir.make_ir_context  # type: ignore[attr-defined]
+    assert (context(), context(), context("cpu"), context(threads=2), context()) == (1, 1, 2, 3, 1)
+    assert made == [((), {}), (("cpu",), {}), ((), {"threads": 2})]
 
 
 def test_every_interface_has_an_expression_or_a_reason(subject: Subject) -> None:

@@ -7,7 +7,7 @@ def share_contexts():
     JAX makes one for each, loads its dialects into it and keeps it as long as the program: a tenth
     of the time, and four fifths of the memory that a program takes. The programs are the same to
     the byte, so that those that were kept are found. It is no public function: where JAX has it no
-    more, nothing is shared.
+    more, or says with arguments what context it wants, nothing is shared.
     """
     try:
         from jax._src.interpreters import mlir
@@ -17,7 +17,9 @@ def share_contexts():
         return
     made = []
 
-    def shared():
+    def shared(*args, **kwargs):
+        if args or kwargs:
+            return make(*args, **kwargs)
         if not made:
             made.append(make())
         return made[0]
