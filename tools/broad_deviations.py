@@ -1,8 +1,9 @@
-"""Say how much each known deviation names: ``python tools/broad_deviations.py REPORT.json``.
+"""Say how much each known deviation names: ``python tools/broad_deviations.py REPORT.json...``.
 
-Of each one: the failures of the reports that it explains first, and the cases that it names and
-that passed. One that is `sometimes` so may name some of these; what names more of them than it
-explains, or explains nothing, is called broad, for it could hide a new fault.
+Of each one that holds for the subject's version and this machine: the failures of the reports that
+it explains first, and the cases that it names and that passed. One that is `sometimes` so may name
+some of these; what names more of them than it explains, or explains nothing, is called broad, for
+it could hide a new fault.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from suanzi.conformance.reports.deviations import breadths, packaged
 def main(paths: list[str]) -> None:
     """Read the reports of one subject, shards of a run or pieces of it, and say it."""
     runs = [reports.read(path) for path in paths]
-    subject = str(runs[0].subject["name"])
+    name, version = (str(runs[0].subject[fact]) for fact in ("name", "version"))
     results = {result.id: result for run in runs for result in run.results}
     broad = 0
-    for one, explained, passed in breadths(results.values(), packaged(subject)):
+    for one, explained, passed in breadths(results.values(), packaged(name), version):
         too_much = passed > explained or not explained
         broad += too_much
         mark = "broad" if too_much else ""
@@ -28,4 +29,6 @@ def main(paths: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit("python tools/broad_deviations.py REPORT.json...: reports of one subject.")
     main(sys.argv[1:])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,4 +193,45 @@ def test_how_much_a_deviation_names() -> None:
         result("sin", title="a"),
         result("sin", "unsupported", title="b"),
     ]
-    assert breadths(results, [narrow, wide, idle]) == [(narrow, 1, 1), (wide, 1, 2), (idle, 0, 0)]
+    found = [(narrow, 1, 1), (wide, 1, 2), (idle, 0, 0)]
+    assert breadths(results, [narrow, wide, idle]) == found
+    elsewhere = Deviation("is off", op="exp", machine="another")
+    earlier = Deviation("is off", op="exp", version="1.*")
+    assert breadths(results, [elsewhere, earlier, narrow, wide, idle], "2.0") == found
+    assert breadths(results, [earlier, narrow], "1.5") == [(earlier, 2, 1), (narrow, 0, 1)]
+
+
+def test_the_tool_says_how_it_is_called() -> None:
+    tool = Path(__file__).parents[2] / "tools" / "broad_deviations.py"
+    found = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.startswith("python tools/broad_deviations.py REPORT.json...: ")
+
+
+@pytest.mark.parametrize("op", ["sinh", "cosh"])
+def test_jax_is_off_from_ten_on_alone(op: str) -> None:
+    """The problems of large arguments, as the kit writes them, and those of small ones."""
+
+    def known(*arguments: str) -> bool:
+        said = "; ".join(f"[{i}] {op}({x}): 2.5, not 2.25" for i, x in enumerate(arguments))
+        problem = f"y: {len(arguments)} of 40 elements: {said}"
+        one = result(op, "failed", group="special", title="special-values", problem=problem)
+        return any(d.meets(replace(one, dtype="float32", id=f"{op}/special/float32/x"))
+                   for d in packaged("jax") if "from 10 on" in d.reason)  # fmt: skip
+
+    large = ["1e+01", "-1e+01", "9.999999", "10.000001", "12.5", "-16.962593", "64", "-64", "89.41"]
+    assert [x for x in large if not known(x)] == []
+    assert known("1.1754942e-38", "-1.1754942e-38", "1e+01")
+    small = [
+        "0.12",
+        "1.25",
+        "-1.25",
+        "0.0123",
+        "3.14159",
+        "9.5",
+        "1e-45",
+        "1.1754942e-38",
+        "2.5e-10",
+    ]
+    assert [x for x in small if known(x)] == []
+    assert not known("0.12", "1.25", "-5.015")

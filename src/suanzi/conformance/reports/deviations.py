@@ -241,23 +241,26 @@ def apply(
 
 
 def breadths(
-    results: Iterable[Result], deviations: Sequence[Deviation]
+    results: Iterable[Result], deviations: Sequence[Deviation], version: str = ""
 ) -> list[tuple[Deviation, int, int]]:
     """Return of each deviation how many failures it explains first, and how many passes it names.
+
+    Those of other versions of the subject, and of other machines, are left out, as in `apply`.
 
     >>> exp = Deviation("flushes subnormals", op="exp")
     >>> passed = Result("exp/plain/float16/a", "exp", "plain", "float16", "passed")
     >>> [(failures, passes) for _, failures, passes in breadths([passed], [exp])]
     [(0, 1)]
     """
-    explained, passed = [0] * len(deviations), [0] * len(deviations)
+    holding = [d for d in deviations if d.holds_for(version)]
+    explained, passed = [0] * len(holding), [0] * len(holding)
     for result in results:
         if not result.bad and result.outcome != "passed":
             continue
-        naming = [i for i, one in enumerate(deviations) if one.meets(result)]
+        naming = [i for i, one in enumerate(holding) if one.meets(result)]
         for i in naming[:1] if result.bad else naming:
             (explained if result.bad else passed)[i] += 1
-    return list(zip(deviations, explained, passed, strict=True))
+    return list(zip(holding, explained, passed, strict=True))
 
 
 def _marked(result: Result, deviation: Deviation) -> Result:
