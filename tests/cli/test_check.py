@@ -164,6 +164,8 @@ class TestASubjectThatIsWrong:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("--op", ""), "--op names nothing; leave it out for all"),
+        (("--list", "--dtype", " ,"), "--dtype names nothing"),
         (("--op", "floordvi"), "Did you mean 'floordiv'"),
         (("--category", "arithmetics"), "Did you mean 'arithmetic'"),
         (("--dtype", "flaot16"), "Did you mean 'float16'"),

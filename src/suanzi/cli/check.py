@@ -157,9 +157,10 @@ def check(
     from suanzi.conformance.reports.levels import levels
 
     filters: dict[str, Any] = {
-        "ops": _split(op), "categories": _split(category), "dtypes": _split(dtype),
-        "groups": _split(group), "minimal": minimal, "only": case or (), "quick": quick,
-        "letter": letter, "seed": seed, "folder": cases,
+        "ops": _named("op", op), "categories": _named("category", category),
+        "dtypes": _named("dtype", dtype), "groups": _named("group", group),
+        "minimal": minimal, "only": case or (), "quick": quick, "letter": letter, "seed": seed,
+        "folder": cases,
     }  # fmt: skip
     chosen = None if rules is None else read_rules(rules)
     if list_ or export is not None:
@@ -310,6 +311,14 @@ def header(
 def _split(words: Sequence[str] | None) -> list[str]:
     """Return the words of an option that may be repeated, or have several with commas."""
     return [part.strip() for word in words or () for part in word.split(",") if part.strip()]
+
+
+def _named(option: str, words: Sequence[str] | None) -> list[str]:
+    """Return the words of an option that narrows a run: without any, it would be all of it."""
+    found = _split(words)
+    if words and not found:
+        raise InvalidArgument(f"check: --{option} names nothing; leave it out for all.")
+    return found
 
 
 def _without_a_run(
