@@ -120,6 +120,11 @@ constexpr i64 most_ranked = 64;
 #else
 constexpr i64 most_ranked = 24;
 #endif
+#if defined(__aarch64__)
+constexpr i64 most_ranked_first = 24;
+#else
+constexpr i64 most_ranked_first = most_ranked;
+#endif
 
 #if defined(__AVX512F__)
 constexpr std::size_t column_bytes = 64;
@@ -258,6 +263,7 @@ RankingKernels make_rankings() {
   k.ranks[0] = ranks_loop<u32>;
   k.ranks[1] = ranks_loop<u64>;
   k.most_ranked = most_ranked;
+  k.most_ranked_first = most_ranked_first;
   k.sort_columns[0] = columns_in_order<u8>;
   k.sort_columns[1] = columns_in_order<u16>;
   k.sort_columns[2] = columns_in_order<u32>;

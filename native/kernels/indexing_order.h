@@ -72,9 +72,9 @@ struct RankingKernels {
   std::size_t (*below[4])(const void* keys, std::size_t n, std::uint64_t limit, std::uint32_t* places);
   // How many of n keys of 32 or 64 bits come before each: those below it, and the earlier ones among those
   // that equal it. The keys are followed by `rank_padding` more, which may be written to. Up to
-  // `most_ranked` it is the quickest way to sort.
+  // `most_ranked` it is the quickest way to sort, up to `most_ranked_first` to find the first ones.
   void (*ranks[2])(void* keys, std::size_t n, std::uint32_t* ranks);
-  std::int64_t most_ranked;
+  std::int64_t most_ranked, most_ranked_first;
   // Sorts keys of 1, 2, 4 or 8 bytes by columns: n rows of `sorted_bytes`, each column by itself.
   void (*sort_columns[4])(void* keys, std::size_t n);
   // `base` and the place of each byte that is not 0: how many there are, `places` has room for n.

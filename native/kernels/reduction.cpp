@@ -135,6 +135,34 @@ struct WideSum : Adding {
       return std::is_signed_v<T> ? _mm512_cvtepi32_epi64(x) : _mm512_cvtepu32_epi64(x);
     }
   }
+#elif defined(__aarch64__)
+  // By instructions that widen and add at once: compilers widen first, and by way of memory now and then.
+  template <std::size_t count>
+    requires(sizeof(T) == 1)
+  static void accumulate(const T* in, Vector<u64> (&sums)[count]) noexcept {
+    static_assert(count == 8);
+    add_bytes(vld1q_u8(reinterpret_cast<const u8*>(in)), sums);
+  }
+  static void add_bytes(uint8x16_t x, Vector<u64> (&sums)[8]) noexcept {
+    if constexpr (std::is_signed_v<T>) {
+      int8x16_t bytes = vreinterpretq_s8_u8(x);
+      int16x8_t words[2] = {vmovl_s8(vget_low_s8(bytes)), vmovl_high_s8(bytes)};
+      for (std::size_t i = 0; i < 2; ++i) {
+        add_halves(vmovl_s16(vget_low_s16(words[i])), sums[4 * i], sums[4 * i + 1]);
+        add_halves(vmovl_high_s16(words[i]), sums[4 * i + 2], sums[4 * i + 3]);
+      }
+    } else {
+      uint16x8_t words[2] = {vmovl_u8(vget_low_u8(x)), vmovl_high_u8(x)};
+      for (std::size_t i = 0; i < 2; ++i) {
+        add_halves(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words[i]))), sums[4 * i], sums[4 * i + 1]);
+        add_halves(vreinterpretq_s32_u32(vmovl_high_u16(words[i])), sums[4 * i + 2], sums[4 * i + 3]);
+      }
+    }
+  }
+  static void add_halves(int32x4_t x, Vector<u64>& low, Vector<u64>& high) noexcept {
+    low = (Vector<u64>)vaddw_s32((int64x2_t)low, vget_low_s32(x));
+    high = (Vector<u64>)vaddw_high_s32((int64x2_t)high, x);
+  }
 #endif
 };
 
@@ -146,6 +174,10 @@ struct CountOfBools : WideSum<u8> {
   static void vectors(const u8* in, Vector<u64> (&out)[count]) noexcept {
     for (std::size_t i = 0; i < count; ++i)
       out[i] = reinterpret_cast<Vector<u64>>(_mm512_min_epu64(widened(in + 8 * i), _mm512_set1_epi64(1)));
+  }
+#elif defined(__aarch64__)
+  static void accumulate(const u8* in, Vector<u64> (&sums)[8]) noexcept {
+    add_bytes(vminq_u8(vld1q_u8(in), vdupq_n_u8(1)), sums);
   }
 #endif
 };

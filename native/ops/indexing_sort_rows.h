@@ -46,6 +46,7 @@ void pick(const std::byte* from, const std::int64_t* places, std::int64_t n, std
 // The rows that are quickest put in order by counting what comes before each element; at most this many.
 inline constexpr std::int64_t ranked_room = 256;
 inline bool is_ranked(std::int64_t n) { return n <= kernels().rankings->most_ranked; }
+inline bool is_ranked_first(std::int64_t n) { return n <= kernels().rankings->most_ranked_first; }
 
 // Keys as wide as they are ranked in.
 template <class U>

@@ -61,7 +61,7 @@ class Few {
  private:
   // Keeps the best k. Ranks need equal ones in their order, which they are in until the first selection.
   void drop() {
-    sorted_ = !selected_ && is_ranked(count_);
+    sorted_ = !selected_ && is_ranked_first(count_);
     if (sorted_) {
       Ranked<U> ranked;
       Candidate<U> old[ranked_room];
@@ -126,7 +126,7 @@ void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int6
     sort_row(how, in, n, reinterpret_cast<std::byte*>(all), all_places, reinterpret_cast<std::byte*>(all + n));
     std::memcpy(values, all, static_cast<std::size_t>(k) * sizeof(U));
     std::copy(all_places, all_places + k, places);
-  } else if (is_ranked(n)) {
+  } else if (is_ranked_first(n)) {
     order_by_ranks<U>(how, in, n, k, values, places);
   } else if (is_few(n, k)) {
     Few<U>(how, n, k, scratch).run(in, values, places);
@@ -140,7 +140,7 @@ void topk_of(const RowOrder& how, const std::byte* in, std::int64_t n, std::int6
 std::int64_t topk_scratch(const RowOrder& how, std::int64_t n, std::int64_t k) noexcept {
   auto item = static_cast<std::int64_t>(how.itemsize);
   if (n > how.longest) return n * (8 + item) + sort_scratch(how, n);
-  if (is_ranked(n)) return 0;
+  if (is_ranked_first(n)) return 0;
   if (is_few(n, k))
     return (most_candidates(n, k) + block) * static_cast<std::int64_t>(sizeof(Candidate<std::uint64_t>));
   return n * (16 + 2 * item) + 8 + sort_scratch(how, n);
