@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 from collections.abc import Generator, Iterator
 
 import ml_dtypes
@@ -25,6 +26,10 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("suanzi")
+
+# In the background of a shell Ctrl-C is ignored, also by the programs that tests send it to.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # What the oldest NumPy and ml_dtypes that are allowed cannot do, and later ones can.
