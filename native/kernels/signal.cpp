@@ -346,12 +346,12 @@ inline Pair<Lanes<T>> reversed(Pair<Lanes<T>> x) noexcept {
   return {reversed(x.re, all), reversed(x.im, all)};
 }
 
-// Elements 1 to h - 1, from both ends.
+// Elements k and h - k for k from 1 on, within `begin` to `end`.
 template <class Halves, class T>
-void opposites(const T* in, T* out, std::int64_t h, const T* roots, T sign) {
+void opposites(const T* in, T* out, std::int64_t h, const T* roots, T sign, std::int64_t begin, std::int64_t end) {
   constexpr auto lanes = static_cast<std::int64_t>(lanes_of<T>);
-  std::int64_t k = 1;
-  for (; 2 * k + 2 * lanes - 2 < h; k += lanes) {
+  std::int64_t k = begin > 0 ? begin : 1;
+  for (; k + lanes <= end && 2 * k + 2 * lanes - 2 < h; k += lanes) {
     std::int64_t last = h - k - lanes + 1;
     auto made = Halves::apply(pairs_from(in + 2 * k, true), reversed<T>(pairs_from(in + 2 * last, true)),
                               pairs_from(roots + 2 * k, true), sign);
@@ -359,7 +359,7 @@ void opposites(const T* in, T* out, std::int64_t h, const T* roots, T sign) {
     store_pairs<T>(reversed<T>(made.opposite), true, out + 2 * last);
   }
   auto at = [](const T* x, std::int64_t i) { return Pair<T>{x[2 * i], x[2 * i + 1]}; };
-  for (; k <= h - k; ++k) {
+  for (; k < end; ++k) {
     auto made = Halves::apply(at(in, k), at(in, h - k), at(roots, k), sign);
     out[2 * (h - k)] = made.opposite.re, out[2 * (h - k) + 1] = made.opposite.im;
     out[2 * k] = made.here.re, out[2 * k + 1] = made.here.im;
@@ -367,15 +367,15 @@ void opposites(const T* in, T* out, std::int64_t h, const T* roots, T sign) {
 }
 
 template <class T>
-void part_halves(const T* z, T* out, std::int64_t h, const T* roots, T sign) {
-  opposites<PartHalves>(z, out, h, roots, sign);
-  out[0] = z[0] + z[1], out[1] = 0, out[2 * h] = z[0] - z[1], out[2 * h + 1] = 0;
+void part_halves(const T* z, T* out, std::int64_t h, const T* roots, T sign, std::int64_t begin, std::int64_t end) {
+  opposites<PartHalves>(z, out, h, roots, sign, begin, end);
+  if (begin == 0) out[0] = z[0] + z[1], out[1] = 0, out[2 * h] = z[0] - z[1], out[2 * h + 1] = 0;
 }
 
 template <class T>
-void join_halves(const T* x, T* z, std::int64_t h, const T* roots, T sign) {
-  opposites<JoinHalves>(x, z, h, roots, sign);
-  z[0] = x[0] + x[2 * h], z[1] = x[0] - x[2 * h];
+void join_halves(const T* x, T* z, std::int64_t h, const T* roots, T sign, std::int64_t begin, std::int64_t end) {
+  opposites<JoinHalves>(x, z, h, roots, sign, begin, end);
+  if (begin == 0) z[0] = x[0] + x[2 * h], z[1] = x[0] - x[2 * h];
 }
 
 // The same of sequences side by side, from h elements to h + 1, times a number, or back.

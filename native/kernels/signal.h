@@ -39,10 +39,11 @@ struct FourierKernels {
   void (*join)(const FourierPlan<T>& plan, const T* x, bool forward, T scale, T* out);
   // Multiplies element k of lane l by coarse[k / 32] fine[k % 32], vectors as those of `x`.
   void (*turn)(T* x, std::int64_t n, const T* coarse, const T* fine);
-  // From the transform of h pairs of real numbers the first h + 1 elements of that of all of them, and back; the
-  // roots are exp(-2 pi i k / 2h) for k up to h / 2, and `sign` is -1 for the other direction.
-  void (*part_halves)(const T* z, T* out, std::int64_t h, const T* roots, T sign);
-  void (*join_halves)(const T* x, T* z, std::int64_t h, const T* roots, T sign);
+  // From the transform of h pairs of real numbers the first h + 1 elements of that of all of them, and back: of these
+  // elements k and h - k for k from `begin` to `end`, at most h / 2 + 1. The roots are exp(-2 pi i k / 2h) for k up to
+  // h / 2, and `sign` is -1 for the other direction.
+  void (*part_halves)(const T* z, T* out, std::int64_t h, const T* roots, T sign, std::int64_t begin, std::int64_t end);
+  void (*join_halves)(const T* x, T* z, std::int64_t h, const T* roots, T sign, std::int64_t begin, std::int64_t end);
   // The same of all lanes, the first times a number, the second for a transform backwards.
   void (*part_lanes)(const T* z, T* out, std::int64_t h, const T* roots, T sign, T scale);
   void (*join_lanes)(const T* x, T* z, std::int64_t h, const T* roots, T sign);

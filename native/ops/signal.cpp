@@ -340,14 +340,23 @@ struct RealTransform {
   std::shared_ptr<const std::vector<T>> roots = quarter_of<T>(n);
 
   T sign() const { return forward ? T{1} : T{-1}; }
+  // Runs body(begin, end) for the elements of a half, by threads where they are many.
+  template <class F>
+  void for_half(F&& body) const {
+    parallel_for(h / 2 + 1, std::int64_t{1} << 13, body);
+  }
   void part(const T* z, T* row) const {
-    k.part_halves(z, row, h, roots->data(), sign());
+    for_half(
+        [&](std::int64_t begin, std::int64_t end) { k.part_halves(z, row, h, roots->data(), sign(), begin, end); });
     mirror(row);
   }
   void mirror(T* row) const {
     for (std::int64_t j = h + 1; j < kept; ++j) row[2 * j] = row[2 * (n - j)], row[2 * j + 1] = -row[2 * (n - j) + 1];
   }
-  void join(const T* row, T* z) const { k.join_halves(row, z, h, roots->data(), -sign()); }
+  void join(const T* row, T* z) const {
+    for_half(
+        [&](std::int64_t begin, std::int64_t end) { k.join_halves(row, z, h, roots->data(), -sign(), begin, end); });
+  }
 
   // Runs body(first row, how many, buffers) for rows that are transformed side by side; false if there is no memory.
   template <class F>

@@ -264,6 +264,7 @@ def test_the_number_of_threads_changes_nothing(shape: tuple[int, ...], dtype: st
     calls = [lambda axes=axes: sz.fft_c2c(x, axes) for axes in (None, 0, every)]
     calls += [lambda axes=axes: sz.fft_r2c(real, axes) for axes in (None, every)]
     calls += [lambda: sz.fft_c2r(x, 2 * shape[-1] - 2, every)]
+    calls += [lambda: sz.fft_c2r(x[..., : shape[-1] // 2 + 1], shape[-1])]
     with threads(1):
         expected = [call().numpy() for call in calls]
     for count in (2, 3, 8):
