@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "core/own_memory.h"
 #include "core/scratch.h"
@@ -20,6 +18,7 @@
 #include "core/without_gil.h"
 #include "kernels/by_level.h"
 #include "kernels/signal.h"
+#include "ops/signal_plans.h"
 
 namespace suanzi {
 
@@ -29,122 +28,8 @@ namespace {
 
 using namespace nb::literals;
 
-// ---- roots of unity -----------------------------------------------------------------------------
-
-struct Root {
-  double re, im;
-};
-
-// exp(-2 pi i k / n), within little more than half a unit of the last place: the angle is at most an eighth of the
-// circle, and has a second part.
-Root root_of_unity(std::int64_t k, std::int64_t n) {
-  std::int64_t at = 8 * (k % n), octant = at / n;
-  bool mirrored = octant % 2;
-  std::int64_t rest = mirrored ? (octant + 1) * n - at : at - octant * n;  // of 8 n
-  double ratio = static_cast<double>(rest) / (4.0 * static_cast<double>(n));
-  double more =
-      -std::fma(ratio, 4.0 * static_cast<double>(n), -static_cast<double>(rest)) / (4.0 * static_cast<double>(n));
-  constexpr double pi = 0x1.921fb54442d18p+1, pi_more = 0x1.1a62633145c07p-53;
-  double angle = ratio * pi, angle_more = std::fma(ratio, pi, -angle) + ratio * pi_more + more * pi;
-  double c = std::cos(angle), s = std::sin(angle);
-  double re = c - angle_more * s, im = s + angle_more * c;
-  switch (octant) {  // of the circle, counted against the clock, with the sign of the exponent last
-    case 0: return {re, -im};
-    case 1: return {im, -re};
-    case 2: return {-im, -re};
-    case 3: return {-re, -im};
-    case 4: return {-re, im};
-    case 5: return {-im, re};
-    case 6: return {im, re};
-    default: return {re, im};
-  }
-}
-
-template <class T>
-void append(std::vector<T>& to, Root w) {
-  to.push_back(static_cast<T>(w.re));
-  to.push_back(static_cast<T>(w.im));
-}
-
-// ---- plans --------------------------------------------------------------------------------------
-
 constexpr std::int64_t far_apart = 1 << 14;  // elements from which on columns do not stay in a cache
 constexpr std::int64_t long_from = 1 << 15;  // elements from which on a transform is one of a rectangle
-
-// The factors of the passes, the prime ones and 4 and 8; none if a prime above 13 is among them.
-std::vector<int> factors_of(std::int64_t n) {
-  std::vector<int> found;
-  for (int r : {8, 4, 2, 3, 5, 7, 11, 13})
-    for (; n % r == 0 && !(r == 8 && n == 16); n /= r) found.push_back(r);
-  if (n != 1) found.clear();
-  return found;
-}
-
-template <class T>
-std::shared_ptr<const FourierPlan<T>> make_plan(std::int64_t n, std::size_t lanes) {
-  auto plan = std::make_shared<FourierPlan<T>>();
-  plan->n = n;
-  plan->factors = factors_of(n);
-  std::int64_t m = n;
-  for (int r : plan->factors) {
-    std::int64_t whole = m;
-    m /= r;
-    for (std::int64_t p = 0; p < m; ++p)
-      for (int j = 1; j < r; ++j) append(plan->roots, root_of_unity(p * j, whole));
-    if (plan->circles[r].empty())
-      for (int j = 0; j < r; ++j) append(plan->circles[r], root_of_unity(j, r));
-  }
-  auto all = static_cast<std::int64_t>(lanes);
-  for (std::int64_t k = 0; k < n; ++k)
-    for (int part = 0; part < 2; ++part)
-      for (std::int64_t l = 0; l < all; ++l) {
-        Root w = root_of_unity(l * k, n * all);
-        plan->lane_roots.push_back(static_cast<T>(part ? w.im : w.re));
-      }
-  return plan;
-}
-
-// Plans are kept: a few, as a long one has as many numbers as its transform.
-template <class T>
-std::shared_ptr<const FourierPlan<T>> plan_of(std::int64_t n, std::size_t lanes) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::int64_t, std::size_t>, std::shared_ptr<const FourierPlan<T>>> kept;
-  constexpr std::size_t most = 64;
-  {
-    std::lock_guard lock(mutex);
-    auto found = kept.find({n, lanes});
-    if (found != kept.end()) return found->second;
-  }
-  auto made = make_plan<T>(n, lanes);
-  std::lock_guard lock(mutex);
-  if (kept.size() >= most) kept.clear();
-  kept[{n, lanes}] = made;
-  return made;
-}
-
-// All n-th roots of unity as products of two from tables of about sqrt(n) each; kept for the last length.
-class RootTable {
- public:
-  explicit RootTable(std::int64_t n) : n_(n), step_(static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)))) {
-    for (std::int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_unity(k, n));
-    for (std::int64_t k = 0; k < n; k += step_) coarse_.push_back(root_of_unity(k, n));
-  }
-  Root operator[](std::int64_t k) const {
-    const Root &a = coarse_[static_cast<std::size_t>(k / step_)], &b = fine_[static_cast<std::size_t>(k % step_)];
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-  }
-  static std::shared_ptr<const RootTable> of(std::int64_t n) {
-    static std::mutex mutex;
-    static std::shared_ptr<const RootTable> kept;
-    std::lock_guard lock(mutex);
-    if (!kept || kept->n_ != n) kept = std::make_shared<const RootTable>(n);
-    return kept;
-  }
-
- private:
-  std::int64_t n_, step_;
-  std::vector<Root> coarse_, fine_;
-};
 
 // ---- transforms ---------------------------------------------------------------------------------
 
@@ -313,21 +198,6 @@ struct Transform {
 };
 
 // ---- real numbers -------------------------------------------------------------------------------
-
-// exp(-2 pi i k / n) for k up to n / 4, kept for the last length.
-template <class T>
-std::shared_ptr<const std::vector<T>> quarter_of(std::int64_t n) {
-  static std::mutex mutex;
-  static std::int64_t kept_length = 0;
-  static std::shared_ptr<const std::vector<T>> kept;
-  std::lock_guard lock(mutex);
-  if (kept_length != n) {
-    auto made = std::make_shared<std::vector<T>>();
-    for (std::int64_t k = 0; k <= n / 4; ++k) append(*made, root_of_unity(k, n));
-    kept = made, kept_length = n;
-  }
-  return kept;
-}
 
 // Real numbers, n in each row, and `kept` elements of their spectra: half of them, and one, or all.
 template <class T>
