@@ -34,6 +34,7 @@ using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
 using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64_t columns);
 struct ProductKernels {
   Dots dots[sum_count];
+  std::int64_t rows_at_once;  // that these read side by side
   AddRows add_rows[sum_count];
   Multiply multiply[sum_count];  // none modulo 2^8
   Multiply multiply_pairs;       // of int16 to int32

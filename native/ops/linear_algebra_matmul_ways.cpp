@@ -74,7 +74,9 @@ class Multiplication {
       : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
         store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
         item_(static_cast<std::int64_t>(item(p.way.operand))), sum_item(static_cast<std::int64_t>(item(p.way.sum))),
-        out_item(static_cast<std::int64_t>(item(p.result))) {}
+        out_item(static_cast<std::int64_t>(item(p.result))),
+        is_direct_(p.is_of_matrices() && p.k > 0 && p.work() <= 4096 && in_place && !p.bias && !p.blas &&
+                   same_bits(p.a.dtype, p.way.operand) && same_bits(p.b.dtype, p.way.operand) && !p.way.own) {}
 
   // False when there was no memory.
   bool run() noexcept {
@@ -93,7 +95,8 @@ class Multiplication {
     Matrix a{p.a.data + at_a * static_cast<std::int64_t>(item(p.a.dtype)), p.a.row, p.a.column};
     Matrix b{p.b.data + at_b * static_cast<std::int64_t>(item(p.b.dtype)), p.b.row, p.b.column};
     std::byte* out = p.out + number * p.m * p.n * out_item;
-    if (p.is_of_matrices()) matrices(a, b, out);
+    if (is_direct_) own.multiply[lane](a, b, out, p.n, p.m, p.n, p.k, false);
+    else if (p.is_of_matrices()) matrices(a, b, out);
     else if (p.n == 1) vector(a, p.a.dtype, p.m, Matrix{b.data, 0, b.row}, p.b.dtype, out);
     else vector(Matrix{b.data, b.column, b.row}, p.b.dtype, p.n, a, p.a.dtype, out);
   }
@@ -213,18 +216,22 @@ class Multiplication {
 
   // -- vectors
 
-  static constexpr std::int64_t block = 2048, chunk = 32 * block, widest = 1024, group = 64;
+  static constexpr std::int64_t block = 2048, chunk = 32 * block, group = 64;
+  // Rows that a vector multiplies are added up in so many chunks at most, each of so many rows at least, whatever the
+  // number of threads is; and so many bytes of sums at a time, which stay in the first-level cache.
+  static constexpr std::int64_t most_chunks = 64, least_chunk = 256, widest_bytes = 16384;
 
   // out[i] = the product of row i of a matrix and a vector, whose elements are `column` apart.
   void vector(Matrix x, Dtype x_dtype, std::int64_t rows, Matrix v, Dtype v_dtype, std::byte* out) noexcept {
-    // A block is all there is to add up, and what is added up is the result.
-    bool is_plain = p.k <= block && in_place && !p.bias && same_bits(x_dtype, p.way.operand);
+    // A block is all there is to add up, or the order has no say, and what is added up is the result.
+    bool is_one_block = p.k <= block, is_exact = p.way.kernel < Sum::f32;
+    bool is_plain = (is_one_block || is_exact) && in_place && !p.bias && same_bits(x_dtype, p.way.operand);
     auto multiply = [&](std::int64_t first, std::int64_t n) {
       own.dots[lane](x.data + first * x.row * item_, x.row * item_, static_cast<std::size_t>(n), v.data,
                      out + first * out_item, static_cast<std::size_t>(p.k));
     };
     bool lies_side_by_side = x.column == 1 && v.column == 1 && same_bits(v_dtype, p.way.operand);
-    if (is_plain && rows == 1 && lies_side_by_side) return multiply(0, 1);
+    if (is_plain && is_one_block && rows == 1 && lies_side_by_side) return multiply(0, 1);
     OwnMemory contiguous_vector, contiguous_matrix;
     if ((!same_bits(v_dtype, p.way.operand) || v.column != 1) &&
         !make_contiguous(v, v_dtype, p.way.operand, 1, p.k, contiguous_vector))
@@ -238,15 +245,7 @@ class Multiplication {
     if (!same_bits(x_dtype, p.way.operand)) path = cast_path(k, x_dtype, p.way.operand, false);
     auto x_item = static_cast<std::int64_t>(item(x_dtype));
     if (by_columns && !by_rows) {
-      // How many columns are added at a time has no say in their sums.
-      std::int64_t share = (rows / thread_count() + 63) / 64 * 64, width = std::clamp<std::int64_t>(share, 128, widest);
-      for_each((rows + width - 1) / width, static_cast<double>(p.k * width), [&](std::int64_t i) {
-        std::int64_t first = i * width, n = std::min(width, rows - first);
-        alignas(64) std::byte sums[widest * 16];
-        std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
-        add_columns(x.data + first * x_item, x.column * x_item, path, x_item, v.data, sums, n);
-        put(sums, first, n, out);
-      });
+      columns(x, x_item, path, rows, v.data, out);
     } else if (rows == 1 && p.k > chunk) {
       one_row(x.data, x_item, path, v.data, out);
     } else {
@@ -272,15 +271,44 @@ class Multiplication {
     }
   }
 
+  // The products of rows that lie side by side, as columns do: memory is read in the order in which it lies.
+  void columns(const Matrix& x, std::int64_t x_item, const Path& path, std::int64_t size, const std::byte* v,
+               std::byte* out) noexcept {
+    std::int64_t deep = std::max(least_chunk, (p.k + most_chunks - 1) / most_chunks);
+    std::int64_t down = std::max<std::int64_t>(1, (p.k + deep - 1) / deep), widest = widest_bytes / sum_item;
+    // How many columns are added at a time has no say in their sums.
+    std::int64_t share = down > 1 ? widest : (size / thread_count() + 63) / 64 * 64;
+    std::int64_t width = std::clamp<std::int64_t>(share, 128, widest), across = (size + width - 1) / width;
+    OwnMemory memory;
+    std::byte* sums = memory.take(down * size * sum_item);
+    if (!sums) return fail();
+    for_each(down * across, static_cast<double>(std::min(deep, p.k) * width), [&](std::int64_t i) {
+      std::int64_t top = i / across * deep, first = i % across * width, n = std::min(width, size - first);
+      std::byte* to = sums + (i / across * size + first) * sum_item;
+      std::memset(to, 0, static_cast<std::size_t>(n * sum_item));
+      add_columns(x.data + top * x.column * x_item + first * x_item, x.column * x_item, path, x_item, v + top * item_,
+                  std::min(deep, p.k - top), to, n);
+      if (down == 1) put(to, first, n, out);
+    });
+    if (down == 1) return;
+    for_each(across, static_cast<double>(down * width), [&](std::int64_t i) {
+      std::int64_t first = i * width, n = std::min(width, size - first);
+      std::byte* to = sums + first * sum_item;
+      for (std::int64_t d = 1; d < down; ++d)
+        own.add[lane](to + d * size * sum_item, false, to, static_cast<std::size_t>(n));
+      put(to, first, n, out);
+    });
+  }
+
   void add_columns(const std::byte* columns, std::int64_t stride, const Path& path, std::int64_t x_item,
-                   const std::byte* v, std::byte* sums, std::int64_t n) const noexcept {
+                   const std::byte* v, std::int64_t depth, std::byte* sums, std::int64_t n) const noexcept {
     if (path.count == 0)
-      return own.add_rows[lane](v, columns, stride, static_cast<std::size_t>(p.k), sums, static_cast<std::size_t>(n));
+      return own.add_rows[lane](v, columns, stride, static_cast<std::size_t>(depth), sums, static_cast<std::size_t>(n));
     constexpr std::int64_t together = 8;
     alignas(64) std::byte rows[together * widest_row * 16];
     Buffer buffers[2];
-    for (std::int64_t q = 0; q < p.k; q += together) {
-      std::int64_t count = std::min(together, p.k - q);
+    for (std::int64_t q = 0; q < depth; q += together) {
+      std::int64_t count = std::min(together, depth - q);
       for (std::int64_t j = 0; j < n; j += widest_row) {
         auto some = static_cast<std::size_t>(std::min(widest_row, n - j));
         for (std::int64_t r = 0; r < count; ++r)
@@ -311,21 +339,26 @@ class Multiplication {
   // one block after the other.
   void add_chunk(const std::byte* rows, std::int64_t stride, std::int64_t count, std::int64_t x_item, const Path& path,
                  const std::byte* v, std::int64_t start, std::byte* sums) const noexcept {
-    alignas(64) std::byte whole[group * 16], part[group * 16];
+    alignas(64) std::byte whole[group * 16], parts[chunk / block][group * 16];
     alignas(64) std::byte buffers[2][block * 16];
     auto many = static_cast<std::size_t>(count);
-    std::memset(whole, 0, static_cast<std::size_t>(count * sum_item));
-    std::int64_t end = std::min(p.k, start + chunk);
-    for (std::int64_t i = start; i < end; i += block) {
-      auto n = static_cast<std::size_t>(std::min(block, end - i));
-      if (path.count == 0) own.dots[lane](rows + i * x_item, stride, many, v + i * item_, part, n);
-      else
-        for (std::int64_t r = 0; r < count; ++r) {
-          const std::byte* x = follow(path, rows + r * stride + i * x_item, n, buffers[0], buffers[1]);
-          own.dots[lane](x, 0, 1, v + i * item_, part + r * sum_item, n);
-        }
-      own.add[lane](part, false, whole, many);
+    if (path.count == 0 && p.way.kernel < Sum::f32) {  // exact, whatever the order is
+      own.dots[lane](rows + start * x_item, stride, many, v + start * item_, whole,
+                     static_cast<std::size_t>(std::min(p.k - start, chunk)));
+      return own.add[lane](whole, false, sums, many);
     }
+    std::memset(whole, 0, static_cast<std::size_t>(count * sum_item));
+    std::int64_t end = std::min(p.k, start + chunk), together = path.count == 0 ? own.rows_at_once : 1;
+    // Few rows to their ends, since memory is read faster in the order in which it lies.
+    for (std::int64_t r = 0; r < count; r += together)
+      for (std::int64_t i = start; i < end; i += block) {
+        auto n = static_cast<std::size_t>(std::min(block, end - i));
+        const std::byte* x = rows + r * stride + i * x_item;
+        if (path.count != 0) x = follow(path, x, n, buffers[0], buffers[1]);
+        own.dots[lane](x, stride, static_cast<std::size_t>(std::min(together, count - r)), v + i * item_,
+                       parts[(i - start) / block] + r * sum_item, n);
+      }
+    for (std::int64_t i = 0; i < (end - start + block - 1) / block; ++i) own.add[lane](parts[i], false, whole, many);
     own.add[lane](whole, false, sums, many);
   }
 
@@ -352,6 +385,7 @@ class Multiplication {
   Path store;
   bool in_place;
   std::int64_t item_, sum_item, out_item;
+  bool is_direct_;  // so few numbers that to share and to prepare them costs more than to multiply them
   std::atomic<bool> failed_{false};
 };
 

@@ -15,7 +15,7 @@ from suanzi.libraries import blas
 from suanzi.registry import COMPLEX, NUMBERS
 
 SHAPES = [((4, 4), (4, 4)), ((31, 17), (17, 29)), ((3, 100000), (100000,)), ((200000,), (200000,)),
-          ((333,), (333, 1500)), ((70, 33), (33, 5))]  # fmt: skip
+          ((600,), (600, 1500)), ((70, 33), (33, 5))]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +51,12 @@ def test_our_own_kernels_give_the_same_bits_on_every_level(shapes: Any, dt: sz.D
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize(("m", "k", "n"), [(2, 1, 2), (8, 4, 8), (9, 7, 17), (65, 513, 257)])
-@pytest.mark.parametrize("dt", [np.int8, np.uint8, np.int16], ids=lambda dt: dt.__name__)
-def test_narrow_integers_wrap_alike_around_the_edges_of_tiles(
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(2, 1, 2), (3, 3, 3), (8, 4, 8), (12, 9, 20), (12, 65, 12), (9, 7, 17), (65, 513, 257)],
+)
+@pytest.mark.parametrize("dt", [np.int8, np.uint8, np.int16, np.int32], ids=lambda dt: dt.__name__)
+def test_integers_wrap_alike_around_the_edges_of_tiles(
     dt: type[np.integer[Any]], m: int, k: int, n: int
 ) -> None:
     ends = np.iinfo(dt)
@@ -68,6 +71,24 @@ def test_narrow_integers_wrap_alike_around_the_edges_of_tiles(
         _core.use_level(level)
         assert np.array_equal((a @ b).numpy(), expected), level
         assert np.array_equal((other_a @ other_b).numpy(), expected), level
+
+
+@pytest.mark.parametrize(("k", "n"), [(7, 1), (300, 15), (130, 4097), (20000, 3), (70000, 2)])
+@pytest.mark.parametrize("dt", [np.int8, np.uint16], ids=lambda dt: dt.__name__)
+def test_vectors_of_integers_wrap_whatever_their_parts_are(
+    dt: type[np.integer[Any]], k: int, n: int
+) -> None:
+    ends = np.iinfo(dt)
+    rng = np.random.default_rng([k, n])
+    x, y = (rng.integers(ends.min, ends.max + 1, shape, dtype=dt) for shape in ((k,), (k, n)))
+    expected = (x.astype(np.int64) @ y.astype(np.int64)).astype(dt)
+    a, b = sz.tensor(x), sz.tensor(y)
+    for level in _core.levels():
+        _core.use_level(level)
+        for threads in (1, 3):
+            sz.set_num_threads(threads)
+            assert np.array_equal((a @ b).numpy(), expected), (level, threads)
+            assert np.array_equal((sz.contiguous(b.T) @ a).numpy(), expected), (level, threads)
 
 
 @pytest.mark.parametrize(
