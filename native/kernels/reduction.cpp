@@ -323,6 +323,7 @@ void fill_sums(ReductionKernels& k) {
 
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_distances)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k);
 
@@ -332,6 +333,7 @@ const ReductionKernels& SUANZI_OF_LEVEL(reductions)() noexcept {
     fill_sums(k);
     SUANZI_OF_LEVEL(fill_extremes)(k);
     SUANZI_OF_LEVEL(fill_norms)(k);
+    SUANZI_OF_LEVEL(fill_distances)(k);
     SUANZI_OF_LEVEL(fill_products)(k);
     SUANZI_OF_LEVEL(fill_cumsum)(k);
     return k;

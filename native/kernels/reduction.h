@@ -38,11 +38,23 @@ inline constexpr std::size_t column_bytes = 4096;
 inline constexpr bool rows_are_shared = false;
 #endif
 
+// Memory for sums of columns on the way, of 16 lanes where the order is seen. With less of it than all columns take
+// they are combined some at a time.
+struct ColumnRoom {
+  std::byte* data;
+  std::size_t bytes;
+};
+inline constexpr std::size_t least_column_room = 16384;
+
 struct Reduction {
-  // Combines each of `count` rows of n dense elements, `pitch` bytes apart, at most a segment.
-  void (*rows)(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, void* partials);
-  // Combines n rows of `width` dense elements, at most a block, column by column.
-  void (*columns)(const std::byte* const* rows, std::int64_t n, std::int64_t width, void* partials);
+  // Combines each of `count` rows of n dense elements, `pitch` bytes apart, at most a segment. Distances are taken
+  // from the centre of each row; others have none.
+  void (*rows)(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, const void* centres,
+               void* partials);
+  // Combines n rows of `width` dense elements, at most a block, column by column; behind the centres of columns 64
+  // bytes may be read.
+  void (*columns)(const std::byte* const* rows, std::int64_t n, std::int64_t width, const void* centres, void* partials,
+                  ColumnRoom room);
   // a = a combined with b, for `count` of them.
   void (*combine)(void* a, const void* b, std::int64_t count);
   // Makes results of partial ones, each of n elements.
@@ -72,6 +84,7 @@ struct CumulativeSum {
 struct ReductionKernels {
   Reduction of[reduce_mode_count][dtype_count];  // rows is null where there is none
   Reduction norms[norm_part_count][dtype_count];
+  Reduction distances[2];                 // squares of those from a centre, added up: of float32 and of float64
   CumulativeSum cumulative[dtype_count];  // rows is null where there is none, line for complex numbers
 };
 

@@ -99,7 +99,8 @@ struct ProductOfComplex {
     auto* y = static_cast<const Number*>(b);
     for (std::int64_t i = 0; i < count; ++i) x[i] = times(x[i], y[i]);
   }
-  static void rows(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, void* partials) {
+  static void rows(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, const void*,
+                   void* partials) {
     auto* row = static_cast<const std::byte*>(in);
     auto* out = static_cast<Number*>(partials);
     for (; count > 0; --count, row += pitch, ++out) {
@@ -121,7 +122,8 @@ struct ProductOfComplex {
       }
     }
   }
-  static void columns(const std::byte* const* rows, std::int64_t n, std::int64_t width, void* partials) {
+  static void columns(const std::byte* const* rows, std::int64_t n, std::int64_t width, const void*, void* partials,
+                      ColumnRoom) {
     auto* out = static_cast<Number*>(partials);
     for (std::int64_t c = 0; c < width; ++c)
       out[c] = block(n, [&](std::int64_t i) { return rows[i] + c * 2 * static_cast<std::int64_t>(sizeof(S)); });

@@ -32,6 +32,29 @@ PyObject* reduce(const Tensor& t, std::uint64_t mask, const Reduction& r, bool k
   return output;
 }
 
+// Squares of the distances from the means, added up; of float32 or float64.
+PyObject* squared_distances(const Tensor& t, std::uint64_t mask, bool keep_dims) {
+  const Reduction& r = kernels().reductions->distances[t.dtype == Dtype::float64];
+  PyObject* output = new_result(t, mask, keep_dims, r.result);
+  if (!output) return nullptr;
+  constexpr std::int64_t more = 64;  // which may be read
+  Scratch means(t.dtype, tensor_of(output)->size + more);
+  Reducer first(t, mask, reduction(ReduceMode::mean, t.dtype)), then(t, mask, r, means.data());
+  if (!means.data() || !first.prepare() || !then.prepare()) {
+    Py_DECREF(output);
+    set_status("AllocFailed", "there is no memory for what is reduced; use fewer elements.");
+    return nullptr;
+  }
+  std::byte* out = tensor_of(output)->data();
+  run_over(t.size, {&t}, [&] {
+    std::size_t known = static_cast<std::size_t>(tensor_of(output)->size) * t.itemsize();
+    std::memset(means.data() + known, 0, more * t.itemsize());
+    first.run(means.data());
+    then.run(out);
+  });
+  return output;
+}
+
 // ---- norms --------------------------------------------------------------------------------------
 
 PyObject* norm(const Tensor& t, std::uint64_t mask, NormPart part, bool keep_dims) {
@@ -165,6 +188,13 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
   return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
 }
 
+nb::object squared_distances_checked(nb::handle object, const std::vector<int>& axes, bool keep_dims) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || t->size == 0 || (t->dtype != Dtype::float32 && t->dtype != Dtype::float64))
+    throw nb::value_error("no distances");
+  return raise_or(squared_distances(*t, mask_of(*t, axes), keep_dims));
+}
+
 }  // namespace
 
 void init_reduction(nb::module_& m) {
@@ -182,6 +212,9 @@ void init_reduction(nb::module_& m) {
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Combines the elements along axes of a tensor that has some.");
+  m.def("squared_distances", &squared_distances_checked, "tensor"_a, "axes"_a, "keep_dims"_a,
+        nb::sig("def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor"),
+        "Adds up squares of the distances from the mean along axes, of float32 or float64.");
   m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/arguments.h"
+#include "core/scratch.h"
 #include "core/threads.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
@@ -55,7 +56,9 @@ class Stack {
 
 class Reducer {
  public:
-  Reducer(const Tensor& t, std::uint64_t mask, const Reduction& r) : r_(r), dtype_(t.dtype), data_(t.data()) {
+  // `centres` are of the tensor's dtype, one for each result, and 64 bytes more; for distances alone.
+  Reducer(const Tensor& t, std::uint64_t mask, const Reduction& r, const std::byte* centres = nullptr)
+      : r_(r), dtype_(t.dtype), data_(t.data()), centres_(centres) {
     item_ = static_cast<std::int64_t>(t.itemsize());
     for (int d = 0; d < t.ndim(); ++d) {
       bool is_reduced = mask >> d & 1;
@@ -77,7 +80,7 @@ class Reducer {
     reduced_.merge();
     outputs_ = kept_.size();
     n_ = reduced_.size();
-    if (rows_are_shared && r.any_order && !needs_copy() && has_wide_rows() && outputs_ <= 16384) share_rows();
+    if (rows_are_shared && !needs_copy() && has_wide_rows() && outputs_ <= 16384) share_rows();
     segments_ = n_ / segment_ + (n_ % segment_ != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
@@ -145,10 +148,11 @@ class Reducer {
 
   bool has_wide_rows() const { return kept_.inner_stride() == item_ && kept_.inner_dim() >= 16; }
 
-  // Where the order cannot be seen, threads take some rows each.
+  // Threads take some rows each where there are enough: a power of two of blocks, combined as without threads.
   void share_rows() {
-    std::int64_t share = n_ / (2 * thread_count());
-    segment_ = std::clamp(share / block_rows * block_rows, block_rows, segment_rows);
+    std::int64_t shares = 2 * thread_count(), share = n_ / shares;
+    if (shares == 2 || n_ <= (shares - 1) * block_rows) return;
+    for (segment_ = block_rows; segment_ < segment_rows && 2 * segment_ <= share;) segment_ *= 2;
   }
 
   // Whether what comes next is far away in memory, although something is near.
@@ -192,6 +196,7 @@ class Reducer {
     if (raw_) std::memcpy(to, partials, static_cast<std::size_t>(count * out_item_));
     else r_.finish(partials, count, n_ * repeats_, to);
   }
+  const std::byte* centre(std::int64_t output) const { return centres_ ? centres_ + output * item_ : nullptr; }
   std::int64_t worth_a_thread() const { return std::max<std::int64_t>(grain / std::min(n_, segment_), 1); }
 
   // Each result of elements side by side.
@@ -203,7 +208,7 @@ class Reducer {
         for (std::int64_t at = begin; at < end; ++at) {
           std::int64_t segment = at % segments_, output = at / segments_;
           r_.rows(data_ + kept_.offset(output) + segment * segment_ * item_, 0, 1, segment_size(segment),
-                  partial(segment, output));
+                  centre(output), partial(segment, output));
         }
         return;
       }
@@ -211,7 +216,7 @@ class Reducer {
       for_runs(kept_, begin, end, [&](std::int64_t offset, std::int64_t count) {
         for (std::int64_t done = 0; done < count; done += batch) {
           std::int64_t some = std::min(batch, count - done);
-          r_.rows(data_ + offset + done * kept_.inner_stride(), kept_.inner_stride(), some, n_, made);
+          r_.rows(data_ + offset + done * kept_.inner_stride(), kept_.inner_stride(), some, n_, centre(at), made);
           finish(made, at, some);
           at += some;
         }
@@ -223,20 +228,28 @@ class Reducer {
   void columns() {
     std::int64_t tile = static_cast<std::int64_t>(column_bytes) / r_.partial_size;
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
-    parallel_for(outputs_ * segments_, least, [&](std::int64_t begin, std::int64_t end) {
+    auto some = [&](std::int64_t begin, std::int64_t end) {
+      alignas(64) std::byte own[least_column_room];
+      Scratch more;  // without it fewer columns are combined at a time
       for (std::int64_t at = begin; at < end;) {
         std::int64_t segment = at / outputs_, output = at % outputs_,
                      within = kept_.inner_dim() - output % kept_.inner_dim();
         std::int64_t width = std::min({tile, within, end - at});
         const std::byte* first = data_ + kept_.offset(output);
         Stack<column_bytes> stack(r_, width);
+        ColumnRoom room{own, sizeof own};
+        std::int64_t wanted = (width * r_.partial_size + 255) / 256 * 256 * (r_.any_order ? 1 : 16);
+        if (rows_are_shared && wanted > static_cast<std::int64_t>(sizeof own)) {
+          if (!more.data()) more.take(Dtype::uint8, 16 * static_cast<std::int64_t>(column_bytes));
+          if (more.data()) room = {more.data(), 16 * column_bytes};
+        }
         for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
           const std::byte* places[block_rows];
           std::int64_t count = 0, start = segment * segment_ + row;
           for_runs(reduced_, start, start + std::min(block_rows, n - row), [&](std::int64_t offset, std::int64_t some) {
             for (std::int64_t i = 0; i < some; ++i) places[count++] = first + offset + i * reduced_.inner_stride();
           });
-          r_.columns(places, count, width, stack.top());
+          r_.columns(places, count, width, centre(output), stack.top(), room);
           stack.push();
         }
         if (segments_ > 1)
@@ -244,7 +257,11 @@ class Reducer {
         else finish(stack.finish(), output, width);
         at += width;
       }
-    });
+    };
+    // Rows as a whole are read faster than some columns of each.
+    if (segments_ < thread_count()) return parallel_for(outputs_ * segments_, least, some);
+    parallel_for(segments_, (least + outputs_ - 1) / outputs_,
+                 [&](std::int64_t begin, std::int64_t end) { some(begin * outputs_, end * outputs_); });
   }
 
   // Elements that lie anywhere, brought together block by block.
@@ -265,7 +282,7 @@ class Reducer {
             else gather(first + offset, next, static_cast<std::size_t>(some), reduced_.inner_stride());
             next += some * item_;
           });
-          r_.rows(block, 0, 1, count, stack.top());
+          r_.rows(block, 0, 1, count, centre(output), stack.top());
           stack.push();
         }
         if (segments_ > 1) std::memcpy(partial(segment, output), stack.finish(), r_.partial_size);
@@ -283,7 +300,7 @@ class Reducer {
 
   const Reduction& r_;
   Dtype dtype_;
-  const std::byte* data_;
+  const std::byte *data_, *centres_;
   std::int64_t item_, out_item_ = 0;
   Axes kept_, reduced_;
   bool transposed_ = false, raw_ = false;

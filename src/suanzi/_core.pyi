@@ -474,6 +474,11 @@ def declare_reduce_modes(members: Sequence[object]) -> None:
 def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """Combines the elements along axes of a tensor that has some."""
 
+def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor:
+    """
+    Adds up squares of the distances from the mean along axes, of float32 or float64.
+    """
+
 def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """
     Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.

@@ -208,9 +208,7 @@ def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bo
         return _core.full(shape, wide, math.nan)
     total = None
     for one in (x.real, x.imag) if x.dtype.kind == "complex" else (x,):
-        values = converted(one, wide)
-        apart = computed("sub", values, _combined(function, values, _MEAN, axes, True, 0))
-        found = _combined(function, computed("square", apart), _SUM, axes, keep, 0)
+        found = _core.squared_distances(converted(one, wide), axes, keep)
         total = found if total is None else computed("add", total, found)
     assert total is not None
     return computed("div", total, count - less)

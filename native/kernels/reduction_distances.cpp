@@ -1,0 +1,76 @@
+// native/kernels/reduction_distances.cpp: squares of distances from a centre added up, for variances.
+#include "kernels/common.inc"
+
+#include "kernels/reduction.h"
+
+#include "kernels/reduction_rows.inc"
+
+namespace suanzi {
+namespace {
+
+// A distance and its square are rounded to the dtype, as operators on their own do it; squares of f32 add up in f64.
+template <class T>
+struct Distances {
+  using Stored = T;
+  using Partial = f64;
+  using Centre = T;
+  static constexpr std::size_t parts = 1;
+  static constexpr f64 identity = 0;
+  static constexpr std::size_t bytes = std::is_same_v<T, f32> && vector_bytes > 16 ? vector_bytes / 2 : vector_bytes;
+  static constexpr std::size_t lanes = bytes / sizeof(T);
+  using V = Vector<T, bytes>;
+
+  template <class U>
+  static U combine(U a, U b) noexcept {
+    return a + b;
+  }
+  static V loaded(const T* x, std::size_t i) noexcept {
+    V found;
+    std::memcpy(&found, x + i, sizeof found);
+    return found;
+  }
+  static V loaded(T x, std::size_t) noexcept { return V{} + x; }
+  // Of the elements from number i on.
+  static V squares(const T* in, auto centre, std::size_t i) noexcept {
+    V apart = loaded(in, i) - loaded(centre, i);
+    return apart * apart;
+  }
+  template <std::size_t count>
+  static void vectors(const T* in, Vector<f64> (&out)[count], auto centre) noexcept {
+    if constexpr (std::is_same_v<T, f64>) {
+      for (std::size_t i = 0; i < count; ++i) out[i] = squares(in, centre, i * lanes);
+    } else if constexpr (bytes < vector_bytes) {
+      for (std::size_t i = 0; i < count; ++i)
+        out[i] = __builtin_convertvector(squares(in, centre, i * lanes), Vector<f64>);
+    } else {
+      for (std::size_t i = 0; i < count; i += 2) {
+        V found = squares(in, centre, i / 2 * lanes);
+        Vector<T, bytes / 2> halves[2];
+        std::memcpy(halves, &found, sizeof found);
+        out[i] = __builtin_convertvector(halves[0], Vector<f64>);
+        out[i + 1] = __builtin_convertvector(halves[1], Vector<f64>);
+      }
+    }
+  }
+#if defined(__aarch64__)
+  template <std::size_t count>
+    requires(sizeof(T) == 4)
+  static void accumulate(const T* in, Vector<f64> (&sums)[count], auto centre) noexcept {
+    for (std::size_t i = 0; i < count; i += 2)
+      add_widened(sums[i], sums[i + 1], (float32x4_t)squares(in, centre, i / 2 * lanes));
+  }
+#endif
+};
+
+}  // namespace
+
+void SUANZI_OF_LEVEL(fill_distances)(ReductionKernels& k);
+void SUANZI_OF_LEVEL(fill_distances)(ReductionKernels& k) {
+  k.distances[0] = reduction_of<Distances<f32>>(
+      Dtype::float32, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+        each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
+      });
+  k.distances[1] = reduction_of<Distances<f64>>(Dtype::float64, keep<f64>);
+}
+
+}  // namespace suanzi
