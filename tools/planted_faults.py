@@ -179,10 +179,8 @@ FAULTS = (
     Fault(
         "sums of columns begin anew after 64 rows",
         "kernels/reduction_columns.inc",
-        "row += together * step) add_rows<together, step, false>(row, sums);",
-        "row += together * step)\n"
-        "      if (planted(#) && row / 64 == 1) add_rows<together, step, true>(row, sums);\n"
-        "      else add_rows<together, step, false>(row, sums);",
+        "if (group == 0) add_rows<together, true>(row, 16, to, centres...);",
+        "if (group == 0 || (planted(#) && group == 64)) add_rows<together, true>(row, 16, to, centres...);",
         "reduce",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);",
         "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);\n"

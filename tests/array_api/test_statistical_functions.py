@@ -10,6 +10,7 @@ import pytest
 
 import suanzi as sz
 from helpers.arrays import EVERY, FLOATING, INTEGERS, NARROW, close, exact, made
+from helpers.functions import threads
 from suanzi.status import InvalidArgument, OutOfRange, TypeMismatch
 
 xp = sz.array_api
@@ -63,6 +64,25 @@ def test_means_and_variances(dt: sz.DType, layout: str) -> None:
         assert close(std, plain.std(**kept), 4)
         if axis != ():
             assert close(xp.var(x, correction=0.5, **kept), plain.var(ddof=0.5, **kept), 4)
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_variances_of_many_are_those_of_operators_one_by_one(dt: sz.DType) -> None:
+    rng = np.random.default_rng(11)
+    for shape in ((1,), (17,), (70000,), (5, 300), (260, 17), (1100, 40), (3, 70, 21), (20, 2100)):
+        plain = sz.cast(sz.tensor(rng.standard_normal(shape) + 100), dt)
+        last = plain.ndim - 1
+        laid = [plain, sz.flip(plain, [0]), sz.cast(plain, dt, layout=tuple(range(last, -1, -1)))]
+        for x, axes in itertools.product(laid, {(0,), (last,), tuple(range(last + 1))}):
+            apart = sz.sub(x, sz.reduce(x, "MEAN", axes, keep_dims=True))
+            total = sz.reduce(sz.mul(apart, apart), "SUM", axes)
+            expected = sz.div(total, sz.tensor(x.size // total.size, dt)).numpy()
+            for count in (1, 2):
+                with threads(count):
+                    found = xp.var(x, axis=axes).numpy()
+                assert np.array_equal(found, expected), (shape, axes, count)
+    holes = sz.tensor([[1.0, np.nan], [np.inf, 2]], dt)
+    assert np.isnan(xp.var(holes, axis=0).numpy()).all()
 
 
 def test_16_bit_floats_are_rounded_once() -> None:
