@@ -130,6 +130,16 @@ def functions(table: Table, size: str, threads: int) -> None:
         table.row(f"pow {dtype}", operands("pow", a, b), numpy=1)
 
 
+def half_functions(table: Table, size: str, threads: int) -> None:
+    """Some functions of the 16-bit floats."""
+    table.title(f"{size}, functions of 16-bit floats, {threads} threads, µs", "1.0x the faster")
+    for dtype in ("f16", "bf16"):
+        for name in ("exp", "tanh", "log", "sin"):
+            low, high = (0.01, 50) if name == "log" else (-20, 20)
+            x = make(dtype, SIZES[size], low, high)
+            table.row(f"{name} {dtype}", operands(name, x), faster=1)
+
+
 def casts(table: Table, threads: int) -> None:
     """Conversions alone."""
     n = SIZES["16M"]
@@ -191,6 +201,7 @@ GROUPS: dict[str, Group] = {
     **at_sizes("same", same),
     **at_sizes("half", half),
     **at_sizes("functions", functions),
+    "half-functions-1M": lambda table, threads: half_functions(table, "1M", threads),
     "casts": casts,
     "memory": memory,
 }

@@ -11,6 +11,7 @@
 
 #include "kernels/by_level.h"
 #include "kernels/extended.h"
+#include "loops/function_tables.h"
 #include "loops/transposed_inputs.h"
 
 namespace suanzi {
@@ -135,6 +136,14 @@ BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
   return {k.binary[op.kernel][lane], is_narrow ? k.fused[op.kernel][format] : nullptr};
 }
 
+// What a table has for an operator of one operand; null where it is to be computed.
+const std::byte* known_results(const Operator& op, const Loop& loop, Unary kernel, Dtype promoted) {
+  bool as_stored = loop.inputs[0].dtype == promoted && op.result != Result::boolean;
+  if (!as_stored || op.kernel == no_kernel || !layer_of(promoted).is_narrow || loop.size < 2) return nullptr;
+  FunctionTable* table = function_table(op.kernel, promoted);
+  return table ? results_for(*table, loop.size, kernel, promoted) : nullptr;
+}
+
 Binary binary_of(BinaryOp op, Dtype promoted) {
   return kernels().binary[static_cast<std::size_t>(op)][static_cast<std::size_t>(compute_lane(promoted))];
 }
@@ -156,7 +165,12 @@ bool has_kernel(const Operator& op, Dtype promoted) {
 
 unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype) {
   switch (op.form) {
-    case Form::unary: return run_unary(loop, unary_kernel(op, promoted), promoted, out, out_dtype, op.cost);
+    case Form::unary: {
+      Unary kernel = unary_kernel(op, promoted);
+      if (const std::byte* results = known_results(op, loop, kernel, promoted))
+        return run_lookup(loop, results, out), none;
+      return run_unary(loop, kernel, promoted, out, out_dtype, op.cost);
+    }
     case Form::binary: {
       BinaryKernels found = binary_kernels(op, promoted);
       return run_binary(loop, found.kernel, found.fused, promoted, out, out_dtype, op.cost);

@@ -4,6 +4,7 @@
 #include "kernels/formats.inc"
 #include "kernels/magnitude.inc"
 
+#include "kernels/bfloat_neon.inc"
 #include "kernels/convert.inc"
 
 #include "kernels/transformation.inc"
@@ -25,4 +26,5 @@
 
 #include "kernels/arithmetic_half.inc"
 #include "kernels/creation_quantized.inc"
+#include "kernels/function_tables.inc"
 #include "kernels/table.inc"

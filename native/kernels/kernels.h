@@ -7,6 +7,7 @@
 
 namespace suanzi {
 
+struct FunctionTables;  // function_tables.h
 struct InterpolationKernels;
 struct ReductionKernels;
 
@@ -69,6 +70,9 @@ using QuantizeAbove = void (*)(const void* in, double least, float scale, void* 
 // Widens [low, high] by n elements; `finite` becomes false if one of them is not.
 using Extremes = void (*)(const void* in, std::size_t n, double& low, double& high, bool& finite);
 
+// The results of n arguments from a table of all of them; `in` and `out` may be the same.
+using LookUp = void (*)(const void* results, const void* in, void* out, std::size_t n);
+
 struct QuantizeKernels {
   Requantize dequantize[2];            // to f32, to f64
   Requantize quantize[2][2];           // from f32, from f64; to the nearest, down
@@ -108,6 +112,9 @@ struct Kernels {
   Binary binary[binary_count][lane_count];                // null where there is none
   // Over two operands of a narrow format, to that format or to bytes; null where there is none.
   Binary fused[binary_count][narrow_count];
+  LookUp look_up[2];                         // of bytes, of 16-bit numbers
+  bool by_table[unary_count][narrow_count];  // whether that is faster than to compute
+  FunctionTables* function_tables;           // of this level's kernels
   // Exact comparison across types: i64 with u64, i64 with f64, u64 with f64.
   Binary compare[6][3];
   QuantizeKernels quantized[4];  // stored as i8, i16, u8, u16
