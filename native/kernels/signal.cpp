@@ -269,33 +269,47 @@ inline void lane_butterfly(Pair<Lanes<T>>* x) noexcept {
   }
 }
 
+// Elements k to k + count of the parts, and of each the ones that follow from them. Zeros that nobody reads would be
+// written for every full block, too, if `count` were not known to the compiler there.
+template <class T, class Count>
+inline void join_block(const Pair<Lanes<T>>* from, const T* roots, Count count, bool forward, T scale, std::size_t n,
+                       T* out) noexcept {
+  constexpr std::size_t lanes = lanes_of<T>;
+  constexpr bool is_full = !std::is_same_v<Count, std::size_t>;
+  Lanes<T> re[lanes], im[lanes];
+  for (std::size_t i = 0; i < lanes; ++i) {
+    if (!is_full && i >= count) {
+      re[i] = im[i] = Lanes<T>{};
+    } else {
+      auto one = times(from[i], vector_from(roots + 2 * lanes * i), vector_from(roots + 2 * lanes * i + lanes));
+      re[i] = one.re * scale, im[i] = one.im * scale;
+    }
+  }
+  transpose<T>(re), transpose<T>(im);
+  Pair<Lanes<T>> y[lanes];
+  for (std::size_t l = 0; l < lanes; ++l) y[l] = {re[l], im[l]};
+  lane_butterfly<lanes, T>(y);
+  for (std::size_t j = 0; j < lanes; ++j) {
+    T* to = out + 2 * n * j;
+    if constexpr (is_full) {
+      store_pairs<T>(y[j], forward, to);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) to[2 * i + !forward] = y[j].re[i], to[2 * i + forward] = y[j].im[i];
+    }
+  }
+}
+
 template <class T>
 void join(const FourierPlan<T>& plan, const T* x, bool forward, T scale, T* out) {
   constexpr std::size_t lanes = lanes_of<T>;
   auto* from = reinterpret_cast<const Pair<Lanes<T>>*>(x);
   const T* roots = plan.lane_roots.data();
   const auto n = static_cast<std::size_t>(plan.n);
-  for (std::size_t k = 0; k < n; k += lanes) {
-    std::size_t count = n - k < lanes ? n - k : lanes;
-    Lanes<T> re[lanes] = {}, im[lanes] = {};
-    for (std::size_t i = 0; i < count; ++i) {
-      auto one = times(from[k + i], vector_from(roots + 2 * lanes * (k + i)),
-                       vector_from(roots + 2 * lanes * (k + i) + lanes));
-      re[i] = one.re * scale, im[i] = one.im * scale;
-    }
-    transpose<T>(re), transpose<T>(im);
-    Pair<Lanes<T>> y[lanes];
-    for (std::size_t l = 0; l < lanes; ++l) y[l] = {re[l], im[l]};
-    lane_butterfly<lanes, T>(y);
-    for (std::size_t j = 0; j < lanes; ++j) {
-      T* to = out + 2 * (k + n * j);
-      if (count == lanes) {
-        store_pairs<T>(y[j], forward, to);
-      } else {
-        for (std::size_t i = 0; i < count; ++i) to[2 * i + !forward] = y[j].re[i], to[2 * i + forward] = y[j].im[i];
-      }
-    }
-  }
+  std::size_t k = 0;
+  for (; k + lanes <= n; k += lanes)
+    join_block<T>(from + k, roots + 2 * lanes * k, std::integral_constant<std::size_t, lanes>{}, forward, scale, n,
+                  out + 2 * k);
+  if (k < n) join_block<T>(from + k, roots + 2 * lanes * k, n - k, forward, scale, n, out + 2 * k);
 }
 
 template <class T>

@@ -95,6 +95,46 @@ def test_a_row_does_not_depend_on_its_neighbours(n: int) -> None:
     assert same_bits(np.roll(moved, -5, axis=0)[good], plain[good])
 
 
+@pytest.mark.parametrize("n", [1024, 3072])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_long_row_has_the_bits_that_it_has_alone(n: int, dtype: str) -> None:
+    x = numbers((19, n), dtype)
+    real = np.concatenate([x.real, x.imag], axis=-1)
+    half = np.ascontiguousarray(np.fft.rfft(real).astype(dtype))
+    calls = {
+        "c2c": (
+            lambda t, ahead: sz.fft_c2c(t, forward=ahead),
+            x,
+            np.fft.fft(x),
+            np.fft.ifft(x) * n,
+        ),
+        "r2c": (
+            lambda t, ahead: sz.fft_r2c(t, forward=ahead),
+            real,
+            np.fft.rfft(real),
+            np.fft.rfft(real).conj(),
+        ),
+        "all": (
+            lambda t, ahead: sz.fft_r2c(t, onesided=False, forward=ahead),
+            real,
+            np.fft.fft(real),
+            np.fft.fft(real).conj(),
+        ),
+        "c2r": (
+            lambda t, ahead: sz.fft_c2r(t, 2 * n, forward=ahead),
+            half,
+            np.fft.irfft(half.conj()) * 2 * n,
+            np.fft.irfft(half) * 2 * n,
+        ),
+    }
+    for call, given, *truths in calls.values():
+        for ahead, truth in zip((True, False), truths, strict=True):
+            found = call(sz.tensor(given), ahead).numpy()
+            check(found, truth, 2 * n)
+            for row in (0, 7, 18):
+                assert same_bits(call(sz.tensor(given[row]), ahead).numpy(), found[row])
+
+
 @pytest.mark.parametrize("shape", [(1, 2**16), (3, 2**15), (70, 1000), (1000, 70), (2, 300, 40)])
 def test_threads_and_the_fast_path_change_nothing(shape: tuple[int, ...]) -> None:
     x = sz.tensor(numbers(shape, "complex64"))
