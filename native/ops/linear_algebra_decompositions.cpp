@@ -5,6 +5,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
+#include "ops/linear_algebra_shared.h"
 #include "ops/linear_algebra_small.h"
 
 namespace suanzi {
@@ -22,8 +23,7 @@ double cube(const Matrices& a) {
 template <class T>
 bool factorise(T* a, std::int64_t m, std::int64_t n, std::int64_t* ipiv, int* swaps) {
   using Limits = std::numeric_limits<Part<T>>;
-  int rows = static_cast<int>(m), columns = static_cast<int>(n), info = 0;
-  call_lapack<T>(Lapack::getrf, &rows, &columns, a, &rows, swaps, &info);
+  int info = factorise_lu(a, m, n, swaps);
   for (std::int64_t j = 0; j < std::min(m, n); ++j) {
     ipiv[j] = swaps[j] - 1;
     // OpenBLAS divides by no subnormal pivots.
@@ -36,11 +36,12 @@ bool factorise(T* a, std::int64_t m, std::int64_t n, std::int64_t* ipiv, int* sw
 template <class T>
 bool run_lu(const Matrices& x, T* data, std::int64_t* ipiv) {
   std::int64_t each = x.rows * x.columns, k = std::min(x.rows, x.columns);
-  return for_each_matrix(x.count, std::max(x.rows, x.columns), cube(x), sizeof(int) * static_cast<std::size_t>(k),
-                         [&](std::int64_t i, std::byte* work) {
-                           return factorise(data + i * each, x.rows, x.columns, ipiv + i * k,
-                                            reinterpret_cast<int*>(work));
-                         });
+  return for_each_matrix(
+      x.count, std::max(x.rows, x.columns), cube(x), sizeof(int) * static_cast<std::size_t>(k),
+      [&](std::int64_t i, std::byte* work) {
+        return factorise(data + i * each, x.rows, x.columns, ipiv + i * k, reinterpret_cast<int*>(work));
+      },
+      threads_of(k));
 }
 
 template <class T>

@@ -115,18 +115,24 @@ PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
 
 // ---- batches ------------------------------------------------------------------------------------
 
-bool run_batch(std::int64_t count, std::int64_t order, double operations,
+bool may_call_at_once() noexcept {
+  return !memory_is_limited() || has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count()));
+}
+
+bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads,
                const std::function<void(std::int64_t, std::int64_t)>& some) {
   constexpr double call = 4000, worth_a_thread = 400000, worth_the_gil = 60000;  // operations, about 4 per ns
   bool limited = memory_is_limited();
   // Another thread may be in a call. Python looks closer.
   Provider& lapack = *provider();
   if (limited && !has_call_room(lapack.library, false)) return false;
-  bool keeps_single = order > single_order && order <= threaded_order;
+  bool is_ours = threads == Threads::of_ours, is_single = is_ours || order <= threaded_order;
+  bool keeps_single = order > single_order && is_single;
   if (keeps_single && !lapack.begin()) return false;
-  if (order > threaded_order) lapack.use_threads();
-  bool may_share = count > 1 && order <= threaded_order &&
-                   (!limited || has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count())));
+  if (!is_single) lapack.use_threads();
+  // Few that are shared each are not shared among each other.
+  bool few = is_ours && count < 2 * thread_count();
+  bool may_share = count > 1 && is_single && !few && may_call_at_once();
   auto grain_of = std::max<std::int64_t>(1, static_cast<std::int64_t>(worth_a_thread / (operations + call)));
   auto run = [&] {
     if (may_share) parallel_for(count, grain_of, some);

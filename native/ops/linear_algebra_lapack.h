@@ -47,6 +47,17 @@ void call_lapack(Lapack routine, Arguments*... arguments) {
   reinterpret_cast<void (*)(Arguments*...)>(function)(arguments...);
 }
 
+// c -= a b for matrices of m by k and k by n numbers, column by column, each column `step` after the one before.
+template <class T>
+void subtract_product(const T* a, const T* b, T* c, int step, int m, int n, int k) {
+  constexpr std::size_t type = (is_complex<T> ? 2 : 0) + (sizeof(Part<T>) == 8);
+  using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const T*, const T*, const int*,
+                        const T*, const int*, const T*, T*, const int*);
+  const T minus_one{-1}, one{1};
+  reinterpret_cast<Gemm>(loaded_provider().gemm[type])("N", "N", &m, &n, &k, &minus_one, a, &step, b, &step, &one, c,
+                                                       &step);
+}
+
 // Calls body(T{}) with the type that a dtype is computed in.
 template <class Body>
 auto with_lapack_type(Dtype computed, Body&& body) {
@@ -135,16 +146,23 @@ inline std::int64_t order_of_equations(std::int64_t order, std::int64_t sides) {
   return sides > 1 ? std::max(order, single_order + 1) : order;
 }
 
+// Whether there is memory for as many calls at the same time as there are threads.
+bool may_call_at_once() noexcept;
+
+// Whose threads compute one large matrix.
+enum class Threads { of_lapack, of_ours };
+
 // Runs `some` over the matrices of a batch, each of about so many operations; `order` is the larger of its sizes. False
 // where there is no memory for the calls: then nothing was run.
-bool run_batch(std::int64_t count, std::int64_t order, double operations,
+bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads,
                const std::function<void(std::int64_t, std::int64_t)>& some);
 
 // Calls body(i, workspace) for each matrix, until one says no, or there is no memory.
 template <class Body>
-bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, std::size_t workspace, Body&& body) {
+bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, std::size_t workspace, Body&& body,
+                     Threads threads = Threads::of_lapack) {
   std::atomic<bool> good{true};
-  bool ran = run_batch(count, order, operations, [&](std::int64_t begin, std::int64_t end) {
+  bool ran = run_batch(count, order, operations, threads, [&](std::int64_t begin, std::int64_t end) {
     Scratch memory;
     std::byte* work = workspace ? memory.take(Dtype::uint8, static_cast<std::int64_t>(workspace)) : nullptr;
     if (workspace && !work) good = false;

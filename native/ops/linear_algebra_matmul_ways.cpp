@@ -185,9 +185,10 @@ class Multiplication {
   // computes, and how many threads there are has none.
   Parts parts_of(bool by_blas) const noexcept {
     // Those of our own kernels may depend on threads: a result is summed along k whatever they are.
-    if (!by_blas) return {part(p.m, thread_count() == 1 ? 1024 : 256), part(p.n, 256)};
+    if (!by_blas) return {equal_part(p.m, thread_count() == 1 ? 1024 : 256, 16), equal_part(p.n, 256, 16)};
     // As measured with OpenBLAS: what costs least against one call for all.
     bool f64 = p.way.kernel == Sum::f64;
+    auto part = [f64](std::int64_t size, std::int64_t wanted) { return equal_part(size, wanted, f64 ? 8 : 16); };
     std::int64_t rows = f64 ? 512 : 1024, columns = f64 ? 1024 : 512;
     if (p.count() >= 16) rows = columns = 2048;  // there is enough to share
     Parts found{part(p.m, rows), part(p.n, columns)};
@@ -207,11 +208,11 @@ class Multiplication {
     return found;
   }
 
-  // Splits an axis into equal parts near the wanted length, and returns theirs.
-  static std::int64_t part(std::int64_t size, std::int64_t wanted) noexcept {
+  // Splits an axis into equal parts near the wanted length, and returns theirs, a multiple of what kernels and
+  // libraries handle at a time.
+  static std::int64_t equal_part(std::int64_t size, std::int64_t wanted, std::int64_t multiple) noexcept {
     std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
-    // Multiples of what kernels and libraries handle at a time.
-    return ((size + parts - 1) / parts + 15) / 16 * 16;
+    return ((size + parts - 1) / parts + multiple - 1) / multiple * multiple;
   }
 
   // -- vectors

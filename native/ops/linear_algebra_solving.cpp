@@ -9,6 +9,7 @@
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
 #include "ops/linear_algebra_equations.h"
+#include "ops/linear_algebra_shared.h"
 #include "ops/linear_algebra_small.h"
 
 namespace suanzi {
@@ -176,9 +177,7 @@ template <class T>
 bool factorise(T* a, int n, int* swaps, T* work) {
   Part<T> size = row_sums(a, n, reinterpret_cast<Part<T>*>(work));
   if (!std::isfinite(size)) return false;
-  int info = 0;
-  call_lapack<T>(Lapack::getrf, &n, &n, a, &n, swaps, &info);
-  return info == 0 && has_good_pivots(a, n, size) && is_regular(a, n, swaps, size, work);
+  return factorise_lu(a, n, n, swaps) == 0 && has_good_pivots(a, n, size) && is_regular(a, n, swaps, size, work);
 }
 
 // ---- solve --------------------------------------------------------------------------------------
@@ -189,9 +188,7 @@ bool solve_one(T* lu, int* swaps, T* y, int n, int width, bool adjoint) {
   std::int64_t each = static_cast<std::int64_t>(n) * width;
   // The adjoint is the conjugate of the transpose, which is what was factorised.
   if (adjoint) conjugate(y, each);
-  char trans = adjoint ? 'N' : 'T';
-  int info = 0;
-  call_lapack<T>(Lapack::getrs, &trans, &n, &width, lu, &n, swaps, y, &n, &info);
+  solve_factorised(adjoint ? 'N' : 'T', lu, n, swaps, y, width);
   if (adjoint) conjugate(y, each);
   return all_finite(y, each);
 }
@@ -243,17 +240,20 @@ bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations,
     return factorise(factors + i * square, n, swaps + i * n, reinterpret_cast<T*>(work));
   };
   std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
-  if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor)) return false;
+  if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor, threads_of(a.rows))) return false;
   double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
   std::int64_t order = order_of_equations(std::max(a.rows, b.columns), b.columns);
-  return for_each_matrix(equations.count(), order, operations, bytes, [&](std::int64_t i, std::byte* work) {
-    if (once && !factor(i, work)) return false;
-    std::int64_t matrix, side;
-    equations.at(i, matrix, side);
-    T* y = x + i * each;
-    if (sides != x) std::copy_n(sides + side * each, each, y);
-    return solve_one(factors + matrix * square, swaps + matrix * n, y, n, width, adjoint);
-  });
+  return for_each_matrix(
+      equations.count(), order, operations, bytes,
+      [&](std::int64_t i, std::byte* work) {
+        if (once && !factor(i, work)) return false;
+        std::int64_t matrix, side;
+        equations.at(i, matrix, side);
+        T* y = x + i * each;
+        if (sides != x) std::copy_n(sides + side * each, each, y);
+        return solve_one(factors + matrix * square, swaps + matrix * n, y, n, width, adjoint);
+      },
+      threads_of(a.rows));
 }
 
 // Null where it is left to Python.
@@ -297,7 +297,10 @@ PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
 template <class T>
 class InverseOfOne {
  public:
-  explicit InverseOfOne(std::int64_t order) : n_(static_cast<int>(order)), length_(n_ * (n_ <= 64 ? 1 : 64)) {}
+  explicit InverseOfOne(std::int64_t order)
+      : n_(static_cast<int>(order)), is_shared_(is_shared(order)), length_(n_ * (is_shared_ ? n_
+                                                                                 : n_ <= 64 ? 1
+                                                                                            : 64)) {}
   std::size_t workspace() const {
     return sizeof(T) * static_cast<std::size_t>(length_) + sizeof(int) * static_cast<std::size_t>(n_);
   }
@@ -308,24 +311,29 @@ class InverseOfOne {
     auto* swaps = reinterpret_cast<int*>(work + length_);
     Part<T> size = row_sums(a, n_, sums);
     if (!std::isfinite(size)) return false;
+    T* lu = is_shared_ ? work : a;
+    if (is_shared_) std::copy_n(a, static_cast<std::int64_t>(n_) * n_, lu);
+    if (factorise_lu(lu, n_, n_, swaps) || !has_good_pivots(lu, n_, size)) return false;
     int order = n_, lwork = length_, info = 0;
-    call_lapack<T>(Lapack::getrf, &order, &order, a, &order, swaps, &info);
-    if (info || !has_good_pivots(a, n_, size)) return false;
-    call_lapack<T>(Lapack::getri, &order, a, &order, swaps, work, &lwork, &info);
+    if (is_shared_) invert_factorised(lu, n_, swaps, a);
+    else call_lapack<T>(Lapack::getri, &order, a, &order, swaps, work, &lwork, &info);
     Part<T> inverse = row_sums(a, n_, sums);
     return info == 0 && size * inverse * std::numeric_limits<Part<T>>::epsilon() <= 1;
   }
 
  private:
-  int n_, length_;
+  int n_;
+  bool is_shared_;
+  int length_;
 };
 
 template <class T>
 bool run_inverse(const Matrices& a, T* data) {
   std::int64_t n = a.rows, square = n * n;
   InverseOfOne<T> one(n);
-  return for_each_matrix(a.count, n, 3.0 * static_cast<double>(square * n), one.workspace(),
-                         [&](std::int64_t i, std::byte* memory) { return one.run(data + i * square, memory); });
+  return for_each_matrix(
+      a.count, n, 3.0 * static_cast<double>(square * n), one.workspace(),
+      [&](std::int64_t i, std::byte* memory) { return one.run(data + i * square, memory); }, threads_of(n));
 }
 
 template <class T>

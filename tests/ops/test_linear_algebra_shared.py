@@ -1,0 +1,131 @@
+"""7.2.17.3, .7, .9: lu, solve and inverse of matrices that are shared among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.registry import COMPLEX
+
+DTYPES = [sz.float32, sz.float64, sz.complex64, sz.complex128]
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    threads = sz.get_num_threads()
+    yield
+    sz.set_num_threads(threads)
+
+
+def sample(shape: tuple[int, ...], dt: sz.DType) -> Any:
+    rng = np.random.default_rng(shape)
+    array = rng.standard_normal(shape)
+    if dt in COMPLEX:
+        array = array + 1j * rng.standard_normal(shape)
+    return array.astype(str(dt))
+
+
+def multiplied(lu: sz.Tensor, ipiv: sz.Tensor) -> Any:
+    """Return P L U in complex128."""
+    both = lu.numpy().astype(complex)
+    rows, columns = both.shape
+    rank = min(rows, columns)
+    lower = np.tril(both, -1)[:, :rank] + np.eye(rows, rank)
+    made = lower @ np.triu(both)[:rank]
+    for i, other in reversed(list(enumerate(ipiv.tolist()))):
+        made[[i, other]] = made[[other, i]]
+    return made
+
+
+@pytest.mark.parametrize("shape", [(129, 129), (220, 220), (130, 300), (300, 140)], ids=str)
+@pytest.mark.parametrize("dt", DTYPES, ids=str)
+def test_the_factors_are_those_of_the_matrix(dt: sz.DType, shape: tuple[int, int]) -> None:
+    array = sample(shape, dt)
+    lu, ipiv = sz.lu(sz.tensor(array))
+    error = np.abs(multiplied(lu, ipiv) - array).max()
+    assert error <= 4 * max(shape) * np.finfo(array.dtype).eps
+    # The pivots are the largest there are; of complex numbers by the sum of their parts.
+    assert np.abs(np.tril(lu.numpy(), -1)).max() <= (1.4143 if dt in COMPLEX else 1)
+
+
+@pytest.mark.parametrize("dt", DTYPES, ids=str)
+def test_threads_and_batches_have_no_say(dt: sz.DType) -> None:
+    array = np.stack(
+        [sample((200, 200), dt), sample((200, 200), dt)[::-1], sample((200, 200), dt).T]
+    )
+    mats, sides = sz.tensor(array), sz.tensor(array[..., :70].copy())
+    found = []
+    for threads in (1, 3):
+        sz.set_num_threads(threads)
+        lu, ipiv = sz.lu(mats)
+        results = (
+            lu,
+            ipiv,
+            sz.inverse(mats),
+            sz.solve(mats, sides, True),
+            sz.solve(mats, sides, False),
+        )
+        found.append([t.numpy().tobytes() for t in results])
+        for i in range(3):
+            lu, ipiv = sz.lu(mats[i])
+            alone = (
+                lu,
+                ipiv,
+                sz.inverse(mats[i]),
+                sz.solve(mats[i], sides[i], True),
+                sz.solve(mats[i], sides[i], False),
+            )
+            for one, all_ in zip(alone, results, strict=True):
+                assert one.numpy().tobytes() == all_[i].numpy().tobytes()
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dt", DTYPES, ids=str)
+def test_equations_and_inverses(dt: sz.DType) -> None:
+    n = 190
+    array = sample((n, n), dt) + n**0.5 * np.eye(n, dtype=str(dt))
+    x = sample((n, 40), dt)
+    inverse = sz.inverse(sz.tensor(array)).numpy()
+    condition = np.abs(inverse).sum(1).max() * np.abs(array).sum(1).max()
+    bound = 10 * condition * np.finfo(array.dtype).eps
+    for adjoint in (False, True):
+        sides = (array.conj().T if adjoint else array) @ x
+        found = sz.solve(sz.tensor(array), sz.tensor(sides), adjoint).numpy()
+        assert np.abs(found - x).max() <= bound * np.abs(x).max()
+    assert np.abs(inverse @ array - np.eye(n)).max() <= bound
+    assert np.abs(array @ inverse - np.eye(n)).max() <= bound
+
+
+@pytest.mark.parametrize("zeros", [(0,), (47, 48), (100, 199)], ids=str)
+def test_columns_of_zeros(zeros: tuple[int, ...]) -> None:
+    array = sample((200, 200), sz.float64)
+    array[:, zeros] = 0
+    mat = sz.tensor(array)
+    lu, ipiv = sz.lu(mat)
+    assert np.abs(multiplied(lu, ipiv) - array).max() <= 1e-12
+    assert all(lu[i, i].item() == 0 for i in zeros)
+    for call in (lambda: sz.inverse(mat), lambda: sz.solve(mat, mat, False)):
+        with pytest.raises(sz.InvalidArgument, match="singular"):
+            call()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused(bad: float) -> None:
+    array = sample((200, 200), sz.float32)
+    array[150, 170] = bad
+    mat = sz.tensor(array)
+    for call in (lambda: sz.lu(mat), lambda: sz.inverse(mat), lambda: sz.solve(mat, mat, False)):
+        with pytest.raises(sz.InvalidArgument, match="NaN|inf"):
+            call()
+
+
+def test_rows_of_very_different_scale() -> None:
+    array = sample((200, 200), sz.float32)
+    scale = np.float32(2) ** np.linspace(-60, 60, 200).round().astype(np.float32)
+    inverse = sz.inverse(sz.tensor(array * scale)).numpy()
+    wanted = np.linalg.inv(array.astype(float)) / scale[:, None].astype(float)
+    assert np.abs((inverse - wanted) / np.abs(wanted).max(1, keepdims=True)).max() <= 1e-3
