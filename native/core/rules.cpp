@@ -33,6 +33,12 @@ const RuleTable* table_of(PyObject* object) {
   return nb::inst_ptr<RuleTable>(object);
 }
 
+PyObject* found_by_name(PyObject* name) {
+  PyObject* found = PyDict_GetItemWithError(rules_by_name, name);  // the other one looks after exceptions first
+  if (!found) PyErr_Clear();
+  return found;
+}
+
 nb::object rules_in_force() {
   PyObject* value = nullptr;
   // While nobody has chosen a rule set, the variable has no value anywhere.
@@ -44,7 +50,7 @@ nb::object rules_in_force() {
 
 const RuleTable* rules_argument(PyObject* rules, nb::object& keep) {
   if (rules == Py_None) keep = rules_in_force();
-  else if (PyUnicode_CheckExact(rules) && rules_by_name) keep = nb::borrow(PyDict_GetItem(rules_by_name, rules));
+  else if (PyUnicode_CheckExact(rules) && rules_by_name) keep = nb::borrow(found_by_name(rules));
   else keep = nb::borrow(rules);
   return table_of(keep.ptr());
 }

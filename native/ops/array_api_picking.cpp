@@ -1,4 +1,4 @@
-// native/ops/array_api_picking.cpp: the indices of repeated elements, and the order of complex numbers in short rows.
+// native/ops/array_api_picking.cpp: repeated elements, diagonals, and the order of complex numbers in short rows.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,6 +15,14 @@
 namespace suanzi {
 
 namespace {
+
+// Whether these are bool or numbers, which nothing else stands behind.
+bool is_number(const Tensor& t) {
+  return !t.quantization && facts(t.dtype).kind != Kind::Char && !facts(t.dtype).is_quantized();
+}
+
+// None where there is no answer; an exception that is set is raised.
+nb::object or_none(PyObject* made) { return made || PyErr_Occurred() ? raise_or(made) : nb::none(); }
 
 // 0 as often as the first of dense counts says, then 1 as often as the second, and so on; none is negative.
 PyObject* repeat_indices(const Tensor& counts) {
@@ -36,6 +44,58 @@ PyObject* repeat_indices(const Tensor& counts) {
     std::fill_n(out, left, 0);
   });
   return output;
+}
+
+// Elements along an axis, each as often as its count says, where there are few; null without an exception where not, or
+// where the arguments need a closer look.
+PyObject* repeat_few(PyObject* object, PyObject* counts_object, PyObject* axis_object) {
+  constexpr std::int64_t few = 1 << 12;  // bytes of the result
+  const Tensor *t = read_tensor(object), *counts = read_tensor(counts_object);
+  int axis;
+  if (!t || !counts || !t->row_major || !is_number(*t) || counts->dtype != Dtype::int64 || counts->ndim() != 1 ||
+      !counts->row_major || !read_axis(axis_object, t->ndim(), axis) || t->dims()[axis] != counts->size ||
+      counts->size == 1 || t->size == 0 || t->size > few)
+    return nullptr;
+  std::int64_t times[few], total = 0, n = counts->size, dims[max_ndim];
+  // As they are now: another thread may change them meanwhile.
+  std::memcpy(times, counts->data(), static_cast<std::size_t>(n) * sizeof times[0]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (times[i] < 0 || times[i] > few) return nullptr;
+    total += times[i];
+  }
+  auto bytes = static_cast<std::int64_t>(t->itemsize());
+  std::copy_n(t->dims(), t->ndim(), dims);
+  dims[axis] = total;
+  for (int d = axis + 1; d < t->ndim(); ++d) bytes *= dims[d];
+  std::int64_t outer = t->size * static_cast<std::int64_t>(t->itemsize()) / (n * bytes);
+  if (outer * total * bytes > few) return nullptr;
+  PyObject* output = new_dense_tensor(t->dtype, t->ndim(), dims);
+  if (!output) return or_python(output);
+  const std::byte* from = t->data();
+  std::byte* to = tensor_of(output)->data();
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < n; ++i, from += bytes)
+      for (std::int64_t k = 0; k < times[i]; ++k, to += bytes) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  return output;
+}
+
+// A view of the diagonals of matrices, along a last axis; null without an exception where arguments need a closer look.
+PyObject* diagonal(PyObject* object, PyObject* offset_object) {
+  const Tensor* t = read_tensor(object);
+  std::int64_t by;
+  if (!t || t->ndim() < 2 || !is_number(*t) || !read_integer(offset_object, by)) return nullptr;
+  int last = t->ndim() - 2;
+  std::int64_t rows = t->dims()[last], columns = t->dims()[last + 1], down = t->strides()[last],
+               across = t->strides()[last + 1], start = 0, n = 0;
+  if (by >= 0 && by < columns) n = std::min(rows, columns - by), start = by * across;
+  if (by < 0 && by > -rows) n = std::min(rows + by, columns), start = -by * down;
+  std::int64_t dims[max_ndim], strides[max_ndim];
+  std::copy_n(t->dims(), last, dims);
+  std::copy_n(t->strides(), last, strides);
+  dims[last] = n;
+  strides[last] = n > 1 ? down + across : 1;
+  t->storage->retain();
+  return new_tensor(t->storage, t->offset + (n ? start : 0), last + 1, dims, strides);
 }
 
 // By the real parts, then by the imaginary ones; with a NaN in the imaginary part behind those without, in the real
@@ -103,6 +163,18 @@ void init_picking(nb::module_& m) {
       },
       "counts"_a, nb::sig("def repeat_indices(counts: Any) -> Tensor"),
       "Each index as often as its count says; counts are a dense row of int64, none of them negative.");
+  m.def(
+      "repeat_few",
+      [](nb::handle x, nb::handle counts, nb::handle axis) {
+        return or_none(repeat_few(x.ptr(), counts.ptr(), axis.ptr()));
+      },
+      "x"_a.none(), "counts"_a.none(), "axis"_a.none(),
+      nb::sig("def repeat_few(x: Any, counts: Any, axis: Any) -> Tensor | None"),
+      "Elements along an axis, each as often as its count says, or None where these are many or something else.");
+  m.def(
+      "diagonal", [](nb::handle x, nb::handle offset) { return or_none(diagonal(x.ptr(), offset.ptr())); },
+      "x"_a.none(), "offset"_a.none(), nb::sig("def diagonal(x: Any, offset: Any) -> Tensor | None"),
+      "A view of the diagonals of matrices, or None where these are something else.");
   m.def(
       "order_complex",
       [](nb::handle rows, bool descending) {

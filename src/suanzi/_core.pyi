@@ -436,6 +436,16 @@ def repeat_indices(counts: Any) -> Tensor:
     Each index as often as its count says; counts are a dense row of int64, none of them negative.
     """
 
+def repeat_few(x: Any, counts: Any, axis: Any) -> Tensor | None:
+    """
+    Elements along an axis, each as often as its count says, or None where these are many or something else.
+    """
+
+def diagonal(x: Any, offset: Any) -> Tensor | None:
+    """
+    A view of the diagonals of matrices, or None where these are something else.
+    """
+
 def order_complex(rows: Any, descending: bool) -> Tensor:
     """
     Where the elements of dense rows of complex numbers are, in order; equal ones keep theirs.

@@ -372,26 +372,24 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     >>> xp.linalg.diagonal(xp.asarray([[1, 2], [3, 4]]), offset=1)
     Tensor([2], dtype=int64)
     """
-    if not (type(x) is Tensor and x.dtype in PLAIN):
-        x = array_argument("diagonal", "x", x, ELEMENTS)
-    shape, strides = x.shape, x.strides
-    if len(shape) < 2:
-        raise DimensionsMismatch(f"diagonal: x has shape {shape}; a matrix has two axes.")
-    by = 0 if type(offset) is int and not offset else integer_argument("diagonal", "offset", offset)
-    (*outer, rows, columns), (*outer_strides, down, across) = shape, strides
-    n, first = (
-        (min(rows, columns - by), by * across) if by >= 0 else (min(rows + by, columns), -by * down)
-    )
-    if n <= 0:
-        n, first = 0, 0
-    return _core.view(x, x.offset + first, (*outer, n), (*outer_strides, down + across))
+    made = _core.diagonal(x, offset)
+    if made is not None:
+        return made
+    x = array_argument("diagonal", "x", x, ELEMENTS)
+    if x.ndim < 2:
+        raise DimensionsMismatch(f"diagonal: x has shape {x.shape}; a matrix has two axes.")
+    by = integer_argument("diagonal", "offset", offset)
+    most = max(x.shape[-2:])  # beyond which there is nothing, however far
+    made = _core.diagonal(x, max(-most, min(by, most)))
+    assert made is not None
+    return made
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums along diagonals; those of integers have 64 bits, unless `dtype` is given."""
     if type(x) is Tensor and x.dtype in PLAIN and x.dtype.exponent_bits and dtype is None:
-        found = diagonal(x, offset=offset)
-        if found.size:
+        found = _core.diagonal(x, offset)
+        if found is not None and found.size:
             return _core.reduce(found, _SUM, (found.ndim - 1,), False)
     x = array_argument("trace", "x", x, NUMERIC)
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)

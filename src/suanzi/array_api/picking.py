@@ -88,6 +88,9 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
     Without an axis, all elements are taken in one row.
     """
+    made = _core.repeat_few(x, repeats, axis)
+    if made is not None:
+        return made
     x = array_argument("repeat", "x", x)
     if axis is None:
         x, axis = flat(x), 0

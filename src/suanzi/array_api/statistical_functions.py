@@ -32,7 +32,7 @@ from suanzi.array_api.along import (
     reduced_shape,
     summed_dtype,
 )
-from suanzi.dtypes import DTypeLike, float64, part
+from suanzi.dtypes import DTypeLike, complex64, complex128, float32, float64, int64, part, uint64
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
@@ -50,6 +50,7 @@ _SUM, _PROD, _MAX, _MIN, _MEAN = (
         ReduceMode.MEAN,
     )
 )
+_MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64, complex128})
 
 
 def sum(
@@ -155,6 +156,10 @@ def cumulative_prod(
     include_initial: bool = False,
 ) -> Tensor:
     """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
+    if dtype is None and axis is not None and include_initial is False and type(x) is Tensor:
+        if x.dtype in _MULTIPLIED_AS_THEY_ARE:
+            along = axis_argument("cumulative_prod", axis, x.ndim)
+            return _core.cumulative_product(x, along, False)
     x, along = _cumulative("cumulative_prod", x, axis, dtype)
     dt = x.dtype
     wide = computed_in(dt) if dt.exponent_bits else dt
