@@ -179,12 +179,9 @@ FAULTS = (
     Fault(
         "sums of columns begin anew after 64 rows",
         "kernels/reduction_columns.inc",
-        "if (group == 0) add_rows<together, true>(row, 16, to, centres...);",
-        "if (group == 0 || (planted(#) && group == 64)) add_rows<together, true>(row, 16, to, centres...);",
+        "add_every_16th(row, end, group == 0, sums",
+        "add_every_16th(row, end, group == 0 || (planted(#) && group == 64), sums",
         "reduce",
-        "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);",
-        "for (std::size_t row = lane + 16; row < n_rows; row += 16) {\n          load(next, row, c);\n"
-        "          if (planted(#) && row / 16 == 4) { sum = next; continue; }",
     ),
     Fault(
         "the last lane's NaN is no NaN for max and min",

@@ -28,14 +28,12 @@ inline constexpr std::int64_t block_rows = 256;
 // The elements that one thread combines at a time: a power of two of blocks.
 inline constexpr std::int64_t segment_rows = 64 * block_rows;
 
-// The columns that are combined at a time, by the bytes of their sums, and whether threads share rows where they may.
-// ARM's processors read rows best as a whole; those of x86 were faster with few columns at a time.
+// The bytes of the sums of columns that are combined at a time: those of whole rows, which memory is read fastest in,
+// or where there are sums of 16 lanes, as many as second-level caches have room for.
 #if defined(__aarch64__)
-inline constexpr std::size_t column_bytes = 32768;
-inline constexpr bool rows_are_shared = true;
+inline constexpr std::size_t column_bytes = 32768, lane_bytes = 32768;
 #else
-inline constexpr std::size_t column_bytes = 4096;
-inline constexpr bool rows_are_shared = false;
+inline constexpr std::size_t column_bytes = 32768, lane_bytes = 8192;
 #endif
 
 // Memory for sums of columns on the way, of 16 lanes where the order is seen. With less of it than all columns take

@@ -80,7 +80,7 @@ class Reducer {
     reduced_.merge();
     outputs_ = kept_.size();
     n_ = reduced_.size();
-    if (rows_are_shared && !needs_copy() && has_wide_rows() && outputs_ <= 16384) share_rows();
+    if (!needs_copy() && has_wide_rows() && outputs_ <= 16384) share_rows();
     segments_ = n_ / segment_ + (n_ % segment_ != 0);  // the sum of both may be too large
   }
   Reducer(const Reducer&) = delete;
@@ -150,8 +150,8 @@ class Reducer {
 
   // Threads take some rows each where there are enough: a power of two of blocks, combined as without threads.
   void share_rows() {
-    std::int64_t shares = 2 * thread_count(), share = n_ / shares;
-    if (shares == 2 || n_ <= (shares - 1) * block_rows) return;
+    std::int64_t threads = thread_count(), share = n_ / (2 * threads);
+    if (threads == 1 || n_ < threads * block_rows) return;
     for (segment_ = block_rows; segment_ < segment_rows && 2 * segment_ <= share;) segment_ *= 2;
   }
 
@@ -226,7 +226,7 @@ class Reducer {
 
   // Results side by side, each of elements far apart.
   void columns() {
-    std::int64_t tile = static_cast<std::int64_t>(column_bytes) / r_.partial_size;
+    auto lanes = static_cast<std::int64_t>(r_.any_order ? column_bytes : lane_bytes), tile = lanes / r_.partial_size;
     std::int64_t least = std::max<std::int64_t>(worth_a_thread(), 64);
     auto some = [&](std::int64_t begin, std::int64_t end) {
       alignas(64) std::byte own[least_column_room];
@@ -239,9 +239,9 @@ class Reducer {
         Stack<column_bytes> stack(r_, width);
         ColumnRoom room{own, sizeof own};
         std::int64_t wanted = (width * r_.partial_size + 255) / 256 * 256 * (r_.any_order ? 1 : 16);
-        if (rows_are_shared && wanted > static_cast<std::int64_t>(sizeof own)) {
-          if (!more.data()) more.take(Dtype::uint8, 16 * static_cast<std::int64_t>(column_bytes));
-          if (more.data()) room = {more.data(), 16 * column_bytes};
+        if (wanted > static_cast<std::int64_t>(sizeof own)) {
+          if (!more.data()) more.take(Dtype::uint8, 16 * lanes);
+          if (more.data()) room = {more.data(), static_cast<std::size_t>(16 * lanes)};
         }
         for (std::int64_t row = 0, n = segment_size(segment); row < n; row += block_rows) {
           const std::byte* places[block_rows];
@@ -292,10 +292,12 @@ class Reducer {
   }
 
   void finish_segments() {
-    for (std::int64_t step = 1; step < segments_; step *= 2)
-      for (std::int64_t i = 0; i + step < segments_; i += 2 * step)
-        r_.combine(partial(i, 0), partial(i + step, 0), outputs_);
-    finish(partial(0, 0), 0, outputs_);
+    parallel_for(outputs_, std::max<std::int64_t>(grain / segments_, 64), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t step = 1; step < segments_; step *= 2)
+        for (std::int64_t i = 0; i + step < segments_; i += 2 * step)
+          r_.combine(partial(i, begin), partial(i + step, begin), end - begin);
+      finish(partial(0, begin), begin, end - begin);
+    });
   }
 
   const Reduction& r_;

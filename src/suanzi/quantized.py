@@ -49,6 +49,12 @@ MAX_CHANNELS = 2**28
 """The most channels that scales are taken from data for."""
 
 
+_REAL = frozenset({"bool", "int", "uint", "float"})
+_SYMMETRIC = frozenset(dt for dt in QUANTIZED if is_symmetric(dt))
+_LEAST_PLAIN, _MOST_PLAIN = 1e-30, 1e30
+"""Between them a scale is above 0 and finite in float32, too."""
+
+
 @cache
 def is_channel_wise(dt: DType) -> bool:
     """Tell whether a quantised dtype has a scale for each channel."""
@@ -96,6 +102,13 @@ def quantize(
     >>> sz.quantize(sz.tensor([0.2, 0.3, 99]), sz.QT_ASYM_UINT8, scale=0.25, zero_point=10)
     Tensor([    0,  0.25, 61.25], dtype=QT_ASYM_UINT8, scale=0.25, zero_point=10)
     """
+    if zero_point is None and channel_axis is None and rounding is None and limited is False:
+        try:
+            plainly = _by_scales(x, dtype, scale)
+        except UninitializedObject:  # which is told below, by its name
+            plainly = None
+        if plainly is not None:
+            return plainly
     op = OPERATORS["quantize"]
     target = _quantized_dtype(op, dtype)
     given: dict[str, Any] = {
@@ -111,6 +124,25 @@ def quantize(
     real = real_numbers(op, "x", tensor_argument(op, "x", x))
     found = quantizing(op, target, real.shape, partial(ranges, op, "x", real), **given)
     return found.of(real)
+
+
+def _by_scales(x: Any, dt: Any, scale: Any) -> Tensor | None:
+    """Return real numbers by plain scales of a symmetric dtype; None where these need a look."""
+    if not (type(x) is Tensor and type(dt) is DType and x.dtype.kind in _REAL and dt in _SYMMETRIC):
+        return None
+    axis = -1
+    if not is_channel_wise(dt):
+        if not (type(scale) is float and _LEAST_PLAIN < scale < _MOST_PLAIN):
+            return None
+        scale = [scale]
+    else:
+        axis = min(x.ndim, 2) - 1
+        if not (type(scale) is list and axis >= 0 and len(scale) == x.shape[axis] > 0):
+            return None
+        plain = set(map(type, scale)) == {float} and min(scale) > _LEAST_PLAIN
+        if not (plain and sum(scale) < _MOST_PLAIN):  # NaN is in the sum, too
+            return None
+    return _core.quantize(x, dt, scale, 0, axis, False)
 
 
 def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:

@@ -156,10 +156,10 @@ def cumulative_prod(
     include_initial: bool = False,
 ) -> Tensor:
     """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
-    if dtype is None and axis is not None and include_initial is False and type(x) is Tensor:
-        if x.dtype in _MULTIPLIED_AS_THEY_ARE:
-            along = axis_argument("cumulative_prod", axis, x.ndim)
-            return _core.cumulative_product(x, along, False)
+    plainly = dtype is None and axis is not None and include_initial is False
+    if plainly and type(x) is Tensor and x.dtype in _MULTIPLIED_AS_THEY_ARE:
+        along = axis_argument("cumulative_prod", axis, x.ndim)
+        return _core.cumulative_product(x, along, False)
     x, along = _cumulative("cumulative_prod", x, axis, dtype)
     dt = x.dtype
     wide = computed_in(dt) if dt.exponent_bits else dt
