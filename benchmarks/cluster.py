@@ -37,10 +37,10 @@ LIMIT = 256 << 20
 """The memory that a worker may have where data are larger."""
 
 
-def middle(*calls: Callable[[], Any]) -> list[float]:
+def middle(*calls: Callable[[], Any], turns: int = TURNS) -> list[float]:
     """Return the median processor time of each call in seconds; they take turns."""
     times: list[list[float]] = [[] for _ in calls]
-    for turn in range(TURNS + 1):
+    for turn in range(turns + 1):
         for call, mine in zip(calls, times, strict=True):
             begun = time.process_time()
             call()
@@ -95,37 +95,56 @@ CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
+CUTS = {
+    "2048 x 2048 in blocks of 512 x 512": (2048, 512, 4),
+    "2048 x 2048 in one block": (2048, 2048, 4),
+    "8192 x 8192 in one block": (8192, 8192, 1),
+}
+"""Rows of a square matrix, those of a block, and turns; bfloat16 of the last is 128 MiB."""
+
+
 def speed() -> None:
     """Print how many times as fast as Dask on NumPy chunks operators are.
 
     Beside it stands what the kernels alone take, of one block on this machine without Dask, for as
     many blocks: what is left of the difference where blocks are large.
     """
-    n, size = 2048, 512
-    print(f"\nspeed: {n} x {n} in blocks of {size} x {size}, milliseconds of processor time")
-    print(f"{'':42}{'suanzi':>9}{'Dask':>9}{'times':>7}{'kernels':>11}{'NumPy':>9}{'times':>7}")
-    numbers = np.random.default_rng(7).normal(size=(n, n))
     sz.set_num_threads(1)
-    for dtype, numpy_dtype in (("float32", np.float32), ("bfloat16", ml_dtypes.bfloat16)):
-        array = numbers.astype(numpy_dtype)
-        for name, (ours, theirs) in CASES.items():
-            # Dask has no product of bfloat16 in several blocks.
-            some = array[:size, :size] if (name, dtype) == ("x @ x", "bfloat16") else array
-            with blocks(size):
-                x: Any = sz.tensor(some, device="cluster").persist()
-            a = da.from_array(some, chunks=size).persist()
-            block = array[:size, :size].copy()
-            times = middle(
-                partial(ours_of, ours, x),
-                partial(theirs_of, theirs, a),
-                partial(ours, sz.tensor(block)),
-                partial(theirs, block),
-            )
-            took = [t * 1e3 for t in times[:2]] + [t * 1e3 * some.size / size**2 for t in times[2:]]
-            told = "".join(
-                f"{p:{w}.2f}{q:9.2f}{q / p:7.1f}" for w, (p, q) in ((9, took[:2]), (11, took[2:]))
-            )
-            print(f"{dtype + ' ' + name:42}{told}", flush=True)
+    for where, (n, size, turns) in CUTS.items():
+        print(f"\nspeed: {where}, milliseconds of processor time")
+        print(f"{'':42}{'suanzi':>9}{'Dask':>9}{'times':>7}{'kernels':>11}{'NumPy':>9}{'times':>7}")
+        numbers = np.random.default_rng(7).normal(size=(n, n))
+        for dtype, numpy_dtype in (("float32", np.float32), ("bfloat16", ml_dtypes.bfloat16)):
+            if dtype == "float32" and size == n:
+                continue
+            array = numbers.astype(numpy_dtype)
+            for name, pair in CASES.items():
+                # Dask has no product of bfloat16 in several blocks.
+                is_product = (name, dtype) == ("x @ x", "bfloat16")
+                if is_product and size == n:
+                    continue
+                some = array[:size, :size] if is_product else array
+                print(f"{dtype + ' ' + name:42}{row(pair, some, size, turns)}", flush=True)
+
+
+def row(pair: tuple[Callable[[Any], Any], ...], array: Any, size: int, turns: int) -> str:
+    """Return what a case takes, cut and in its kernels alone."""
+    ours, theirs = pair
+    with blocks(size):
+        x: Any = sz.tensor(array, device="cluster").persist()
+    a = da.from_array(array, chunks=size).persist()
+    block = array[:size, :size].copy()
+    times = middle(
+        partial(ours_of, ours, x),
+        partial(theirs_of, theirs, a),
+        partial(ours, sz.tensor(block)),
+        partial(theirs, block),
+        turns=turns,
+    )
+    took = [t * 1e3 for t in times[:2]] + [t * 1e3 * array.size / size**2 for t in times[2:]]
+    return "".join(
+        f"{p:{w}.2f}{q:9.2f}{q / p:7.1f}" for w, (p, q) in ((9, took[:2]), (11, took[2:]))
+    )
 
 
 def ours_of(call: Callable[[Any], Any], x: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Dask fuses a chain into one task with a graph of its own, and finds an order for that graph every
 time the task runs, which takes longer than small blocks do. Here it is found once, where the graph
-is made ready.
+is made ready, and for all blocks of a tensor together. Chains of element-wise operators on blocks
+that are there, the most frequent of graphs, need none of the other steps.
 """
 
 from __future__ import annotations
@@ -12,29 +13,104 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from dask.array.optimization import optimize as as_arrays
+from dask.blockwise import Blockwise, optimize_blockwise
+from dask.core import flatten
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+
+from suanzi.tensors.tensor import Tensor
 
 try:
-    from dask._task_spec import Task, TaskRef, _execute_subgraph
+    from dask._task_spec import Alias, DataNode, Task, TaskRef, _execute_subgraph
 except ImportError:  # an older Dask, which fuses by nesting
-    Task = TaskRef = _execute_subgraph = None
+    Alias = DataNode = Task = TaskRef = _execute_subgraph = None
 
 Cache = dict[Any, Any]
+Programs = dict[int, "Program"]
+"""Programs by the address of their graph, which is that of all blocks of a layer."""
 
 
 def optimize(graph: Any, keys: Any, **options: Any) -> Any:
     """Return a graph of fewer tasks that makes the same blocks."""
+    if _execute_subgraph is not None and _is_plain(graph):
+        return _of_blocks(graph, list(flatten(keys if isinstance(keys, list | set) else [keys])))
     made = as_arrays(graph, keys, **options)  # type: ignore[no-untyped-call, unused-ignore]
     if _execute_subgraph is None or type(made) is not dict:
         return made
-    return {key: _in_order(task) for key, task in made.items()}
+    known: Programs = {}
+    return {key: _in_order(task, known) for key, task in _by_own_names(made).items()}
 
 
-def _in_order(task: Any) -> Any:
+def _by_own_names(tasks: dict[Any, Any]) -> dict[Any, Any]:
+    """Return tasks without those that only give another name to one, as fusing leaves behind."""
+    uses: dict[Any, int] = {}
+    for task in tasks.values():
+        for one in task.dependencies:
+            uses[one] = uses.get(one, 0) + 1
+    made, gone = dict(tasks), set()
+    for key, task in tasks.items():
+        named: Any = tasks.get(task.target) if type(task) is Alias else None
+        if type(named) is Task and uses[named.key] == 1:
+            gone.add(named.key)
+            made[key] = _task(key, named.func, *named.args, **named.kwargs)
+    return {key: task for key, task in made.items() if key not in gone}
+
+
+def _is_plain(graph: Any) -> bool:
+    """Tell whether a graph has element-wise operators, blocks that are there, and a last task."""
+    if type(graph) is not HighLevelGraph:
+        return False
+    for layer in graph.layers.values():
+        if type(layer) is Blockwise:
+            continue
+        tasks = layer.mapping.values() if type(layer) is MaterializedLayer else (None,)
+        gathers = len(tasks) == 1 and all(type(task) is Task for task in tasks)
+        if not gathers and not all(type(task) is Tensor for task in tasks):
+            return False
+    return True
+
+
+def _of_blocks(graph: Any, keys: list[Any]) -> dict[Any, Any]:
+    """Return the tasks of a plain graph; a block that one task needs is part of that task."""
+    fused = optimize_blockwise(graph, keys=keys)  # type: ignore[no-untyped-call, unused-ignore]
+    left = fused.cull(set(keys)).to_dict()
+    apart = set(keys)
+    known: Programs = {}
+    used: set[Any] = set()
+    for task in left.values():
+        if type(task) is Task:
+            operands = {one.key for one in task.args if type(one) is TaskRef}
+            apart |= (task.dependencies - operands) | (used & operands)
+            used |= operands
+    inside = {key: x for key, x in left.items() if type(x) is Tensor and key not in apart}
+    return {
+        key: DataNode(key, x) if type(x) is Tensor else _holding(_in_order(x, known), inside)
+        for key, x in left.items()
+        if key not in inside
+    }
+
+
+def _holding(task: Any, inside: Mapping[Any, Tensor]) -> Any:
+    """Return a task with blocks in the place of their keys."""
+    if type(task) is not Task or task.kwargs or not task.dependencies & inside.keys():
+        return task
+    operands = [inside.get(one.key, one) if type(one) is TaskRef else one for one in task.args]
+    return _task(task.key, task.func, *operands)
+
+
+def _in_order(task: Any, known: Programs) -> Any:
     """Return a task with its own graph in order, if it has one."""
     if type(task) is not Task or task.func is not _execute_subgraph or task.kwargs:
         return task
     inner, last, given, *operands = task.args
-    return Task(task.key, Program(inner, last, given), *operands)
+    program = known.get(id(inner))
+    if program is None:
+        program = known[id(inner)] = Program(inner, last, given)
+    return _task(task.key, program, *operands)
+
+
+def _task(key: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    made: Any = Task
+    return made(key, function, *args, **kwargs)
 
 
 class Program:
@@ -52,7 +128,11 @@ class Program:
         keys = list(order.static_order())
         final = {one: key for key in keys for one in graph[key].dependencies}
         self.steps: list[tuple[Any, Callable[[Cache], Any], list[Any]]] = [
-            (key, _step(_in_order(graph[key])), [one for one, end in final.items() if end == key])
+            (
+                key,
+                _step(_in_order(graph[key], {})),
+                [one for one, end in final.items() if end == key],
+            )
             for key in keys
         ]
 
