@@ -114,9 +114,9 @@ Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
 }
 
 // What LAPACK's gecon does: Hager's and Higham's search for the vector that the adjoint enlarges most. From below, and
-// seldom off by 3 times.
+// seldom off by 3 times. It ends early where the first step upwards has found a hundredth of a limit or less.
 template <class T>
-Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x) {
+Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x, Part<T> limit) {
   using R = Part<T>;
   int one = 1, info = 0, last = -1;
   auto solve = [&](char trans) { call_lapack<T>(Lapack::getrs, &trans, &n, &one, lu, &n, swaps, x, &n, &info); };
@@ -131,6 +131,7 @@ Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x) {
     solve('C');
     R size = sum();
     if (!std::isfinite(size)) return size;
+    if (round == 1 && std::max(size, largest) * 100 <= limit) return std::max(size, largest);
     if (size <= largest) break;
     largest = size;
     for (int i = 0; i < n; ++i) x[i] = std::abs(x[i]) > 0 ? x[i] / std::abs(x[i]) : T(1);
@@ -168,8 +169,11 @@ bool is_regular(T* lu, int n, int* swaps, Part<T> size, T* work) {
   using R = Part<T>;
   R limit = 1 / (std::numeric_limits<R>::epsilon() * size);
   if (n <= 48 && bound_of_inverse(lu, n, reinterpret_cast<R*>(work)) * 2 <= limit) return true;
-  if (probed_inverse(lu, n, swaps, work) * 100 <= limit) return true;
-  return estimated_inverse(lu, n, swaps, work) * R(1.01) <= limit;
+  R pivot = std::abs(lu[0]);
+  for (int j = 1; j < n; ++j) pivot = std::min(pivot, R(std::abs(lu[static_cast<std::int64_t>(j) * n + j])));
+  // The least pivot says about what will be found: of float32 it is often too much for this.
+  if (static_cast<R>(n) / pivot * 100 <= limit && probed_inverse(lu, n, swaps, work) * 100 <= limit) return true;
+  return estimated_inverse(lu, n, swaps, work, limit) * R(1.01) <= limit;
 }
 
 // Factorises, in place; false if a matrix is singular, or may be.
