@@ -92,7 +92,10 @@ def result(subject: Subject, op: str, **arguments: Any) -> list[Value]:
 
 @pytest.mark.parametrize(
     "file",
-    [*(f"{name}_adapter" for name in NAMES), "openvino_graphs", "jax_lowering", "jax_transforms"],
+    [
+        *(f"{name}_adapter" for name in NAMES),
+        *("openvino_graphs", "jax_lowering", "jax_random", "jax_transforms"),
+    ],
 )
 def test_an_adapter_needs_its_framework_alone_and_no_new_python(file: str) -> None:
     source = (FILES / f"{file}.py").read_text()
@@ -110,8 +113,10 @@ def test_an_adapter_needs_its_framework_alone_and_no_new_python(file: str) -> No
     }
     assert modules <= {
         file.partition("_")[0],
+        "functools",
         "numpy",
         "os",
+        "random",
         "re",
         "sys",
         "warnings",
@@ -145,6 +150,39 @@ def test_contexts_of_jax_are_shared_where_none_is_asked_for(
     context: Any = mlir.make_ir_context  # type: ignore[attr-defined]
     assert (context(), context(), context("cpu"), context(threads=2), context()) == (1, 1, 2, 3, 1)
     assert made == [((), {}), (("cpu",), {}), ((), {"threads": 2})]
+
+
+def test_an_expression_is_one_program_for_all_tensors_and_one_for_each_other_argument(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tensors are arguments of it; an axis is part of it, and so is whether a number is whole."""
+    compiled: list[Any] = []
+
+    def jit(function: Any) -> Any:
+        compiled.append(function)
+        return function
+
+    jax = ModuleType("jax")
+    jax.jit, jax.Array = jit, bytes  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    asked: list[Any] = []
+
+    def evaluate(op: str, bound: dict[str, Any]) -> int:
+        asked.append((op, bound))
+        return len(asked)
+
+    programs = runpy.run_path(str(FILES / "jax_lowering.py"))["Programs"](evaluate)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("sum", {"x": b"a", "axis": 1}),
+        ("sum", {"x": b"b", "axis": 1}),
+        ("sum", {"x": b"b", "axis": 1.0}),
+        ("max", {"x": b"b", "axis": 1}),
+        ("max", {"x": [b"b", b"c"], "axis": [1]}),
+        ("max", {"x": [b"d"], "axis": [1]}),
+    ]
+    assert [programs.of(*call) for call in calls] == [1, 2, 3, 4, 5, 6]
+    assert asked == calls
+    assert len(compiled) == 4
 
 
 def test_every_interface_has_an_expression_or_a_reason(subject: Subject) -> None:

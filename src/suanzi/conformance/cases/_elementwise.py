@@ -9,13 +9,12 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted
-from suanzi.conformance.cases._elementwise_sizes import size_cases
+from suanzi.conformance.cases._elementwise_sizes import from_rows, size_cases
 from suanzi.conformance.cases._operands import (
     Elementwise,
     Row,
     Shape,
     call,
-    from_rows,
     outcome,
     stretched,
 )
@@ -179,7 +178,7 @@ def _special(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
                 if (i + i // 101) % 3 == 0 or all(map(_has_rules, row))
             ]
         if kept:
-            yield from_rows(facts, "special", dtype, title, kept)
+            yield from_rows(facts, "special", dtype, title, kept, wanted)
 
 
 def _has_rules(x: Value) -> bool:
@@ -237,7 +236,7 @@ def _random(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
             for i in range(len(facts.operands))
         ]
         rows = [row for row in zip(*columns, strict=True) if facts.defined(dtype, row)]
-        yield from_rows(facts, "random", dtype, title, rows)
+        yield from_rows(facts, "random", dtype, title, rows, wanted)
 
 
 def _dense(

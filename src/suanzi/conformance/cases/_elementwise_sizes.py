@@ -11,11 +11,41 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases._operands import Elementwise, Row, Shape, outcome
+from suanzi.conformance.cases._operands import Elementwise, Row, Shape, call, outcome
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.numbers import FORMATS, decode
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.status import Status
+
+_QUICK_LENGTHS = (251,)
+"""How many elements the values of a quick run fill: primes, so that no vector ends with them."""
+
+
+def filled_length(count: int, wanted: Wanted) -> int:
+    """Return how many elements so many values are to fill.
+
+    >>> filled_length(50, Wanted(quick=True)), filled_length(50, Wanted())
+    (61, 50)
+    """
+    if not wanted.quick or not count:
+        return count
+    return next((n for n in _QUICK_LENGTHS if n >= count), count)
+
+
+def from_rows(
+    facts: Elementwise, group: str, dtype: str, title: str, rows: Sequence[Row], wanted: Wanted
+) -> Case:
+    """Return the case of a call with one row of operands for each element.
+
+    In a quick run the rows come again until there are as many as in other cases: a framework that
+    compiles for every shape then has one program for all of them.
+    """
+    length = filled_length(len(rows), wanted)
+    if length != len(rows):
+        index = Cycle(len(rows), length)
+        return Rows(facts, dtype, rows).case(title, index, (length,), group=group)
+    columns = [[row[i] for row in rows] for i in range(len(facts.operands))]
+    return call(facts, group, dtype, title, columns, [(len(rows),)] * len(columns))
 
 
 def size_cases(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
@@ -76,6 +106,7 @@ class Rows:
         shape: Shape,
         layouts: Sequence[str] | None = None,
         refused: bool = False,
+        group: str = "sizes",
     ) -> Case:
         """Return the case of a call with these rows."""
         facts = self.facts
@@ -91,7 +122,7 @@ class Rows:
             return Refused(Status.INVALID_ARGUMENT, instead=made)
 
         full = f"{facts.label} {title}".strip()
-        return Case(facts.op, "sizes", self.dtype, full, {**arguments, **facts.more}, expect)
+        return Case(facts.op, group, self.dtype, full, {**arguments, **facts.more}, expect)
 
 
 def _stretched_matrix(facts: Elementwise, dtype: str) -> Case:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import cycle, islice
 from random import Random
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows, outcome
+from suanzi.conformance.cases._elementwise_sizes import filled_length
 from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, decode, encode, real
@@ -38,7 +40,7 @@ def function_cases(op: str, wanted: Wanted) -> Iterator[Case]:
     for dtype in facts.dtypes:
         if wanted.wants("special", dtype):
             yield from _delicate(facts, dtype, wanted)
-            yield from _outside(facts, dtype)
+            yield from _outside(facts, dtype, wanted)
 
 
 def _is_plain(op: str, x: float) -> bool:
@@ -107,17 +109,19 @@ def _delicate(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
         for k in range(1, form.mantissa + 2, step)
         for side in (-1, 1)
     }
-    yield from _at(facts, dtype, "delicate points and their neighbours", sizes)
+    yield from _at(facts, dtype, "delicate points and their neighbours", sizes, wanted)
     if facts.op in _PERIODIC:
         turns = [*range(1, 30, step - 2), 355, 710, 10**5, 10**9, 10**15]
         # The last is the double next to a multiple of a quarter turn.
         large = [1e5, 1e10, 1e22, 5.3e24, 2.0**100, 2.0**127, 2.0**1000, 1.5e300]
         large += [6381956970095103 * 2.0**797]
-        yield from _at(facts, dtype, "quarter turns", {k * math.pi / 2 for k in turns})
-        yield from _at(facts, dtype, "many turns", set(large))
+        yield from _at(facts, dtype, "quarter turns", {k * math.pi / 2 for k in turns}, wanted)
+        yield from _at(facts, dtype, "many turns", set(large), wanted)
 
 
-def _at(facts: Elementwise, dtype: str, title: str, sizes: set[float]) -> Iterator[Case]:
+def _at(
+    facts: Elementwise, dtype: str, title: str, sizes: set[float], wanted: Wanted
+) -> Iterator[Case]:
     """Give a case of numbers of these sizes, with both signs, and of the numbers beside them."""
     form = FORMATS[dtype]
     near = {encode(form, real(size)) + step for size in sizes for step in (-1, 0, 1)}
@@ -126,10 +130,10 @@ def _at(facts: Elementwise, dtype: str, title: str, sizes: set[float]) -> Iterat
     rows: list[Row] = [(decode(form, b),) for b in bits]
     kept = [row for row in rows if facts.defined(dtype, row)]
     if kept:
-        yield from_rows(facts, "special", dtype, title, kept)
+        yield from_rows(facts, "special", dtype, title, kept, wanted)
 
 
-def _outside(facts: Elementwise, dtype: str) -> Iterator[Case]:
+def _outside(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
     """Give numbers that the function has no value of, alone, and one among others."""
     function = FUNCTIONS[facts.op]
     ends = [end for end in function.domain if math.isfinite(end)]
@@ -138,11 +142,13 @@ def _outside(facts: Elementwise, dtype: str) -> Iterator[Case]:
     some = [*special(dtype), *(_rounded(dtype, x) for x in beside)]
     poles = [x for x in some if _is_pole(facts.op, _float(x))]
     if poles:
-        yield from_rows(facts, "special", dtype, "at a pole", [(x,) for x in poles])
+        yield from_rows(facts, "special", dtype, "at a pole", [(x,) for x in poles], wanted)
     bad = [x for x in some if not function.inside(_float(x))]
     if not bad:
         return
     good = _moderate(facts.op, dtype, 5, "inside")
+    good = list(islice(cycle(good), filled_length(6, wanted) - 1))
+    bad = list(islice(cycle(bad), filled_length(len(bad), wanted)))
     for title, values in (
         ("outside the domain", bad),
         ("one outside the domain", [*good[:3], bad[-1], *good[3:]]),
@@ -150,7 +156,7 @@ def _outside(facts: Elementwise, dtype: str) -> Iterator[Case]:
         rows: list[Row] = [(x,) for x in values]
         # Where the clause has no status for it, the result is NaN.
         if Status.INVALID_ARGUMENT not in interface(facts.op).statuses:
-            yield from_rows(facts, "special", dtype, title, rows)
+            yield from_rows(facts, "special", dtype, title, rows, wanted)
             continue
 
         def expect(rows: list[Row] = rows) -> Refused:

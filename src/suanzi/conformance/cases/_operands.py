@@ -83,12 +83,6 @@ class Elementwise:
 # ---- calls ---------------------------------------------------------------------------------------
 
 
-def from_rows(facts: Elementwise, group: str, dtype: str, title: str, rows: Sequence[Row]) -> Case:
-    """Return the case of a call with one row of operands for each element."""
-    columns = [[row[i] for row in rows] for i in range(len(facts.operands))]
-    return call(facts, group, dtype, title, columns, [(len(rows),)] * len(columns))
-
-
 def call(
     facts: Elementwise,
     group: str,

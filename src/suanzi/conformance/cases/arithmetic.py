@@ -88,7 +88,7 @@ def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         if dtype in SIGNED and wanted.wants("plain", dtype):
             low, high = limits(dtype)
             signs: list[Row] = [(-7, 2), (7, -2), (-7, -2), (low, 1), (high, -1), (low, low)]
-            yield from_rows(facts, "plain", dtype, "signs", signs)
+            yield from_rows(facts, "plain", dtype, "signs", signs, wanted)
         if not _is_integer(dtype) or not wanted.wants("special", dtype):
             continue
         values = ordinary(dtype, 6, "divided", low=1)
@@ -106,7 +106,7 @@ def _integer_divisions(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         if dtype in SIGNED:
             # Alone: the machine's own division stops the process.
             title = "the most negative number by minus one"
-            yield from_rows(facts, "special", dtype, title, [(limits(dtype)[0], -1)] * 3)
+            yield from_rows(facts, "special", dtype, title, [(limits(dtype)[0], -1)] * 3, wanted)
 
 
 def _is_integer(dtype: str) -> bool:

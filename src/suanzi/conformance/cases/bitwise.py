@@ -63,7 +63,7 @@ def shifts(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _by_number(op, dtype, title, few, more)
         if wanted.wants("special", dtype):
             rows: list[Row] = list(product(few[:2] + few[-2:], range(width)))
-            yield from_rows(facts, "special", dtype, "every amount", rows)
+            yield from_rows(facts, "special", dtype, "every amount", rows, wanted)
             yield from _refused(op, dtype, few, width)
 
 

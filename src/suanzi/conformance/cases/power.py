@@ -34,18 +34,20 @@ def powers(op: str, wanted: Wanted) -> Iterator[Case]:
     for dtype in facts.dtypes:
         if wanted.wants("random", dtype):
             rows = list(_in_range(dtype, 40 if wanted.quick else 150, wanted.seed))
-            yield from_rows(facts, "random", dtype, "results in range", rows)
+            yield from_rows(facts, "random", dtype, "results in range", rows, wanted)
         if wanted.wants("special", dtype):
             some: list[Row] = [(x, e) for x in special(dtype) for e in special(dtype)]
             kept = [row for row in some if _has_none(row)][:: 3 if wanted.quick else 1]
-            yield from_rows(facts, "special", dtype, "outside the domain or at a pole", kept)
+            yield from_rows(
+                facts, "special", dtype, "outside the domain or at a pole", kept, wanted
+            )
         if wanted.wants("plain", dtype):
             whole: list[Row] = [
                 (_rounded(dtype, x), _rounded(dtype, e))
                 for x in (-3.0, -1.0, -0.5, 0.5, 1.0, 2.0, 2.5)
                 for e in (-4.0, -3.0, -1.0, 0.0, 1.0, 2.0, 3.0, 5.0)
             ]
-            yield from_rows(facts, "plain", dtype, "whole exponents", whole)
+            yield from_rows(facts, "plain", dtype, "whole exponents", whole, wanted)
 
 
 def _has_none(row: Row) -> bool:

@@ -181,8 +181,7 @@ class Framework:
             if isinstance(bound.get(name), str):
                 bound[name] = self.dtype(bound[name])
         try:
-            found = eval(self._code[op], {**self.names, **bound})
-            return self.settled(found)
+            return self.settled(self.evaluated(op, bound))
         except Unsupported:
             raise
         except Exception as error:
@@ -190,6 +189,10 @@ class Framework:
             if any(part in words for part in self.no_kernel):
                 raise NoKernel(in_a_row(words)[:200]) from None
             raise
+
+    def evaluated(self, op, bound):
+        """Return what the expression of an interface gives for arguments."""
+        return eval(self._code[op], {**self.names, **bound})
 
     def settled(self, found):
         """Return outputs as the worker takes them, all of them computed."""

@@ -1,7 +1,6 @@
 """JAX as a subject."""
 
 import os
-import random
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -9,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from frameworks.common import (
+    GRADIENTS,
     Framework,
     axes,
     boxes,
@@ -22,7 +22,8 @@ from frameworks.common import (
     offsets_of,
     target_sizes,
 )
-from frameworks.jax_lowering import share_contexts
+from frameworks.jax_lowering import Programs, share_contexts
+from frameworks.jax_random import draws, key, normal, uniform
 from frameworks.jax_transforms import (
     adjoint_of,
     bilinear,
@@ -54,10 +55,10 @@ MAPPING = {
     "full": "jnp.full(shape, value, dtype, device=on(device))",
     "empty": "jnp.empty(shape, dtype, device=on(device))",
     "rand_uniform": "uniform(key(seed), dtype, shape, min, max)",
-    "rand_normal": "mean + std * jax.random.normal(key(seed), shape, dtype)",
-    "rand_bernoulli": "jax.random.bernoulli(key(seed), input).astype(input.dtype)",
+    "rand_normal": "normal(key(seed), dtype, tuple(shape), mean, std)",
+    "rand_bernoulli": "np.asarray(jax.random.bernoulli(key(seed), input)).astype(input.dtype)",
     "multinomial": "draws(key(seed), input, num_samples, replacement)",
-    "randperm": "jax.random.permutation(key(seed), len).astype(dtype)",
+    "randperm": "np.asarray(jax.random.permutation(key(seed), len)).astype(dtype)",
     "range": "numbers(start, limit, step, dtype)",
     "linspace": "jnp.linspace(start, stop, num, dtype=dtype, device=on(device))",
     "create_sparse_tensor": (
@@ -102,7 +103,7 @@ MAPPING = {
     "sign": "jnp.sign(input)",
     "where": "jnp.where(condition, x, y)",
     "meshgrid": "list(jnp.meshgrid(*input, indexing='ij'))",
-    "masked_select": "input[jnp.broadcast_to(mask, jnp.shape(input))]",
+    "masked_select": "selected(input, mask)",
     # 7.2.4 arithmetic
     "add": "jnp.add(x, y)",
     "sub": "jnp.subtract(x, y)",
@@ -190,7 +191,7 @@ MAPPING = {
         "zeros(out_grad.shape, out_grad), out_grad)"
     ),
     "topk": "top(input, k, axis, largest)",
-    "nonzero": "list(jnp.nonzero(input)) if as_tuple else jnp.argwhere(input)",
+    "nonzero": "places(input, as_tuple)",
     # 7.2.15 complex
     "complex": "jax.lax.complex(no_half(real), no_half(imag))",
     "conj": "jnp.conj(input)",
@@ -263,6 +264,10 @@ MISSING = {
 }
 """What JAX does not have, and why."""
 
+WHOLE = frozenset(GRADIENTS) - {"fft_c2c_backward", "fft_r2c_backward", "fft_c2r_backward"}
+WHOLE |= {"div", "gather", "topk"}
+"""Interfaces of many steps that are one program; of transforms the steps are few, and shared."""
+
 ROUNDINGS = {
     "DOWNWARD": jnp.floor, "UPWARD": jnp.ceil, "TOWARDZERO": jnp.trunc, "TONEAREST": jnp.rint,
 }  # fmt: skip
@@ -302,11 +307,6 @@ def zeros(shape, like):
     return jax.device_put(np.zeros(tuple(shape), like.dtype))
 
 
-def key(seed):
-    """Return a key of random numbers; 0 is no seed."""
-    return jax.random.key(seed or random.randrange(1, 1 << 31))
-
-
 def filled(values, dtype, shape, device):
     """Return an array of values; of any, if none are given."""
     if values is None or not np.size(values):
@@ -328,26 +328,6 @@ def no_half(x):
     return x
 
 
-def uniform(key, dtype, shape, low, high):
-    """Return uniform numbers; for integers JAX has the upper end excluded."""
-    if dtype == jnp.bool_:
-        return jax.random.bernoulli(key, 0.5, shape)
-    real = jnp.issubdtype(dtype, jnp.inexact)
-    limits = jnp.finfo(dtype) if real else jnp.iinfo(dtype)
-    low, high = limits.min if low is None else low, limits.max if high is None else high
-    if real:
-        return jax.random.uniform(key, shape, dtype, low, high)
-    return jax.random.randint(key, shape, low, high + 1, dtype)
-
-
-def draws(key, weights, samples, replacement):
-    """Return categories for each row of weights; JAX has one row of probabilities."""
-    if weights.ndim == 2:
-        keys = jax.random.split(key, len(weights))
-        return jnp.stack([draws(k, row, samples, replacement) for k, row in zip(keys, weights)])
-    return jax.random.choice(key, len(weights), (samples,), replacement, weights / weights.sum())
-
-
 def padded(x, widths, value, mode):
     """Return an array with more around it."""
     if mode == "PAD_CONST":
@@ -359,7 +339,29 @@ def coordinates(index):
     """Return an index as JAX takes it: the standard's last axis is that of the coordinates."""
     if index.ndim == 1:
         return index
-    return tuple(jax.device_put(part) for part in np.moveaxis(np.asarray(index), -1, 0))
+    return tuple(jnp.moveaxis(index, -1, 0))
+
+
+def selected(x, mask):
+    """Return what a mask selects; the places of it, JAX must know to compile it as one."""
+    mask = np.broadcast_to(mask, jnp.shape(x))
+    if mask.dtype != np.bool_ or not mask.ndim:
+        return x[mask]
+    return taken(x, np.nonzero(mask))
+
+
+@jax.jit
+def taken(x, index):
+    """Return elements."""
+    return x[index]
+
+
+def places(x, apart):
+    """Return where elements are not zero; how many are, JAX must know to compile it as one."""
+    mask = x if x.dtype == jnp.bool_ else x != 0
+    function = jax.jit(jnp.nonzero if apart else jnp.argwhere, static_argnames="size")
+    found = function(mask, size=np.count_nonzero(mask))
+    return list(found) if apart else found
 
 
 def quotient(x, y):
@@ -439,6 +441,13 @@ class Adapter(Framework):
     def __init__(self):
         super().__init__()
         share_contexts()
+        self._programs = Programs(super().evaluated)
+
+    def evaluated(self, op, bound):
+        """Return what an expression gives; of many steps, as one program."""
+        if op in WHOLE and not any(isinstance(x, sparse.BCOO) for x in bound.values()):
+            return self._programs.of(op, bound)
+        return super().evaluated(op, bound)
 
     def dense(self, data, dtype):
         """Return an array."""
@@ -464,7 +473,7 @@ class Adapter(Framework):
         if isinstance(x, sparse.BCOO):
             if x.dtype == np.bool_:
                 raise Unsupported("JAX makes no sparse array of bool dense")
-            dense = self.read(x.todense())
+            dense = self.read(jax.jit(sparse.BCOO.todense)(x))
             return Data(dense.dtype, dense.shape, dense.raw, sparse="COO")
         x = np.asarray(x)
         name = x.dtype.name
