@@ -37,7 +37,16 @@ struct Lines {
   // The axes across, the innermost last.
   int ndim = 0;
   std::int64_t dims[max_ndim], in_strides[max_ndim], out_strides[max_ndim];
+  // What the sums of each line begin with, for real floats; null if it is nothing.
+  const double* onto = nullptr;
+  std::int64_t onto_strides[max_ndim];  // in elements
 
+  // What stands before the first element of a line.
+  State start(std::int64_t line) const {
+    State state = fresh(is_inexact());
+    if (onto) state.sums[0] = onto[offsets_of(line, ndim, dims, onto_strides)[0]];
+    return state;
+  }
   std::int64_t item() const { return facts(dtype).itemsize; }
   bool is_inexact() const { return facts(dtype).is_inexact(); }
   std::int64_t count() const {
@@ -57,14 +66,14 @@ struct Lines {
 
   void run() const {
     bool straight = in_step == item() && out_step == item() && kernels.line;
-    if (straight && count() < thread_count() && n >= 4 * superblock && long_lines()) return;
+    if (straight && !onto && count() < thread_count() && n >= 4 * superblock && long_lines()) return;
     if (!straight && (abreast() >= 8 || !kernels.line)) return side_by_side();
     parallel_for(count(), std::max<std::int64_t>(grain / n, 1), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t line = begin; line < end; ++line) {
         const std::byte* from;
         std::byte* to;
         find(line, from, to);
-        State state = fresh(is_inexact());
+        State state = start(line);
         if (straight) kernels.line(from, to, n, state);
         else by_buffers(from, to, state);
       }
@@ -95,6 +104,7 @@ struct Lines {
                      std::byte *to, *results[16];
                      find(line, from, to);
                      for (auto& level : sums) std::fill_n(level, 2 * tile, -0.0);
+                     for (std::int64_t i = 0; onto && i < some; ++i) sums[0][i] = start(line + i).sums[0];
                      for (std::int64_t at = 0; at < n; at += 16) {
                        std::int64_t rows = std::min<std::int64_t>(16, n - at);
                        for (std::int64_t i = 0; i < rows; ++i)
@@ -159,8 +169,9 @@ struct Lines {
   }
 };
 
-// Cumulative sums along an axis, from its first element or from its last.
-PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
+// Cumulative sums along an axis, from its first element or from its last; of real floats on top of `onto`, a float64
+// for each line, if it is not null.
+PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards, const Tensor* onto = nullptr) {
   const CumulativeSum& kernels_of = kernels().reductions->cumulative[static_cast<std::size_t>(t.dtype)];
   PyObject* output = new_result(t, 0, true, t.dtype);
   if (!output || t.size == 0) return output;
@@ -169,6 +180,7 @@ PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
   Lines lines{
       kernels_of, t.dtype, t.data(), made.data(), t.dims()[axis], t.strides()[axis] * item, made.strides()[axis] * item,
       0,          {},      {},       {}};
+  if (onto) lines.onto = reinterpret_cast<const double*>(onto->data());
   if (backwards) {
     lines.in += (lines.n - 1) * lines.in_step, lines.out += (lines.n - 1) * lines.out_step;
     lines.in_step = -lines.in_step, lines.out_step = -lines.out_step;
@@ -185,9 +197,20 @@ PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards) {
     lines.dims[i] = t.dims()[order[i]];
     lines.in_strides[i] = t.strides()[order[i]] * item;
     lines.out_strides[i] = made.strides()[order[i]] * item;
+    if (onto) lines.onto_strides[i] = onto->strides()[order[i]];
   }
-  run_over(t.size, {&t}, [&] { lines.run(); });
+  run_over(t.size, {&t, onto ? onto : &t}, [&] { lines.run(); });
   return output;
+}
+
+// Whether a tensor has a float64 for each line of another along an axis.
+bool fits(const Tensor& onto, const Tensor& t, int axis) {
+  if (onto.dtype != Dtype::float64 || onto.ndim() != t.ndim() || layer_of(t.dtype).is_complex ||
+      !facts(t.dtype).is_inexact())
+    return false;
+  for (int d = 0; d < t.ndim(); ++d)
+    if (onto.dims()[d] != (d == axis ? 1 : t.dims()[d])) return false;
+  return true;
 }
 
 bool can_run(const Tensor* t) { return t && kernels().reductions->cumulative[static_cast<std::size_t>(t->dtype)].rows; }
@@ -218,6 +241,17 @@ void init_cumsum(nb::module_& m) {
       "tensor"_a, "axis"_a, "backwards"_a,
       nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
       "The sums of the elements along an axis up to each, from the first element or from the last.");
+  m.def(
+      "cumulative_sum_onto",
+      [](nb::handle object, int axis, bool backwards, nb::handle onto) {
+        const Tensor *t = read_tensor(object.ptr()), *before = read_tensor(onto.ptr());
+        if (!can_run(t) || !before || axis < 0 || axis >= t->ndim() || !fits(*before, *t, axis))
+          throw nb::value_error("no cumulative sum of that");
+        return raise_or(cumulative_sum(*t, axis, backwards, before));
+      },
+      "tensor"_a, "axis"_a, "backwards"_a, "onto"_a,
+      nb::sig("def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor"),
+      "The same of real floats on top of what came before: a float64 for each line, where the axis has size 1.");
 }
 
 }  // namespace suanzi

@@ -134,6 +134,12 @@ PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 nb::object row_major_copy(nb::handle object);
 
+bool overlap_of(nb::handle a, nb::handle b) {
+  const Tensor *x = tensor_of(a.ptr()), *y = tensor_of(b.ptr());
+  if (!x || !y || !x->storage || !y->storage) throw nb::type_error("not a tensor");
+  return overlap(*x, *y);
+}
+
 // Writes `source`, broadcast and converted, into the elements of `target`, as if it were read first.
 void copy_into(nb::handle target, nb::handle source, bool saturate) {
   Tensor* t = tensor_of(target.ptr());
@@ -183,6 +189,8 @@ void init_calls(nb::module_& m) {
   m.def("copy_into", &copy_into, "target"_a, "source"_a, "saturate"_a = false,
         nb::sig("def copy_into(target: Any, source: Any, saturate: bool = False) -> None"),
         "Writes a tensor of the same dtype into another, to which it is broadcast.");
+  m.def("overlap", &overlap_of, "a"_a, "b"_a, nb::sig("def overlap(a: Any, b: Any) -> bool"),
+        "Whether the elements of two tensors may share bytes.");
   m.def("run_operator", &run_operator, "kernel"_a, "operands"_a, "promoted"_a,
         nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),
         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");

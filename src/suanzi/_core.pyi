@@ -246,6 +246,9 @@ def copy_into(target: Any, source: Any, saturate: bool = False) -> None:
     Writes a tensor of the same dtype into another, to which it is broadcast.
     """
 
+def overlap(a: Any, b: Any) -> bool:
+    """Whether the elements of two tensors may share bytes."""
+
 def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]:
     """
     Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.
@@ -511,6 +514,11 @@ def finish_partly(partials: Any, mode: int, norm: bool, dtype: DType, n: int, ou
 def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor:
     """
     The sums of the elements along an axis up to each, from the first element or from the last.
+    """
+
+def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor:
+    """
+    The same of real floats on top of what came before: a float64 for each line, where the axis has size 1.
     """
 
 def cumulative_product(tensor: Any, axis: int, single: bool) -> Tensor:

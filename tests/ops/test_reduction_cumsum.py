@@ -201,3 +201,35 @@ def test_columns_of_narrow_floats_are_rounded_once(shape: tuple[int, ...], dtype
         expected = sz.cast(sz.tensor(np.cumsum(values, axis)), dtype)
         assert found.dtype is dtype
         assert sz.cast(found, sz.float64).tolist() == sz.cast(expected, sz.float64).tolist()
+
+
+@pytest.mark.parametrize("dtype", [sz.float64, sz.float32, sz.float16, sz.bfloat16])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", [(3, 700), (700, 3), (40, 41), (1, 1), (0, 4)])
+def test_on_top_of_what_came_before(
+    dtype: sz.DType, backwards: bool, axis: int, shape: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(5)
+    x = sz.cast(sz.tensor(rng.integers(-8, 9, shape).astype("f4") / 8), dtype)
+    across = tuple(1 if d == axis else n for d, n in enumerate(shape))
+    before = sz.tensor(rng.integers(-1000, 1000, across) / 4)  # sums are exact in float64
+    numbers = x.numpy().astype("f8")
+    if backwards:
+        sums = np.flip(np.flip(numbers, axis).cumsum(axis), axis) + before.numpy()
+    else:
+        sums = numbers.cumsum(axis) + before.numpy()
+    want = sz.cast(sz.tensor(sums), dtype).numpy()
+    for laid in (x, sz.reshape(x.T, shape[::-1]).T):
+        found = _core.cumulative_sum_onto(laid, axis, backwards, before)
+        assert found.dtype is dtype
+        assert np.array_equal(found.numpy(), want)
+
+
+def test_on_top_of_what_does_not_fit() -> None:
+    x = sz.tensor(np.ones((2, 3), np.float32))
+    for before in (np.ones((2, 1), np.float32), np.ones((1, 3)), np.ones(2)):
+        with pytest.raises(ValueError, match="no cumulative sum"):
+            _core.cumulative_sum_onto(x, 1, False, sz.tensor(before))
+    with pytest.raises(ValueError, match="no cumulative sum"):
+        _core.cumulative_sum_onto(sz.cast(x, sz.int32), 1, False, sz.tensor(np.ones((2, 1))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial as bound
 from typing import Any
 
-from suanzi import registry
+from suanzi import _core, registry
 from suanzi.cluster import grid
 from suanzi.cluster.graph import Key, from_tasks, new_name
 from suanzi.cluster.reshaping import reshaped
@@ -92,5 +92,7 @@ def _cumulative(
         first: Tensor = registry.call(name, x, axis)
         return first
     carried = before[(*(slice(None),) * axis, slice(at, at + 1))]
+    if dtype.kind == "float":
+        return _core.cumulative_sum_onto(x, axis, backwards, carried)
     made = registry.call(name, converted(x, wide), axis)
     return converted(made + carried, dtype)

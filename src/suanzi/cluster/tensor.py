@@ -17,6 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from suanzi import registry
 from suanzi.cluster import ways
+from suanzi.cluster.computing import computed_here
 from suanzi.cluster.gathering import gathered
 from suanzi.cluster.grid import Blocks, numbers, shape_of
 from suanzi.cluster.optimizing import optimize
@@ -151,8 +152,13 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
         Arguments are those of :func:`dask.compute`, `scheduler` among them.
         """
-        made: Tensor = told(self.graph, lambda: super(BlockTensor, self).compute(**kwargs))
-        return made
+
+        def compute() -> Tensor:
+            here = computed_here(self, kwargs)
+            made: Tensor = super(BlockTensor, self).compute(**kwargs) if here is None else here
+            return made
+
+        return told(self.graph, compute)
 
     def persist(self, **kwargs: Any) -> BlockTensor:
         """Compute all blocks, which the cluster keeps, and return the tensor of them.
