@@ -80,6 +80,8 @@ def polynomials() -> Iterator[str]:
     sixteenth = half_log / 16
     yield polynomial("exponential_of_sixteenth", exponential, -sixteenth, sixteenth, 4, False)
     yield polynomial("exponential_f32", exponential, -half_log, half_log, 5, True)
+    yield polynomial("exponential_short_f32", exponential, -half_log, half_log, 4, True)
+    yield polynomial("exponential_of_sixteenth_f32", exponential, -sixteenth, sixteenth, 1, True)
     yield polynomial("exp2_f32", lambda r: mpf(2) ** r, -mpf(1) / 2, mpf(1) / 2, 7, True)
     edge = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
     yield polynomial("log2_f32", log2_by_s, tiny, edge**2, 2, True)
@@ -108,7 +110,7 @@ def half_pi_in_single() -> str:
     """Return pi/2 as a sum of three float32."""
     rest, parts = mp.pi / 2, []
     for _ in range(3):
-        parts.append(mpf(struct.unpack("f", struct.pack("f", float(rest)))[0]))
+        parts.append(in_single(rest))
         rest -= parts[-1]
     numbers = ", ".join(literal(p, True) for p in parts)
     return f"constexpr f32 half_pi_single[] = {{{numbers}}};"
@@ -157,13 +159,24 @@ def sixteenths() -> Iterator[str]:
     yield from logarithms_of_sixteenths()
 
 
+def in_single(x: mpf) -> mpf:
+    """Round to a float32."""
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
 def bit_in_single(x: mpf) -> tuple[mpf, mpf]:
     """Return a float32 and, where it is far from a number, what it leaves, which is positive."""
-    near = mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+    near = in_single(x)
     if abs(near - x) < mpf(2) ** -28:
         return near, mpf(0)
     below = mp.floor(x * 2**25) / 2**25
     return below, x - below
+
+
+def rest_of_cubic(r: mpf) -> mpf:
+    """Return R of log(1 + r) = r - r^2/2 + r^3 R(r)."""
+    near_zero = abs(r) < mpf(10) ** -20
+    return mpf(1) / 3 if near_zero else (mp.log1p(r) - r + r * r / 2) / r**3
 
 
 def logarithms_of_sixteenths() -> Iterator[str]:
@@ -175,9 +188,6 @@ def logarithms_of_sixteenths() -> Iterator[str]:
 
     def series(r: mpf) -> mpf:  # log(1 + r) = r S(r)
         return mp.log1p(r) / r if abs(r) > tiny else 1 - r / 2
-
-    def rest(r: mpf) -> mpf:  # log(1 + r) = r - r^2/2 + r^3 R(r)
-        return (mp.log1p(r) - r + r * r / 2) / r**3 if abs(r) > tiny else mpf(1) / 3
 
     def rest_of_two(r: mpf) -> mpf:  # log(1 + r) = r + r^2 R(r)
         return (mp.log1p(r) - r) / r**2 if abs(r) > tiny else -mpf(1) / 2
@@ -205,20 +215,58 @@ def logarithms_of_sixteenths() -> Iterator[str]:
     # For pow: of float64 as sums of two numbers, the first of 42 bits.
     yield row("log_sixteenth_high", [cut(x) for x in found])
     yield row("log_sixteenth_low", [x - cut(x) for x in found])
-    yield polynomial("log_sixteenth_rest", rest, -limit, limit, 9, False)
-    # For pow of float32: 1/m for m in slices of [1, 2), which next to both ends is 1 and 1/2, where
-    # the remainder alone counts; and short series.
-    middle = [mp.nint(2**12 / (1 + (2 * i + 1) / mpf(32))) / 2**12 for i in range(1, 15)]
-    inverses = [mpf(1), *middle, mpf(1) / 2]
-    yield row("inverse_of_slice", inverses)
-    yield row("log2_of_slice", [-mp.log(x, 2) for x in inverses])
-    ends = -mpf(1) / 32, mpf(1) / 16
-    yield polynomial("log2_short", lambda r: series(r) / mp.log(2), *ends, 5, False)
+    yield polynomial("log_sixteenth_rest", rest_of_cubic, -limit, limit, 9, False)
 
-    def power(r: mpf) -> mpf:  # 2^r = 1 + r P(r)
-        return (mpf(2) ** r - 1) / r if abs(r) > tiny else mp.log(2)
 
-    yield polynomial("power_short", power, -mpf(1) / 32, mpf(1) / 32, 2, False)
+def sixteenths_in_single() -> Iterator[str]:
+    """Yield what functions of float32 take on AVX-512, pow first."""
+    tiny = mpf(10) ** -12
+    powers = [mpf(2) ** (mpf(i) / 16) for i in range(16)]
+    yield row("power_sixteenth_f32", powers, True)
+    yield row("power_sixteenth_low_f32", [x / in_single(x) - 1 for x in powers], True)
+    yield from slices_in_single()
+
+    def hyperbolic_cosine(t: mpf) -> mpf:  # cosh(r) = 1 + r^2 C(r^2)
+        return (mp.cosh(mp.sqrt(t)) - 1) / t
+
+    def hyperbolic_sine(t: mpf) -> mpf:  # sinh(r) = r + r^3 S(r^2)
+        r = mp.sqrt(t)
+        return (mp.sinh(r) - r) / r**3
+
+    def hyperbolic_arctangent(t: mpf) -> mpf:  # atanh(v) = v + v^3 T(v^2)
+        v = mp.sqrt(t)
+        return (mp.atanh(v) - v) / v**3
+
+    half_log = mp.log(2) / 2 * mpf("1.0001")
+    third = mpf(1) / 3 * mpf("1.001")
+    yield polynomial("hyperbolic_cosine_f32", hyperbolic_cosine, tiny, half_log**2, 2, True)
+    yield polynomial("hyperbolic_sine_f32", hyperbolic_sine, tiny, half_log**2, 1, True)
+    yield polynomial("hyperbolic_arctangent_f32", hyperbolic_arctangent, tiny, third**2, 3, True)
+
+
+def slices_in_single() -> Iterator[str]:
+    """Yield, for each slice of [0.75, 1.5) by four bits, c near 1/m and -log(c) in two parts.
+
+    c has so few bits that m c - 1 is exact, and is 1 in the slices next to 1, where the remainder
+    alone counts.
+    """
+    ends = [(1 + mpf(i) / 16, 1 + mpf(i + 1) / 16) for i in range(8)]
+    ends += [(low / 2, high / 2) for low, high in ((e + mpf(1) / 2 for e in pair) for pair in ends)]
+    inverses, rests = [], []
+    for i, (low, high) in enumerate(ends):
+        step = 32 if low >= 1 else 16
+        c = mpf(1) if i in (0, 15) else mp.nint(step * 2 / (low + high)) / step
+        inverses.append(c)
+        rests += [low * c - 1, high * c - 1]
+    logs = [-mp.log(c) for c in inverses]
+    short = [mp.nint(x * 2**15) / 2**15 for x in logs]
+    yield row("inverse_of_slice", inverses, True)
+    yield row("log_of_slice", short, True)
+    yield row("log_of_slice_low", [x - y for x, y in zip(logs, short, strict=True)], True)
+    margin = mpf("1.001")
+    yield polynomial(
+        "log_cubic_f32", rest_of_cubic, min(rests) * margin, max(rests) * margin, 3, True
+    )
 
 
 def main() -> None:
@@ -229,10 +277,16 @@ def main() -> None:
         f"constexpr f64 ln2_high = {literal(cut(ln2), False)}, "
         f"ln2_low = {literal(ln2 - cut(ln2), False)};"
     )
+    # The first part has few enough bits for its multiples to be exact.
+    short = mp.floor(ln2 * 2**15) / 2**15
+    print(
+        f"constexpr f32 ln2_high_f32 = {literal(short, True)}, "
+        f"ln2_low_f32 = {literal(ln2 - short, True)};"
+    )
     print(parts_of_half_pi())
     print(rest_of_half_pi())
     print(half_pi_in_single())
-    for line in (*polynomials(), *logarithms(), *sixteenths()):
+    for line in (*polynomials(), *logarithms(), *sixteenths(), *sixteenths_in_single()):
         print(line)
 
 

@@ -73,7 +73,9 @@ def has_fma() -> bool:
 
 # What a level, or a machine, computes otherwise than all others.
 OWN_WAYS = {
-    "avx512": "exp cosh pow log log2 log10 logaddexp rsqrt asin acos".split(),
+    "avx512": (
+        "exp expm1 cosh tanh asinh acosh atanh pow log log1p log2 log10 logaddexp rsqrt asin acos"
+    ).split(),
     "aarch64": "log log2 log10".split(),
 }
 
