@@ -173,6 +173,11 @@ def bit_in_single(x: mpf) -> tuple[mpf, mpf]:
     return below, x - below
 
 
+def series(r: mpf) -> mpf:
+    """Return S of log(1 + r) = r S(r)."""
+    return mp.log1p(r) / r if abs(r) > mpf(10) ** -20 else 1 - r / 2
+
+
 def rest_of_cubic(r: mpf) -> mpf:
     """Return R of log(1 + r) = r - r^2/2 + r^3 R(r)."""
     near_zero = abs(r) < mpf(10) ** -20
@@ -185,9 +190,6 @@ def logarithms_of_sixteenths() -> Iterator[str]:
     found = [-mp.log(mpf(j) / 16) for j in near]
     limit = mpf(3) / 64 * mpf("1.01")
     tiny = mpf(10) ** -20
-
-    def series(r: mpf) -> mpf:  # log(1 + r) = r S(r)
-        return mp.log1p(r) / r if abs(r) > tiny else 1 - r / 2
 
     def rest_of_two(r: mpf) -> mpf:  # log(1 + r) = r + r^2 R(r)
         return (mp.log1p(r) - r) / r**2 if abs(r) > tiny else -mpf(1) / 2
@@ -208,7 +210,7 @@ def logarithms_of_sixteenths() -> Iterator[str]:
         second = f", log{name}_bit_low_f64 = {literal(bit - first if whole else mpf(0), False)}"
         yield f"constexpr f64 log{name}_bit_f64 = {literal(first, False)}{second};"
         high, low = bit_in_single(bit)
-        words = {"bit": high, "bit_low": low, "unit": unit}
+        words = {"bit": high, "bit_low": low}
         numbers = ", ".join(f"log{name}_{key}_f32 = {literal(x, True)}" for key, x in words.items())
         yield f"constexpr f32 {numbers};"
     yield polynomial("log1p_f32", rest_of_two, -mpf(1) / 4, mpf(1) / 2, 8, True)
@@ -263,10 +265,14 @@ def slices_in_single() -> Iterator[str]:
     yield row("inverse_of_slice", inverses, True)
     yield row("log_of_slice", short, True)
     yield row("log_of_slice_low", [x - y for x, y in zip(logs, short, strict=True)], True)
-    margin = mpf("1.001")
-    yield polynomial(
-        "log_cubic_f32", rest_of_cubic, min(rests) * margin, max(rests) * margin, 3, True
-    )
+    reach = min(rests) * mpf("1.001"), max(rests) * mpf("1.001")
+    yield polynomial("log_cubic_f32", rest_of_cubic, *reach, 3, True)
+    for name, base in (("e", mp.e), ("2", mpf(2)), ("10", mpf(10))):
+        unit = 1 / mp.log(base)
+        yield row(f"log{name}_slice_f32", [x * unit for x in logs], True)
+        yield polynomial(
+            f"log{name}_series_f32", lambda r, unit=unit: unit * series(r), *reach, 4, True
+        )
 
 
 def main() -> None:
