@@ -21,20 +21,42 @@ inline constexpr std::int64_t shared_order = 128;
 inline bool is_shared(std::int64_t order) { return order > shared_order && loaded_provider().has_blas; }
 inline Threads threads_of(std::int64_t order) { return is_shared(order) ? Threads::of_ours : Threads::of_lapack; }
 
-// Calls body(first, count) for strips of columns, on several threads if all are worth it.
+// Columns in equal strips, as many as there are processors if they are wide enough, or so many times as many.
+class Strips {
+ public:
+  Strips(std::int64_t begin, std::int64_t end, std::int64_t times = 1) : begin_(begin), width_(end - begin) {
+    // Each strip has the matrix beside it packed once more: two cost 2 percent, four of them 6.
+    std::int64_t least = processor_count() > 4 ? 64 : 32;
+    std::int64_t wanted = times * std::clamp<std::int64_t>(width_ / least, 1, processor_count());
+    each_ = ((width_ + wanted - 1) / wanted + 7) / 8 * 8;
+  }
+  std::int64_t count() const { return (width_ + each_ - 1) / each_; }
+  // Calls body(first, count) for a strip.
+  template <class Body>
+  void run(std::int64_t i, Body&& body) const {
+    body(static_cast<int>(begin_ + i * each_), static_cast<int>(std::min(each_, width_ - i * each_)));
+  }
+
+ private:
+  std::int64_t begin_, width_, each_;
+};
+
+// Calls body(i) for each task, on several threads if all are worth it.
+template <class Body>
+void for_each_task(std::int64_t count, double operations, bool shares, Body&& body) {
+  constexpr double worth_it = 200000;  // about 4 per ns
+  auto run = [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t i = from; i < to; ++i) body(i);
+  };
+  if (shares && operations >= worth_it) parallel_for(count, 1, run);
+  else run(0, count);
+}
+
+// Calls body(first, count) for strips of columns.
 template <class Body>
 void for_each_strip(std::int64_t begin, std::int64_t end, double operations, bool shares, Body&& body) {
-  constexpr double worth_it = 200000;  // about 4 per ns
-  // Each strip has the matrix beside it packed once more: two cost 2 percent, four of them 6.
-  std::int64_t width = end - begin, least = processor_count() > 4 ? 64 : 32;
-  std::int64_t wanted = std::clamp<std::int64_t>(width / least, 1, processor_count());
-  std::int64_t each = ((width + wanted - 1) / wanted + 15) / 16 * 16, strips = (width + each - 1) / each;
-  auto run = [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i)
-      body(static_cast<int>(begin + i * each), static_cast<int>(std::min(each, width - i * each)));
-  };
-  if (shares && operations >= worth_it) parallel_for(strips, 1, run);
-  else run(0, strips);
+  Strips strips(begin, end);
+  for_each_task(strips.count(), operations, shares, [&](std::int64_t i) { strips.run(i, body); });
 }
 
 // The LU of a matrix column by column, in place, as getrf has it: half of the columns, what they make of the others,
@@ -131,7 +153,7 @@ template <class T>
 void invert_factorised(T* lu, int n, const int* swaps, T* inverse) {
   std::fill_n(inverse, static_cast<std::int64_t>(n) * n, T{});
   auto at = [n](T* x, int row, int column) { return x + static_cast<std::int64_t>(column) * n + row; };
-  for_each_strip(0, n, 1.3 * n * n * n, may_call_at_once(), [&](int column, int count) {
+  auto invert = [&](int column, int count) {
     for (int i = 0; i < count; ++i) *at(inverse, column + i, column + i) = T{1};
     char lower = 'L', upper = 'U', plain = 'N', unit = 'U', any = 'N';
     int order = n, below = n - column, info = 0;  // what is above the diagonal of L's inverse is 0
@@ -139,6 +161,13 @@ void invert_factorised(T* lu, int n, const int* swaps, T* inverse) {
                    at(inverse, column, column), &order, &info);
     call_lapack<T>(Lapack::trtrs, &upper, &plain, &any, &order, &count, lu, &order, at(inverse, 0, column), &order,
                    &info);
+  };
+  // The first strips have most to do, and the last ones least: one of each is a task.
+  Strips strips(0, n, 2);
+  std::int64_t last = strips.count() - 1;
+  for_each_task(last / 2 + 1, 1.3 * n * n * n, may_call_at_once(), [&](std::int64_t i) {
+    strips.run(i, invert);
+    if (last - i != i) strips.run(last - i, invert);
   });
   for (int j = n - 1; j >= 0; --j)
     if (int other = swaps[j] - 1; other != j)
