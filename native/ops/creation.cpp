@@ -276,7 +276,15 @@ PyObject* fast_zeros(PyObject* const* args, Py_ssize_t count, PyObject* keywords
   Integers shape;
   Dtype dtype;
   if (!bind_shape(args, count, keywords, shape, dtype)) return nullptr;
-  return or_python(new_full(dtype, shape.count, shape.values, zero()));
+  if (facts(dtype).is_quantized()) return or_python(new_full(dtype, shape.count, shape.values, zero()));
+  PyObject* made = new_dense_tensor(dtype, shape.count, shape.values);
+  if (!made) return or_python(made);
+  // The zero of every other dtype is made of bytes that are 0.
+  const Tensor& t = *tensor_of(made);
+  auto bytes = static_cast<std::size_t>(t.size) * t.itemsize();
+  if (bytes <= 4096) std::memset(t.data(), 0, bytes);
+  else fill(*tensor_of(made), zero());
+  return made;
 }
 
 PyObject* fast_full(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

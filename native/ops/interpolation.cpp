@@ -239,6 +239,13 @@ class Worker {
       plan_.loops.across[lane_](row, low, up, a, b, out, count_);
       return out;
     }
+    // To widen all that lies in between is faster than to pick what is needed, unless most is not.
+    auto span = static_cast<std::size_t>(part.span);
+    if (span <= 4 * count_ && span * sizeof(float) <= buffer_bytes) {
+      plan_.k.widen[static_cast<std::size_t>(layer_.narrow)](row, widened_[0].bytes, span);
+      plan_.loops.across[lane_](widened_[0].bytes, low, up, a, b, out, count_);
+      return out;
+    }
     for (int i = 0; i < 2; ++i) {
       plan_.loops.pick[layer_.log2_size](row, i ? up : low, stored_[i].bytes, count_);
       plan_.k.widen[static_cast<std::size_t>(layer_.narrow)](stored_[i].bytes, widened_[i].bytes, count_);

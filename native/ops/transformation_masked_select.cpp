@@ -109,9 +109,26 @@ class Masked {
   Loop loop_;
 };
 
+// The same of few dense elements, whose mask has their shape; null without an exception where it is something else.
+PyObject* select_few(const Tensor& mask, const Tensor& values) {
+  auto bytes = static_cast<std::size_t>(values.size) * values.itemsize();
+  if (!mask.row_major || !values.row_major || bytes > 4096 || values.size == 0 || mask.ndim() != values.ndim() ||
+      !std::equal(mask.dims(), mask.dims() + mask.ndim(), values.dims()))
+    return nullptr;
+  const Kernels& k = kernels();
+  Buffer packed;
+  std::size_t found = k.compress[layer_of(values.dtype).log2_size](mask.data(), values.data(), packed.bytes,
+                                                                   static_cast<std::size_t>(values.size));
+  auto count = static_cast<std::int64_t>(found);
+  PyObject* output = new_dense_tensor(values.dtype, 1, &count);
+  if (output) std::memcpy(tensor_of(output)->data(), packed.bytes, found * values.itemsize());
+  return output;
+}
+
 // What a mask of the shape of `values`, or one that is repeated to it, picks; without `values`, the
 // places of what it picks.
 PyObject* select(const Tensor& mask, const Tensor* values) {
+  if (PyObject* made = values ? select_few(mask, *values) : nullptr; made || PyErr_Occurred()) return made;
   Masked masked(mask, values);
   if (!masked.fits()) return nullptr;
   std::vector<std::int64_t> starts;
