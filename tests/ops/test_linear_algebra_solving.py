@@ -164,6 +164,18 @@ def test_singular_matrices_of_any_size_are_refused(dtype: sz.DType, n: int) -> N
             )
 
 
+@pytest.mark.parametrize("dtype", OWN, ids=str)
+@pytest.mark.parametrize("n", [3, 6])
+def test_two_rows_nearly_the_same_behind_others_are_found(dtype: sz.DType, n: int) -> None:
+    """The inverse maps a vector of ones, and the first one, to nothing large."""
+    array = np.eye(n)
+    array[-2:, -2:] = [[1, 1], [1, 1 + EPSILON[dtype]]]
+    mat, side = (sz.cast(sz.tensor(x), dtype) for x in (array, np.ones(n)))
+    for adjoined in (False, True):
+        with pytest.raises(sz.InvalidArgument, match="singular to the precision"):
+            sz.solve(mat, side, adjoined)
+
+
 def test_near_singular_small_matrices_in_batches_are_found() -> None:
     """Every pattern of integers of rank 2, beside regular ones, is noticed whatever the rhs."""
     rng = np.random.default_rng(5)
