@@ -23,6 +23,9 @@ from typing import Any
 # Dask would take benchmarks/sparse.py for the package of that name.
 sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).parent]
 
+# Threads of OpenBLAS that wait for more would be counted with whatever runs next.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import dask
 import dask.array as da
 import ml_dtypes

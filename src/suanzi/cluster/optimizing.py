@@ -72,8 +72,11 @@ def _is_plain(graph: Any) -> bool:
 def _of_blocks(graph: Any, keys: list[Any]) -> dict[Any, Any]:
     """Return the tasks of a plain graph; a block that one task needs is part of that task."""
     fused = optimize_blockwise(graph, keys=keys)  # type: ignore[no-untyped-call, unused-ignore]
-    left = fused.cull(set(keys)).to_dict()
     apart = set(keys)
+    layers = {key[0] for key in keys if type(key) is tuple}
+    if len(keys) != sum(len(fused.layers[name]) for name in layers if name in fused.layers):
+        fused = fused.cull(apart)  # some of the blocks are not asked for
+    left = fused.to_dict()
     known: Programs = {}
     used: set[Any] = set()
     for task in left.values():
