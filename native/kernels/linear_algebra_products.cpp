@@ -4,7 +4,7 @@
 // so that every level gives the same bits.
 #include "kernels/common.inc"
 
-#include "kernels/linear_algebra_products.h"
+#include "kernels/linear_algebra_products_tiles.h"
 
 namespace suanzi {
 namespace {
@@ -484,6 +484,7 @@ ProductKernels make() {
 #endif
 #if defined(__AVX512F__)
   avx512_add_products(k);
+  k.tiles = &avx512_tile_kernels();
 #endif
   return k;
 }

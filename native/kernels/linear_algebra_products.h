@@ -32,6 +32,7 @@ using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_
 using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
 // The least biased exponent of what is not 0 in a matrix that is dense one way, more than any where all is 0.
 using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64_t columns);
+struct TileKernels;  // linear_algebra_products_tiles.h
 struct ProductKernels {
   Dots dots[sum_count];
   std::int64_t rows_at_once;  // that these read side by side
@@ -42,6 +43,7 @@ struct ProductKernels {
   AddTo add[sum_count];
   Multiply multiply_bf16;      // of bfloat16 to float32, subnormal numbers being 0; null where there is none
   SmallestBf16 smallest_bf16;  // there if it is
+  const TileKernels* tiles;    // of large matrices of floats; null where BLAS has to multiply them
 };
 
 #if defined(__x86_64__)

@@ -149,6 +149,12 @@ void pack(const E* from, std::int64_t across, std::int64_t along, std::int64_t r
 
 enum class Kind { bf16, signed_bytes, unsigned_bytes };
 
+// Two tiles of a left operand, packed or as they lie: how far rows are apart, and tiles along k, in bytes.
+struct Left {
+  const std::byte *first, *next;
+  std::ptrdiff_t row, step;
+};
+
 #if defined(__AMX_TILE__) || defined(__AMXTILE__)  // of which clang 14 has the latter
 #define SUANZI_MATRIX_UNIT
 
@@ -172,11 +178,14 @@ struct MatrixUnit {
   }
   static void end() { _tile_release(); }
 
+  static constexpr bool reads_rows = true;
+
   // Of a result whose rows are `row` elements apart.
-  static void multiply(const u32* a, const u32* a_next, const u32* b, const u32* b_next, std::int64_t count, u32* c,
-                       std::int64_t row, bool adds, std::int64_t, std::int64_t) {
-    auto bytes = static_cast<std::size_t>(row * 4);
-    memory_is_read(a);
+  static void multiply(const Left& a, const u32* b, const u32* b_next, std::int64_t count, u32* c, std::int64_t row,
+                       bool adds, std::int64_t, std::int64_t) {
+    auto bytes = static_cast<std::size_t>(row * 4), a_row = static_cast<std::size_t>(a.row);
+    const std::byte *first = a.first, *next = a.next;
+    memory_is_read(first);
     if (adds) {
       _tile_loadd(0, c, bytes);
       _tile_loadd(1, c + tile, bytes);
@@ -188,9 +197,9 @@ struct MatrixUnit {
       _tile_zero(2);
       _tile_zero(3);
     }
-    for (std::int64_t p = 0; p < count * tile_places; p += tile_places) {
-      _tile_loadd(4, a + p, 64);
-      _tile_loadd(5, a_next + p, 64);
+    for (std::int64_t p = 0; p < count * tile_places; p += tile_places, first += a.step, next += a.step) {
+      _tile_loadd(4, first, a_row);
+      _tile_loadd(5, next, a_row);
       _tile_loadd(6, b + p, 64);
       _tile_loadd(7, b_next + p, 64);
       if constexpr (kind == Kind::bf16) {
@@ -226,11 +235,13 @@ struct DotProducts {
   static void begin() {}
   static void end() {}
 
+  static constexpr bool reads_rows = false;
+
   // m rows and n columns of the block are wanted.
-  static void multiply(const u32* a, const u32* a_next, const u32* b, const u32* b_next, std::int64_t count, u32* c,
-                       std::int64_t row, bool adds, std::int64_t m, std::int64_t n) {
+  static void multiply(const Left& a, const u32* b, const u32* b_next, std::int64_t count, u32* c, std::int64_t row,
+                       bool adds, std::int64_t m, std::int64_t n) {
     for (std::int64_t i = 0; i < m; i += 8) {
-      const u32* left = (i < tile ? a : a_next) + i % tile * tile;
+      const u32* left = reinterpret_cast<const u32*>(i < tile ? a.first : a.next) + i % tile * tile;
       if (n > tile) rows<2>(left, b, b_next, count, c + i * row, row, adds);
       else rows<1>(left, b, b_next, count, c + i * row, row, adds);
     }
@@ -285,22 +296,31 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
       pack<E, false>(y + p0 * b.row + j0 * b.column, b.column, b.row, some, length, nothing, right);
       for (std::int64_t i0 = 0; i0 < m; i0 += rows) {
         std::int64_t there = least(rows, m - i0);
-        pack<E, true>(x + i0 * a.row + p0 * a.column, a.row, a.column, there, length, flip, left);
+        const E* from = x + i0 * a.row + p0 * a.column;
+        Left tiles{};
+        if (Block::reads_rows && a.column == 1 && there == rows && length % tile_length == 0) {
+          auto first = reinterpret_cast<const std::byte*>(from);
+          std::ptrdiff_t row = a.row * static_cast<std::ptrdiff_t>(sizeof(E));
+          tiles = {first, first + tile * row, row, tile * 4};
+        } else {
+          // A tile that is not there is its neighbour once more, and its result is not read.
+          auto first = reinterpret_cast<const std::byte*>(left);
+          pack<E, true>(from, a.row, a.column, there, length, flip, left);
+          tiles = {first, there > tile ? first + panel * 4 : first, tile * 4, tile_places * 4};
+        }
         for (std::int64_t j = 0; j < some; j += 2 * tile) {
           std::int64_t width = least(2 * tile, some - j);
-          // A tile that is not there is its neighbour once more, and its result is not read.
-          const u32* b_first = right + j / tile * panel;
-          const u32 *a_next = there > tile ? left + panel : left, *b_next = width > tile ? b_first + panel : b_first;
+          const u32 *b_first = right + j / tile * panel, *b_next = width > tile ? b_first + panel : b_first;
           u32* to = c + i0 * c_row + j0 + j;
           bool more = adds || p0 > 0;
           if (there == 2 * tile && width == 2 * tile) {
-            Block::multiply(left, a_next, b_first, b_next, count, to, c_row, more, there, width);
+            Block::multiply(tiles, b_first, b_next, count, to, c_row, more, there, width);
             continue;
           }
           auto bytes = static_cast<std::size_t>(width) * 4;
           if (more)
             for (std::int64_t r = 0; r < there; ++r) std::memcpy(edge + r * 2 * tile, to + r * c_row, bytes);
-          Block::multiply(left, a_next, b_first, b_next, count, edge, 2 * tile, more, there, width);
+          Block::multiply(tiles, b_first, b_next, count, edge, 2 * tile, more, there, width);
           for (std::int64_t r = 0; r < there; ++r) std::memcpy(to + r * c_row, edge + r * 2 * tile, bytes);
         }
       }

@@ -120,6 +120,10 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   }
   if (wants_bf16(p)) p.of_bf16 = kernels().products->multiply_bf16;
   Provider* blas = size > 0 && p.wants_blas() ? provider() : nullptr;
+  // Who chose another provider has it multiply.
+  const TileKernels* tiles = kernels().products->tiles;
+  if (size > 0 && tiles && p.wants_tiles() && (!blas || blas->library == Library::scipy))
+    p.by_tiles = tiles->multiply[static_cast<std::size_t>(p.way.kernel)];
   if (!alive()) return nullptr;
   OwnMemory bias_memory;
   if (!read_bias(bias ? c.ptr() : nullptr, p, bias_memory)) return PyErr_NoMemory();
@@ -131,7 +135,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   bool is_long = p.work() * static_cast<double>(p.count()) >= 1 << 15;
   bool keeps_single = p.work() > single_work;
   // Without it our own kernels are slower, but there.
-  if (blas && blas->has_blas && blas->begin(keeps_single)) p.blas = blas;
+  if (blas && !p.by_tiles && blas->has_blas && blas->begin(keeps_single)) p.blas = blas;
   bool good;
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
@@ -241,6 +245,9 @@ void init_matmul(nb::module_& m) {
       },
       nb::sig("def products_by_instruction() -> list[str]"),
       "The dtypes whose products this processor has instructions for that are in use.");
+  m.def(
+      "products_in_tiles", [] { return kernels().products->tiles != nullptr; },
+      "Whether large matrices of floats are multiplied by our own kernels, if no other provider was chosen.");
   add_fast_path<fast_product<is_matmul>>("matmul");
   add_fast_path<fast_product<is_dot>>("dot");
   add_fast_path<fast_linear>("linear");

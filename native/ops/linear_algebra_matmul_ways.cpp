@@ -1,8 +1,8 @@
 // native/ops/linear_algebra_matmul_ways.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: how each product is computed, in parts.
 //
-// Matrices of floats are multiplied by BLAS, which is given parts of the output that depend on the
-// shape alone, each on one thread, so that the number of threads changes no result. Everything else
-// is multiplied by kernels of our own: integers, what is small, and vectors.
+// Matrices of floats are multiplied in tiles where this processor has kernels for that, else by BLAS, which is given
+// parts of the output that depend on the shape alone, each on one thread, so that the number of threads changes no
+// result. Everything else is multiplied by kernels of our own, too: integers, what is small, and vectors.
 #include "ops/linear_algebra_matmul_ways.h"
 
 #include <atomic>
@@ -75,7 +75,7 @@ class Multiplication {
         store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
         item_(static_cast<std::int64_t>(item(p.way.operand))), sum_item(static_cast<std::int64_t>(item(p.way.sum))),
         out_item(static_cast<std::int64_t>(item(p.result))),
-        is_direct_(p.is_of_matrices() && p.k > 0 && p.work() <= 4096 && in_place && !p.bias && !p.blas &&
+        is_direct_(p.is_of_matrices() && p.k > 0 && p.work() <= 4096 && in_place && !p.bias && !p.blas && !p.by_tiles &&
                    same_bits(p.a.dtype, p.way.operand) && same_bits(p.b.dtype, p.way.operand) && !p.way.own) {}
 
   // False when there was no memory.
@@ -83,6 +83,7 @@ class Multiplication {
     std::int64_t count = p.count();
     // Many products are shared among threads; the parts of a few large ones are.
     bool few = p.work() >= 1 << 24 && count < 2 * thread_count();
+    shares_each_ = few || count == 1;
     if (few)
       for (std::int64_t i = 0; i < count; ++i) one(i);
     else for_each(count, p.work(), [&](std::int64_t i) { one(i); });
@@ -116,32 +117,44 @@ class Multiplication {
       return x.column == 1 || x.row == 1 || make_contiguous(x, Dtype::bfloat16, Dtype::bfloat16, rows, columns, memory);
     };
     if (p.of_bf16 && (!make_dense(a, p.m, p.k, dense_left) || !make_dense(b, p.k, p.n, dense_right))) return fail();
-    bool is_direct = p.of_bf16 && keeps_small_numbers(a, b);
-    if (!is_direct && (!same_bits(p.a.dtype, p.way.operand) || (p.blas && !suits_blas(a, p.m, p.k))) &&
-        !make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left))
-      return fail();
-    if (!is_direct && (!same_bits(p.b.dtype, p.way.operand) || (p.blas && !suits_blas(b, p.k, p.n))) &&
-        !make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right))
-      return fail();
+    bool is_direct = p.of_bf16 && keeps_small_numbers(a, b), in_tiles = !is_direct && p.by_tiles;
+    // Whether an operand is not multiplied as it lies.
+    auto is_copied = [&](const Matrix& x, Dtype dtype, std::int64_t rows, std::int64_t columns) {
+      if (is_direct || (in_tiles && stored_as(dtype) != Stored::as_summed)) return false;
+      return !same_bits(dtype, p.way.operand) || (p.blas && !suits_blas(x, rows, columns));
+    };
+    Stored a_stored = stored_as(p.a.dtype), b_stored = stored_as(p.b.dtype);
+    auto a_item = static_cast<std::int64_t>(item(p.a.dtype)), b_item = static_cast<std::int64_t>(item(p.b.dtype));
+    if (is_copied(a, p.a.dtype, p.m, p.k)) {
+      if (!make_contiguous(a, p.a.dtype, p.way.operand, p.m, p.k, left)) return fail();
+      a_item = item_;
+    }
+    if (is_copied(b, p.b.dtype, p.k, p.n)) {
+      if (!make_contiguous(b, p.b.dtype, p.way.operand, p.k, p.n, right)) return fail();
+      b_item = item_;
+    }
     bool blas_now = !is_direct && p.blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
-    std::int64_t each = is_direct ? 2 : item_;
     Multiply multiply = is_direct ? p.of_bf16 : p.way.own ? p.way.own : own.multiply[lane];
-    Parts parts = parts_of(blas_now);
+    Parts parts = in_tiles ? parts_in_tiles() : parts_of(blas_now);
     std::int64_t rows = parts.rows, columns = parts.columns;
     std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
     double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(p.k + 1);
     for_each(across * down, work, [&](std::int64_t i) {
       std::int64_t i0 = i / across * rows, j0 = i % across * columns;
       std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
-      Matrix some{a.data + i0 * a.row * each, a.row, a.column}, part{b.data + j0 * b.column * each, b.row, b.column};
+      Matrix some{a.data + i0 * a.row * a_item, a.row, a.column};
+      Matrix part{b.data + j0 * b.column * b_item, b.row, b.column};
       std::byte* to = out + (i0 * p.n + j0) * out_item;
-      OwnMemory sums;
+      OwnMemory blocks, sums;
+      std::byte* memory = in_tiles ? blocks.take(tile_memory) : nullptr;
+      if (in_tiles && !memory) return fail();
       std::byte* c = in_place ? to : sums.take(m * n * sum_item);
       if (!c) return fail();
       std::int64_t c_row = in_place ? p.n : n;
       if (p.k == 0)
         for (std::int64_t r = 0; r < m; ++r)
           std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+      else if (in_tiles) p.by_tiles(some, a_stored, part, b_stored, c, c_row, m, n, p.k, memory);
       else if (blas_now) p.blas->multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
       else multiply(some, part, c, c_row, m, n, p.k, false);
       if (in_place && !p.bias) return;
@@ -158,6 +171,38 @@ class Multiplication {
   struct Parts {
     std::int64_t rows, columns;
   };
+
+  // How an operand that is multiplied in tiles lies, if it need not be converted before.
+  Stored stored_as(Dtype dtype) const noexcept {
+    if (dtype == Dtype::complex32 && p.way.operand == Dtype::complex64) return Stored::float16;
+    if (p.way.operand != Dtype::float32) return Stored::as_summed;
+    if (dtype == Dtype::float16) return Stored::float16;
+    return dtype == Dtype::bfloat16 ? Stored::bfloat16 : Stored::as_summed;
+  }
+
+  // As many parts as threads, if each is worth being shared, and some more of large ones, since processors are not
+  // equally fast. What they are changes no bit.
+  Parts parts_in_tiles() const noexcept {
+    constexpr std::int64_t panel = 32;
+    // Sums that are not the result are to stay in the second-level cache.
+    Parts found{in_place ? p.m : equal_part(p.m, 256, 2), in_place ? p.n : equal_part(p.n, 256, panel)};
+    if (!shares_each_) return found;
+    double each = p.way.kernel >= Sum::c64 ? 4 : 1;
+    auto is_worth_halving = [&] {
+      std::int64_t count = (p.m + found.rows - 1) / found.rows * ((p.n + found.columns - 1) / found.columns);
+      double work = each * static_cast<double>(found.rows) * static_cast<double>(found.columns * p.k);
+      return (count < thread_count() && work >= 1 << 18) || (count < 4 * thread_count() && work >= 1 << 25);
+    };
+    while (thread_count() > 1 && is_worth_halving()) {
+      if (found.columns > found.rows && found.columns > panel) found.columns = round_up(found.columns / 2, panel);
+      else if (found.rows > 16) found.rows = round_up(found.rows / 2, 2);
+      else break;
+    }
+    return found;
+  }
+  static std::int64_t round_up(std::int64_t size, std::int64_t step) noexcept {
+    return (size + step - 1) / step * step;
+  }
 
   // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error
   // that sums may have: every product is at least 2^24 times the least normal number, and no operand is less.
@@ -386,7 +431,8 @@ class Multiplication {
   Path store;
   bool in_place;
   std::int64_t item_, sum_item, out_item;
-  bool is_direct_;  // so few numbers that to share and to prepare them costs more than to multiply them
+  bool is_direct_;           // so few numbers that to share and to prepare them costs more than to multiply them
+  bool shares_each_ = true;  // the parts of each product are shared among threads, not the products
   std::atomic<bool> failed_{false};
 };
 

@@ -9,7 +9,7 @@
 #include "core/dtypes.h"
 #include "core/own_memory.h"
 #include "core/tensor.h"
-#include "kernels/linear_algebra_products.h"
+#include "kernels/linear_algebra_products_tiles.h"
 
 namespace suanzi {
 
@@ -47,8 +47,9 @@ struct Product {
   const std::byte* bias = nullptr;  // n elements in the dtype of sums, dense
   std::byte* out;
   Dtype result;
-  const Provider* blas = nullptr;  // what multiplies, if not we
-  Multiply of_bf16 = nullptr;      // what multiplies operands of bfloat16 as they are, if their numbers allow it
+  const Provider* blas = nullptr;    // what multiplies, if not we
+  MultiplyTiles by_tiles = nullptr;  // our own for large matrices of floats, in its place
+  Multiply of_bf16 = nullptr;        // what multiplies operands of bfloat16 as they are, if their numbers allow it
   // The dims of the output.
   int ndim = 0;
   std::int64_t dims[max_ndim];
@@ -68,6 +69,8 @@ struct Product {
     double least = way.kernel == Sum::f32 ? 1 << 15 : way.kernel == Sum::f64 ? 1 << 13 : 1 << 9;
     return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > least;
   }
+  // What would leave most of a tile empty is BLAS's.
+  bool wants_tiles() const { return wants_blas() && m >= 16 && n >= 16; }
 };
 
 // A product that may be computed by an instruction for bfloat16. Of few numbers all machines give the same bits.

@@ -590,6 +590,11 @@ def products_by_instruction() -> list[str]:
     The dtypes whose products this processor has instructions for that are in use.
     """
 
+def products_in_tiles() -> bool:
+    """
+    Whether large matrices of floats are multiplied by our own kernels, if no other provider was chosen.
+    """
+
 def provider() -> str | None:
     """
     The name of what BLAS and LAPACK come from; None before they are loaded.
