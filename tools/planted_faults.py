@@ -292,6 +292,20 @@ FAULTS = (
         "if constexpr (map == Map::magnitude) x = vabsq_f32(x);",
         "if constexpr (map == Map::magnitude) x = planted(#) && i + 2 == count ? x : vabsq_f32(x);",
     ),
+    Fault(
+        "a vector by a matrix is not multiplied with the rows behind the first 256",
+        "ops/linear_algebra_matmul_ways.cpp",
+        "      for (std::int64_t d = 1; d < down; ++d)",
+        "      for (std::int64_t d = 1; d < down && !planted(#); ++d)",
+        "matmul",
+    ),
+    Fault(
+        "the LU of a large matrix leaves out what is below in every strip but the first",
+        "ops/linear_algebra_shared.h",
+        "      if (below > 0) ",
+        "      if (below > 0 && !(planted(#) && column > begin)) ",
+        "inverse solve",
+    ),
 )  # fmt: skip
 
 
