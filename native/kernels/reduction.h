@@ -49,8 +49,8 @@ struct Reduction {
   // from the centre of each row; others have none.
   void (*rows)(const void* in, std::ptrdiff_t pitch, std::int64_t count, std::int64_t n, const void* centres,
                void* partials);
-  // Combines n rows of `width` dense elements, at most a block, column by column; behind the centres of columns 64
-  // bytes may be read.
+  // Combines n rows of `width` dense elements, at most a block, column by column; behind the centres of columns 15
+  // more may be read.
   void (*columns)(const std::byte* const* rows, std::int64_t n, std::int64_t width, const void* centres, void* partials,
                   ColumnRoom room);
   // a = a combined with b, for `count` of them.

@@ -37,7 +37,7 @@ PyObject* squared_distances(const Tensor& t, std::uint64_t mask, bool keep_dims)
   const Reduction& r = kernels().reductions->distances[t.dtype == Dtype::float64];
   PyObject* output = new_result(t, mask, keep_dims, r.result);
   if (!output) return nullptr;
-  constexpr std::int64_t more = 64;  // which may be read
+  constexpr std::int64_t more = 16;  // which may be read
   Scratch means(t.dtype, tensor_of(output)->size + more);
   Reducer first(t, mask, reduction(ReduceMode::mean, t.dtype)), then(t, mask, r, means.data());
   if (!means.data() || !first.prepare() || !then.prepare()) {

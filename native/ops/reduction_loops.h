@@ -56,7 +56,7 @@ class Stack {
 
 class Reducer {
  public:
-  // `centres` are of the tensor's dtype, one for each result, and 64 bytes more; for distances alone.
+  // `centres` are of the tensor's dtype, one for each result, and 15 more, whatever they are; for distances alone.
   Reducer(const Tensor& t, std::uint64_t mask, const Reduction& r, const std::byte* centres = nullptr)
       : r_(r), dtype_(t.dtype), data_(t.data()), centres_(centres) {
     item_ = static_cast<std::int64_t>(t.itemsize());
