@@ -51,6 +51,7 @@ MAX_CHANNELS = 2**28
 
 _REAL = frozenset({"bool", "int", "uint", "float"})
 _SYMMETRIC = frozenset(dt for dt in QUANTIZED if is_symmetric(dt))
+_ASYMMETRIC = frozenset(dt for dt in QUANTIZED if not (is_symmetric(dt) or "_CH_" in dt.name))
 _LEAST_PLAIN, _MOST_PLAIN = 1e-30, 1e30
 """Between them a scale is above 0 and finite in float32, too."""
 
@@ -104,7 +105,7 @@ def quantize(
     """
     if zero_point is None and channel_axis is None and rounding is None and limited is False:
         try:
-            plainly = _by_scales(x, dtype, scale)
+            plainly = _by_range(x, dtype) if scale is None else _by_scales(x, dtype, scale)
         except UninitializedObject:  # which is told below, by its name
             plainly = None
         if plainly is not None:
@@ -143,6 +144,19 @@ def _by_scales(x: Any, dt: Any, scale: Any) -> Tensor | None:
         if not (plain and sum(scale) < _MOST_PLAIN):  # NaN is in the sum, too
             return None
     return _core.quantize(x, dt, scale, 0, axis, False)
+
+
+def _by_range(x: Any, dt: Any) -> Tensor | None:
+    """Return real numbers by the equations of an asymmetric dtype; None where these need a look."""
+    if not (
+        type(x) is Tensor and type(dt) is DType and x.dtype.kind in _REAL and dt in _ASYMMETRIC
+    ):
+        return None
+    lows, highs, finite = _core.value_range(x, -1)
+    if not finite:
+        return None
+    found = by_equations(OPERATORS["quantize"], dt, lows[0], highs[0], True)
+    return None if found is None else found.of(x)
 
 
 def quantize_for(op: Operator, name: str, x: Tensor, target: DType) -> Tensor:
