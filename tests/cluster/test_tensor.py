@@ -200,6 +200,22 @@ def test_a_fused_task_keeps_no_more_than_it_needs() -> None:
         assert program.last not in kept
 
 
+def test_a_block_with_two_names_keeps_both_if_both_are_asked_for() -> None:
+    spec = pytest.importorskip("dask._task_spec", reason="of a current Dask")
+    from dask import get
+    from dask.highlevelgraph import HighLevelGraph
+
+    tasks = {
+        "a": spec.Task("a", _said, 5),
+        "b": spec.Alias("b", "a"),
+        "c": spec.Task("c", _said, 7),
+    }
+    graph = HighLevelGraph.from_collections("all", tasks)
+    for keys in (["a", "b", "c"], ["b", "c"]):
+        made = cluster.BlockTensor.__dask_optimize__(graph, keys)
+        assert [one.item() for one in get(made, keys)] == [1] * len(keys)
+
+
 def _said(block: Any) -> Any:
     return sz.tensor([len(str(block))])
 

@@ -31,18 +31,19 @@ Programs = dict[int, "Program"]
 
 def optimize(graph: Any, keys: Any, **options: Any) -> Any:
     """Return a graph of fewer tasks that makes the same blocks."""
+    asked = list(flatten(keys if isinstance(keys, list | set) else [keys]))
     if _execute_subgraph is not None and _is_plain(graph):
-        return _of_blocks(graph, list(flatten(keys if isinstance(keys, list | set) else [keys])))
+        return _of_blocks(graph, asked)
     made = as_arrays(graph, keys, **options)  # type: ignore[no-untyped-call, unused-ignore]
     if _execute_subgraph is None or type(made) is not dict:
         return made
     known: Programs = {}
-    return {key: _in_order(task, known) for key, task in _by_own_names(made).items()}
+    return {key: _in_order(task, known) for key, task in _by_own_names(made, asked).items()}
 
 
-def _by_own_names(tasks: dict[Any, Any]) -> dict[Any, Any]:
+def _by_own_names(tasks: dict[Any, Any], asked: list[Any]) -> dict[Any, Any]:
     """Return tasks without those that only give another name to one, as fusing leaves behind."""
-    uses: dict[Any, int] = {}
+    uses: dict[Any, int] = dict.fromkeys(asked, 1)
     for task in tasks.values():
         for one in task.dependencies:
             uses[one] = uses.get(one, 0) + 1
