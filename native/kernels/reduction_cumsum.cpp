@@ -3,6 +3,7 @@
 
 #include "kernels/reduction.h"
 
+#include "kernels/bfloat_neon.inc"
 #include "kernels/formats.inc"
 
 #include "kernels/reduction_rows.inc"
@@ -140,18 +141,14 @@ inline void store_group(const V (&x)[group_vectors], u16* out, Half) noexcept {
 }
 inline void load_group(const u16* in, V (&out)[group_vectors], Brain) noexcept {
   for (std::size_t i = 0; i < group_vectors; i += 4) {
-    uint16x8_t x = vld1q_u16(in + 2 * i);
-    widen(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x), 16)), out + i);
-    widen(vreinterpretq_f32_u32(vshll_high_n_u16(x, 16)), out + i + 2);
+    uint16x8_t x = vld1q_u16(in + 2 * i), zeros = vdupq_n_u16(0);
+    widen(vreinterpretq_f32_u16(vzip1q_u16(zeros, x)), out + i);
+    widen(vreinterpretq_f32_u16(vzip2q_u16(zeros, x)), out + i + 2);
   }
 }
+// Of NaN the lower half is 0, as the elements are bfloat16, and narrow_numbers keeps it.
 inline void store_group(const V (&x)[group_vectors], u16* out, Brain) noexcept {
-  for (std::size_t i = 0; i < group_vectors; i += 4) {
-    f32 some[8];
-    vst1q_f32(some, odd(x + i));
-    vst1q_f32(some + 4, odd(x + i + 2));
-    vst1q_u16(out + 2 * i, narrow_bfloat(some));
-  }
+  for (std::size_t i = 0; i < group_vectors; i += 4) vst1q_u16(out + 2 * i, narrow_numbers(odd(x + i), odd(x + i + 2)));
 }
 #endif
 
