@@ -25,7 +25,7 @@ def filled_length(count: int, wanted: Wanted) -> int:
     """Return how many elements so many values are to fill.
 
     >>> filled_length(50, Wanted(quick=True)), filled_length(50, Wanted())
-    (61, 50)
+    (251, 50)
     """
     if not wanted.quick or not count:
         return count
