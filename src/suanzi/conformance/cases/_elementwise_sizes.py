@@ -17,8 +17,8 @@ from suanzi.conformance.model.numbers import FORMATS, decode
 from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.status import Status
 
-_QUICK_LENGTHS = (251,)
-"""How many elements the values of a quick run fill: primes, so that no vector ends with them."""
+_QUICK_LENGTH = 251
+"""How many elements the values of a quick run fill: a prime, so that no vector ends with them."""
 
 
 def filled_length(count: int, wanted: Wanted) -> int:
@@ -27,9 +27,7 @@ def filled_length(count: int, wanted: Wanted) -> int:
     >>> filled_length(50, Wanted(quick=True)), filled_length(50, Wanted())
     (251, 50)
     """
-    if not wanted.quick or not count:
-        return count
-    return next((n for n in _QUICK_LENGTHS if n >= count), count)
+    return max(count, _QUICK_LENGTH) if wanted.quick and count else count
 
 
 def from_rows(
