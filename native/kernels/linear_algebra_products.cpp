@@ -6,17 +6,15 @@
 
 #include "kernels/linear_algebra_products_tiles.h"
 
+#include "kernels/vector_bytes.inc"
+
 namespace suanzi {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int vector_bytes = 64, tile_rows = 8;
-#elif defined(__AVX2__)
-constexpr int vector_bytes = 32, tile_rows = 4;
-#elif defined(__aarch64__)
-constexpr int vector_bytes = 16, tile_rows = 8;
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int tile_rows = 8;
 #else
-constexpr int vector_bytes = 16, tile_rows = 4;
+constexpr int tile_rows = 4;
 #endif
 constexpr int tile_vectors = 2;
 // Vectors that fill a line of the cache.
@@ -24,13 +22,6 @@ constexpr std::size_t line_vectors = 64 / vector_bytes;
 
 // std::min is a function that the linker may take from another level.
 inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::type;
 
 // One by one: arrays of vectors that are copied as a whole go through the stack.
 template <class T>

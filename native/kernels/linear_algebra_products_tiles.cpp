@@ -12,18 +12,13 @@
 
 #include "kernels/linear_algebra_products_tiles.h"
 
+#include "kernels/vector_bytes.inc"
+
 namespace suanzi {
 namespace {
 
-constexpr int vector_bytes = 64;
 constexpr int most_rows = 14, most_vectors = 2;  // of a tile: 28 registers of sums
 
-template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::type;
 template <class T>
 constexpr int lanes = vector_bytes / sizeof(T);
 
@@ -333,9 +328,9 @@ void multiply_by(const Plan& plan, const Matrix& a, Stored a_stored, const Matri
 template <class T, bool pairs>
 void multiply(const Matrix& a, Stored a_stored, const Matrix& b, Stored b_stored, void* c, i64 c_row, i64 m, i64 n,
               i64 k, std::byte* memory) {
-  constexpr i64 size = sizeof(T) * (pairs ? 2 : 1), depth = block_depth, gap = 2 * vector_bytes;
+  constexpr i64 size = sizeof(T) * (pairs ? 2 : 1), depth = block_depth, gap = 2 * i64{vector_bytes};
   // What a panel leaves, for rows one behind the other and for columns.
-  constexpr i64 left_bytes = tile_memory - most_vectors * vector_bytes * depth;
+  constexpr i64 left_bytes = tile_memory - most_vectors * i64{vector_bytes} * depth;
   constexpr i64 most = least(left_bytes / (depth * size + gap), (left_bytes - depth * gap) / (depth * size));
   Plan plan{};
   plan.depth = depth;

@@ -12,17 +12,11 @@ namespace suanzi {
 namespace {
 
 template <class T>
-struct VectorOf {
-  using Index = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  typedef T type __attribute__((vector_size(vector_bytes)));
-  typedef Index mask __attribute__((vector_size(vector_bytes)));
-};
+using Lanes = Vector<T>;
 template <class T>
-using Lanes = typename VectorOf<T>::type;
+using IndexOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 template <class T>
-using Masks = typename VectorOf<T>::mask;
-template <class T>
-using IndexOf = typename VectorOf<T>::Index;
+using Masks = Vector<IndexOf<T>>;
 template <class T>
 inline constexpr std::size_t lanes_of = vector_bytes / sizeof(T);
 

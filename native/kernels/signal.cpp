@@ -12,11 +12,7 @@ namespace suanzi {
 namespace {
 
 template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Lanes = typename VectorOf<T>::type;
+using Lanes = Vector<T>;
 template <class T>
 inline constexpr std::size_t lanes_of = vector_bytes / sizeof(T);
 
