@@ -28,7 +28,7 @@ sparse
 resolve quantized libraries
 ops
 sparse.forms subscripts saving safetensors npy
-suanzi _former_names _attributes
+suanzi _attributes
 interface array_api
 dask
 cluster

@@ -104,7 +104,7 @@ def _public(modules: dict[str, list[str]]) -> str:
     public = [
         alias.asname or alias.name
         for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom) and node.module != "suanzi._former_names"
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if not (alias.asname or alias.name).startswith("_") or alias.asname == "__version__"
     ]

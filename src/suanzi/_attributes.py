@@ -30,16 +30,18 @@ sz.clip(x, low, high) here.
 
 def _hint(name: str, known: list[str]) -> str:
     from suanzi._hints import nearest
+    from suanzi.standard import misprints
     from suanzi.standard.other_names import explained
 
     said = explained(name)
-    return f" {said}" if said else nearest(name, known)
+    if said:
+        return f" {said}"
+    right = misprints().get(name)
+    if right:
+        return f" The standard misprints {right} as {name}: use sz.{right}, or interface.op_{name}."
+    return nearest(name, known)
 
 
 def shown(known: list[str]) -> list[str]:
-    """Return what ``dir(sz)`` lists: what is public, without what is only printed wrong."""
-    from suanzi.standard import interfaces
-
-    misprints = {printed for one in interfaces().values() for printed in one.printed}
-    hidden = {name.removeprefix("op_") for name in misprints}
-    return sorted({*known, *_ON_FIRST_USE} - hidden)
+    """Return what ``dir(sz)`` lists: everything public."""
+    return sorted({*known, *_ON_FIRST_USE})

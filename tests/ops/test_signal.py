@@ -73,7 +73,6 @@ def test_modes_have_names_and_numbers() -> None:
         expected = sz.fft_c2c(x, normalization=mode).numpy()
         for same in (mode.name, mode.name.upper(), int(mode), np.int64(mode)):
             assert same_bits(sz.fft_c2c(x, normalization=same).numpy(), expected)
-    assert sz.ffft_c2c is sz.fft_c2c
 
 
 @given(

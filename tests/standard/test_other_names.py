@@ -171,6 +171,5 @@ def test_a_missing_name_of_the_package_says_what_it_is_here():
 def test_dir_shows_what_is_public():
     shown = set(dir(sz))
     assert {"add", "tensor", "interface", "conformance"} <= shown
-    assert not shown & {"loglp", "expml", "resolve", "registry", "keep_former_names"}
-    assert sz.loglp is sz.log1p
+    assert not shown & {"loglp", "expml", "resolve", "registry"}
     assert {one.name for one in interfaces().values()} <= shown

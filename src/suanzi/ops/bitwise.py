@@ -62,10 +62,6 @@ def bitwise_not(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-bitwise_invert = bitwise_not
-"""The name as the standard prints it."""
-
-
 @operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
 def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved left by `shift` places; bits that leave are lost.

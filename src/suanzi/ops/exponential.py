@@ -29,10 +29,6 @@ def expm1(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-expml = expm1
-"""The name as the standard prints it."""
-
-
 @operator("7.2.12.3", dtypes=FLOATS, kernel="log", ulp=3, domain="x >= 0", promotes=REAL_FUNCTION)
 def log(x: TensorLike) -> Tensor:
     """Return the natural logarithm of x; minus infinity at zero, NaN below.
@@ -55,10 +51,6 @@ def log1p(x: TensorLike) -> Tensor:
     Tensor([    0, 1e-08], dtype=float32)
     """
     raise NotImplementedError
-
-
-loglp = log1p
-"""The name as the standard prints it."""
 
 
 @operator("7.2.12.5", dtypes=FLOATS, kernel="log10", ulp=3, domain="x >= 0", promotes=REAL_FUNCTION)

@@ -40,10 +40,6 @@ def rsqrt(x: TensorLike) -> Tensor:
     raise NotImplementedError
 
 
-rsqrtn = rsqrt
-"""The name as the standard prints it."""
-
-
 @operator("7.2.8.4", dtypes=FLOATS, kernel="square", ulp=0.5, promotes=REAL_FUNCTION)
 def square(x: TensorLike) -> Tensor:
     """Return x * x.

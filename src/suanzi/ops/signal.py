@@ -54,10 +54,6 @@ def fft_c2c(
     return _c2c(op, "input", input, axes, normalization, forward, flipped=False)
 
 
-ffft_c2c = fft_c2c
-"""The name as the standard prints it."""
-
-
 @operator("7.2.16.1.4", dtypes=COMPLEX, fast=True)
 def fft_c2c_backward(
     grad_out: TensorLike,

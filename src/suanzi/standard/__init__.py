@@ -122,6 +122,15 @@ def interface(key: str) -> Interface:
     return found
 
 
+def misprints() -> dict[str, str]:
+    """Return the names of operators that the standard misprints, with the right ones.
+
+    >>> misprints()["loglp"]
+    'log1p'
+    """
+    return {p.removeprefix("op_"): i.name for i in interfaces().values() for p in i.printed}
+
+
 def categories() -> dict[str, str]:
     """Return the categories by their clauses, in the standard's order.
 
