@@ -22,7 +22,7 @@ from suanzi.errata import errata
 from suanzi.registry import REGISTRY
 from suanzi.standard import interfaces
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 WRITTEN = {
     str(page.relative_to(ROOT / "docs")): page.read_text("utf-8")
     for page in (ROOT / "docs").rglob("*.md")

@@ -12,7 +12,7 @@ import pytest
 import suanzi
 from suanzi._toml import tomllib
 
-HOME = Path(__file__).parents[1]
+HOME = Path(__file__).parents[2]
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))
 WORKFLOW = HOME / ".github" / "workflows" / "wheels.yml"
 PINS = HOME / ".github" / "build-requirements.txt"

@@ -49,7 +49,7 @@ def test_an_interface_has_everything(facts: Any) -> None:
 
 QUANTISED = {d.name for d in DTYPES if d.kind == "quantized"}
 OF_CHANNELS = {name for name in QUANTISED if "CH" in name}
-"""What a move does to a scale of each channel is suanzi's own: tests/test_quantized_carried.py."""
+"""How a move changes scales per channel: tests/tensors/test_quantized_carried.py."""
 WHATEVER_IS_STORED = {"destroy", "shape", "size", "rank", "is_contiguous"}
 """They ask nothing of the elements, so that integers stand for quantised ones."""
 NO_QUANTISED_GRADIENTS = {"slice_backward"}

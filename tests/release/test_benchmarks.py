@@ -15,7 +15,7 @@ import pytest
 
 from docs_site import speed
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
