@@ -12,6 +12,7 @@ from typing import Any
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
+from suanzi.standard import Form, Interface, interfaces
 
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
@@ -62,6 +63,16 @@ class Operator:
     def title(self) -> str:
         """How errors name it."""
         return f"{self.name} ({self.clause})"
+
+    @property
+    def record(self) -> Interface | None:
+        """Its record in the standard; None for an operator that the standard does not have."""
+        return interfaces().get(self.name)
+
+    @property
+    def form(self) -> Form | None:
+        """How its result follows from its operands; None if it has no record."""
+        return self.record.form if self.record else None
 
     def dtypes_in_words(self) -> str:
         """Return the dtypes it takes as words: ``integers and floating-point real numbers``."""

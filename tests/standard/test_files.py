@@ -10,7 +10,8 @@ import pytest
 
 from suanzi import standard
 from suanzi._toml import tomllib
-from suanzi.standard import interfaces
+from suanzi.standard import FORMS, examples, interfaces, valid_call
+from suanzi.standard.prototypes import prototype
 from suanzi.standard.records import categories
 
 FOLDER = Path(standard.__file__).parent
@@ -67,10 +68,28 @@ def test_a_prototype_is_called_as_its_interface() -> None:
 
 def test_the_page_beside_the_files_explains_their_fields() -> None:
     page = (FOLDER / "README.md").read_text("utf-8")
-    facts, examples = page.partition("\n## Prototypes")[::2]
+    facts, rest = page.partition("\n## Forms")[::2]
+    forms, examples = rest.partition("\n## Prototypes")[::2]
     whole = [one for file in FILES for one in records(file)]
     entries = [entry for one in whole for entry in one.pop("example")]
     for said, used in ((facts, whole), (examples, entries)):
         assert set(re.findall(r"^\| `(\w+)` ", said, re.M)) == {k for one in used for k in one}
+    assert tuple(re.findall(r"^\| `(\w+)` ", forms, re.M)) == FORMS
+    assert {one["form"] for one in whole} == set(FORMS)
     checks = {entry["check"] for entry in entries if "check" in entry}
     assert set(re.findall(r'^\| `"(\w+)"` ', examples, re.M)) == checks
+
+
+def test_every_interface_has_a_valid_call() -> None:
+    for name, facts in interfaces().items():
+        given = valid_call(name)
+        needed = {p.name for p in facts.parameters if p.required and not p.derived}
+        assert needed <= set(given) <= {p.name for p in facts.parameters}, name
+        calls = [repr(e.arguments) for e in examples() if e.name == name and not e.status]
+        assert repr(given) in calls, name  # by text: some have NaNs
+
+
+def test_operands_are_the_tensors_of_the_prototype() -> None:
+    for name, facts in interfaces().items():
+        items = prototype(name).parameters
+        assert facts.operands == tuple(i.name for i in items if i.base == "Tensor"), name

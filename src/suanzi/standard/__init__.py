@@ -11,16 +11,24 @@ mappingproxy({'dtype': 'FLOAT32', 'device': 'CPU', 'shape': (2, 3)})
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from suanzi._hints import nearest
 from suanzi.status import InvalidArgument, Status
 
 if TYPE_CHECKING:
     from suanzi.standard.worked_examples import Example
+
+Form = Literal[
+    "elementwise", "view", "copy", "along", "reduction", "matrix", "transform", "creation", "query"
+]
+"""How results follow from operands; ``README.md`` describes each form."""
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,10 @@ class Interface:
     """Other spellings of the name that the standard prints."""
     category: str
     backward_of: str | None
+    form: Form
     parameters: tuple[Parameter, ...]
+    operands: tuple[str, ...]
+    """The parameters that are tensors, or arrays of tensors."""
     outputs: tuple[str, ...]
     dtypes: str
     statuses: tuple[Status, ...]
@@ -88,8 +99,11 @@ def _interface(entry: dict[str, Any], category: str) -> Interface:
         facts.pop(name, None)
     own = [_parameter(p, added=False) for p in facts.pop("parameters")]
     ours = [_parameter(p, added=True) for p in facts.pop("added", ())]
+    c_name, _, items = facts.pop("prototype").partition("(")
+    tensors = re.findall(r"\bTensor \**(\w+)", items)
     return Interface(
-        c_name=facts.pop("prototype").partition("(")[0],
+        c_name=c_name,
+        operands=tuple(name for name in tensors if name not in facts["outputs"]),
         printed=tuple(facts.pop("printed", ())),
         category=category,
         backward_of=facts.pop("backward_of", None),
@@ -172,6 +186,22 @@ def examples() -> tuple[Example, ...]:
     from suanzi.standard.worked_examples import example
 
     return tuple(example(entry) for category in categories() for entry in category.examples())
+
+
+@cache
+def valid_call(name: str) -> Mapping[str, Any]:
+    """Return the arguments of a call that succeeds: those of the first example that does.
+
+    >>> valid_call("randperm")
+    mappingproxy({'dtype': 'FLOAT32', 'device': 'CPU', 'len': 4})
+    """
+    from suanzi.standard.records import categories
+    from suanzi.standard.worked_examples import example
+
+    facts = interface(name)
+    (category,) = (c for c in categories() if c.name == facts.category)
+    found = (example(entry) for entry in category.examples(facts.name))
+    return next(one.arguments for one in found if one.status is Status.SUCCESS)
 
 
 @cache

@@ -52,10 +52,12 @@ class Category:
         """The members of the enumerations its parameters are of."""
         return dict(self._parsed.get("enumeration", {}))
 
-    def examples(self) -> Iterator[dict[str, Any]]:
-        """Give the worked examples of its interfaces, each with the ``name`` of its interface."""
+    def examples(self, of: str | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the worked examples of one interface or all, each with the ``name`` of its own."""
         for part in self._parts[1:]:
             name = re.findall(r'^name = "(\w+)"$', part, re.M)[0]
+            if of not in (None, name):
+                continue
             _, heading, text = part.partition(_EXAMPLE)
             for entry in tomllib.loads(heading + text)["interface"]["example"]:
                 yield {"name": name, **entry}
