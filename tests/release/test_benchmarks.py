@@ -146,7 +146,7 @@ def test_reasons_are_by_machine() -> None:
     here = row("sum float32, all", 1)
     assert "float64" in speed.why(here, "aarch64")
     assert speed.why(here, "x86_64") != speed.why(here, "aarch64")
-    assert speed.why(here, "riscv64") == "Not looked into"
+    assert speed.why(here, "riscv64") == "Not investigated"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "results").glob("*.json")))

@@ -13,7 +13,7 @@ from pathlib import Path
 import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
-from docs_site.speed import slower, summary
+from docs_site.speed import brief, slower, summary
 from suanzi._text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
@@ -253,6 +253,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "source": declaration,
     "other-names": other_names,
     "speed": summary,
+    "speed-brief": brief,
     "slower": slower,
 }
 """What a page can ask for, by name."""

@@ -42,7 +42,7 @@ OWN_LOOPS = (
     "indexing/",
     "transformation/",
 )
-"""What suanzi computes in loops of its own."""
+"""What suanzi's own loops compute."""
 
 WORDS = {
     "en": ("rows", "threads", "1 thread", "the fastest peer", "below 1.0"),
@@ -113,6 +113,31 @@ def summary(language: str = "en") -> str:
     )
 
 
+def brief(language: str = "en") -> str:
+    """Return one table for the README: the mean against the fastest peer, a row per category.
+
+    >>> brief().splitlines()[0].count("|") >= 3
+    True
+    """
+    words, columns = WORDS[language], []
+    for found in results():
+        for count in sorted({row["threads"] for row in found["rows"]}):
+            threads = words[2] if count == 1 else f"{count} {words[1]}"
+            rows = [row for row in found["rows"] if row["threads"] == count]
+            columns.append((f"{found['machine']['name']}, {threads}", rows))
+    lines = [
+        (titles[language == "zh"], *cells)
+        for pattern, titles in CATEGORIES.items()
+        if any((cells := [_fastest(of(rows, pattern)) for _, rows in columns]))
+    ]
+    return table(("", *(title for title, _ in columns)), lines)
+
+
+def _fastest(rows: list[Row]) -> str:
+    ratios = [r for r in map(ratio, rows) if r is not None]
+    return f"{mean(ratios):.2g}" if ratios else ""
+
+
 def _categories(rows: list[Row], language: str) -> str:
     words = WORDS[language]
     counts = sorted({row["threads"] for row in rows})
@@ -153,7 +178,7 @@ def _total(rows: list[Row]) -> str:
 
 
 def slower() -> str:
-    """Return the rows that are slower than the fastest peer, on each machine, under what is why."""
+    """Return the rows that are slower than the fastest peer, on each machine, grouped by reason."""
     parts = []
     for found in results():
         reasons: dict[str, list[tuple[str, ...]]] = {}
@@ -179,7 +204,7 @@ def why(row: Row, architecture: str) -> str:
         where = f"{row['file']}/{row['group']}: {row['case']}"
         if architecture in reason.get("on", architecture) and re.search(reason["rows"], where):
             return str(reason["why"])
-    return "Not looked into"
+    return "Not investigated"
 
 
 def _time(ns: float) -> str:
