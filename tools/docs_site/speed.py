@@ -128,7 +128,7 @@ def brief(language: str = "en") -> str:
     lines = [
         (titles[language == "zh"], *cells)
         for pattern, titles in CATEGORIES.items()
-        if any((cells := [_fastest(of(rows, pattern)) for _, rows in columns]))
+        if any(cells := [_fastest(of(rows, pattern)) for _, rows in columns])
     ]
     return table(("", *(title for title, _ in columns)), lines)
 
