@@ -12,34 +12,24 @@ from suanzi.cluster.reblocking import reblocked
 from suanzi.cluster.stand_ins import empty_like, large_like, result_of
 from suanzi.cluster.tasks import Call, Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import as_called, way
+from suanzi.cluster.ways import METHODS, as_called, way
 from suanzi.registry import REGISTRY, Operator
 from suanzi.shapes import broadcast_shapes
 
-_OF_ELEMENTS = (
-    *(name for name, op in REGISTRY.items() if op.kernel is not None),
-    "bitwise_left_shift",
-    "bitwise_right_shift",
-    "clip",
-    "clip_backward",
-    "complex",
-    "logical_not",
-    "rint",
-)
-"""Operators whose elements are made of those at the same place, once operands are broadcast."""
 
-
-@way(*_OF_ELEMENTS)
+@way(*(name for name, op in REGISTRY.items() if op.form == "elementwise"))
 def elementwise(op: Operator, **arguments: Any) -> BlockTensor:
-    """Run an operator on blocks that stand at the same place."""
+    """Run an operator on blocks at the same position of the grid."""
     args, kwargs = as_called(op.name, arguments)
     return on_elements(op.name, op.name, *args, **kwargs)
 
 
-@way("symbol")
 def symbol(function: Callable[..., Any], *operands: Any) -> BlockTensor:
     """Run one of Python's symbols that no operator stands for."""
     return on_elements(function.__name__, function, *operands)
+
+
+METHODS.symbol = symbol
 
 
 def on_elements(

@@ -11,7 +11,7 @@ from suanzi.cluster.graph import block_by_block, from_tasks, new_name
 from suanzi.cluster.quantization import quantization_of
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import METHODS
 from suanzi.dtypes import DType
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.status import InvalidArgument
@@ -63,7 +63,6 @@ def from_dask(array: Any, dtype: DType | None = None) -> BlockTensor:
     return from_tasks(name, tasks, cuts, given, [array])
 
 
-@way("to_dask")
 def to_dask(x: BlockTensor) -> Any:
     """Return an array of Dask with the blocks, as NumPy arrays, for chunks."""
     import dask.array as da
@@ -71,6 +70,9 @@ def to_dask(x: BlockTensor) -> Any:
     arrays = block_by_block("numpy", as_array, [(x, range(x.ndim))], x.blocks, x.dtype)
     meta = as_array(tensor([], x.dtype).reshape((0,) * x.ndim if x.ndim else (0,)))
     return da.Array(arrays.graph, arrays.name, x.blocks, dtype=meta.dtype)
+
+
+METHODS.to_dask = to_dask
 
 
 def as_array(block: Tensor) -> np.ndarray[Any, Any]:

@@ -181,7 +181,7 @@ def _written(call: Call, block: Tensor, parts: list[Part | None]) -> Tensor:
     return made
 
 
-@way("slice_backward")
+@way("slice_backward", takes_quantized=True)
 def slice_backward(
     op: Operator, grad_out: BlockTensor, input: Any, begin: Any, size: Any, step: Any
 ) -> BlockTensor:

@@ -11,12 +11,11 @@ from suanzi.cluster.reblocking import joined
 from suanzi.cluster.running import told
 from suanzi.cluster.stand_ins import large_like
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import METHODS
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import Shown, described, quantization, shown_of
 
 
-@way("print")
 def printed(x: BlockTensor) -> str:
     """Return the text of a tensor, its elements as those of one on this machine."""
     options = in_force()
@@ -30,6 +29,9 @@ def printed(x: BlockTensor) -> str:
         facts.insert(0, f"shape={x.shape}")
     sample = joined(list(found), tuple(map(len, runs)))
     return described("BlockTensor(", axes, sample, facts, options)
+
+
+METHODS.text = printed
 
 
 def _runs(axis: Shown) -> list[slice]:

@@ -15,7 +15,7 @@ from suanzi import _core
 from suanzi.cluster import grid
 from suanzi.cluster.graph import block_by_block, from_tasks, new_name
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import METHODS
 from suanzi.dtypes import DType, stored_dtype
 from suanzi.tensors.parts import int_repr
 
@@ -54,7 +54,6 @@ def quantization_of(x: Tensor) -> Quantization | None:
     return Quantization(tuple(x.scale), x.zero_point, x.channel_axis)
 
 
-@way("int_repr")
 def codes(x: BlockTensor) -> BlockTensor:
     """Return the integers that quantised blocks store."""
     if x.dtype.kind != "quantized":
@@ -62,6 +61,9 @@ def codes(x: BlockTensor) -> BlockTensor:
     return block_by_block(
         "int_repr", int_repr, [(x, range(x.ndim))], x.blocks, stored_dtype(x.dtype)
     )
+
+
+METHODS.int_repr = codes
 
 
 def standing_for(x: BlockTensor, dtype: DType, quantization: Quantization | None) -> BlockTensor:

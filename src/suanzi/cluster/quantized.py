@@ -22,7 +22,7 @@ from suanzi.cluster.running import told
 from suanzi.cluster.stand_ins import empty_like, large_like, result_of, thin_like
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import Way, way
+from suanzi.cluster.ways import METHODS, TAKES_QUANTIZED, Way, way
 from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtype, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
@@ -45,26 +45,17 @@ from suanzi.resolve.scales import Quantizing
 from suanzi.status import StatusError
 from suanzi.tensors.tensor import Tensor
 
-_VIEWS = frozenset(
-    "reshape expand_dims squeeze transpose split unstack slice reverse flip crop expand "
-    "flatten".split()
-)
-_COPIES = frozenset("meshgrid concat stack tile pad roll gather scatter masked_select".split())
-_AS_THEY_ARE = frozenset(
-    "cast conj real imag diag contiguous duplicate shape size rank is_contiguous "
-    "rand_bernoulli multinomial slice_backward create_quant_tensor".split()
-)
-"""What has a way for them of its own, or refuses them in its own words."""
 
-
-@way("quantised operands")
 def of_quantised(op: Operator, own: Way, arguments: Mapping[str, Any]) -> Any:
     """Run an operator, by its own way, on arguments some of which are quantised."""
-    if op.name in _VIEWS or op.name in _COPIES:
-        return _moved(op, own, dict(arguments))
-    if own is elementwise or op.name in _AS_THEY_ARE:
+    if op.form in ("elementwise", "creation", "query") or op.name in TAKES_QUANTIZED:
         return own(op, **arguments)
+    if op.form in ("view", "copy"):
+        return _moved(op, own, dict(arguments))
     return own(op, **_each(partial(_real, op), arguments))
+
+
+METHODS.with_quantized = of_quantised
 
 
 def _each(function: Callable[[str, BlockTensor], Any], arguments: Mapping[str, Any]) -> Any:
@@ -108,7 +99,7 @@ def _moved(op: Operator, own: Way, arguments: dict[str, Any]) -> Any:
     whole = [large_like(x) for _, x in operands]
     channels = {x.channel_axis for _, x in operands}
     thin = [
-        large if op.name in _VIEWS else _few(op, name, x, arguments, channels)
+        large if op.form == "view" else _few(op, name, x, arguments, channels)
         for large, (name, x) in zip(whole, operands, strict=True)
     ]
     try:
@@ -251,7 +242,7 @@ def _stored_zero(op: Operator, x: BlockTensor) -> int:
     return stored_zero(large_like(x))
 
 
-@way("diag")
+@way("diag", takes_quantized=True)
 def diag(op: Operator, input: BlockTensor) -> BlockTensor:
     """Return the matrix with a tensor on its diagonal; what is quantised stays so."""
     if not _is_quantised(input):

@@ -33,7 +33,7 @@ def is_contiguous(op: Operator, input: BlockTensor) -> bool:
     return True
 
 
-@way("contiguous", "duplicate")
+@way("contiguous", "duplicate", takes_quantized=True)
 def duplicate(op: Operator, input: BlockTensor) -> BlockTensor:
     """Return the tensor itself: its blocks never change."""
     return input

@@ -11,7 +11,7 @@ from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.grid import Blocks
 from suanzi.cluster.quantization import codes, standing_for
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import METHODS
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
 
@@ -19,10 +19,12 @@ Piece = tuple[int, int, int]
 """Of one axis: a block, and where the part of it that is taken begins and ends."""
 
 
-@way("reblock")
 def reblock(x: BlockTensor, size: Any) -> BlockTensor:
     """Return the same elements in blocks of a size."""
     return reblocked(x, grid.cut(x.shape, size, x.dtype))
+
+
+METHODS.reblock = reblock
 
 
 def reblocked(x: BlockTensor, cuts: Blocks) -> BlockTensor:

@@ -12,7 +12,7 @@ from suanzi.cluster.quantization import codes, quantization_of, standing_for
 from suanzi.cluster.reblocking import trimmed
 from suanzi.cluster.stand_ins import large_like
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.ways import way
+from suanzi.cluster.ways import METHODS
 from suanzi.status import InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
@@ -31,7 +31,6 @@ class Taken:
         return trimmed(block[self.key])
 
 
-@way("x[key]")
 def subscript(x: BlockTensor, key: Any) -> BlockTensor:
     """Return what x[key] is: integers, slices, None and Ellipsis."""
     if x.dtype.kind == "quantized":
@@ -58,6 +57,9 @@ def subscript(x: BlockTensor, key: Any) -> BlockTensor:
                 block.append(axis.blocks[i])
         tasks[(name, *place)] = (Taken(tuple(local)), (x.name, *block))
     return from_tasks(name, tasks, cuts, x.dtype, [x])
+
+
+METHODS.subscript = subscript
 
 
 @dataclass(frozen=True)

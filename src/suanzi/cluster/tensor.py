@@ -119,8 +119,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
     def int_repr(self) -> BlockTensor:
         """Return the integers that a quantised tensor stores."""
-        made: BlockTensor = ways.WAYS["int_repr"](self)
-        return made
+        return ways.METHODS.int_repr(self)
 
     # ---- Dask's protocol of collections ----------------------------------------------------------
 
@@ -187,7 +186,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
     def to_dask(self) -> Any:
         """Return an array of Dask whose chunks are the blocks as NumPy arrays; none is gathered."""
-        return ways.WAYS["to_dask"](self)
+        return ways.METHODS.to_dask(self)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers: all of them are gathered."""
@@ -208,8 +207,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
         What is cut and joined is computed by the workers, block by block.
         """
-        made: BlockTensor = ways.WAYS["reblock"](self, size)
-        return made
+        return ways.METHODS.reblock(self, size)
 
     def reshape(self, *dims: int | Sequence[int]) -> BlockTensor:
         """Return the elements in another shape, row by row; one of the sizes may be -1."""
@@ -264,8 +262,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
     # ---- Python ----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> BlockTensor:
-        made: BlockTensor = ways.WAYS["x[key]"](self, key)
-        return made
+        return ways.METHODS.subscript(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeMismatch(
@@ -279,8 +276,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
     def __str__(self) -> str:
         """Return the elements that printing shows; only they are gathered."""
-        made: str = ways.WAYS["print"](self)
-        return made
+        return ways.METHODS.text(self)
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -312,8 +308,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         return self.item()
 
     def __neg__(self) -> BlockTensor:
-        made: BlockTensor = ways.WAYS["symbol"](operator.neg, self)
-        return made
+        return ways.METHODS.symbol(operator.neg, self)
 
     def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
         return registry.call(name, *operands)

@@ -1,8 +1,8 @@
-"""How each operator runs on blocks: one table, from its name to the way.
+"""How each operator runs on blocks: one table, from its name to a function.
 
-A way is a function that gets the operator and its arguments by the names the standard gives them,
-defaults among them, and returns a new tensor of blocks. What has no way is an error that says how
-to go on: nothing is gathered unasked.
+Such a function, a way, gets the operator and its arguments by their names in the standard, defaults
+included, and returns a new tensor of blocks. An operator without a way raises an error that
+suggests a fix: nothing is gathered without being requested.
 """
 
 from __future__ import annotations
@@ -10,23 +10,47 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from suanzi.registry import REGISTRY
+from suanzi.registry import REGISTRY, Operator
 from suanzi.status import TypeMismatch
+
+if TYPE_CHECKING:
+    from suanzi.cluster.tensor import BlockTensor
 
 Way = Callable[..., Any]
 W = TypeVar("W", bound=Way)
 
 WAYS: dict[str, Way] = {}
-"""The way of every operator that runs on blocks, by name; also of methods, such as ``x[key]``."""
+"""The way of every operator that runs on blocks, by name."""
+TAKES_QUANTIZED: set[str] = set()
+"""Copying operators whose way handles quantised blocks itself, or refuses them."""
 
 
-def way(*names: str) -> Callable[[W], W]:
+class Methods:
+    """What the methods of a tensor of blocks call; modules above the tensor set each of them."""
+
+    subscript: Callable[[BlockTensor, Any], BlockTensor]
+    int_repr: Callable[[BlockTensor], BlockTensor]
+    reblock: Callable[[BlockTensor, Any], BlockTensor]
+    to_dask: Callable[[BlockTensor], Any]
+    text: Callable[[BlockTensor], str]
+    symbol: Callable[..., BlockTensor]
+    """It runs a function of elements that is no operator, such as ``operator.neg``."""
+    with_quantized: Callable[[Operator, Way, Mapping[str, Any]], Any]
+    """It runs an operator on arguments some of which are quantised."""
+
+
+METHODS = Methods()
+
+
+def way(*names: str, takes_quantized: bool = False) -> Callable[[W], W]:
     """Declare how operators run on blocks."""
 
     def declare(function: W) -> W:
         WAYS.update(dict.fromkeys(names, function))
+        if takes_quantized:
+            TAKES_QUANTIZED.update(names)
         return function
 
     return declare
@@ -34,7 +58,7 @@ def way(*names: str) -> Callable[[W], W]:
 
 def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run an operator on blocks."""
-    if name not in REGISTRY:  # quantize and dequantize, which are not the standard's
+    if name not in REGISTRY:  # quantize and dequantize, which the standard does not have
         return WAYS[name](*args, **kwargs)
     op = REGISTRY[name]
     if name not in WAYS:
@@ -48,7 +72,7 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
     if any(map(_is_quantised, bound.arguments.values())):
-        return WAYS["quantised operands"](op, WAYS[name], bound.arguments)
+        return METHODS.with_quantized(op, WAYS[name], bound.arguments)
     return WAYS[name](op, **bound.arguments)
 
 
@@ -59,9 +83,9 @@ def _is_quantised(x: Any) -> bool:
 
 
 def as_called(name: str, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return arguments by place, as far as they go, without defaults at the end.
+    """Return positional arguments, without trailing defaults, and keyword-only ones.
 
-    So an operator's native fast path takes them, which knows no names.
+    The native fast path of an operator takes them so: it knows no names.
     """
     args: list[Any] = []
     kwargs: dict[str, Any] = {}

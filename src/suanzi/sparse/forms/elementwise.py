@@ -1,7 +1,7 @@
 """Element-wise operators on sparse tensors.
 
-The values are computed by the operators themselves, so that every dtype and every rule set has its
-way. What an operator makes of a zero decides whether a result can be sparse at all.
+The operators themselves compute the values, so that every dtype and every rule set works as for
+dense tensors. The result can be sparse only if the operator gives zero for zeros.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# With a dense tensor these stay sparse, whichever side is sparse ...
+# With a dense tensor, the result of these is sparse, whichever operand is sparse ...
 _ZERO_WINS = ("mul", "logical_and", "bitwise_and")
-# ... and these if the first one is.
+# ... and of these if the first operand is.
 _ZERO_FIRST = (
     "div", "floordiv", "true_divide", "mod", "bitwise_left_shift", "bitwise_right_shift",
 )  # fmt: skip
@@ -45,16 +45,14 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
 
-def _with_kernel(operands: int) -> list[str]:
-    return [
-        op.name
-        for op in REGISTRY.values()
-        if op.kernel is not None and len(signature_of(op.function).parameters) == operands
-    ]
+def _of_operands(count: int) -> dict[str, Operator]:
+    found = {name: op for name, op in REGISTRY.items() if op.form == "elementwise"}
+    return {name: op for name, op in found.items() if op.record and len(op.record.operands) == count}
 
 
-UNARY = [*_with_kernel(1), *"cast clip negative logical_not rint conj real imag".split()]
-BINARY = [*_with_kernel(2), "bitwise_left_shift", "bitwise_right_shift"]
+UNARY = ["negative", *_of_operands(1)]
+# Not clip_backward, which takes bounds, too.
+BINARY = [n for n, op in _of_operands(2).items() if len(signature_of(op.function).parameters) == 2]
 
 
 def dense_function(op: Operator) -> Callable[..., Tensor]:
