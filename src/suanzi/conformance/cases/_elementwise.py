@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._elementwise_sizes import from_rows, size_cases
+from suanzi.conformance.cases._moves import by, distinct, strided
 from suanzi.conformance.cases._operands import (
     Elementwise,
     Row,
@@ -20,7 +21,7 @@ from suanzi.conformance.cases._operands import (
 )
 from suanzi.conformance.cases._sparse import sparse_cases
 from suanzi.conformance.model.case import Case, Output, Refused
-from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
+from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
 from suanzi.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
@@ -38,6 +39,7 @@ __all__ = [
     "outcome",
     "special_rows",
     "stretched",
+    "unary_cases",
 ]
 
 KEEP_INTEGERS = frozenset("pow square reciprocal floor ceil trunc round rint".split())
@@ -90,6 +92,44 @@ def all_cases(facts: Elementwise, wanted: Wanted) -> Iterator[Case]:
         for dtype in ("bool", *INTEGERS):
             if wanted.wants("promotion", dtype):
                 yield _integers(facts, dtype, wanted.rules)
+
+
+def unary_cases(
+    facts: Elementwise,
+    dtype: str,
+    wanted: Wanted,
+    plain: Mapping[Shape, list[Value]],
+    mixed: list[Value],
+    shape: Shape,
+    drawn: int,
+    empty: Sequence[Shape] = ((), (0,), (2, 0, 3)),
+) -> Iterator[Case]:
+    """Give the cases of an interface that computes each element of a tensor from one alone.
+
+    `plain` has ordinary values by their shape, `mixed` those of a shape in every layout, `drawn` is
+    the number of random ones.
+    """
+
+    def case(group: str, title: str, some: list[Value], shape: Shape, lies: str = "dense") -> Case:
+        return call(facts, group, dtype, title, [some], [shape], [lies])
+
+    if wanted.wants("plain", dtype):
+        for each, values in plain.items():
+            yield case("plain", by(each), values, each)
+    if wanted.wants("special", dtype):
+        few = list(facts.special(dtype))
+        yield case("special", "each", few, (len(few),))
+    if wanted.wants("strided", dtype):
+        for layout, values in strided(mixed, shape):
+            yield case("strided", layout, values, shape, layout)
+    if wanted.wants("empty", dtype):
+        for each in empty:
+            yield case("empty", by(each), distinct(dtype, math.prod(each)), each)
+    if wanted.wants("random", dtype):
+        values = anything(dtype, drawn, (wanted.seed, facts.op))
+        yield case("random", f"{drawn} elements", values, (drawn,))
+    if wanted.wants("sizes", dtype):
+        yield from size_cases(facts, dtype, wanted)
 
 
 def integers_become_floats(op: str, rules: str) -> bool:

@@ -9,16 +9,15 @@ from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import (
     Move,
+    Moving,
+    Result,
     Shape,
     by,
-    indices,
     move_cases,
-    one,
-    ravel,
-    result,
+    moved,
 )
-from suanzi.conformance.cases._operands import Elementwise, Row
-from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.cases._operands import Elementwise, Row, call
+from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value
 from suanzi.conformance.truth.sums import reals
@@ -26,12 +25,21 @@ from suanzi.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}
 _SHAPES: tuple[Shape, ...] = ((7,), (3, 4), (2, 3, 2))
+_EMPTY: tuple[Shape, ...] = ((), (0,), (2, 0, 3))
 _PAIRS: tuple[tuple[Shape, Shape], ...] = (
     ((3, 1), (4,)), ((), (5,)), ((2, 3), ()), ((1, 4), (3, 1)), ((2, 1, 3), (4, 1)), ((1,), (6,)),
 )  # fmt: skip
 
 
 # ---- complex -------------------------------------------------------------------------------------
+
+
+def _of_two(dtype: str, row: Row) -> Value:
+    first, second = reals(row)
+    return first, second
+
+
+_COMPLEX = Elementwise("complex", ("real", "imag"), _of_two, result=_MADE_OF.__getitem__)
 
 
 @cases_of("complex")
@@ -61,8 +69,7 @@ def made_of_parts(op: str, wanted: Wanted) -> Iterator[Case]:
             xs, ys = (anything(dtype, 60, (wanted.seed, i)) for i in "xy")
             yield _complex("random", dtype, "60 elements", (60,), (60,), xs, ys)
         if wanted.wants("sizes", dtype):
-            facts = Elementwise(op, ("real", "imag"), _pair, result=lambda dtype: _MADE_OF[dtype])
-            yield from size_cases(facts, dtype, wanted)
+            yield from size_cases(_COMPLEX, dtype, wanted)
     for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         if wanted.wants("status", dtype):
             one = tensor(dtype, [1.0])
@@ -84,34 +91,7 @@ def _complex(
 ) -> Case:
     reals_ = xs or ordinary(dtype, math.prod(first), "real")
     imaginary = ys or ordinary(dtype, math.prod(second), "imaginary")
-
-    def expect() -> tuple[Output]:
-        shape = _together(first, second)
-        truth = [
-            (reals_[_source(index, first)], imaginary[_source(index, second)])
-            for index in indices(shape)
-        ]
-        pairs = [(a, b) for a, b in truth if isinstance(a, Real) and isinstance(b, Real)]
-        return (Output(_MADE_OF[dtype], shape, tuple(pairs)),)
-
-    arguments = {
-        "real": tensor(dtype, reals_, first, layouts[0]),
-        "imag": tensor(dtype, imaginary, second, layouts[1]),
-    }
-    return Case("complex", group, dtype, title, arguments, expect)
-
-
-def _together(a: Shape, b: Shape) -> Shape:
-    """Return the shape that two are repeated to."""
-    n = max(len(a), len(b))
-    long = [(1,) * (n - len(s)) + s for s in (a, b)]
-    return tuple(y if x == 1 else x for x, y in zip(*long, strict=True))
-
-
-def _source(index: Shape, shape: Shape) -> int:
-    """Return the place in a tensor that is repeated."""
-    own = index[len(index) - len(shape) :]
-    return ravel([0 if n == 1 else i for i, n in zip(own, shape, strict=True)], shape)
+    return call(_COMPLEX, group, dtype, title, [reals_, imaginary], [first, second], layouts)
 
 
 # ---- conj, real, imag ----------------------------------------------------------------------------
@@ -126,61 +106,43 @@ _OF_PAIR: dict[str, Callable[[Real, Real], Value]] = {
 @cases_of("conj", "real", "imag")
 def parts_of_numbers(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give complex numbers, and real ones, which are their own conjugates."""
+    target = (lambda dtype: dtype) if op == "conj" else PARTS.__getitem__
+    facts = Elementwise(op, ("input",), lambda _, row: _OF_PAIR[op](*_pair(*row)), result=target)
+
+    def case(
+        group: str, title: str, shape: Shape, xs: list[Value] | None = None, layout: str = "dense"
+    ) -> Case:
+        pairs = xs or ordinary(dtype, math.prod(shape), "pairs")
+        return call(facts, group, dtype, title, [pairs], [shape], [layout])
+
     for dtype in (d for d in dtypes_of(op) if d in PARTS):
         if wanted.wants("plain", dtype):
             for shape in _SHAPES:
-                yield _of_pairs(op, "plain", dtype, by(shape), shape)
+                yield case("plain", by(shape), shape)
         if wanted.wants("strided", dtype):
             for layout in LAYOUTS:
-                yield _of_pairs(op, "strided", dtype, f"{layout} 3x4", (3, 4), layout=layout)
+                yield case("strided", f"{layout} 3x4", (3, 4), layout=layout)
         if wanted.wants("empty", dtype):
-            for shape in ((), (0,), (2, 0, 3)):
-                yield _of_pairs(op, "empty", dtype, by(shape), shape)
+            for shape in _EMPTY:
+                yield case("empty", by(shape), shape)
         if wanted.wants("special", dtype):
             few = reals(special(PARTS[dtype]))
-            pairs: list[Value] = [(a, b) for a in few for b in few]
-            yield _of_pairs(op, "special", dtype, "each with each", (len(pairs),), pairs)
+            every: list[Value] = [(a, b) for a in few for b in few]
+            yield case("special", "each with each", (len(every),), every)
         if wanted.wants("random", dtype):
-            xs = anything(dtype, 60, wanted.seed)
-            yield _of_pairs(op, "random", dtype, "60 elements", (60,), xs)
+            yield case("random", "60 elements", (60,), anything(dtype, 60, wanted.seed))
         if wanted.wants("sizes", dtype):
-            target = (lambda dtype: dtype) if op == "conj" else PARTS.__getitem__
-            facts = Elementwise(op, ("input",), lambda _, row: _of_pair(op, row[0]), result=target)
             yield from size_cases(facts, dtype, wanted)
-
-    def move(shape: Shape) -> Move:
-        return one("", shape, result(shape, lambda i: None if op == "imag" else ravel(i, shape)))
-
-    plain, empty = [move(s) for s in _SHAPES], [move(s) for s in ((), (0,), (2, 0, 3))]
-    yield from (c for c in move_cases(op, wanted, plain, empty) if c.dtype not in PARTS)
+    record = Moving(lambda shape: _of_reals(op, shape), [(s,) for s in _SHAPES],
+                    [(s,) for s in _EMPTY])  # fmt: skip
+    yield from (c for c in move_cases(op, record, wanted) if c.dtype not in PARTS)
 
 
-def _pair(dtype: str, row: Row) -> Value:
-    first, second = row
-    assert isinstance(first, Real)
-    assert isinstance(second, Real)
-    return first, second
+def _of_reals(op: str, shape: Shape) -> Move:
+    size = math.prod(shape)
+    return moved("", shape, Result(shape, [None] * size if op == "imag" else range(size)))
 
 
-def _of_pair(op: str, x: Value) -> Value:
+def _pair(x: Value) -> tuple[Real, Real]:
     assert isinstance(x, tuple)
-    return _OF_PAIR[op](*x)
-
-
-def _of_pairs(
-    op: str,
-    group: str,
-    dtype: str,
-    title: str,
-    shape: Shape,
-    xs: Sequence[Value] | None = None,
-    layout: str = "dense",
-) -> Case:
-    pairs = xs or ordinary(dtype, math.prod(shape), "pairs")
-    target = dtype if op == "conj" else PARTS[dtype]
-
-    def expect() -> tuple[Output]:
-        truth = tuple(_OF_PAIR[op](*x) for x in pairs if isinstance(x, tuple))
-        return (Output(target, shape, truth),)
-
-    return Case(op, group, dtype, title, {"input": tensor(dtype, pairs, shape, layout)}, expect)
+    return x

@@ -13,15 +13,17 @@ from suanzi.conformance.cases._moves import (
     SCALE,
     STORED,
     Move,
+    Moving,
     Result,
     Shape,
     by,
     distinct,
+    exactly,
     indices,
-    move_cases,
-    one,
-    result,
+    moved,
+    moving,
     strided,
+    wrapped_sum,
     zero,
     zero_point_of,
 )
@@ -166,41 +168,32 @@ def _edges(dtype: str) -> list[Any]:
 
 def _full(op: str, group: str, dtype: str, title: str, shape: Shape, value: Any) -> Case:
     def expect() -> tuple[Output]:
-        return (Output(dtype, shape, (_exactly(dtype, value),) * prod(shape)),)
+        return (Output(dtype, shape, (exactly(dtype, value),) * prod(shape)),)
 
     arguments = {"dtype": dtype, "shape": list(shape), "value": value}
     return Case(op, group, dtype, title, arguments, expect)
 
 
-def _exactly(dtype: str, value: Any) -> Value:
-    if dtype in PARTS:
-        parts = (value.real, value.imag)
-        return real(parts[0]), real(parts[1])
-    return real(value) if dtype in FORMATS else int(value)
-
-
 # ---- copies --------------------------------------------------------------------------------------
 
 
-def _same(shape: Shape) -> Move:
-    return one("", shape, Result(shape, tuple(range(prod(shape)))))
+moving(
+    "contiguous duplicate",  # from any layout
+    Moving(
+        lambda shape: moved("", shape, Result(shape, range(prod(shape)))),
+        plain=[((2, 3, 4),), ((2, 3),), ((7,),), ((1, 3, 1, 2),)],
+        empty=[(shape,) for shape in _EMPTY],
+        sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
+    ),
+)
 
 
-@cases_of("contiguous", "duplicate")
-def copies(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give the same elements, from any layout."""
-    shapes = ((2, 3, 4), (2, 3), (7,), (1, 3, 1, 2))
-    yield from move_cases(op, wanted, [_same(s) for s in shapes], [_same(s) for s in _EMPTY])
+def _diag(n: int) -> Move:
+    places = [i if i == j else None for i in range(n) for j in range(n)]
+    return moved("", (n,), Result((n, n), places))
 
 
-@cases_of("diag")
-def diagonals(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give square matrices with a diagonal, and zeros beside it."""
-
-    def diag(n: int) -> Move:
-        return one("", (n,), result((n, n), lambda at: at[0] if at[0] == at[1] else None))
-
-    yield from move_cases(op, wanted, [diag(5), diag(1), diag(2), diag(9)], [diag(0)])
+moving("diag", Moving(_diag, plain=[(5,), (1,), (2,), (9,)], empty=[(0,)]))
 
 
 @cases_of("destroy")
@@ -269,7 +262,7 @@ def _sparse(
     def expect() -> tuple[Output]:
         found: dict[tuple[int, ...], Value] = {}
         for at, x in zip(map(tuple, places), stored, strict=True):
-            found[at] = _sum(found[at], x) if at in found else x
+            found[at] = wrapped_sum(dtype, found[at], x) if at in found else x
         truth = tuple(found.get(index, zero(dtype)) for index in indices(shape))
         return (Output(dtype, shape, truth, zero_sign=False, sparse="COO"),)
 
@@ -290,16 +283,6 @@ def _stored(dtype: str, i: int) -> Value:
     if dtype in FORMATS:
         return real(Fraction(i + 1, 2))
     return 1 if dtype in ("bool", "uint1") else i + 1
-
-
-def _sum(a: Value, b: Value) -> Value:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return real(a[0].value + b[0].value), real(a[1].value + b[1].value)
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    assert not isinstance(a, int | tuple)
-    assert not isinstance(b, int | tuple)
-    return real(a.value + b.value)
 
 
 @cases_of("create_quant_tensor")

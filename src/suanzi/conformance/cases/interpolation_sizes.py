@@ -13,8 +13,7 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, by
-from suanzi.conformance.cases._sized_moves import moved, sized_case
+from suanzi.conformance.cases._moves import Move, Result, Shape, by, sized_case
 from suanzi.conformance.cases.interpolation import LINEAR
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import tensor
@@ -105,5 +104,6 @@ def _many(dtype: str) -> Case:
     ]
     shape, out = (1, 1, *_LARGE), (1, 1, *_LARGE_TO)
     title = f"nearest of {by(shape)} to {by(_LARGE_TO)}"
-    move = moved(title, shape, out, places, size=list(_LARGE_TO), mode="nearest")
+    given = {"size": list(_LARGE_TO), "mode": "nearest"}
+    move = Move(title, {"input": shape}, Result(out, places), given)
     return sized_case("interpolate", dtype, move)

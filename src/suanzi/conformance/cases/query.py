@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._elementwise_sizes import size_cases
-from suanzi.conformance.cases._moves import Shape, by, distinct, repeated, strided
+from suanzi.conformance.cases._elementwise import unary_cases
+from suanzi.conformance.cases._moves import Shape, by, distinct, repeated
 from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
+from suanzi.conformance.model.data import LAYOUTS, special, tensor
 from suanzi.conformance.model.numbers import Real, Value
 
 _SHAPES: tuple[Shape, ...] = ((2, 3), (7,), (4, 1), (4, 1, 3), (2, 3, 1, 2, 1))
@@ -113,46 +113,14 @@ def kinds(op: str, wanted: Wanted) -> Iterator[Case]:
 
     A complex number is finite if both its parts are, and the others if one of them is.
     """
-    for dtype in dtypes_of(op):
-        if wanted.wants("plain", dtype):
-            for shape in _SHAPES[:2]:
-                elements = distinct(dtype, prod(shape))
-                yield _kind(op, "plain", dtype, by(shape), elements, shape)
-        few = special(dtype)
-        if wanted.wants("special", dtype):
-            yield _kind(op, "special", dtype, "each", few, (len(few),))
-        if wanted.wants("strided", dtype):
-            mixed = [few[i % len(few)] for i in range(60)]
-            for layout, elements in strided(mixed, (3, 4, 5)):
-                yield _kind(op, "strided", dtype, layout, elements, (3, 4, 5), layout)
-        if wanted.wants("empty", dtype):
-            for shape in _EMPTY:
-                elements = distinct(dtype, prod(shape))
-                yield _kind(op, "empty", dtype, by(shape), elements, shape)
-        if wanted.wants("random", dtype):
-            elements = anything(dtype, 100, (wanted.seed, op))
-            yield _kind(op, "random", dtype, "100 elements", elements, (100,))
-        if wanted.wants("sizes", dtype):
-            facts = Elementwise(
-                op,
-                ("input",),
-                lambda dtype, row: int(_KINDS[op](row[0])),
-                result=lambda dtype: "bool",
-                ordinary=lambda dtype, count, *_: [*islice(cycle(special(dtype)), count)],
-            )
-            yield from size_cases(facts, dtype, wanted)
-
-
-def _kind(
-    op: str,
-    group: str,
-    dtype: str,
-    title: str,
-    elements: Sequence[Value],
-    shape: Shape,
-    layout: str = "dense",
-) -> Case:
-    def expect() -> tuple[Output]:
-        return (Output("bool", shape, tuple(int(_KINDS[op](x)) for x in elements)),)
-
-    return Case(op, group, dtype, title, {"input": tensor(dtype, elements, shape, layout)}, expect)
+    facts = Elementwise(
+        op,
+        ("input",),
+        lambda dtype, row: int(_KINDS[op](row[0])),
+        result=lambda dtype: "bool",
+        ordinary=lambda dtype, count, *_: [*islice(cycle(special(dtype)), count)],
+    )
+    for dtype in facts.dtypes:
+        plain = {shape: distinct(dtype, prod(shape)) for shape in _SHAPES[:2]}
+        mixed = [*islice(cycle(special(dtype)), 60)]
+        yield from unary_cases(facts, dtype, wanted, plain, mixed, (3, 4, 5), 100, _EMPTY)

@@ -9,8 +9,7 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases._moves import Move, Result
-from suanzi.conformance.cases._sized_moves import LARGE, sized_case
+from suanzi.conformance.cases._moves import LARGE, Move, Result, sized_case
 from suanzi.conformance.cases.reduction_gradients import gradient_case, inputs, modes
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import real

@@ -1,28 +1,29 @@
-"""7.2.3.16, .22, .23: clip, sign and where, which look at the elements."""
+"""7.2.3.16, .22, .23: clip, sign and where, which compute with the elements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._elementwise import unary_cases
+from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import (
     Move,
+    Moving,
+    Result,
     Shape,
     by,
     distinct,
-    indices,
     laid_out,
-    move_cases,
-    ravel,
-    result,
-    strided,
+    moving,
+    stretched_to,
     zero,
 )
+from suanzi.conformance.cases._operands import Elementwise, stretched
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import (
@@ -43,46 +44,17 @@ from suanzi.conformance.model.numbers import (
 @cases_of("sign")
 def signs(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give 1, 0 and -1, and NaN of NaN; the sign of a zero is left open."""
-    for dtype in dtypes_of(op):
-        low = 0 if dtype.startswith("u") else -8
-        if wanted.wants("plain", dtype):
-            elements = ordinary(dtype, 24, op, low)
-            yield _sign(op, "plain", dtype, "2x3x4", elements, (2, 3, 4))
-        if wanted.wants("special", dtype):
-            few = special(dtype)
-            yield _sign(op, "special", dtype, "each", few, (len(few),))
-        if wanted.wants("strided", dtype):
-            for layout, elements in strided(distinct(dtype, 24), (2, 3, 4)):
-                yield _sign(op, "strided", dtype, layout, elements, (2, 3, 4), layout)
-        if wanted.wants("empty", dtype):
-            for shape in ((), (0,), (2, 0, 3)):
-                yield _sign(op, "empty", dtype, by(shape), distinct(dtype, prod(shape)), shape)
-        if wanted.wants("random", dtype):
-            elements = anything(dtype, 50, (wanted.seed, op))
-            yield _sign(op, "random", dtype, "50 elements", elements, (50,))
-
-
-def _sign(
-    op: str,
-    group: str,
-    dtype: str,
-    title: str,
-    elements: Sequence[Value],
-    shape: Shape,
-    layout: str = "dense",
-) -> Case:
-    def expect() -> tuple[Output]:
-        truth = tuple(unary("sign", dtype, x) for x in elements)
-        return (Output(dtype, shape, truth, zero_sign=False),)
-
-    return Case(op, group, dtype, title, {"input": tensor(dtype, elements, shape, layout)}, expect)
+    facts = Elementwise(op, ("input",), lambda d, row: unary(op, d, row[0]), zero_sign=False)
+    for dtype in facts.dtypes:
+        numbers = ordinary(dtype, 24, op, 0 if dtype.startswith("u") else -8)
+        plain: dict[Shape, list[Value]] = {(2, 3, 4): numbers}
+        yield from unary_cases(facts, dtype, wanted, plain, distinct(dtype, 24), (2, 3, 4), 50)
 
 
 # ---- clip ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """A tensor of bounds."""
 
     shape: Shape
@@ -141,6 +113,17 @@ def clips(op: str, wanted: Wanted) -> Iterator[Case]:
             elements = anything(dtype, count, (wanted.seed, op))
             lows, highs = (Spread((count,), d[:count]) for d in drawn)
             yield _clip(op, "random", dtype, "by tensors", elements, (count,), lows, highs)
+        if wanted.wants("sizes", dtype):
+            yield from size_cases(_between(dtype), dtype, wanted)
+
+
+def _between(dtype: str) -> Elementwise:
+    low, high = (0, 1) if dtype in ("bool", "uint1") else (1, 5)
+    ends = (real(low), real(high)) if dtype in FORMATS else (low, high)
+    given = {"low": low, "high": high}
+    return Elementwise(
+        "clip", ("input",), lambda _, row: _clipped(row[0], *ends), zero_sign=False, more=given
+    )
 
 
 def _is_nan(x: Value) -> bool:
@@ -174,12 +157,8 @@ def _clip(
             arguments[name] = _argument(dtype, bound)
 
     def expect() -> tuple[Output]:
-        found = []
-        for x, index in zip(elements, indices(shape), strict=True):
-            a, b = _at(low, index), _at(high, index)
-            kept = a if a is not None and _below(x, a) else x
-            found.append(b if b is not None and _below(b, kept) else kept)
-        return (Output(dtype, shape, tuple(found), zero_sign=False),)
+        truth = tuple(_clipped(*row) for row in _rows(shape, elements, low, high))
+        return (Output(dtype, shape, truth, zero_sign=False),)
 
     laid = {name: laid_out(value, layout) for name, value in arguments.items()}
     return Case(op, group, dtype, title, laid, expect)
@@ -195,12 +174,16 @@ def _argument(dtype: str, bound: Bound) -> Any:
     return bound
 
 
-def _at(bound: Bound, index: Shape) -> Value | None:
-    if not isinstance(bound, Spread):
-        return bound
-    last = index[len(index) - len(bound.shape) :]
-    at = [0 if n == 1 else i for i, n in zip(last, bound.shape, strict=True)]
-    return bound.elements[ravel(at, bound.shape)]
+def _rows(shape: Shape, elements: Sequence[Value], *bounds: Bound) -> list[Any]:
+    """Return each element with its bounds."""
+    spread = [b if isinstance(b, Spread) else Spread((), [b]) for b in bounds]  # type: ignore[list-item]
+    columns = [elements, *(b.elements for b in spread)]
+    return stretched(columns, [shape, *(b.shape for b in spread)])[1]
+
+
+def _clipped(x: Value, low: Value | None, high: Value | None) -> Value:
+    kept = low if low is not None and _below(x, low) else x
+    return high if high is not None and _below(high, kept) else kept
 
 
 def _below(a: Value, b: Value) -> bool:
@@ -268,14 +251,11 @@ def _clip_backward(
     gradient = distinct(dtype, len(elements), 7)
 
     def expect() -> tuple[Output]:
-        found = []
-        for x, g, index in zip(elements, gradient, indices(shape), strict=True):
-            a, b = _at(low, index), _at(high, index)
-            assert a is not None
-            assert b is not None
-            inside = not (_is_nan(x) or _below(x, a) or _below(b, x))
-            found.append(g if inside else zero(dtype))
-        return (Output(dtype, shape, tuple(found), zero_sign=False),)
+        truth = [
+            zero(dtype) if _is_nan(x) or _below(x, a) or _below(b, x) else g
+            for g, (x, a, b) in zip(gradient, _rows(shape, elements, low, high), strict=True)
+        ]
+        return (Output(dtype, shape, tuple(truth), zero_sign=False),)
 
     arguments = {
         "grad_out": tensor(dtype, gradient, shape),
@@ -290,54 +270,63 @@ def _clip_backward(
 # ---- where ---------------------------------------------------------------------------------------
 
 
-def _where(x: Shape, y: Shape, condition: Shape, chosen: Sequence[int]) -> Move:
+def _where(x: Shape, y: Shape, condition: Shape, chosen: Sequence[int] | None = None) -> Move:
+    if chosen is None:
+        random = Random(f"where {condition}")
+        chosen = [random.randint(0, 1) for _ in range(prod(condition))]
     shapes = (condition, x, y)
     ndim = max(map(len, shapes))
     full = [(1,) * (ndim - len(s)) + s for s in shapes]
-    out = [next((n for n in sizes if n != 1), 1) for sizes in zip(*full, strict=True)]
-
-    def at(index: Shape, shape: Shape) -> int:
-        return ravel([0 if n == 1 else i for i, n in zip(index, shape, strict=True)], shape)
-
-    def source(index: Shape) -> int:
-        if chosen[at(index, full[0])]:
-            return at(index, full[1])
-        return prod(x) + at(index, full[2])
-
+    out = tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*full, strict=True))
+    which, first, second = (stretched_to(shape, out).places for shape in full)
+    size = prod(x)
+    places = [
+        a if chosen[c or 0] else size + (b or 0)
+        for c, a, b in zip(which, first, second, strict=True)
+    ]
     title = f"{by(condition)} of {by(x)} and {by(y)}"
-    return Move(
-        title,
-        {"x": x, "y": y},
-        result(out, source),
-        {"condition": tensor("bool", list(chosen), condition)},
-    )
+    given = {"condition": tensor("bool", list(chosen), condition)}
+    return Move(title, {"x": x, "y": y}, Result(out, places), given)
 
 
-def _pattern(shape: Shape) -> list[int]:
-    random = Random(f"where {shape}")
-    return [random.randint(0, 1) for _ in range(prod(shape))]
+def _where_drawn(random: Random) -> tuple[Shape, Shape, Shape, list[int]]:
+    out = tuple(random.randint(1, 4) for _ in range(random.randint(1, 4)))
+    some = [tuple(1 if random.random() < 0.3 else n for n in out) for _ in range(3)]
+    x, y, condition = (s[random.randint(0, len(out)) :] for s in some)
+    return x, y, condition, [random.randint(0, 1) for _ in range(prod(condition))]
+
+
+moving(
+    "where",  # all three are broadcast, E68
+    Moving(
+        _where,
+        plain=[((2, 3, 4),) * 3, ((7,),) * 3],
+        empty=[((), (), ()), ((0,), (0,), (0,)), ((2, 0), (1, 1), (2, 0))],
+        broadcast=[
+            ((3, 4), (3, 4), (4,)),
+            ((), (3, 4), (3, 4)),
+            ((3, 1), (4,), (2, 1, 1)),
+            ((3, 4), (3, 4), ()),
+            ((1, 4), (3, 1), (3, 4)),
+        ],
+        drawn=_where_drawn,
+        quantised=False,
+    ),
+)
 
 
 @cases_of("where")
-def choices(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give elements of the one or the other; all three are stretched, E68."""
-
-    def drawn(random: Random) -> Move:
-        out = tuple(random.randint(1, 4) for _ in range(random.randint(1, 4)))
-        some = [tuple(1 if random.random() < 0.3 else n for n in out) for _ in range(3)]
-        x, y, condition = (s[random.randint(0, len(out)) :] for s in some)
-        return _where(x, y, condition, [random.randint(0, 1) for _ in range(prod(condition))])
-
-    def move(x: Shape, y: Shape, condition: Shape) -> Move:
-        return _where(x, y, condition, _pattern(condition))
-
-    plain = [move((2, 3, 4), (2, 3, 4), (2, 3, 4)), move((7,), (7,), (7,))]
-    broadcast = [
-        move((3, 4), (3, 4), (4,)),
-        move((), (3, 4), (3, 4)),
-        move((3, 1), (4,), (2, 1, 1)),
-        move((3, 4), (3, 4), ()),
-        move((1, 4), (3, 1), (3, 4)),
-    ]
-    empty = [move((), (), ()), move((0,), (0,), (0,)), move((2, 0), (1, 1), (2, 0))]
-    yield from move_cases(op, wanted, plain, empty, broadcast, drawn, quantised_too=False)
+def choices_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give elements of one or the other at large sizes."""
+    facts = Elementwise(
+        op,
+        ("condition", "x", "y"),
+        lambda dtype, row: row[1] if row[0] else row[2],
+        dtype_of=lambda dtype, operand: dtype if operand else "bool",
+        ordinary=lambda dtype, count, seed, operand: ordinary(
+            dtype if operand else "bool", count, (seed, operand)
+        ),
+    )
+    for dtype in facts.dtypes:
+        if wanted.wants("sizes", dtype):
+            yield from size_cases(facts, dtype, wanted)

@@ -12,6 +12,7 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import (
     SCALE,
     Shape,
@@ -21,6 +22,7 @@ from suanzi.conformance.cases._moves import (
     strided,
     zero_point_of,
 )
+from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import (
@@ -69,6 +71,20 @@ def casts_of_layouts(op: str, wanted: Wanted) -> Iterator[Case]:
             made = _cast(op, "plain", f"{source}-float32", "", elements)
             arguments = {"input": made.arguments["input"]}
             yield Case(op, "plain", source, "without type", arguments, made.expect)
+        if wanted.wants("sizes", source):
+            yield from size_cases(_converted(source), source, wanted)
+
+
+def _converted(source: str) -> Elementwise:
+    target = "int32" if source in ("float32", "float16") else "float32"
+    return Elementwise(
+        "cast",
+        ("input",),
+        lambda dtype, row: convert(row[0], target),
+        result=lambda dtype: target,
+        more={"type": target},
+        label=f"to {target}",
+    )
 
 
 def _layouts(op: str, wanted: Wanted, pair: str) -> Iterator[Case]:

@@ -1,26 +1,28 @@
-"""7.2.3.17, .18, .25: elements picked by indices or by a mask, and written back by indices."""
+"""7.2.3.17, .18, .25: elements selected by indices or by a mask, and written back by indices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import compress
 from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._moves import (
     Move,
+    Moving,
     Result,
     Shape,
     by,
     distinct,
-    indices,
     laid_out,
     move_case,
-    move_cases,
-    one,
+    moved,
+    moving,
     ravel,
-    result,
+    stretched_to,
+    wrapped_sum,
 )
 from suanzi.conformance.cases._readings import either
 from suanzi.conformance.model.case import Case, Expected, Output
@@ -30,71 +32,65 @@ from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, limits
 _INDEX_DTYPES = ("int64", "int32", "int8", "uint8", "int16", "uint16", "uint32", "uint64")
 
 
-def _to(shape: Shape, dims: Shape, at: Sequence[int], index: Shape) -> tuple[list[int], Shape]:
-    """Return where in the input an index points, and the rest of it, which goes on as it is.
+def _pointed(shape: Shape, dims: Shape, at: Sequence[int]) -> list[int]:
+    """Return the flat indices of the elements that indices select, in the order of the result.
 
     `dims` is the shape of the indices: of rank 1 they are rows, else their last axis holds
     coordinates.
     """
-    outer = dims if len(dims) == 1 else dims[:-1]
     count = 1 if len(dims) == 1 else dims[-1]
-    first = ravel(index[: len(outer)], outer) * count
-    return list(at[first : first + count]), index[len(outer) :]
+    block = prod(shape[count:])
+    starts = (ravel(at[k : k + count], shape[:count]) * block for k in range(0, len(at), count))
+    return [p for start in starts for p in range(start, start + block)]
 
 
-def _shape_of_picked(shape: Shape, dims: Shape) -> Shape:
+def _shape_of_selected(shape: Shape, dims: Shape) -> Shape:
     return (*dims, *shape[1:]) if len(dims) == 1 else (*dims[:-1], *shape[dims[-1] :])
 
 
-def _coordinates(random: Random, shape: Shape, dims: Shape) -> list[int]:
-    """Return random indices into a shape."""
+def _drawn(random: Random, most: int) -> tuple[Shape, Shape, list[int]]:
+    """Draw a shape of so many axes at most, and indices into it."""
+    shape = tuple(random.randint(1, 4) for _ in range(random.randint(1, most)))
+    dims: Shape = (random.randint(1, 6),)
+    if random.random() < 0.6:
+        dims = (*dims, random.randint(1, len(shape)))
     count = 1 if len(dims) == 1 else dims[-1]
-    return [random.randrange(shape[k % count]) for k in range(prod(dims))]
+    return shape, dims, [random.randrange(shape[k % count]) for k in range(prod(dims))]
+
+
+def _row(numbers: Sequence[int]) -> tuple[Shape, Sequence[int]]:
+    return (len(numbers),), numbers
 
 
 # ---- gather --------------------------------------------------------------------------------------
 
 
-def _gather(
-    shape: Shape, dims: Shape, at: Sequence[int], dtype: str = "int64", title: str = ""
-) -> Move:
-    def source(index: Shape) -> int:
-        start, rest = _to(shape, dims, at, index)
-        return ravel([*start, *rest], shape)
-
-    return one(
-        title or f"{dtype} indices {by(dims)}",
-        shape,
-        result(_shape_of_picked(shape, dims), source),
-        index=tensor(dtype, list(at), dims),
-    )
+def _gather(shape: Shape, dims: Shape, at: Sequence[int], dtype: str = "int64") -> Move:
+    result = Result(_shape_of_selected(shape, dims), _pointed(shape, dims, at))
+    index = tensor(dtype, list(at), dims)
+    return moved(f"{dtype} indices {by(dims)}", shape, result, index=index)
 
 
-@cases_of("gather")
-def gathered(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give rows, and what coordinates point to, E61."""
-
-    def drawn(random: Random) -> Move:
-        shape = tuple(random.randint(1, 4) for _ in range(random.randint(1, 4)))
-        dims: Shape = (random.randint(1, 6),)
-        if random.random() < 0.6:
-            dims = (*dims, random.randint(1, len(shape)))
-        return _gather(shape, dims, _coordinates(random, shape, dims))
-
-    plain = [
-        _gather((4, 3), (5,), (3, 0, 3, 1, 2)),
-        _gather((2, 3, 4), (2, 2), (0, 1, 1, 2)),
-        _gather((2, 3, 4), (3, 3), (1, 2, 3, 0, 0, 0, 1, 0, 2), "int32"),
-        _gather((2, 3, 4), (2, 3, 2), (0, 1, 1, 2, 0, 0, 1, 1, 0, 2, 1, 0)),
-        _gather((4, 3), (2, 1), (3, 0)),
-        _gather((6,), (4,), (5, 5, 0, 2), "int32"),
-    ]
-    empty = [
-        _gather((4, 3), (0,), ()),
-        _gather((4, 0), (2,), (3, 0)),
-        _gather((4, 3), (0, 2), ()),
-    ]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "gather",  # rows, or the elements that coordinates point to, E61
+    Moving(
+        _gather,
+        plain=[
+            ((4, 3), (5,), (3, 0, 3, 1, 2)),
+            ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
+            ((2, 3, 4), (3, 3), (1, 2, 3, 0, 0, 0, 1, 0, 2), "int32"),
+            ((2, 3, 4), (2, 3, 2), (0, 1, 1, 2, 0, 0, 1, 1, 0, 2, 1, 0)),
+            ((4, 3), (2, 1), (3, 0)),
+            ((6,), (4,), (5, 5, 0, 2), "int32"),
+        ],
+        empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0)), ((4, 3), (0, 2), ())],
+        drawn=lambda random: _drawn(random, 4),
+        sizes=lambda r, c: [
+            (f"rows of {r}x{c}", (r, c), *_row([7 * i % r for i in range(r + 2)])),
+            ("4099 of 4097", (4097,), *_row([(5 * i) % 4097 for i in range(4099)])),
+        ],
+    ),
+)
 
 
 # ---- scatter -------------------------------------------------------------------------------------
@@ -107,39 +103,36 @@ def _scatter(
     override: bool | None = True,
     dtype: str = "int64",
 ) -> Move:
-    size, part = prod(shape), _shape_of_picked(shape, dims)
-    found: list[int | None] = list(range(size))
-    for number, index in enumerate(indices(part)):  # of those that coincide, the last stays
-        start, rest = _to(shape, dims, at, index)
-        found[ravel([*start, *rest], shape)] = size + number
+    size, part = prod(shape), _shape_of_selected(shape, dims)
+    places = list(range(size))
+    for number, where in enumerate(_pointed(shape, dims, at)):  # the last of equal indices wins
+        places[where] = size + number
     arguments: dict[str, object] = {"index": tensor(dtype, list(at), dims)}
     if override is not None:
         arguments["override"] = override
     title = f"{by(shape)} indices {by(dims)}" + ("" if override else " by default")
-    return Move(title, {"input": shape, "updates": part}, Result(shape, tuple(found)), arguments)
+    return Move(title, {"input": shape, "updates": part}, Result(shape, places), arguments)
 
 
-@cases_of("scatter")
-def overwritten(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give updates written over what is there; the last of several stays, E62."""
-
-    def drawn(random: Random) -> Move:
-        shape = tuple(random.randint(1, 4) for _ in range(random.randint(1, 3)))
-        dims: Shape = (random.randint(1, 6),)
-        if random.random() < 0.6:
-            dims = (*dims, random.randint(1, len(shape)))
-        return _scatter(shape, dims, _coordinates(random, shape, dims))
-
-    plain = [
-        _scatter((4, 3), (3,), (2, 0, 2)),
-        _scatter((2, 3, 4), (2, 2), (0, 1, 1, 2)),
-        _scatter((4, 3), (3,), (1, 1, 1), override=None),
-        _scatter((2, 3), (4, 2), (0, 0, 1, 2, 0, 0, 1, 1)),
-        _scatter((6,), (3,), (5, 0, 2)),
-        _scatter((4, 3), (2, 1), (3, 0)),
-    ]
-    empty = [_scatter((4, 3), (0,), ()), _scatter((4, 0), (2,), (3, 0))]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "scatter",  # the last of several updates of one element remains, E62
+    Moving(
+        _scatter,
+        plain=[
+            ((4, 3), (3,), (2, 0, 2)),
+            ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
+            ((4, 3), (3,), (1, 1, 1), None),
+            ((2, 3), (4, 2), (0, 0, 1, 2, 0, 0, 1, 1)),
+            ((6,), (3,), (5, 0, 2)),
+            ((4, 3), (2, 1), (3, 0)),
+        ],
+        empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0))],
+        drawn=lambda random: _drawn(random, 3),
+        sizes=lambda r, c: [
+            (f"rows of {r}x{c}", (r, c), *_row([3 * i % r for i in range(r // 2)])),
+        ],
+    ),
+)
 
 
 @cases_of("gather", "scatter")
@@ -155,7 +148,7 @@ def index_dtypes(op: str, wanted: Wanted) -> Iterator[Case]:
 
 @cases_of("scatter")
 def added(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give updates added to what is there; sums that every dtype holds, and integers that wrap."""
+    """Give updates added to elements: sums that every dtype holds, and integers that wrap."""
     calls: list[tuple[Shape, Shape, Sequence[int]]] = [
         ((4, 3), (3,), (2, 0, 2)),
         ((2, 3), (5, 2), (0, 0, 1, 2, 0, 0, 1, 1, 0, 0)),
@@ -178,19 +171,19 @@ def _added(
     op: str, group: str, dtype: str, call: tuple[Shape, Shape, Sequence[int]], layout: str
 ) -> Case:
     shape, dims, at = call
-    part = _shape_of_picked(shape, dims)
+    part = _shape_of_selected(shape, dims)
     extreme = group == "special"
     base, new = _small(dtype, prod(shape), 0, extreme), _small(dtype, prod(part), 1, extreme)
 
     def expect() -> Expected:
-        """Return what is added onto the input, and onto zero, E62."""
+        """Return the sums with the input, and those with zero, E62."""
         onto, zero = list(base), list(base)
         touched: set[int] = set()
-        for number, index in enumerate(indices(part)):
-            start, rest = _to(shape, dims, at, index)
-            where = ravel([*start, *rest], shape)
-            onto[where] = _sum(dtype, onto[where], new[number])
-            zero[where] = _sum(dtype, zero[where], new[number]) if where in touched else new[number]
+        for number, where in enumerate(_pointed(shape, dims, at)):
+            onto[where] = wrapped_sum(dtype, onto[where], new[number])
+            zero[where] = (
+                wrapped_sum(dtype, zero[where], new[number]) if where in touched else new[number]
+            )
             touched.add(where)
         made = (Output(dtype, shape, tuple(one), zero_sign=False) for one in (onto, zero))
         return either("E62", *((one,) for one in made), throughout=True)
@@ -223,59 +216,50 @@ def _half(n: int) -> Real:
     return real(Fraction(n, 2))
 
 
-def _sum(dtype: str, a: Value, b: Value) -> Value:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return real(a[0].value + b[0].value), real(a[1].value + b[1].value)
-    if isinstance(a, Real) and isinstance(b, Real):
-        return real(a.value + b.value)
-    assert isinstance(a, int)
-    assert isinstance(b, int)
-    return wrap(dtype, a + b)
-
-
 # ---- masked_select -------------------------------------------------------------------------------
 
 
 def _masked(shape: Shape, mask_shape: Shape, mask: Sequence[int]) -> Move:
-    new = len(shape) - len(mask_shape)
-    chosen = []
-    for number, index in enumerate(indices(shape)):
-        at = [0 if n == 1 else i for i, n in zip(index[new:], mask_shape, strict=True)]
-        if mask[ravel(at, mask_shape)]:
-            chosen.append(number)
-    return one(
-        f"mask {by(mask_shape)} {sum(mask)} true",
-        shape,
-        Result((len(chosen),), tuple(chosen)),
-        mask=tensor("bool", list(mask), mask_shape),
-    )
+    chosen = [mask[i or 0] for i in stretched_to(mask_shape, shape).places]
+    places = list(compress(range(len(chosen)), chosen))
+    title = f"mask {by(mask_shape)} {sum(mask)} true"
+    given = tensor("bool", list(mask), mask_shape)
+    return moved(title, shape, Result((len(places),), places), mask=given)
 
 
-@cases_of("masked_select")
-def selected(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give what a mask picks, in row-major order; the mask is stretched to the input, E70."""
+def _masked_drawn(random: Random) -> tuple[Shape, Shape, list[int]]:
+    shape = tuple(random.randint(1, 5) for _ in range(random.randint(1, 4)))
+    return shape, shape, [random.randint(0, 1) for _ in range(prod(shape))]
 
-    def drawn(random: Random) -> Move:
-        shape = tuple(random.randint(1, 5) for _ in range(random.randint(1, 4)))
-        return _masked(shape, shape, [random.randint(0, 1) for _ in range(prod(shape))])
 
-    plain = [
-        _masked((3, 4), (3, 4), (1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1)),
-        _masked((2, 2, 2), (2, 2, 2), (0, 1, 1, 0, 1, 0, 1, 1)),
-        _masked((5,), (5,), (0, 0, 1, 0, 1)),
-        _masked((2, 3), (2, 3), (1,) * 6),
-    ]
-    broadcast = [
-        _masked((2, 3), (3,), (1, 0, 1)),
-        _masked((2, 3), (2, 1), (0, 1)),
-        _masked((2, 3), (), (1,)),
-        _masked((2, 3, 2), (3, 1), (1, 0, 1)),
-    ]
-    empty = [
-        _masked((2, 3), (2, 3), (0,) * 6),
-        _masked((0, 3), (0, 3), ()),
-        _masked((0, 3), (3,), (1, 1, 1)),
-        _masked((), (), (1,)),
-        _masked((), (), (0,)),
-    ]
-    yield from move_cases(op, wanted, plain, empty, broadcast, drawn)
+def _mask(n: int) -> list[int]:
+    return [int(i * i % 7 < 3) for i in range(n)] if n < 10_000 else ([1, 1, 0, 1, 0] * n)[:n]
+
+
+moving(
+    "masked_select",  # in row-major order; the mask is broadcast to the input, E70
+    Moving(
+        _masked,
+        plain=[
+            ((3, 4), (3, 4), (1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1)),
+            ((2, 2, 2), (2, 2, 2), (0, 1, 1, 0, 1, 0, 1, 1)),
+            ((5,), (5,), (0, 0, 1, 0, 1)),
+            ((2, 3), (2, 3), (1,) * 6),
+        ],
+        empty=[
+            ((2, 3), (2, 3), (0,) * 6),
+            ((0, 3), (0, 3), ()),
+            ((0, 3), (3,), (1, 1, 1)),
+            ((), (), (1,)),
+            ((), (), (0,)),
+        ],
+        broadcast=[
+            ((2, 3), (3,), (1, 0, 1)),
+            ((2, 3), (2, 1), (0, 1)),
+            ((2, 3), (), (1,)),
+            ((2, 3, 2), (3, 1), (1, 0, 1)),
+        ],
+        drawn=_masked_drawn,
+        sizes=lambda r, c: [(f"{r}x{c}", (r, c), (r, c), _mask(r * c))],
+    ),
+)

@@ -9,64 +9,64 @@ from random import Random
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._moves import (
     Move,
+    Moving,
     Result,
     Shape,
     by,
-    move_cases,
-    one,
+    moved,
+    moving,
     random_shape,
-    ravel,
-    result,
+    taken,
     text,
 )
+from suanzi.conformance.cases._steps import contiguous_cases
 from suanzi.conformance.model.case import Case
 
 # ---- other shapes, the same order ----------------------------------------------------------------
 
 
 def _in_order(title: str, shape: Shape, out: Sequence[int], **arguments: object) -> Move:
-    return one(title, shape, Result(tuple(out), tuple(range(prod(shape)))), **arguments)
+    return moved(title, shape, Result(tuple(out), range(prod(shape))), **arguments)
 
 
 def _reshape(shape: Shape, dims: Shape) -> Move:
     return _in_order(f"to {by(dims)}", shape, dims, dims=list(dims))
 
 
-def _divided(random: Random, size: int) -> Shape:
-    """Return a random shape of so many elements."""
-    found = []
+def _reshape_drawn(random: Random) -> tuple[Shape, Shape]:
+    shape = random_shape(random)
+    dims, size = [], prod(shape)
     while size > 1:
         factor = random.choice([n for n in range(2, size + 1) if size % n == 0])
-        found.append(factor)
+        dims.append(factor)
         size //= factor
     for _ in range(random.randint(0, 2)):
-        found.insert(random.randint(0, len(found)), 1)
-    return tuple(found)
+        dims.insert(random.randint(0, len(dims)), 1)
+    return shape, tuple(dims)
+
+
+moving(
+    "reshape",  # in row-major order whatever the layout, E20
+    Moving(
+        _reshape,
+        plain=[
+            ((2, 3, 4), (4, 6)),
+            ((3, 4), (4, 3)),
+            ((24,), (2, 3, 2, 2)),
+            ((2, 3), (2, 3)),
+            ((2, 1, 3), (6,)),
+        ],
+        empty=[((2, 0), (0, 3)), ((0,), (0,)), ((), ()), ((), (1, 1)), ((1, 1), ())],
+        drawn=_reshape_drawn,
+        sizes=lambda r, c: [(f"{r}x{c}", (r, c), (c, r))],
+    ),
+)
 
 
 @cases_of("reshape")
-def reshapes(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give tensors in other shapes; their order is row-major whatever the layout, E20."""
-
-    def drawn(random: Random) -> Move:
-        shape = random_shape(random)
-        return _reshape(shape, _divided(random, prod(shape)))
-
-    plain = [
-        _reshape((2, 3, 4), (4, 6)),
-        _reshape((3, 4), (4, 3)),
-        _reshape((24,), (2, 3, 2, 2)),
-        _reshape((2, 3), (2, 3)),
-        _reshape((2, 1, 3), (6,)),
-    ]
-    empty = [
-        _reshape((2, 0), (0, 3)),
-        _reshape((0,), (0,)),
-        _reshape((), ()),
-        _reshape((), (1, 1)),
-        _reshape((1, 1), ()),
-    ]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+def default_order(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give a tensor in another order, and ask whether the result is contiguous."""
+    return contiguous_cases(op, wanted, (5, 3), {"dims": [5, 3]})
 
 
 def _expand_dims(shape: Shape, axis: int | None) -> Move:
@@ -77,22 +77,21 @@ def _expand_dims(shape: Shape, axis: int | None) -> Move:
     return _in_order(f"axis {axis}", shape, out, axis=axis)
 
 
-@cases_of("expand_dims")
-def new_axes(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give tensors with an axis more."""
+def _expand_dims_drawn(random: Random) -> tuple[Shape, int]:
+    shape = random_shape(random)
+    return shape, random.randint(-len(shape) - 1, len(shape))
 
-    def drawn(random: Random) -> Move:
-        shape = random_shape(random)
-        return _expand_dims(shape, random.randint(-len(shape) - 1, len(shape)))
 
-    plain = [_expand_dims((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)]
-    empty = [
-        _expand_dims((), 0),
-        _expand_dims((), -1),
-        _expand_dims((0,), 1),
-        _expand_dims((3, 0), 0),
-    ]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "expand_dims",
+    Moving(
+        _expand_dims,
+        plain=[((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)],
+        empty=[((), 0), ((), -1), ((0,), 1), ((3, 0), 0)],
+        drawn=_expand_dims_drawn,
+        sizes=lambda r, c: [(f"{r}x{c}", (r, c), 1)],
+    ),
+)
 
 
 def _squeeze(shape: Shape, axis: Sequence[int] | None) -> Move:
@@ -103,26 +102,26 @@ def _squeeze(shape: Shape, axis: Sequence[int] | None) -> Move:
     return _in_order(f"axes {text(axis)}", shape, out, axis=list(axis))
 
 
-@cases_of("squeeze")
-def fewer_axes(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give tensors without axes of size 1; an axis of another size that is named stays, E46."""
+def _squeeze_drawn(random: Random) -> tuple[Shape, list[int]]:
+    shape = tuple(random.choice((1, 1, 2, 3)) for _ in range(random.randint(1, 5)))
+    axes = random.sample(range(len(shape)), random.randint(1, len(shape)))
+    return shape, [n - len(shape) if random.random() < 0.3 else n for n in axes]
 
-    def drawn(random: Random) -> Move:
-        shape = tuple(random.choice((1, 1, 2, 3)) for _ in range(random.randint(1, 5)))
-        axes = random.sample(range(len(shape)), random.randint(1, len(shape)))
-        return _squeeze(shape, [n - len(shape) if random.random() < 0.3 else n for n in axes])
 
-    plain = [
-        _squeeze((1, 3, 1, 4), None),
-        _squeeze((1, 3, 1, 4), [2]),
-        _squeeze((1, 3, 1, 4), [0, 2]),
-        _squeeze((1, 3, 1, 4), [0, 1]),
-        _squeeze((1, 3, 1, 4), [-2]),
-        _squeeze((2, 3), None),
-        _squeeze((1, 1), None),
-    ]
-    empty = [_squeeze((), None), _squeeze((1, 0), None), _squeeze((0, 1, 2), [1])]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "squeeze",  # a named axis of another size than 1 remains, E46
+    Moving(
+        _squeeze,
+        plain=[
+            *(((1, 3, 1, 4), axis) for axis in (None, [2], [0, 2], [0, 1], [-2])),
+            ((2, 3), None),
+            ((1, 1), None),
+        ],
+        empty=[((), None), ((1, 0), None), ((0, 1, 2), [1])],
+        drawn=_squeeze_drawn,
+        sizes=lambda r, c: [(f"{r}x1x{c}", (r, 1, c), [1])],
+    ),
+)
 
 
 def _flatten(shape: Shape, start: int, stop: int) -> Move:
@@ -131,90 +130,99 @@ def _flatten(shape: Shape, start: int, stop: int) -> Move:
     return _in_order(f"axes {start} to {stop}", shape, out, start_axis=start, stop_axis=stop)
 
 
-@cases_of("flatten")
-def flattened(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give tensors with several axes made one, the last of them included."""
+def _flatten_drawn(random: Random) -> tuple[Shape, int, int]:
+    shape = random_shape(random)
+    start, stop = sorted(random.choices(range(len(shape)), k=2))
+    return shape, start, stop
 
-    def drawn(random: Random) -> Move:
-        shape = random_shape(random)
-        start, stop = sorted(random.choices(range(len(shape)), k=2))
-        return _flatten(shape, start, stop)
 
-    plain = [
-        _flatten((2, 3, 4), 1, 2),
-        _flatten((2, 3, 2, 2), 1, 2),
-        _flatten((2, 3, 4), 0, 2),
-        _flatten((2, 3, 4), 0, -1),
-        _flatten((2, 3, 4), 1, 1),
-        _flatten((6,), 0, 0),
-    ]
-    empty = [_flatten((2, 0, 3), 1, 2), _flatten((0,), 0, 0), _flatten((0, 2, 3), 1, 2)]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "flatten",  # stop_axis is included
+    Moving(
+        _flatten,
+        plain=[
+            ((2, 3, 4), 1, 2),
+            ((2, 3, 2, 2), 1, 2),
+            ((2, 3, 4), 0, 2),
+            ((2, 3, 4), 0, -1),
+            ((2, 3, 4), 1, 1),
+            ((6,), 0, 0),
+        ],
+        empty=[((2, 0, 3), 1, 2), ((0,), 0, 0), ((0, 2, 3), 1, 2)],
+        drawn=_flatten_drawn,
+        sizes=lambda r, c: [(f"{r}x{c}", (r, c), 0, 1)],
+    ),
+)
 
 
 # ---- other orders --------------------------------------------------------------------------------
 
 
 def _transpose(shape: Shape, perm: Sequence[int] | None) -> Move:
-    order = [n % len(shape) for n in perm] if perm else list(range(len(shape)))[::-1]
-    out = [0] * len(shape)
-    for axis, to in enumerate(order):
-        out[to] = shape[axis]
-    made = result(out, lambda index: ravel([index[to] for to in order], shape))
+    to = [n % len(shape) for n in perm] if perm else list(range(len(shape)))[::-1]
+    order = sorted(range(len(shape)), key=to.__getitem__)
+    result = taken(shape, list(map(range, shape)), order)
     if perm is None:
-        return one("without perm", shape, made)
-    return one(f"perm {text(perm)}", shape, made, perm=list(perm))
+        return moved("without perm", shape, result)
+    return moved(f"perm {text(perm)}", shape, result, perm=list(perm))
 
 
-@cases_of("transpose")
-def transposed(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give axes in other orders: axis i becomes axis perm[i], the inverse of NumPy's, E47."""
+def _transpose_drawn(random: Random) -> tuple[Shape, list[int]]:
+    shape = random_shape(random, most=5)
+    return shape, random.sample(range(len(shape)), len(shape))
 
-    def drawn(random: Random) -> Move:
-        shape = random_shape(random, most=5)
-        return _transpose(shape, random.sample(range(len(shape)), len(shape)))
 
-    plain = [
-        _transpose((2, 3, 4), (1, 2, 0)),
-        _transpose((2, 3, 4), None),
-        _transpose((2, 3, 4), (2, 0, 1)),
-        _transpose((2, 3, 4), (0, 2, 1)),
-        _transpose((2, 3), (1, 0)),
-        _transpose((2, 3, 2, 2), (2, 0, 3, 1)),
-        _transpose((2, 3, 4), (-2, -1, -3)),
-        _transpose((5,), (0,)),
-    ]
-    empty = [_transpose((), None), _transpose((0, 3), None), _transpose((2, 0, 3), (1, 2, 0))]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "transpose",  # axis i becomes axis perm[i], the inverse of NumPy's, E47
+    Moving(
+        _transpose,
+        plain=[
+            ((2, 3, 4), (1, 2, 0)),
+            ((2, 3, 4), None),
+            ((2, 3, 4), (2, 0, 1)),
+            ((2, 3, 4), (0, 2, 1)),
+            ((2, 3), (1, 0)),
+            ((2, 3, 2, 2), (2, 0, 3, 1)),
+            ((2, 3, 4), (-2, -1, -3)),
+            ((5,), (0,)),
+        ],
+        empty=[((), None), ((0, 3), None), ((2, 0, 3), (1, 2, 0))],
+        drawn=_transpose_drawn,
+        sizes=lambda r, c: [
+            (f"{r}x{c}", (r, c), (1, 0)),
+            (f"{r}x3x{c}", (r, 3, c), (1, 2, 0)),
+            (f"{c}x2x{r}", (c, 2, r), (1, 0, 2)),
+        ],
+    ),
+)
 
 
 def _flip(shape: Shape, axis: Sequence[int]) -> Move:
     axes = {n % len(shape) for n in axis}
-
-    def source(index: Shape) -> int:
-        turned = [
-            n - 1 - i if d in axes else i for d, (i, n) in enumerate(zip(index, shape, strict=True))
-        ]
-        return ravel(turned, shape)
-
-    return one(f"axes {text(axis)}", shape, result(shape, source), axis=list(axis))
+    picks = [range(n)[::-1] if d in axes else range(n) for d, n in enumerate(shape)]
+    return moved(f"axes {text(axis)}", shape, taken(shape, picks), axis=list(axis))
 
 
-@cases_of("flip", "reverse")
-def flipped(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give axes backwards."""
+def _flip_drawn(random: Random) -> tuple[Shape, list[int]]:
+    shape = random_shape(random)
+    return shape, random.sample(range(len(shape)), random.randint(1, len(shape)))
 
-    def drawn(random: Random) -> Move:
-        shape = random_shape(random)
-        return _flip(shape, random.sample(range(len(shape)), random.randint(1, len(shape))))
 
-    plain = [
-        _flip((2, 3, 4), (1,)),
-        _flip((2, 3, 4), (0, 2)),
-        _flip((2, 3, 4), (2, 1, 0)),
-        _flip((2, 3, 4), (-1,)),
-        _flip((7,), (0,)),
-        _flip((1, 5), (0,)),
-    ]
-    empty = [_flip((0,), (0,)), _flip((2, 0, 3), (0, 1))]
-    yield from move_cases(op, wanted, plain, empty, drawn=drawn)
+moving(
+    "flip reverse",
+    Moving(
+        _flip,
+        plain=[
+            *(((2, 3, 4), axis) for axis in ((1,), (0, 2), (2, 1, 0), (-1,))),
+            ((7,), (0,)),
+            ((1, 5), (0,)),
+        ],
+        empty=[((0,), (0,)), ((2, 0, 3), (0, 1))],
+        drawn=_flip_drawn,
+        sizes=lambda r, c: [
+            (f"{r}x{c} columns", (r, c), [1]),
+            (f"{r}x{c} rows", (r, c), [0]),
+            (f"{r * c} elements", (r * c,), [0]),
+        ],
+    ),
+)
