@@ -202,6 +202,7 @@ def test_exp() -> None:
             f"{KIT}/cases/_readings.py",
             f"{KIT}/cases/_sizes.py",
             f"{KIT}/cases/_sparse.py",
+            f"{KIT}/cases/_values.py",
         ],
         "tests": [
             "tests/conformance/test_elementwise_cases.py",

@@ -10,16 +10,9 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._elementwise_sizes import from_rows, size_cases
-from suanzi.conformance.cases._moves import by, distinct, strided
-from suanzi.conformance.cases._operands import (
-    Elementwise,
-    Row,
-    Shape,
-    call,
-    outcome,
-    stretched,
-)
+from suanzi.conformance.cases._operands import Elementwise, Row, call, outcome, stretched
 from suanzi.conformance.cases._sparse import sparse_cases
+from suanzi.conformance.cases._values import Shape, by, distinct, strided
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert

@@ -11,7 +11,8 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases._operands import Elementwise, Row, Shape, call, outcome
+from suanzi.conformance.cases._operands import Elementwise, Row, call, outcome
+from suanzi.conformance.cases._values import Shape
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.numbers import FORMATS, decode
 from suanzi.conformance.model.picked import Cycle, Picked

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 from suanzi.conformance.cases import dtypes_of
+from suanzi.conformance.cases._values import Shape
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Value
@@ -16,7 +17,6 @@ from suanzi.conformance.truth.bounds import bound
 
 Row = tuple[Value, ...]
 """The operands of one element."""
-Shape = tuple[int, ...]
 
 
 def _same_dtype(dtype: str) -> str:

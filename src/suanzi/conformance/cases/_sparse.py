@@ -8,10 +8,11 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted
-from suanzi.conformance.cases._operands import Elementwise, Row, Shape, call
+from suanzi.conformance.cases._operands import Elementwise, Row, call
 from suanzi.conformance.cases._readings import either
+from suanzi.conformance.cases._values import Shape, zero
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
-from suanzi.conformance.model.numbers import FORMATS, PARTS, ZERO, Real, Value
+from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.status import Status
 
@@ -77,16 +78,12 @@ def _with_zeros(facts: Elementwise, dtype: str) -> list[list[Value]]:
     rows = []
     for k, row in enumerate(zip(*columns, strict=True)):
         zeros = tuple(
-            x if (k + i) % 3 == 0 or _refused_zero(refused, i) else _zero(kinds[i])
+            x if (k + i) % 3 == 0 or _refused_zero(refused, i) else zero(kinds[i])
             for i, x in enumerate(row)
         )
         fine = facts.defined(dtype, zeros) and _is_number(facts.truth(dtype, zeros))
         rows.append(zeros if fine else row)
     return [[row[i] for row in rows] for i in range(count)]
-
-
-def _zero(dtype: str) -> Value:
-    return (ZERO, ZERO) if dtype in PARTS else ZERO if dtype in FORMATS else 0
 
 
 def _refused_zero(refused: Row | None, i: int) -> bool:

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted
-from suanzi.conformance.cases._moves import Shape, distinct
+from suanzi.conformance.cases._values import Shape, distinct
 from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.subjects.wire import Ref

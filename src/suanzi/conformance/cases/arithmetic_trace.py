@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, indices, ravel, zero
+from suanzi.conformance.cases._values import Shape, indices, ravel, zero
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
 from suanzi.conformance.model.numbers import (

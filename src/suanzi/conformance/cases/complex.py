@@ -7,16 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise_sizes import size_cases
-from suanzi.conformance.cases._moves import (
-    Move,
-    Moving,
-    Result,
-    Shape,
-    by,
-    move_cases,
-    moved,
-)
+from suanzi.conformance.cases._moves import Move, Moving, Result, move_cases, moved
 from suanzi.conformance.cases._operands import Elementwise, Row, call
+from suanzi.conformance.cases._values import Shape, by
 from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value

@@ -9,19 +9,15 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import (
+from suanzi.conformance.cases._moves import Move, Moving, Result, moved, moving
+from suanzi.conformance.cases._values import (
     SCALE,
     STORED,
-    Move,
-    Moving,
-    Result,
     Shape,
     by,
     distinct,
     exactly,
     indices,
-    moved,
-    moving,
     strided,
     wrapped_sum,
     zero,

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import SCALE, STORED, Shape, by, distinct, zero
+from suanzi.conformance.cases._values import SCALE, STORED, Shape, by, distinct, zero
 from suanzi.conformance.model.case import Case, Check, Expected, Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value, real

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, by
+from suanzi.conformance.cases._values import Shape, by
 from suanzi.conformance.model.case import Case, Check
 from suanzi.conformance.model.data import LAYOUTS, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, decode, limits, real

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import distinct
 from suanzi.conformance.cases._steps import contiguous_cases
+from suanzi.conformance.cases._values import distinct
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value

@@ -8,7 +8,8 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases._moves import Move, Result, sized_case, zero
+from suanzi.conformance.cases._moves import Move, Result, sized_case
+from suanzi.conformance.cases._values import zero
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import ordinary, tensor
 from suanzi.conformance.model.numbers import (

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Shape, by, indices, ravel
+from suanzi.conformance.cases._values import Shape, by, indices, ravel
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, add, decode, mul, real

@@ -13,7 +13,8 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import Move, Result, Shape, by, sized_case
+from suanzi.conformance.cases._moves import Move, Result, sized_case
+from suanzi.conformance.cases._values import Shape, by
 from suanzi.conformance.cases.interpolation import LINEAR
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import tensor

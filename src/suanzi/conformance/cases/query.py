@@ -9,9 +9,9 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise import unary_cases
-from suanzi.conformance.cases._moves import Shape, by, distinct, repeated
 from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.cases._sparse import made_sparse
+from suanzi.conformance.cases._values import Shape, by, distinct, repeated
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, special, tensor
 from suanzi.conformance.model.numbers import Real, Value

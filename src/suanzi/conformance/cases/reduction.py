@@ -9,8 +9,8 @@ from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import zero
 from suanzi.conformance.cases._sparse import made_sparse
+from suanzi.conformance.cases._values import zero
 from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real, Value, decode, real

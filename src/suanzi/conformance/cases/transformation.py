@@ -11,19 +11,9 @@ from typing import Any, NamedTuple
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise import unary_cases
 from suanzi.conformance.cases._elementwise_sizes import size_cases
-from suanzi.conformance.cases._moves import (
-    Move,
-    Moving,
-    Result,
-    Shape,
-    by,
-    distinct,
-    laid_out,
-    moving,
-    stretched_to,
-    zero,
-)
+from suanzi.conformance.cases._moves import Move, Moving, Result, moving, stretched_to
 from suanzi.conformance.cases._operands import Elementwise, stretched
+from suanzi.conformance.cases._values import Shape, by, distinct, laid_out, zero
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import (

@@ -13,7 +13,8 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise_sizes import size_cases
-from suanzi.conformance.cases._moves import (
+from suanzi.conformance.cases._operands import Elementwise
+from suanzi.conformance.cases._values import (
     SCALE,
     Shape,
     by,
@@ -22,7 +23,6 @@ from suanzi.conformance.cases._moves import (
     strided,
     zero_point_of,
 )
-from suanzi.conformance.cases._operands import Elementwise
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import (

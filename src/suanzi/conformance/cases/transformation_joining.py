@@ -9,20 +9,8 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.cases._moves import (
-    Move,
-    Moving,
-    Result,
-    Shape,
-    by,
-    distinct,
-    exactly,
-    moved,
-    moving,
-    random_shape,
-    taken,
-    text,
-)
+from suanzi.conformance.cases._moves import Move, Moving, Result, moved, moving, taken
+from suanzi.conformance.cases._values import Shape, by, distinct, exactly, random_shape, text
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, limits

@@ -11,16 +11,13 @@ from suanzi.conformance.cases._moves import (
     Move,
     Moving,
     Result,
-    Shape,
-    by,
     moved,
     moving,
-    random_shape,
     stretched_to,
     summed,
     taken,
-    text,
 )
+from suanzi.conformance.cases._values import Shape, by, random_shape, text
 
 # ---- parts ---------------------------------------------------------------------------------------
 

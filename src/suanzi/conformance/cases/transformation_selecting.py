@@ -13,18 +13,13 @@ from suanzi.conformance.cases._moves import (
     Move,
     Moving,
     Result,
-    Shape,
-    by,
-    distinct,
-    laid_out,
     move_case,
     moved,
     moving,
-    ravel,
     stretched_to,
-    wrapped_sum,
 )
 from suanzi.conformance.cases._readings import either
+from suanzi.conformance.cases._values import Shape, by, distinct, laid_out, ravel, wrapped_sum
 from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.data import LAYOUTS, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, limits, real, wrap

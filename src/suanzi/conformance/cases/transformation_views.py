@@ -7,19 +7,9 @@ from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of
-from suanzi.conformance.cases._moves import (
-    Move,
-    Moving,
-    Result,
-    Shape,
-    by,
-    moved,
-    moving,
-    random_shape,
-    taken,
-    text,
-)
+from suanzi.conformance.cases._moves import Move, Moving, Result, moved, moving, taken
 from suanzi.conformance.cases._steps import contiguous_cases
+from suanzi.conformance.cases._values import Shape, by, random_shape, text
 from suanzi.conformance.model.case import Case
 
 # ---- other shapes, the same order ----------------------------------------------------------------
