@@ -195,6 +195,12 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
     if (__builtin_mul_overflow(d.shape[i] - 1, strides[i], &span) || __builtin_add_overflow(end, span, &end))
       fail("the strides are not those of memory");
   }
+  // The extent is counted in elements and in bytes; both have to fit.
+  std::int64_t extent, bytes;
+  if (__builtin_sub_overflow(high, low, &extent) || __builtin_add_overflow(extent, 1, &extent) ||
+      __builtin_mul_overflow(extent, static_cast<std::int64_t>(facts(dtype).itemsize), &bytes))
+    fail("the strides are not those of memory");
+  if (count > 0 && !d.data) fail("its data pointer is NULL although it has elements");
   // Nobody goes along an axis of one element, whose stride may be anything; in bytes it could be too large.
   for (int i = 0; i < d.ndim; ++i)
     if (count == 0 || d.shape[i] == 1) strides[i] = std::clamp(strides[i], -largest_stride, largest_stride);
@@ -205,8 +211,7 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
   auto whole = facts(part_of(dtype)).itemsize;
   if (count > 0 && reinterpret_cast<std::uintptr_t>(data) % whole != 0)
     fail("the memory is not aligned to its elements; copy it, for example with sz.tensor");
-  Storage* storage =
-      adopt_storage(dtype, count > 0 ? high - low + 1 : 0, data, read_only, release_taken<Managed>, managed);
+  Storage* storage = adopt_storage(dtype, count > 0 ? extent : 0, data, read_only, release_taken<Managed>, managed);
   if (!storage) throw std::bad_alloc();
   PyCapsule_SetName(capsule, used);  // from here on the storage lets go of the memory
   PyObject* made = new_tensor(storage, count > 0 ? -low : 0, d.ndim, d.shape, strides);

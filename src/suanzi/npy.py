@@ -30,7 +30,7 @@ from typing import Any, BinaryIO
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DTYPES, DType, DTypeLike, dtype
-from suanzi.saving import replace
+from suanzi.saving import fill, replace
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
@@ -158,6 +158,9 @@ def _read_archive(file: BinaryIO, wanted: DType | None) -> dict[str, Tensor]:
     found = {}
     length = _length(file)
     with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+        if len(set(names)) != len(names):
+            raise InvalidArgument("load: an entry of the archive occurs twice.")
         for entry in archive.infolist():
             ratio = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: _MOST_INFLATED}
             if entry.compress_type not in ratio:
@@ -189,7 +192,9 @@ def _read(file: Any, wanted: DType | None, most: int) -> Tensor:
         )
     try:
         head = ast.literal_eval(file.read(length).decode("utf8" if start[6] == 3 else "latin1"))
-        described, columns, shape = head["descr"], head["fortran_order"], tuple(head["shape"])
+        described, columns, shape = head["descr"], head["fortran_order"], head["shape"]
+        if type(columns) is not bool or type(shape) is not tuple:
+            raise ValueError("fortran_order must be a bool, and shape a tuple")
     # The parser says MemoryError of what is nested too deeply.
     except (ValueError, SyntaxError, LookupError, TypeError, RecursionError, MemoryError) as error:
         raise InvalidArgument(f"load: its head does not describe an array: {error}") from None
@@ -200,25 +205,12 @@ def _read(file: Any, wanted: DType | None, most: int) -> Tensor:
         raise InvalidArgument(short)
     check_room(size, f"a tensor of {dt} with shape {shape}")
     raw = bytearray(size)
-    if _filled(file, raw) != size:
+    if fill(file, raw) != size:
         raise InvalidArgument(short)
     if swapped:
         _swap(raw, dt)
     axes = range(len(shape)) if columns else range(len(shape) - 1, -1, -1)
     return from_parts(dt.name, shape, tuple(axes), raw, None)
-
-
-def _filled(file: Any, raw: bytearray) -> int:
-    """Read into memory until it is full, or nothing comes any more; return how much did."""
-    at = 0
-    with memoryview(raw) as whole:
-        while at < len(raw):
-            with whole[at:] as rest:
-                came = file.readinto(rest)
-            if not came:
-                break
-            at += came
-    return at
 
 
 def _dtype_of(described: Any, wanted: DType | None) -> tuple[DType, bool]:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DTYPES, DType, dtype
-from suanzi.saving import replace
+from suanzi.saving import fill, replace
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
@@ -180,6 +180,6 @@ def _read(file: BinaryIO, start: int, dt: DType, shape: tuple[int, ...], begin: 
     check_room(nbytes, f"a tensor of {dt} with shape {shape}")
     file.seek(start + begin)
     raw = bytearray(nbytes)
-    if file.readinto(raw) != nbytes:  # type: ignore[attr-defined]
+    if fill(file, raw) != nbytes:
         raise InvalidArgument("it ends too early.")
     return from_parts(dt.name, shape, tuple(range(len(shape) - 1, -1, -1)), raw, None)

@@ -113,6 +113,22 @@ def replace(path: str, write: Callable[[BinaryIO], None]) -> None:
             raise
 
 
+def fill(file: Any, raw: bytearray) -> int:
+    """Read into memory until it is full or the file ends; return the number of bytes read.
+
+    One `readinto` may return less than requested, for example from a pipe.
+    """
+    at = 0
+    with memoryview(raw) as whole:
+        while at < len(raw):
+            with whole[at:] as rest:
+                count = file.readinto(rest)
+            if not count:
+                break
+            at += count
+    return at
+
+
 def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
     """Read what :func:`save` wrote: a tensor, or a dictionary of them.
 
@@ -140,7 +156,14 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
 
 def _read(archive: zipfile.ZipFile) -> dict[Any, Any]:
     import json
+    from zipfile import ZIP_STORED
 
+    names = archive.namelist()
+    if len(set(names)) != len(names):
+        raise InvalidArgument("an entry occurs twice.")
+    if any(entry.compress_type != ZIP_STORED for entry in archive.infolist()):
+        # `save` never compresses, and a small file must not become a large one in memory.
+        raise InvalidArgument("it has compressed entries.")
     size = archive.getinfo("tensors.json").file_size
     if size > _LONGEST_HEAD:  # before anything is read into memory
         raise InvalidArgument(f"its head is of {size} bytes, and none is above {_LONGEST_HEAD}.")

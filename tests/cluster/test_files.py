@@ -227,7 +227,7 @@ def test_what_would_run_code_or_read_other_files(tmp_path: Path) -> None:
     said = json.loads((tmp_path / "z" / ".zarray").read_text())
     for coded in ({"compressor": {"id": "pickle"}}, {"filters": [{"id": "pickle"}]}):
         (tmp_path / "z" / ".zarray").write_text(json.dumps(said | coded))
-        with pytest.raises(sz.InvalidArgument, match="coded with pickle|cannot be read"):
+        with pytest.raises(sz.InvalidArgument, match="is pickled|cannot be read"):
             cluster.from_zarr(tmp_path / "z")
     with h5py.File(tmp_path / "other", "w") as file:
         file["tensor"] = REAL
@@ -239,7 +239,7 @@ def test_what_would_run_code_or_read_other_files(tmp_path: Path) -> None:
         raw = [(str(tmp_path / "z" / ".zarray"), 0, 8)]
         file.create_dataset("external", (1,), "f8", external=raw)
     for name in ("virtual", "link", "external"):
-        with pytest.raises(sz.InvalidArgument, match="has its elements in other files"):
+        with pytest.raises(sz.InvalidArgument, match="its elements are in other files"):
             cluster.from_hdf5(tmp_path / "h", name)
 
 

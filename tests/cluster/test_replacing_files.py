@@ -191,6 +191,6 @@ def test_a_file_that_changes_after_it_was_opened(form: str, tmp_path: Path) -> N
             writes(on_blocks(2)(other), tmp_path / "x", overwrite=True)
             with pytest.raises(
                 sz.InvalidArgument,
-                match=rf"^from_{form}: .*x.* (has changed: .* Read it anew|cannot be read: .*)\.$",
+                match=rf"^from_{form}: .*x.* (has changed: .* Open it again|cannot be read: .*)\.$",
             ):
                 x.to_host()

@@ -224,3 +224,27 @@ def test_bytes_that_are_no_bool_and_no_int4() -> None:
         found = sz.npy.load(io.BytesIO(forged(head, b"\x02\xff")))
         assert found.tolist() == expected
         assert sz.cast(found, sz.int32).tolist() == [int(x) for x in expected]
+
+
+def test_an_entry_that_occurs_twice() -> None:
+    file = io.BytesIO()
+    sz.npy.save(file, {"x": sz.tensor([1])})
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("x.npy", zipfile.ZipFile(file).read("x.npy"))
+    with pytest.raises(InvalidArgument, match="occurs twice"):
+        sz.npy.load(file)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["'fortran_order': 0, 'shape': (2,)", "'fortran_order': [], 'shape': (2,)",
+     "'fortran_order': False, 'shape': {1: 2}", "'fortran_order': False, 'shape': {2}",
+     "'fortran_order': False, 'shape': [2]"],
+)  # fmt: skip
+def test_heads_that_numpy_refuses(said: str) -> None:
+    head = f"{{'descr': '|u1', {said}}}".encode()
+    raw = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + b"\1\2"
+    with pytest.raises(InvalidArgument, match="does not describe an array"):
+        sz.npy.load(io.BytesIO(raw))
+    with pytest.raises(ValueError, match="."):
+        np.load(io.BytesIO(raw))

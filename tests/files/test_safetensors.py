@@ -172,3 +172,14 @@ def test_a_shape_of_thousands_of_digits_is_not_repeated() -> None:
     raw = len(head).to_bytes(8, "little") + head + bytes(8)
     with pytest.raises(sz.InvalidArgument, match="a tuple is not a shape"):
         sz.safetensors.load(io.BytesIO(raw))
+
+
+def test_a_file_that_reads_less_than_requested() -> None:
+    class Slow(io.BytesIO):
+        def readinto(self, buffer: object) -> int:
+            with memoryview(buffer) as whole:  # type: ignore[arg-type]
+                return super().readinto(whole[:3])
+
+    file = Slow()
+    sz.safetensors.save(file, {"x": sz.tensor([1.0, 2.0, 3.0])})
+    assert sz.safetensors.load(file)[0]["x"].tolist() == [1, 2, 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -376,3 +377,47 @@ class TestONNX:
         path.write_bytes(data)
         assert main(["port", str(path)]) == 2
         assert "is not an ONNX model" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "calls", [[[1], [2], [0]], [[1, 1], *([[i, i] for i in range(2, 30)])]]
+    )
+    def test_functions_that_expand_without_end(
+        self, onnx: Any, calls: list[list[int]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """A cycle of three functions; and thirty that each call the next twice, 2^30 nodes."""
+        make = onnx.helper.make_node
+        imports = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("own", 1)]
+        functions = []
+        for i, called in enumerate([*calls, []][: 31 if len(calls) > 3 else 3]):
+            names = ["x", *(f"t{k}" for k in range(len(called) - 1)), "y"]
+            nodes = [
+                make(f"f{j}", [names[k]], [names[k + 1]], domain="own")
+                for k, j in enumerate(called)
+            ] or [make("Neg", ["x"], ["y"])]
+            functions.append(
+                onnx.helper.make_function("own", f"f{i}", ["x"], ["y"], nodes, imports)
+            )
+        kind = onnx.TensorProto.FLOAT
+        x, y = (onnx.helper.make_tensor_value_info(name, kind, [2]) for name in "xy")
+        graph = onnx.helper.make_graph([make("f0", ["x"], ["y"], domain="own")], "g", [x], [y])
+        model = onnx.helper.make_model(graph, opset_imports=imports, functions=functions)
+        onnx.save(model, tmp_path / "m.onnx")
+        assert main(["port", str(tmp_path / "m.onnx"), "--to", "cann"]) == 2
+        assert re.search("calls itself|nodes once its functions", "".join(capsys.readouterr()))
+
+    def test_weights_behind_a_link(self, onnx: Any, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "secret").write_bytes(bytes(8))
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "dir").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+        weight = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [2], bytes(8), raw=True)
+        weight.ClearField("raw_data")
+        weight.data_location = onnx.TensorProto.EXTERNAL
+        weight.external_data.add(key="location", value="dir/secret")
+        graph = onnx.helper.make_graph([], "g", [], [], [weight])
+        with pytest.raises(InvalidArgument, match="outside of its folder"):
+            onnx_files.write(
+                onnx.helper.make_model(graph), folder / "m.onnx", tmp_path / "out.onnx", None
+            )
+        assert not (tmp_path / "dir").exists()

@@ -383,3 +383,37 @@ def test_a_copy_of_dlpack_memory() -> None:
     t = sz.from_dlpack(a, copy=True)
     a[0] = 9
     assert t.tolist() == [0, 1, 2]
+
+
+class _Forged(ctypes.Structure):
+    """A DLManagedTensor of int64 on the CPU, as a program with a fault may hand it over."""
+
+    _fields_ = (
+        *(("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32)),
+        *(("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)),
+        *(("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64)),
+        *(("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("null", "strides", "message"),
+    [
+        (True, (2, 1), "NULL"),
+        (False, (2**62, -(2**62)), "not those of memory"),
+        (False, (2**61, 1), "not those of memory"),
+    ],
+)
+def test_forged_memory(null: bool, strides: tuple[int, int], message: str) -> None:
+    memory, extents = (ctypes.c_int64 * 4)(), (ctypes.c_int64 * 4)(2, 2, *strides)
+    data = None if null else ctypes.addressof(memory)
+    at = ctypes.addressof(extents)
+    forged = _Forged(data, (1, 0), 2, 0, 64, 1, at, at + 16, 0, None, None)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p),
+    )
+    capsule = new(ctypes.addressof(forged), b"dltensor", None)
+    with pytest.raises(BufferError, match=message):
+        sz.from_dlpack(Producer(capsule, old=True))

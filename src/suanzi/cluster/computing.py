@@ -14,7 +14,7 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import MaterializedLayer
 
 from suanzi import _core
-from suanzi.cluster.gathering import gathered
+from suanzi.cluster.gathering import checked, gathered
 from suanzi.cluster.optimizing import optimize
 from suanzi.tensors.tensor import Tensor
 
@@ -38,12 +38,13 @@ def computed_here(x: BlockTensor, options: Mapping[str, Any]) -> Tensor | None:
         only = nested
         while isinstance(only, list | tuple):
             (only,) = only
-        if _is_new(only, x):
-            return only  # type: ignore[no-any-return]
+        block = checked(only, x.shape, x.dtype, (0,) * x.ndim)
+        if _is_new(block, x):
+            return block
     return gathered(nested, x.blocks, x.dtype, x.quantization)
 
 
-def _is_new(block: Any, x: BlockTensor) -> bool:
+def _is_new(block: Tensor, x: BlockTensor) -> bool:
     """Tell whether a block was made just now: by an element-wise operator, and it is no view."""
     if type(x.graph.layers[x.name]) is not Blockwise or not _core.is_row_major(block):
         return False

@@ -74,16 +74,10 @@ def _drawn(op: str, shape: tuple[int, ...], dtype: DType, fill: Fill) -> BlockTe
     cuts = grid.cut(shape, None, dtype)
     name = new_name(op)
     tasks = {}
-    for place in grid.places(cuts):
-        begin, sizes = _where(cuts, place)
+    for place, where in grid.parts(cuts):
+        begin, sizes = [axis.start for axis in where], grid.block_shape(cuts, place)
         tasks[(name, *place)] = (partial(_block, shape, begin, sizes, dtype, fill),)
     return from_tasks(name, tasks, cuts, dtype)
-
-
-def _where(cuts: grid.Blocks, place: tuple[int, ...]) -> tuple[list[int], tuple[int, ...]]:
-    """Return where a block begins, and its shape."""
-    begin = [grid.starts(axis)[i] for axis, i in zip(cuts, place, strict=True)]
-    return begin, grid.block_shape(cuts, place)
 
 
 def _block(
@@ -126,8 +120,8 @@ def bernoulli(op: Operator, input: BlockTensor, seed: Any) -> BlockTensor:
     number = _seed(int(seed))
     name = new_name(op.name)
     tasks: dict[Any, Any] = {}
-    for place in grid.places(input.blocks):
-        begin, _ = _where(input.blocks, place)
+    for place, where in grid.parts(input.blocks):
+        begin = [axis.start for axis in where]
         function = partial(_chances, op.title, number, input.shape, begin)
         tasks[(name, *place)] = (function, (input.name, *place))
     return from_tasks(name, tasks, input.blocks, input.dtype, [input])

@@ -34,12 +34,8 @@ def from_tensor(x: Tensor, size: Any = None) -> BlockTensor:
     """Return a tensor of this machine in blocks; a copy of it travels with the graph."""
     cuts = grid.cut(x.shape, size, x.dtype)
     name = new_name("tensor")
-    begin = [grid.starts(axis) for axis in cuts]
     tasks: dict[Any, Any] = {}
-    for place in grid.places(cuts):
-        where = tuple(
-            slice(at[i], at[i] + axis[i]) for at, axis, i in zip(begin, cuts, place, strict=True)
-        )
+    for place, where in grid.parts(cuts):
         tasks[(name, *place)] = copy(x[where] if where else x)
     made = from_tasks(name, tasks, cuts, x.dtype)
     return BlockTensor(made.graph, name, cuts, x.dtype, quantization_of(x))
@@ -76,5 +72,7 @@ METHODS.to_dask = to_dask
 
 
 def as_array(block: Tensor) -> np.ndarray[Any, Any]:
-    """Return a block as a NumPy array."""
-    return block.numpy()
+    """Return a block as a NumPy array that cannot be written to: blocks never change."""
+    array = block.numpy()
+    array.flags.writeable = False
+    return array

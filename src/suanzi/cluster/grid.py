@@ -186,10 +186,16 @@ def block_shape(cuts: Blocks, place: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(axis[i] for axis, i in zip(cuts, place, strict=True))
 
 
-def where(cuts: Blocks, place: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return which part of a whole one block is."""
-    begin = (starts(axis)[i] for axis, i in zip(cuts, place, strict=True))
-    return tuple(slice(at, at + n) for at, n in zip(begin, block_shape(cuts, place), strict=True))
+def parts(cuts: Blocks) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
+    """Yield the index of every block in the grid and the part of the whole that it is.
+
+    >>> list(parts(((2, 1),)))
+    [((0,), (slice(0, 2, None),)), ((1,), (slice(2, 3, None),))]
+    """
+    slices = [
+        [slice(at, at + n) for at, n in zip(starts(axis), axis, strict=True)] for axis in cuts
+    ]
+    return zip(places(cuts), product(*slices), strict=True)
 
 
 def whole(shape: Sequence[int]) -> Blocks:

@@ -47,16 +47,13 @@ def from_hdf5(path: Path, name: str = "tensor") -> BlockTensor:
     title = f"from_hdf5: {place}, {name!r}"
     try:
         with h5py.File(place, "r") as file:
-            data = file[name]
+            data = _dataset(file, name)
             facts = (tuple(data.shape), data.dtype, data.chunks)
-            elsewhere = data.is_virtual or data.external or data.file.filename != file.filename
             attribute = data.attrs.get(ATTRIBUTE)
     except Exception as error:  # of many kinds: what is read is another's
         raise InvalidArgument(
             f"{title} cannot be read as a dataset of HDF5: {sentence(error)}"
         ) from error
-    if elsewhere:
-        raise InvalidArgument(f"{title} has its elements in other files, which are not read.")
     shape, dtype, chunks = facts
     form = form_found(title, shape, dtype, attribute)
     return read("from_hdf5", title, form, shape, chunks, partial(_part, place, name))
@@ -166,8 +163,16 @@ def _told(title: str, what: str) -> Iterator[None]:
 
 def _part(place: str, name: str, where: Where) -> np.ndarray[Any, Any]:
     with _h5py("from_hdf5").File(place, "r") as file:
-        found: np.ndarray[Any, Any] = np.asarray(file[name][where])
-    return found
+        part: np.ndarray[Any, Any] = np.asarray(_dataset(file, name)[where])
+    return part
+
+
+def _dataset(file: Any, name: str) -> Any:
+    """Return a dataset of a file, if its elements are in that file."""
+    data = file[name]
+    if data.is_virtual or data.external or data.file.filename != file.filename:
+        raise InvalidArgument("its elements are in other files, which is refused")
+    return data
 
 
 def _put(place: str, name: str, where: Where, block: np.ndarray[Any, Any]) -> None:

@@ -32,13 +32,11 @@ class Quantization:
     axis: int | None
     """That of the channels, which have a scale each."""
 
-    def part(self, cuts: grid.Blocks, place: tuple[int, ...]) -> Quantization:
-        """Return what the integers of one block stand for."""
+    def part(self, where: tuple[slice, ...]) -> Quantization:
+        """Return the quantisation of a part of the tensor."""
         if self.axis is None:
             return self
-        at = grid.starts(cuts[self.axis])[place[self.axis]]
-        count = cuts[self.axis][place[self.axis]]
-        return Quantization(self.scale[at : at + count], self.zero_point, self.axis)
+        return Quantization(self.scale[where[self.axis]], self.zero_point, self.axis)
 
     def put_on(self, x: Tensor) -> Tensor:
         """Return a tensor of integers in a quantised dtype that now stand for numbers so."""
@@ -75,10 +73,10 @@ def standing_for(x: BlockTensor, dtype: DType, quantization: Quantization | None
         name = new_name("quantized")
         tasks = {
             (name, *place): (
-                partial(_standing_for, dtype, quantization.part(x.blocks, place)),
+                partial(_standing_for, dtype, quantization.part(where)),
                 (x.name, *place),
             )
-            for place in grid.places(x.blocks)
+            for place, where in grid.parts(x.blocks)
         }
         made = from_tasks(name, tasks, x.blocks, dtype, [x])
     return BlockTensor(made.graph, made.name, made.blocks, dtype, quantization)

@@ -170,8 +170,8 @@ def _quantised(
     facts = Quantization(tuple(how.scales), how.zero_point, axis)
     made = new_name("quantize")
     tasks: dict[Any, Any] = {}
-    for place in grid.places(x.blocks):
-        part = how._replace(scales=list(facts.part(x.blocks, place).scale))
+    for place, where in grid.parts(x.blocks):
+        part = how._replace(scales=list(facts.part(where).scale))
         tasks[(made, *place)] = (partial(_of, part), (source.name, *place))
     found = from_tasks(made, tasks, x.blocks, dtype, [source])
     return BlockTensor(found.graph, made, x.blocks, dtype, facts)

@@ -37,7 +37,7 @@ def argsort(
     call = call_on_blocks(op.name, Hole(0), axis, descending)
     result_of(call, [small_like(input)])
     at = int(axis) % input.ndim
-    size = max(input.blocks[at])
+    size = max(1, *input.blocks[at])
     count = input.shape[at]
     even = tuple(min(size, count - i) for i in range(0, count, size)) or (0,)
     x = reblocked(input, (*input.blocks[:at], even, *input.blocks[at + 1 :]))

@@ -163,13 +163,15 @@ def read(
 
     They are the chunks of the file, unless :func:`suanzi.cluster.blocks` says otherwise.
     """
+    if chunks and any(n < 1 for n in chunks):
+        raise InvalidArgument(f"{title} has chunks of {tuple(chunks)}; sizes must be at least 1.")
     own = tuple(chunks) if chunks and grid.is_left_open() else None
     cuts = grid.cut(shape, own, form.dtype)
     name = new_name(op)
     tasks = {}
-    for place in grid.places(cuts):
-        facts = form.quantization and form.quantization.part(cuts, place)
-        step = partial(_read, title, part, grid.where(cuts, place), form, facts)
+    for place, where in grid.parts(cuts):
+        facts = form.quantization and form.quantization.part(where)
+        step = partial(_read, title, part, where, form, facts)
         tasks[(name, *place)] = (step,)
     made = from_tasks(name, tasks, cuts, form.dtype)
     return BlockTensor(made.graph, name, cuts, form.dtype, form.quantization)
@@ -189,8 +191,8 @@ def _read(
     expected = tuple(axis.stop - axis.start for axis in where)
     if array.shape != expected or array.dtype.newbyteorder("=") != form.array.newbyteorder("="):
         raise InvalidArgument(
-            f"{title} has changed: a block of shape {array.shape} and dtype {array.dtype} came, "
-            f"and one of shape {expected} and dtype {form.array} was expected. Read it anew."
+            f"{title} has changed: read a block of shape {array.shape} and dtype {array.dtype}, "
+            f"expected shape {expected} and dtype {form.array}. Open it again."
         )
     return form.to_block(title, facts, array)
 
@@ -206,8 +208,8 @@ def write(
     form, name = form_of(x), new_name(op)
     tasks: dict[Any, Any] = {}
     last: list[Any] = []
-    for i, place in enumerate(grid.places(x.blocks)):
-        step = partial(_write, title, put, grid.where(x.blocks, place), form)
+    for i, (place, where) in enumerate(grid.parts(x.blocks)):
+        step = partial(_write, title, put, where, form)
         tasks[(name, i)] = (step, (x.name, *place), *last)
         last = [(name, i)] if one_at_a_time else []
     from_tasks(name, tasks, ((1,) * len(tasks),), int8, [x]).to_host()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from suanzi.cluster.tensor import BlockTensor
 from suanzi.status import InvalidArgument
 
 Path = str | os.PathLike[str]
+_DESCRIPTIONS = ("zarr.json", ".zarray", ".zattrs")
 
 
 def from_zarr(path: Path) -> BlockTensor:
@@ -48,7 +50,7 @@ def from_zarr(path: Path) -> BlockTensor:
         ) from error
     if "pickle" in coded:
         raise InvalidArgument(
-            f"{title} is coded with pickle, which runs what the file says; it is not read."
+            f"{title} is pickled, which can execute code; refused. Write it with another codec."
         )
     form = form_found(title, shape, dtype, attribute)
     return read("from_zarr", title, form, shape, chunks, partial(_part, place))
@@ -142,8 +144,27 @@ def _rename(title: str, new: str, place: str) -> None:
 
 
 def _part(place: str, where: Where) -> np.ndarray[Any, Any]:
-    found: np.ndarray[Any, Any] = np.asarray(_zarr("from_zarr").open_array(place, mode="r")[where])
-    return found
+    array = _zarr("from_zarr").open_array(place, mode="r")
+    _check_links(place, array, where)
+    part: np.ndarray[Any, Any] = np.asarray(array[where])
+    return part
+
+
+def _check_links(place: str, array: Any, where: Where) -> None:
+    """Raise InvalidArgument if a file of these elements is a link to somewhere else."""
+    if "://" in place:
+        return
+    folder, facts = os.path.realpath(place), array.metadata
+    sizes = getattr(array, "shards", None) or array.chunks
+    ranges = (
+        range(axis.start // size, -(-axis.stop // size))
+        for axis, size in zip(where, sizes, strict=True)
+    )
+    keys = (facts.encode_chunk_key(index) for index in product(*ranges))
+    for key in (*_DESCRIPTIONS, *keys):
+        path = os.path.join(folder, *key.split("/"))
+        if os.path.realpath(path) != path:
+            raise InvalidArgument(f"the file {key!r} of the array is a link, which is refused")
 
 
 def _put(place: str, where: Where, block: np.ndarray[Any, Any]) -> None:

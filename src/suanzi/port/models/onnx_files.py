@@ -47,6 +47,9 @@ def write(
                 f"port: {str(out)!r} is where the weights of the model are, or would be; name "
                 "another file with --fix."
             )
+        folder = Path(path).parent.resolve()
+        if not (folder / name).resolve().is_relative_to(folder):  # by a link
+            raise InvalidArgument(f"{str(path)!r} has weights outside of its folder: {name!r}.")
         if not (Path(path).parent / name).is_file():
             raise InvalidArgument(
                 f"port: {str(path)!r} has weights in {name!r}, and there is no such file beside "

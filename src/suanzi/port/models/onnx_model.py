@@ -24,6 +24,8 @@ from suanzi.promote.operands import Operand, Role
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
 
+_MOST_NODES = 1_000_000
+"""How many nodes a model may have once its functions are inlined."""
 _CASTS_SINCE = 13
 """The opset whose Cast has all types that older runtimes know, for models that import none."""
 
@@ -47,8 +49,43 @@ def load(path: str | PathLike[str]) -> Any:
     if not model.graph.node and not model.graph.output:
         raise InvalidArgument(f"{str(path)!r} is not an ONNX model: it has no graph.")
     if model.functions:
-        model = onnx.inliner.inline_local_functions(model)
+        _check_expansion(model, str(path))
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:  # of several classes
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise InvalidArgument(f"{str(path)!r} is not an ONNX model: {said[0]}") from None
     return model
+
+
+def _check_expansion(model: Any, path: str) -> None:
+    """Raise InvalidArgument if a function calls itself, or if inlining makes too many nodes."""
+    functions = {(one.domain, one.name): one for one in model.functions}
+    nodes: dict[tuple[str, str], int] = {}
+
+    def expanded(body: Any, callers: tuple[tuple[str, str], ...]) -> int:
+        count = 0
+        for node in body.node:
+            key = (node.domain, node.op_type)
+            if key in callers:
+                raise InvalidArgument(
+                    f"{path!r} is not an ONNX model: its function {node.op_type!r} calls itself."
+                )
+            if key in functions and key not in nodes:
+                nodes[key] = expanded(functions[key], (*callers, key))
+            inner = [g for a in node.attribute for g in (a.g, *a.graphs) if g.node]
+            count += nodes.get(key, 1) + sum(expanded(g, callers) for g in inner)
+        return count
+
+    try:
+        count = expanded(model.graph, ())
+    except RecursionError:
+        raise InvalidArgument(f"{path!r} has functions or graphs nested too deeply.") from None
+    if count > _MOST_NODES:
+        raise InvalidArgument(
+            f"{path!r} has {count} nodes once its functions are inlined; at most {_MOST_NODES} are "
+            "read."
+        )
 
 
 def read_onnx(path: str | PathLike[str], like: str | RuleSet = "torch") -> Graph:
