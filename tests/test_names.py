@@ -136,6 +136,9 @@ def test_every_interface_is_found(name: str) -> None:
     found = find(name)
     for kind in ("standard", "code", "C form", "truth", "cases", "tests", "guide"):
         assert found[kind], f"where.py finds no {kind} of {name}"
+    assert f"def {interfaces()[name].c_name}(" in text_at(found["C form"][0])
+    if name not in NOT_ON_BLOCKS:
+        assert found["cluster"], f"where.py finds no way of {name} on blocks"
     clause = interfaces()[name].clause
     for kind, written in (("standard", f'clause = "{clause}"'), ("code", f'"{clause}"')):
         assert any(written in text_at(place) for place in found[kind]), found[kind]
@@ -151,6 +154,7 @@ def without_lines(key: str) -> dict[str, list[str]]:
 
 
 KIT = "src/suanzi/conformance"
+NOT_ON_BLOCKS = {"create_tensor", "wrap_tensor", "create_sparse_tensor", "destroy"}
 
 
 @pytest.mark.parametrize("key", ["7.2.13.2", "cumsum", "op_cumsum"])
@@ -161,7 +165,10 @@ def test_cumsum(key: str) -> None:
     assert found == {
         "standard": ["src/suanzi/standard/7.2.13-reduction.toml"],
         "code": ["src/suanzi/ops/reduction.py"],
-        "C form": ["src/suanzi/interface/reduction.py"],
+        "C form": ["src/suanzi/interface/__init__.pyi"],
+        "tensors": ["src/suanzi/tensors/methods.py"],
+        "array API": ["src/suanzi/array_api/numpy_functions.py"],
+        "cluster": ["src/suanzi/cluster/cumulative.py"],
         "driver": ["native/ops/reduction_cumsum.cpp"],
         "truth": [f"{KIT}/truth/lines.py", f"{KIT}/truth/sums.py", f"{KIT}/model/numbers.py"],
         "cases": [
@@ -185,7 +192,10 @@ def test_exp() -> None:
     assert without_lines("exp") == {
         "standard": ["src/suanzi/standard/7.2.12-exponential.toml"],
         "code": ["src/suanzi/ops/exponential.py"],
-        "C form": ["src/suanzi/interface/exponential.py"],
+        "C form": ["src/suanzi/interface/__init__.pyi"],
+        "tensors": ["src/suanzi/tensors/methods.py"],
+        "array API": ["src/suanzi/array_api/elementwise_functions/exponential.py"],
+        "cluster": ["src/suanzi/cluster/elementwise.py"],
         "driver": ["native/loops/elementwise.cpp"],
         "kernel": [
             "native/kernels/ops.def",

@@ -31,6 +31,7 @@ EDITS = [
 clause = "7.2.12.7"
 table = 113
 name = "erf"
+form = "elementwise"
 parameters = [{ name = "x" }]
 outputs = ["y"]
 dtypes = "FR"

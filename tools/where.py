@@ -1,9 +1,10 @@
-"""Says where a clause of the standard is: record, code, driver, kernel, truth, cases, tests, guide.
+"""Show where a clause of the standard is: record, code, driver, kernel, truth, cases, tests, guide.
 
 python tools/where.py 7.2.13.2    or a name, cumsum or op_cumsum, or a category, 7.2.13 or reduction
 
-Nothing is listed by hand: a file says in its first line which clauses it is about, and a file that
-names none, because many share it, is found through the cases that import it.
+Nothing is listed by hand: the first line of a file names the clauses it is about. A file that names
+none, because many share it, is found through the cases that import it. Those of tensors, the array
+API and the cluster are found by the operators they name.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ KIT = "src/suanzi/conformance"
 FOLDERS = {
     "standard": ("src/suanzi/standard/*.toml",),
     "code": ("src/suanzi/ops/*.py", "src/suanzi/libraries/*.py", "src/suanzi/sparse/forms/*.py"),
-    "C form": ("src/suanzi/interface/*.py",),
+    "C form": ("src/suanzi/interface/__init__.pyi",),
+    "tensors": ("src/suanzi/tensors/*.py",),
+    "array API": ("src/suanzi/array_api/**/*.py",),
+    "cluster": ("src/suanzi/cluster/*.py",),
     "driver": ("native/ops/*", "native/loops/*"),
     "kernel": ("native/kernels/*",),
     "truth": (f"{KIT}/truth/*.py", f"{KIT}/judging/checks/*.py", f"{KIT}/model/numbers.py"),
@@ -33,7 +37,9 @@ FOLDERS = {
     "guide": ("docs/operators/*.md",),
     "benchmark": ("benchmarks/*.py",),
 }
-"""What there is of a clause, and where it can be."""
+"""What exists of a clause, and where it can be."""
+BY_OPERATOR = ("tensors", "array API", "cluster")
+"""Kinds of files that name operators instead of clauses."""
 
 Number = tuple[int, ...]
 Span = tuple[Number, Number]
@@ -98,7 +104,7 @@ def files(kind: str) -> tuple[Path, ...]:
 
 
 def find(key: str) -> dict[str, list[str]]:
-    """Return what there is of a clause, a name or a category: paths, with lines of an interface."""
+    """Return what exists of a clause, a name or a category: paths, with lines of an interface."""
     clause, facts = _asked(key)
     found = {kind: _named(kind, clause) for kind in FOLDERS}
     found["standard"] = [p for p in files("standard") if _record(p, clause)]
@@ -106,6 +112,11 @@ def find(key: str) -> dict[str, list[str]]:
     for kind in ("truth", "cases"):
         found[kind] += [p for p in files(kind) if p in shared and not clauses_in(head(p))]
     asked = [i for i in interfaces().values() if number(i.clause)[: len(clause)] == clause]
+    found["C form"] = list(files("C form"))
+    for kind in BY_OPERATOR:
+        found[kind] = [p for p in files(kind) if any(_uses(p, one) for one in asked)]
+    if any(one.form == "elementwise" for one in asked):
+        found["cluster"] = [ROOT / "src/suanzi/cluster/elementwise.py", *found["cluster"]]
     if any(REGISTRY[one.name].kernel for one in asked):
         found["driver"].append(ROOT / "native/loops/elementwise.cpp")
         found["kernel"].insert(0, ROOT / "native/kernels/ops.def")
@@ -148,6 +159,14 @@ def _named(kind: str, clause: Number) -> list[Path]:
     return [p for p in files(kind) if any(meets(span, clause) for span in clauses_in(head(p)))]
 
 
+def _uses(path: Path, facts: Interface) -> bool:
+    """Tell whether a file defines a function of an operator's name, or declares one by it."""
+    named = "|".join(filter(None, (facts.name, facts.backward_of)))
+    places = (rf"\bdef ({named})\(", rf'^@\w+\([^)]*"({named})"', rf'^ +"({named})": ',
+              rf'^_?[A-Z]+ = .*"({named})"')  # fmt: skip
+    return bool(re.search("|".join(places), text_of(path), re.M))
+
+
 def _record(path: Path, clause: Number) -> bool:
     written = ".".join(map(str, clause))
     return bool(re.search(rf'(?m)^clause = "{re.escape(written)}["\.]', text_of(path)))
@@ -186,7 +205,7 @@ def _line(path: Path, facts: Interface) -> int | None:
     text = text_of(path)
     for pattern in (
         rf'"{re.escape(facts.clause)}"',
-        rf"\bdef ({name}|{facts.c_name})\(",
+        rf"\bdef ({facts.c_name})\(" if path.suffix == ".pyi" else rf"\bdef {name}\(",
         rf"ARY\({REGISTRY[name].kernel},",
         rf"\bdef test_{name}\b",
         rf"""["'`](sz\.)?{name}["'`(]""",

@@ -1,13 +1,12 @@
-"""Writes where names stand: suanzi.ops, suanzi itself, suanzi.interface, suanzi.array_api.
+"""Write the files that list names: suanzi, suanzi.ops, suanzi.array_api, the stub of interface.
 
-python tools/write_names.py   writes the files anew; a test says whether they are current
+python tools/write_names.py   writes them again; a test checks that they are current
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import pkgutil
 import re
 import textwrap
@@ -16,46 +15,23 @@ from enum import Enum
 from pathlib import Path
 
 import suanzi.ops
+from suanzi import interface
 from suanzi.dtypes import DTYPES
+from suanzi.interface.functions import by_name, doc, head
 from suanzi.promote.cells import NUMERIC_KINDS
-from suanzi.registry import FUNCTIONS, REGISTRY
-from suanzi.standard import Interface, Parameter, interfaces
-from suanzi.status import Status
+from suanzi.registry import FUNCTIONS
+from suanzi.standard import Interface
 
 FOLDER = Path(__file__).parent.parent / "src" / "suanzi"
-OWN: dict[str, list[str]] = {
-    "calling": ["Answer", "last_error"],
-    "printed": [
-        "TransType",
-        "kBool",
-        "kCPU",
-        "kCSR",
-        "kChar",
-        "kComplex",
-        "kDense",
-        "kGPU",
-        "kInt",
-        "kReal",
-        "kUInt",
-        "op_ifft",
-        *(f"STATUS_{status.name}" for status in Status),
-    ],
-    "structures": ["DataType", "Shape", "StorageImpl", "TensorImpl", "TypeCode"],
-}
-ELSEWHERE = {"suanzi.device": ["Device", "DeviceType"], "suanzi.layout": ["Layout", "LayoutType"],
-             "suanzi.libraries.fft": ["FFTNormMode"],
-             "suanzi.ops": ["PadMode", "ReduceMode", "RoundMode"],
-             "suanzi.status": ["Status"]}  # fmt: skip
 
 
 def texts() -> dict[str, str]:
     """Return the text of each written file by its path in the package."""
     operators = _operators()
-    forms = {f"interface/{name}": text for name, text in _interface().items()}
     return {
         "ops/__init__.py": _ops(operators),
         "__init__.py": _public(operators),
-        **forms,
+        "interface/__init__.pyi": _stub(),
         "array_api/__init__.py": _array_api(),
     }
 
@@ -131,106 +107,45 @@ def _all(modules: dict[str, list[str]]) -> list[str]:
     return ["__all__ = [", *lines, "]  # fmt: skip"]
 
 
-# ---- the standard's form -------------------------------------------------------------------------
+# ---- the stub of the standard's form -----------------------------------------------------------
 
 
-def _interface() -> dict[str, str]:
-    groups: dict[str, list[Interface]] = {}
-    for facts in interfaces().values():
-        if facts.name in REGISTRY:
-            groups.setdefault(facts.category.replace(" ", "_"), []).append(facts)
-    files = {f"{name}.py": _module(name, group) for name, group in groups.items()}
-    return {**files, "__init__.py": _package(groups)}
-
-
-def _module(name: str, group: list[Interface]) -> str:
-    chapter = group[0].category_clause
+def _stub() -> str:
+    """Return interface/__init__.pyi: what is built on first use, for editors and type checkers."""
+    names = [name for name in interface.__all__ if name not in by_name()]
+    modules: dict[str, list[str]] = {}
+    for node in ast.parse((FOLDER / "interface" / "__init__.py").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            own = [a.name for a in node.names if a.name in names]
+            star = interface.printed.__all__ if node.names[0].name == "*" else ()
+            modules[node.module] = [*modules.get(node.module, []), *own, *star]
+    modules = {module: found for module, found in modules.items() if found}
+    modules["suanzi.interface.calling"].append("REQUIRED")
     lines = [
-        f'"""{chapter}, {name.replace("_", " ")}, in the standard\'s form; written by '
-        'tools/write_names.py."""',
-        "",
-        "from __future__ import annotations",
+        "# ruff: noqa: E501",
+        '"""The names of suanzi.interface; written by tools/write_names.py."""',
         "",
         "from typing import Any",
         "",
-        "from suanzi.interface.calling import REQUIRED, Answer, call",
+        *_imports(modules),
+        "",
+        *_all({"": list(interface.__all__)}),
     ]
-    for facts in group:
-        lines += ["", "", *_function(facts)]
-        for printed in facts.printed:
-            lines += ["", "", f"{printed} = {facts.c_name}", '"""The name as it is printed."""']
+    for name, facts in by_name().items():
+        lines += ["", *(_function(facts) if name == facts.c_name else [f"{name} = {facts.c_name}"])]
     return "\n".join(lines) + "\n"
 
 
 def _function(facts: Interface) -> list[str]:
-    function = REGISTRY[facts.name].function
-    own = inspect.signature(function).parameters
-    written = [f"{p.name}: Any = {_default(p, own)}" for p in facts.parameters]
-    head = f"def {facts.c_name}({', '.join(written)}) -> Answer:"
-    if len(head) > 100:
-        head = "\n".join([f"def {facts.c_name}(", *(f"    {w}," for w in written), ") -> Answer:"])
-    passed = ", ".join(f"{p.name}={p.name}" for p in facts.parameters)
-    body = f'    return call("{facts.name}", {passed})'
-    if len(body) > 100:
-        parts = [f'"{facts.name}"', *(f"{p.name}={p.name}" for p in facts.parameters)]
-        one_line = f"        {', '.join(parts)}"
-        inner = [one_line] if len(one_line) <= 100 else [f"        {part}," for part in parts]
-        body = "\n".join(["    return call(", *inner, "    )"])
-    summary = (inspect.getdoc(function) or "").split("\n\n")[0].split("\n")[0]
-    outputs = ", ".join(["Status", *facts.outputs]) + "," * (not facts.outputs)
-    return [
-        head,
-        f'    """{summary}',
-        "",
-        f"    Clause {facts.clause}, Table {facts.table}; returns ({outputs}).",
-        '    """',
-        body,
-    ]
-
-
-def _default(parameter: Parameter, own: object) -> str:
-    """Return a default as text: a literal, or the name of a dtype, a device or a mode."""
-    if parameter.derived:
-        return "None"
-    if parameter.required:
-        return "REQUIRED"
-    assert isinstance(own, dict) or hasattr(own, "__getitem__")
-    value = own[parameter.name].default
-    if value is None or type(value) in (bool, int, float, tuple):
-        return repr(value)
-    return f'"{getattr(value, "name", None) or value}"'
-
-
-def _package(groups: dict[str, list[Interface]]) -> str:
-    names: dict[str, list[str]] = {
-        name: sorted(n for facts in group for n in (facts.c_name, *facts.printed))
-        for name, group in groups.items()
-    }
-    modules = {f"suanzi.interface.{name}": found for name, found in {**names, **OWN}.items()}
-    modules |= ELSEWHERE
-    lines = [
-        '"""The standard\'s own form: the functions and structures of Appendix A.',
-        "",
-        "Each function has its C name and its parameters in the standard's order, all by keyword;",
-        "it returns a status and the outputs, and raises nothing that a status can say.",
-        "",
-        ">>> import suanzi as sz",
-        ">>> from suanzi import interface",
-        ">>> interface.op_add(x=sz.tensor([1, 2]), y=sz.tensor([3, 4]))",
-        "(<Status.SUCCESS: 0>, Tensor([4, 6], dtype=int64))",
-        ">>> interface.op_sqrt(sz.tensor([-1.0]))",
-        "(<Status.INVALID_ARGUMENT: 4>, None)",
-        ">>> print(interface.last_error())",
-        "sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with \\",
-        "sz.clip, or let the result be NaN, with sz.domain_errors(False).",
-        "",
-        "This file and those of the categories are written by tools/write_names.py.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-    ]
-    return "\n".join([*lines, *_imports(modules), "", *_all(modules)]) + "\n"
+    line = head(facts)
+    if len(line) > 100:
+        name, _, rest = line.partition("(")
+        given = rest.removesuffix(") -> Answer:")
+        line = f"{name}(\n    {given}\n) -> Answer:"
+        if len(given) > 96:
+            parts = re.split(r", (?=\w+: )", given)
+            line = "\n".join([f"{name}(", *(f"    {part}," for part in parts), ") -> Answer:"])
+    return [line, f'    """{doc(facts).partition(chr(10))[0]}"""']
 
 
 # ---- the array API -------------------------------------------------------------------------------

@@ -14,6 +14,13 @@ from suanzi.registry import call as operator_call
 from suanzi.status import InvalidArgument, Status, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
+__all__ = [
+    "STATUS_ALLOC_FAILED", "STATUS_AXIS_ARGUMENT", "STATUS_DIMENSIONS_MISMATCH",
+    "STATUS_INTERNAL_ERROR", "STATUS_INVALID_ARGUMENT", "STATUS_OUT_OF_RANGE", "STATUS_SUCCESS",
+    "STATUS_TYPE_MISMATCH", "STATUS_UNINITIALIZED_OBJECT", "TransType", "kBool", "kCPU", "kCSR",
+    "kChar", "kComplex", "kDense", "kGPU", "kInt", "kReal", "kUInt", "op_ifft",
+]  # fmt: skip
+
 kChar, kBool, kInt = TypeCode.kChar, TypeCode.kBool, TypeCode.kInt
 kUInt, kReal, kComplex = TypeCode.kUInt, TypeCode.kReal, TypeCode.kComplex
 kDense, kCSR = LayoutType.DENSE, LayoutType.CSR

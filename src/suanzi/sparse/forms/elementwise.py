@@ -47,7 +47,9 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 def _of_operands(count: int) -> dict[str, Operator]:
     found = {name: op for name, op in REGISTRY.items() if op.form == "elementwise"}
-    return {name: op for name, op in found.items() if op.record and len(op.record.operands) == count}
+    return {
+        name: op for name, op in found.items() if op.record and len(op.record.operands) == count
+    }
 
 
 UNARY = ["negative", *_of_operands(1)]

@@ -1,0 +1,93 @@
+"""The functions of Appendix A, ``op_add`` and so on: built from the records, when first used.
+
+Each is compiled from a few lines of text, so that Python itself binds its arguments, and help and
+``inspect.signature`` show them. ``tools/write_names.py`` writes the same heads into the stub.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from suanzi.interface.calling import REQUIRED, Answer, call
+from suanzi.registry import REGISTRY
+from suanzi.standard import Interface, Parameter, interfaces
+
+HOME = "suanzi.interface"
+
+
+def module_name(facts: Interface) -> str:
+    """Return the name of the module of an interface's category, without its package."""
+    return facts.category.replace(" ", "_")
+
+
+@cache
+def by_name() -> Mapping[str, Interface]:
+    """Return the interfaces by their C names, misprints of them included."""
+    found = [facts for facts in interfaces().values() if facts.name in REGISTRY]
+    return MappingProxyType({name: i for i in found for name in (i.c_name, *i.printed)})
+
+
+def head(facts: Interface) -> str:
+    """Return the first line of the definition of a function."""
+    own = inspect.signature(REGISTRY[facts.name].function).parameters
+    written = [f"{p.name}: Any = {_default(p, own)}" for p in facts.parameters]
+    return f"def {facts.c_name}({', '.join(written)}) -> Answer:"
+
+
+def _default(parameter: Parameter, own: Mapping[str, inspect.Parameter]) -> str:
+    """Return a default as text: a literal, or the name of a dtype, a device or a mode."""
+    if parameter.derived:
+        return "None"
+    if parameter.required:
+        return "REQUIRED"
+    value = own[parameter.name].default
+    if value is None or type(value) in (bool, int, float, tuple):
+        return repr(value)
+    return f'"{getattr(value, "name", None) or value}"'
+
+
+def doc(facts: Interface) -> str:
+    """Return the docstring of a function."""
+    summary = (inspect.getdoc(REGISTRY[facts.name].function) or "").split("\n\n")[0].split("\n")[0]
+    outputs = ", ".join(["Status", *facts.outputs]) + "," * (not facts.outputs)
+    where = f"Clause {facts.clause}, Table {facts.table}; returns ({outputs})."
+    return f"{summary}\n\n    {where}\n    "
+
+
+@cache
+def function(c_name: str) -> Callable[..., Answer]:
+    """Return the function of a C name."""
+    facts = by_name()[c_name]
+    if c_name != facts.c_name:
+        return function(facts.c_name)
+    passed = ", ".join(f"{p.name}={p.name}" for p in facts.parameters)
+    scope: dict[str, Any] = {"Any": Any, "Answer": Answer, "REQUIRED": REQUIRED, "call": call}
+    scope["__name__"] = f"{HOME}.{module_name(facts)}"  # where pickle finds the function
+    exec(f"{head(facts)}\n    return call({facts.name!r}, {passed})", scope)
+    made: Callable[..., Answer] = scope[c_name]
+    made.__doc__ = doc(facts)
+    return made
+
+
+def category_module(name: str) -> ModuleType:
+    """Return the module of a category, such as ``suanzi.interface.reduction``."""
+
+    def names() -> list[str]:
+        return sorted(key for key, facts in by_name().items() if module_name(facts) == name)
+
+    def attribute(key: str) -> Any:
+        if key == "__all__":
+            return names()
+        facts = by_name().get(key)
+        if facts is None or module_name(facts) != name:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {key!r}")
+        return function(key)
+
+    title = name.replace("_", " ")
+    module = ModuleType(f"{HOME}.{name}", f"The functions of Appendix A for {title}.")
+    vars(module).update(__getattr__=attribute, __dir__=names, __package__=HOME)
+    return module
