@@ -1,4 +1,4 @@
-// native/core/without_gil.h: long loops run without the GIL, over memory that is kept meanwhile.
+// native/core/without_gil.h: long loops run without the GIL, over memory that is kept alive meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,14 @@ namespace suanzi {
 // Elements from which on a loop is long enough to let other Python threads run.
 inline constexpr std::int64_t long_loop = 1 << 15;
 
-// Keeps the memory of a tensor.
+// Takes the GIL back after PyEval_SaveThread. Never returns, nor unwinds, once Python is shutting down.
+void take_gil(PyThreadState* state) noexcept;
+// Calls body(argument) with the GIL, from any thread; does nothing once Python has shut down.
+void run_with_gil(void (*body)(void*), void* argument) noexcept;
+// Waits until the process ends.
+[[noreturn]] void wait_for_exit() noexcept;
+
+// Keeps the memory of a tensor alive.
 class Kept {
  public:
   explicit Kept(const Tensor& t) : storage_(t.storage) { storage_->retain(); }
@@ -25,8 +32,8 @@ class Kept {
   Storage* storage_;
 };
 
-// Runs a body without the GIL. Other threads may destroy tensors meanwhile, whose memory is kept;
-// a null is passed over.
+// Runs a body without the GIL. Other threads may destroy tensors meanwhile: the memory in `kept` stays alive. Nulls
+// are skipped.
 template <class F>
 void run_without_gil(Storage* const* kept, int count, F&& body) {
   for (int i = 0; i < count; ++i)
@@ -39,8 +46,7 @@ void run_without_gil(Storage* const* kept, int count, F&& body) {
   } catch (...) {
     problem = std::current_exception();
   }
-  // Where Python has ended meanwhile, this ends the thread: so it must not stand in a destructor.
-  PyEval_RestoreThread(state);
+  take_gil(state);
   for (int i = 0; i < count; ++i)
     if (kept[i]) release_storage(kept[i]);
   if (problem) std::rethrow_exception(problem);

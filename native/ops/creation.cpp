@@ -17,6 +17,7 @@
 #include "core/status.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
@@ -85,7 +86,7 @@ void run_long(std::int64_t bytes, F&& body) {
   if (bytes < long_fill) return body();
   PyThreadState* state = PyEval_SaveThread();
   body();
-  PyEval_RestoreThread(state);
+  take_gil(state);
 }
 
 // Zeros for a new tensor with pages of its own, of which threads take whole huge ones.

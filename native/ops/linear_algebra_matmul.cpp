@@ -140,7 +140,7 @@ PyObject* product(PyObject* left, PyObject* right, Dtype promoted, PyObject* bia
   {
     PyThreadState* state = is_long ? PyEval_SaveThread() : nullptr;
     good = run_product(p);
-    if (state) PyEval_RestoreThread(state);
+    if (state) take_gil(state);
   }
   if (p.blas) blas->end(keeps_single);
   if (!good) {

@@ -7,6 +7,7 @@
 
 #include "core/python.h"
 #include "core/threads.h"
+#include "core/without_gil.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
 #include "loops/row_copies.h"
@@ -108,7 +109,7 @@ class Moves {
   void without_python(Body&& body) const {
     PyThreadState* state = size_ < 1 << 15 ? nullptr : PyEval_SaveThread();
     body();
-    if (state) PyEval_RestoreThread(state);
+    if (state) take_gil(state);
   }
 
   std::vector<Move> moves_;

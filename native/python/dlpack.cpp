@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/tensor.h"
+#include "core/without_gil.h"
 #include "loops/conversions.h"
 
 namespace suanzi {
@@ -171,10 +172,8 @@ template <class Managed>
 void release_taken(void* managed) {
   auto* taken = static_cast<Managed*>(managed);
   // The other library may want Python's lock, and the last tensor may be dropped without it.
-  if (!taken->deleter || !Py_IsInitialized()) return;
-  PyGILState_STATE state = PyGILState_Ensure();
-  taken->deleter(taken);
-  PyGILState_Release(state);
+  if (taken->deleter)
+    run_with_gil([](void* held) { static_cast<Managed*>(held)->deleter(static_cast<Managed*>(held)); }, taken);
 }
 
 constexpr std::int64_t largest_stride = std::int64_t{1} << 56;

@@ -7,6 +7,7 @@
 
 #include "core/room.h"
 #include "core/status.h"
+#include "core/without_gil.h"
 
 namespace nb = nanobind;
 
@@ -16,6 +17,8 @@ namespace suanzi {
 #undef PART
 }  // namespace suanzi
 
+// nanobind's function that creates the module, under another name; PyInit__core comes below.
+#define PyInit__core init_by_nanobind
 NB_MODULE(_core, m) {
   // The dtypes and the rule sets live as long as the process, on purpose.
   nb::set_leak_warnings(false);
@@ -24,6 +27,8 @@ NB_MODULE(_core, m) {
   // is the first use of what throws exceptions.
   (void)std::uncaught_exceptions();
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    // None: Python is shutting down, and unwinds a thread that was in Python code (see core/without_gil.cpp).
+    if (!thrown) suanzi::wait_for_exit();
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
@@ -36,4 +41,33 @@ NB_MODULE(_core, m) {
 #define PART(name) suanzi::init_##name(m);
 #include "python/parts.def"
 #undef PART
+}
+#undef PyInit__core
+
+namespace {
+
+// The tables of dtypes, rules and functions belong to the process: a second interpreter would replace those of the
+// first. It is refused before nanobind binds anything.
+bool is_refused() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return false;
+  PyErr_SetString(PyExc_ImportError,
+                  "suanzi does not support subinterpreters: import it in the main interpreter, or use processes");
+  return true;
+}
+
+int (*execute_by_nanobind)(PyObject*) = nullptr;
+int execute(PyObject* module) { return is_refused() ? -1 : execute_by_nanobind(module); }
+
+}  // namespace
+
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  PyObject* made = is_refused() ? nullptr : init_by_nanobind();
+  if (!made || !PyObject_TypeCheck(made, &PyModuleDef_Type)) return made;
+  // Python 3.13 calls this function in the main interpreter, and only what fills the module in the one that imports.
+  for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(made)->m_slots; slot && slot->slot; ++slot)
+    if (slot->slot == Py_mod_exec && slot->value != reinterpret_cast<void*>(execute)) {
+      execute_by_nanobind = reinterpret_cast<int (*)(PyObject*)>(slot->value);
+      slot->value = reinterpret_cast<void*>(execute);
+    }
+  return made;
 }

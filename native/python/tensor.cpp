@@ -9,6 +9,7 @@
 
 #include "core/room.h"
 #include "core/status.h"
+#include "core/without_gil.h"
 #include "ops/transformation_views.h"
 #include "python/slots.h"
 
@@ -98,12 +99,8 @@ struct Owner {
 
 void release_owner(void* owner) {
   auto* kept = static_cast<Owner*>(owner);
-  // The last tensor may be dropped by a thread that Python does not know, or as Python ends.
-  if (Py_IsInitialized()) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(kept->object);
-    PyGILState_Release(state);
-  }
+  // The last tensor may be dropped by a thread that Python does not know, or as Python shuts down.
+  run_with_gil([](void* object) { Py_DECREF(static_cast<PyObject*>(object)); }, kept->object);
   delete kept;
 }
 
