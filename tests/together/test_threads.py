@@ -346,21 +346,6 @@ assert [t.tolist() for t in found] == [[2 * i, 2 * i + 2] for i in range(10)]
         )
 
 
-def test_exit_while_threads_work() -> None:
-    run(
-        PREPARE
-        + """
-def work():
-    while True:
-        check()
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-import time
-time.sleep(0.05)
-"""
-    )
-
-
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "int64"])
 def test_places_in_elements_that_change_meanwhile_are_places(dtype: str) -> None:
     """What is found of elements that another thread writes to lies within the tensor."""
