@@ -88,7 +88,7 @@ def imported(tree: ast.AST, known: set[str]) -> Iterator[str]:
             names = [f"{node.module}.{name.name}" for name in node.names]
         for name in names:
             top, _, inside = name.partition(".")
-            if top == "suanzi":
+            if top == "suanzi" and not FOREIGN & set(inside.split(".")):
                 while inside not in known and inside:
                     inside = inside.rpartition(".")[0]
                 yield inside or "suanzi"

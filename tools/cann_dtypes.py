@@ -8,7 +8,7 @@ An operator's GetWorkspaceSize checks its arguments against lists of dtypes, and
 depends on the chip. `aclnn/` follows these checks for one chip after the other, from argument to
 argument, and notes what an argument must be in any case. What depends on more than the chip is left
 out: a dtype that is not listed is refused, one that is listed need not be taken with any other.
-Only operators that `names.txt` has are written.
+Only operators that `other-names.txt` has are written.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import subprocess
 from pathlib import Path
 
 from aclnn.checks import CHIPS, Sources, checks
-
-HERE = Path(__file__).resolve().parent
+from suanzi.standard import other_names
 
 SHORT = {
     "DT_BOOL": "bool", "DT_INT4": "i4", "DT_INT8": "i8", "DT_INT16": "i16", "DT_INT32": "i32",
@@ -43,11 +42,7 @@ def commit(folder: Path) -> str:
 
 def wanted() -> set[str]:
     """Return the operators of CANN that the table of names has, each with its form in place."""
-    table = HERE.parent / "src" / "suanzi" / "port" / "dtypes" / "names.txt"
-    lines = [line.partition("#")[0].split() for line in table.read_text("utf-8").splitlines()]
-    head, *rows = [words for words in lines if words]
-    at = head.index("cann")
-    names = {name for words in rows for name in words[at].split("|") if name.startswith("aclnn")}
+    names = {name for row in other_names.table() for name in row.names.get("aclnn", ())}
     return names | {"aclnnInplace" + name[len("aclnn") :] for name in names}
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 _ON_FIRST_USE = (
     "array_api", "conformance", "interface", "mindspore", "npy", "port", "safetensors",
 )  # fmt: skip
+_NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port")
+"""Where a name is looked for that the package itself does not have."""
 
 
 def find(name: str, known: list[str]) -> Any:
-    """Return a module that is loaded on first use, or say what the name is called here.
+    """Return a module that is loaded on first use, or raise with what to write instead.
 
     >>> import suanzi as sz
     >>> sz.interface.__name__
@@ -19,8 +23,11 @@ def find(name: str, known: list[str]) -> Any:
     >>> sz.clamp
     Traceback (most recent call last):
         ...
-    AttributeError: suanzi has no 'clamp'. What PyTorch and MindSpore call clamp is \
-sz.clip(x, low, high) here.
+    AttributeError: suanzi has no 'clamp'. Use sz.clip(x, low, high).
+    >>> sz.det
+    Traceback (most recent call last):
+        ...
+    AttributeError: suanzi has no 'det'. Use sz.array_api.linalg.det(x).
     """
     if name in _ON_FIRST_USE:
         return importlib.import_module(f"suanzi.{name}")
@@ -34,12 +41,39 @@ def _hint(name: str, known: list[str]) -> str:
     from suanzi.standard.other_names import explained
 
     said = explained(name)
-    if said:
-        return f" {said}"
     right = misprints().get(name)
-    if right:
-        return f" The standard misprints {right} as {name}: use sz.{right}, or interface.op_{name}."
-    return nearest(name, known)
+    if right and not said:
+        said = f"The standard misprints {right} as {name}: use sz.{right}."
+    others = [call for call in _elsewhere(name) if call.partition("(")[0] not in (said or "")]
+    if others:
+        said = f"{said} Also: {', '.join(others)}." if said else f"Use {' or '.join(others)}."
+    return f" {said}" if said else nearest(name, known)
+
+
+def _elsewhere(name: str) -> Iterator[str]:
+    """Give the calls of what has the name as a method of tensors or in another namespace."""
+    from suanzi.tensors.tensor import Tensor
+
+    method = getattr(Tensor, name, None)
+    if method is not None:
+        yield f"x.{name}{_signature(method)}"
+    for namespace in _NAMESPACES:
+        module = importlib.import_module(f"suanzi.{namespace}")
+        public = getattr(module, "__all__", dir(module))
+        if name in public:
+            yield f"sz.{namespace}.{name}{_signature(getattr(module, name))}"
+
+
+def _signature(function: Any) -> str:
+    """Return how a function is called, without types and without ``self``; nothing for others."""
+    if not callable(function) or isinstance(function, type):
+        return ""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(...)"
+    plain = [p.replace(annotation=p.empty) for n, p in signature.parameters.items() if n != "self"]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
 def shown(known: list[str]) -> list[str]:

@@ -10,7 +10,9 @@ import suanzi as sz
 from suanzi.port.calls import Calls, from_records
 from suanzi.port.operators import known
 from suanzi.port.passes import Judged, judge_calls
+from suanzi.port.recorders import recording
 from suanzi.promote.operators import OPERATORS
+from suanzi.registry import REGISTRY
 
 
 def arg(text: Any) -> Any:
@@ -206,6 +208,17 @@ class TestNotJudged:
         call = ("mul", ["f16", "0d:f32"], "f16", {"backward": True})
         assert codes("cann", call) == ["SZ005"]
         assert codes("jax", call) == []
+
+
+def test_every_operator_of_suanzi_is_known() -> None:
+    ours = known("suanzi")
+    quiet = {name for name, kind in recording.kinds("suanzi").items() if kind == "quiet"}
+    assert set(REGISTRY) == {*ours.promotes, *ours.follows, *ours.chosen, *quiet}
+    assert set(ours.promotes) == set(OPERATORS)
+    assert not set(ours.promotes) & (ours.follows | ours.chosen)
+    assert ours.promotes["cholesky"].places == (1,), "the flag comes first"
+    assert ours.promotes["where"].places == (1, 2)
+    assert ours.promotes["concat"].places == ()
 
 
 def test_every_operator_of_the_list_is_one() -> None:

@@ -11,10 +11,9 @@ import pytest
 import suanzi as sz
 from suanzi.port import judge, run_program
 from suanzi.port.calls import Call, Calls, Taken
-from suanzi.port.operators import known, plain_name
+from suanzi.port.operators import FRAMEWORKS, known, plain_name
 from suanzi.port.recorders import recording
 from suanzi.port.report import targets, usual_targets
-from suanzi.port.running import FRAMEWORKS
 from suanzi.port.tracing import trace
 
 TENSOR = """
@@ -284,9 +283,9 @@ def test_a_block_of_this_process_leaves_the_framework_as_it_was(
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_the_recorder_and_the_analysis_read_the_same_names(framework: str) -> None:
-    names, _ = recording.known_names(framework)
+    names = recording.Names(framework)
     found = known(framework)
-    assert names == {*found.promotes, *found.follows, *found.chosen}
+    assert names.known == {*found.promotes, *found.follows, *found.chosen}
     assert not found.follows & found.promotes.keys()
     assert not found.chosen & (found.promotes.keys() | found.follows)
     for name in "add add_ __add__ __iadd__ __radd__ __invert__ __ipow__ _to_copy copy_".split():

@@ -11,9 +11,9 @@ import suanzi as sz
 from aclnn.checks import Sources, checks
 from suanzi.cli import main
 from suanzi.port import judge
-from suanzi.port.operators import known
 from suanzi.port.readers.operator_logs import from_log
-from suanzi.port.support import FOLDER, support
+from suanzi.port.support import COLUMNS, support
+from suanzi.standard.other_names import table
 
 TARGETS = ("cann", "paddle", "mindspore", "openvino")
 
@@ -83,23 +83,11 @@ def test_every_text_says_where_it_is_from_and_holds_only_what_is_looked_up(targe
     assert here is not None
     assert here.sources
     assert here.chips
-    lines = [x.split() for x in (FOLDER / "names.txt").read_text("utf-8").splitlines()]
-    head, *rows = [words for words in lines if words and words[0] != "#"]
-    column = {name for words in rows for name in words[head.index(target)].split("|")}
+    column = {here.full(name) for one in table() for name in one.names.get(COLUMNS[target], ())}
     plain = {name.replace("aclnnInplace", "aclnn") for name, _ in here.taken}
-    assert plain <= column
+    assert {here.full(name) for name in plain} <= column
     for by_chip in here.taken.values():
         assert set(by_chip) <= set(here.chips)
-
-
-def test_names_are_those_of_operators() -> None:
-    lines = [x.split() for x in (FOLDER / "names.txt").read_text("utf-8").splitlines()]
-    _, *rows = [words for words in lines if words and words[0] != "#"]
-    assert {len(words) for words in rows} == {5}
-    names = [name for words in rows for name in words[0].split("|")]
-    assert len(names) == len(set(names))
-    everything = {*known().promotes, *known().follows, *known().chosen}
-    assert len(set(names) & everything) > 100
 
 
 def test_a_chip_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import suanzi as sz
 from suanzi.standard import interface, interfaces
-from suanzi.standard.other_names import LIBRARIES, Meaning, explained, meanings, table
+from suanzi.standard.other_names import LIBRARIES, Meaning, explained, meanings, read, table
 
 SQUARE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
 OPERANDS = {
@@ -54,9 +54,9 @@ OTHERS = {
     "asin": {"x": SQUARE / 8},
     "acos": {"x": SQUARE / 8},
     "acosh": {"x": SQUARE + 1},
-    "bitwise_not": {"x": np.arange(3)},
-    "bitwise_left_shift": {"x": np.arange(3)},
-    "bitwise_right_shift": {"x": np.arange(3)},
+    "array_api.linalg.outer": {"x": SQUARE[0], "y": SQUARE[1]},
+    "x.item": {"x": SQUARE[:1, :1]},
+    "bitwise": {"x": np.arange(3), "y": np.arange(3)},
     "logical_and": {"x": SQUARE > 1, "y": SQUARE > 2},
     "logical_or": {"x": SQUARE > 1, "y": SQUARE > 2},
     "logical_xor": {"x": SQUARE > 1, "y": SQUARE > 2},
@@ -69,6 +69,10 @@ OTHERS = {
     "slice": {"sizes": (2, 2), "step": (1, 1)},
     "mul(x.reshape": {"x": SQUARE[0], "y": SQUARE[1]},
 }
+
+
+# Answered with something near, or gone from newer versions.
+NEARLY = {"median", "row_stack", "in1d", "matrix"}
 
 
 def call_in(meaning: Meaning) -> str | None:
@@ -87,79 +91,83 @@ def call_in(meaning: Meaning) -> str | None:
 def values(call: str) -> dict[str, object]:
     found = NUMBERS | OPERANDS
     for start, others in OTHERS.items():
-        if re.match(rf"{re.escape(start)}\b", call):
+        if re.match(rf"(sz\.)?{re.escape(start)}", call):
             found = found | others
     return found
 
 
 def ours(call: str) -> object:
     given = {k: sz.tensor(v) if isinstance(v, np.ndarray) else v for k, v in values(call).items()}
-    functions = {name: getattr(sz, name) for name in sz.__all__ if name not in given}
     with sz.promotion("numpy"):
-        return eval(call, functions | given)
+        return eval(call, {"sz": sz} | given)
 
 
 @pytest.mark.parametrize("meaning", [m for m in table() if m.exists], ids=lambda m: m.here)
-def test_what_is_written_runs(meaning):
+def test_what_is_written_runs(meaning, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sz.save("model.sz", sz.tensor(1))
     call = call_in(meaning)
     assert call, f"{meaning.here} begins with no call"
     ours(call)
 
 
-def test_numpys_function_gives_the_same():
+def test_numpys_functions_give_the_same():
     compared = []
     for meaning in table():
         call = call_in(meaning)
-        name = meaning.names.get("numpy", ("",))[0]
-        function = getattr(np, name, None)
-        if call is None or not callable(function) or "rand" in call or "empty" in call:
-            continue
-        used = {n.id for n in ast.walk(ast.parse(call)) if isinstance(n, ast.Name)}
-        given = values(call)
-        operands = [given[n] for n in ("condition", "x", "y") if n in used]
-        if not operands or used & (NUMBERS.keys() | {"z", "e", "m", "d"}) - {"axis", "condition"}:
-            continue
-        keywords = {"axis": given["axis"]} if "axis" in used else {}
-        arrays = [operands] if name in ("concatenate", "stack") else operands
-        try:
-            due = function(*arrays, **keywords)
-        except TypeError:
-            continue  # another signature
-        found = ours(call)
-        if isinstance(found, tuple | list):
-            found, due = found[0], due[0]
-        np.testing.assert_allclose(np.asarray(found), due, rtol=1e-12, err_msg=meaning.here)
-        compared.append(name)
-    assert len(compared) >= 40, compared
-
-
-def test_every_operator_that_is_written_exists():
-    for meaning in table():
-        called = re.findall(r"(?<![\w.])([a-z]\w*)\(", meaning.here)
-        assert all(hasattr(sz, name) for name in called), meaning.here
+        for name in meaning.names.get("numpy", ()):
+            function = getattr(np, name, getattr(np.linalg, name, None))
+            if call is None or name in NEARLY or not callable(function):
+                continue
+            if "rand" in call or "empty" in call:
+                continue
+            used = {n.id for n in ast.walk(ast.parse(call)) if isinstance(n, ast.Name)}
+            given = values(call)
+            operands = [given[n] for n in ("condition", "x", "y") if n in used]
+            if not operands or used & (NUMBERS.keys() | {"z"}) - {"axis", "condition"}:
+                continue
+            keywords = {"axis": given["axis"]} if "axis" in used else {}
+            arrays = [operands] if "[x, y]" in call else operands
+            try:
+                due = function(*arrays, **keywords)
+            except (TypeError, ValueError):
+                continue  # another signature
+            found = ours(call)
+            if isinstance(found, tuple | list):
+                found, due = found[0], due[0]
+            np.testing.assert_allclose(np.asarray(found), due, rtol=1e-12, err_msg=call)
+            compared.append(name)
+    assert len(compared) >= 100, compared
 
 
 def test_names_are_said_once_and_shadow_no_other_meaning():
     for library in LIBRARIES:
         names = [name for meaning in table() for name in meaning.names.get(library, ())]
-        assert {n for n in names if names.count(n) > 1} <= {
-            # One name, two things: of a tensor's elements, and of two tensors.
-            "aclnnGather",
-        }, library
+        assert not {n for n in names if names.count(n) > 1}, library
+
+
+def test_a_second_catalogue_adds_rows_from_its_own_folder(tmp_path):
+    header = "here | dtype | " + " | ".join(LIBRARIES)
+    (tmp_path / "nn").mkdir()
+    path = tmp_path / "nn" / "other-names.txt"
+    path.write_text(f"{header}\n\nsz.nn.gelu(x) | follows | - | gelu | - | - | - | - | - | Gelu\n")
+    (row,) = read(path)
+    assert (row.catalogue, row.operator, row.names["aclnn"]) == ("nn", "gelu", ("aclnnGelu",))
+    assert {one.catalogue for one in table()} >= {"standard"}
+    operators = {one.operator for one in table()} - {""}
+    assert operators <= set(interfaces()) | {"tensor", "load", "save"}
 
 
 def test_sentences():
-    assert explained("np.sum") == (
-        'What NumPy, PyTorch, Paddle and MindSpore call sum is sz.reduce(x, "SUM", axis) here.'
-    )
-    assert explained("aclnnSoftmax").startswith("Part 1 of the standard has no operator for")
+    assert explained("np.sum") == 'Use sz.reduce(x, "SUM", axis).'
+    assert explained("aclnnErf") == "suanzi has no operator for it."
     assert explained("nothing at all") is None
-    assert [m.here for m in meanings("torch.nn.functional.relu")] == ["max(x, 0)"]
+    assert [m.here for m in meanings("torch.nn.functional.relu")] == ["sz.max(x, 0)"]
 
 
-def test_a_missing_name_of_the_package_says_what_it_is_here():
+def test_a_missing_name_of_the_package_says_what_to_use():
     for name in ("sum", "cat", "arange", "softmax", "ones", "maximum"):
-        with pytest.raises(AttributeError, match="is sz|has no operator"):
+        with pytest.raises(AttributeError, match=rf"suanzi has no '{name}'\. Use .*sz\."):
             getattr(sz, name)
     with pytest.raises(AttributeError, match="Did you mean 'tensor'"):
         sz.tensr  # noqa: B018

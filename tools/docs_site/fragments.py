@@ -232,7 +232,10 @@ def other_names() -> str:
     rows = [
         [
             f"`{one.here}`" if one.exists else f"*no operator*{one.here and f'; `{one.here}`'}",
-            *(code(one.names.get(library, ())) for library in LIBRARIES),
+            *(
+                code(name for name in one.names.get(library, ()) if name[0] != "_")
+                for library in LIBRARIES
+            ),
         ]
         for one in names_table()
     ]

@@ -1,20 +1,23 @@
-"""Which operators of a framework promote, which follow an operand, and which say their dtype."""
+"""How operators of a framework find the dtype of their result: by promotion or otherwise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from suanzi.port.calls import Call, Taken
-from suanzi.promote.operators import Operator, operator
+from suanzi.port.recorders import recording
+from suanzi.promote.operators import OPERANDS, Operator, operator
 from suanzi.status import InvalidArgument
 
 _NAMES = {
     "input": 0, "self": 0, "tensors": 0, "other": 1, "exponent": 1, "min": 1, "end": 1, "mat2": 1,
     "weight": 1, "tensor1": 1, "max": 2, "tensor2": 2, "bias": 2,
 }  # fmt: skip
-"""The places of arguments that are given by name."""
+"""The positions of arguments that are given by name."""
+
+FRAMEWORKS = ("torch", "paddle", "mindspore")
+"""Those whose programs can be recorded."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +45,25 @@ def known(framework: str = "torch") -> Known:
     >>> known().promotes["rsub"].operator.name, "view" in known().follows
     ('sub', True)
     """
-    promotes: dict[str, Promotion] = {}
-    sections: dict[str, set[str]] = {"follows": set(), "chosen": set(), "quiet": set()}
-    section = ""
-    file = Path(__file__).parent / "recorders" / f"{framework}.txt"
-    if not file.is_file():
+    if framework not in (*FRAMEWORKS, "suanzi"):
         raise InvalidArgument(
-            f"port: calls of {framework!r} cannot be judged: which of its operators promote is not "
-            "known; those of torch, paddle and mindspore are."
+            f"port: calls of {framework!r} cannot be analysed: which of its operators promote is "
+            f"not known. It is for {', '.join(FRAMEWORKS)}."
         )
-    for line in file.read_text("utf-8").splitlines():
-        words = line.partition("#")[0].split()
-        if words and words[0].startswith("["):
-            section = words[0].strip("[]")
-        elif words and section == "promotes":
-            at = next(i for i, word in enumerate(words) if word == "*" or word[0].isdigit())
-            places = tuple(int(place) for place in words[at].split(",") if place != "*")
-            found = Promotion(operator(" ".join(words[:at])), places)
-            promotes |= dict.fromkeys(words[at + 1 :], found)
-        elif words:
-            sections[section].update(words)
-    return Known(promotes, frozenset(sections["follows"]), frozenset(sections["chosen"]))
+    promotes: dict[str, Promotion] = {}
+    others: dict[str, set[str]] = {"follows": set(), "chosen": set(), "quiet": set()}
+    found = recording.kinds(framework)
+    if framework == "suanzi":
+        promotes = {name: Promotion(operator(name), places) for name, places in OPERANDS.items()}
+        found = {name: kind for name, kind in found.items() if kind in others}
+    for name, kind in found.items():
+        if kind in others:
+            others[kind].add(name)
+            continue
+        title, _, places = kind.rpartition(" ")
+        numbers = tuple(int(place) for place in places.split(",") if place != "*")
+        promotes[name] = Promotion(operator(title), numbers)
+    return Known(promotes, frozenset(others["follows"]), frozenset(others["chosen"]))
 
 
 _SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()

@@ -12,11 +12,10 @@ from typing import Any
 
 from suanzi._hints import nearest
 from suanzi.port.calls import Calls, read_calls
+from suanzi.port.operators import FRAMEWORKS
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
-FRAMEWORKS = ("torch", "paddle", "mindspore")
-"""Those whose programs can be run and recorded."""
 _NOT_INSTALLED = 3
 _SECONDS_TO_END = 3.0
 

@@ -7,18 +7,21 @@ of what the others answered. What they do not have is not known.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
 
 from suanzi.dtypes import DType, dtype
 from suanzi.port.calls import Call, Taken
 from suanzi.promote.operands import Role
+from suanzi.standard.other_names import SWAPPED, Meaning, by_name
 from suanzi.status import InvalidArgument, StatusError
 
 _OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
 """What operands are called that may be Python numbers."""
 FOLDER = Path(__file__).parent / "dtypes"
+COLUMNS = {"cann": "aclnn", "paddle": "paddle", "mindspore": "mindspore", "openvino": "openvino"}
+"""The column of names of each target that has a list."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,23 @@ class Support:
     """By operator and place of an argument, then by chip."""
     places: dict[str, int]
     """Of each operator, how many places are known."""
+
+    def full(self, name: str) -> str:
+        """Return a name as the list has it, with its module; empty where it has none."""
+        return self._by_key.get(_key(name), "")
+
+    def first(self, row: Meaning) -> str:
+        """Return what the target calls a row of the table of names, where the list has that."""
+        return self.full(next(iter(row.names.get(COLUMNS.get(self.target, ""), ())), ""))
+
+    @cached_property
+    def _by_key(self) -> dict[str, str]:
+        return {_key(name): name for name in self.places}
+
+
+def _key(name: str) -> str:
+    """Return what of a name counts: `is_nan` is also the operation type `IsNaN`."""
+    return name.rpartition(".")[2].replace("_", "").lower()
 
 
 @dataclass(frozen=True)
@@ -93,7 +113,7 @@ def support(target: str) -> Support | None:
     if name in _own:
         return read_support(target, _own[name])
     file = FOLDER / f"{name}.txt"
-    if not name.isidentifier() or not file.is_file() or name == "names":
+    if not name.isidentifier() or not file.is_file():
         return None
     return read_support(target, file.read_text("utf-8"))
 
@@ -126,41 +146,24 @@ def read_support(target: str, text: str) -> Support:
     return Support(name, tuple(head["source"]), chips, others, asked, taken, places)
 
 
-@cache
-def _names(source: str) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Return the columns of the table of names, and its rows by the names of a framework.
-
-    Symbols are called as in PyTorch everywhere, and many functions are.
-    """
-    text = (FOLDER / "names.txt").read_text("utf-8")
-    lines = [line.partition("#")[0].split() for line in text.splitlines()]
-    head, *rows = [words for words in lines if words]
-    found = {name: tuple(row) for row in rows for name in row[0].split("|")}
-    if source != "torch" and source in head:
-        at = head.index(source)
-        found |= {row[at].rpartition(".")[2]: tuple(row) for row in rows if row[at] != "-"}
-    return tuple(head), found
-
-
 def name_there(call: Call, known: Support, source: str = "torch") -> str | None:
     """Return what the target calls the operator of a call; None where that is not known.
 
-    A Python number beside a tensor is an operator of its own in CANN, and so is one in place.
+    With a Python number CANN has another operator, and in place a third one.
     """
-    head, rows = _names(source)
-    row = rows.get(call.operator)
+    row = by_name(source).get(call.operator) or by_name("torch").get(call.operator)
     first = call.arguments[0] if call.arguments else None
     swapped = isinstance(first, Taken) and first.operand.role is Role.NUMBER
-    if row is None or known.target not in head or swapped:
+    swapped |= call.operator in SWAPPED and call.operator != "rsub"
+    if row is None or swapped:
         return None
-    alone, _, with_number = row[head.index(known.target)].partition("|")
-    beside = [*call.arguments[1:3], *(x for word, x in call.named if word in _OPERANDS)]
-    numbers = any(isinstance(x, Taken) and x.operand.role is Role.NUMBER for x in beside)
-    name = with_number if with_number and numbers else alone
+    others = [*call.arguments[1:3], *(x for word, x in call.named if word in _OPERANDS)]
+    numbers = any(isinstance(x, Taken) and x.operand.role is Role.NUMBER for x in others)
+    by_number = known.target == "cann" and numbers and row.with_number
+    name = known.full(by_number) if by_number else known.first(row)
     if call.way in ("in-place", "in-place method"):
-        in_place = name.replace("aclnn", "aclnnInplace", 1)
-        name = in_place if known.places.get(in_place) else name
-    return name if known.places.get(name) else None
+        name = known.full(name.replace("aclnn", "aclnnInplace", 1)) or name
+    return name or None
 
 
 def lacks(

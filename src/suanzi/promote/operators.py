@@ -52,9 +52,15 @@ AS_TYPED: dict[str, OperatorClass] = {}
 """The same, by name and by Python's symbol."""
 
 
-def declare_class(name: str, operator_class: OperatorClass) -> None:
-    """Say of which class an operator is."""
-    OPERATORS[name] = operator_class
+OPERANDS: dict[str, tuple[int, ...]] = {}
+"""Which arguments of each are promoted, by position; empty for all tensors of a list."""
+
+
+def declare_class(
+    name: str, operator_class: OperatorClass, operands: tuple[int, ...] = (0, 1)
+) -> None:
+    """Declare the class of an operator, and which of its arguments are promoted."""
+    OPERATORS[name], OPERANDS[name] = operator_class, operands
     for word in (name, *(symbol for symbol, of in SYMBOLS.items() if of == name)):
         AS_TYPED[word] = operator_class
 

@@ -61,7 +61,7 @@ def operator(
         )
         REGISTRY[declared.name] = declared
         if promotes:
-            declare_class(declared.name, promotes)
+            declare_class(declared.name, promotes, _promoted(function))
         if kernel is not None:
             made = with_kernel(declared, function, own_body)
         else:
@@ -72,6 +72,15 @@ def operator(
         return made
 
     return declare
+
+
+def _promoted(function: Callable[..., Any]) -> tuple[int, ...]:
+    """Return the positions of the operands that are promoted; a condition is not one."""
+    kinds = [(name, str(kind)) for name, kind in function.__annotations__.items()]
+    return tuple(
+        i for i, (name, kind) in enumerate(kinds)
+        if kind.startswith("TensorLike") and name not in ("condition", "return")
+    )  # fmt: skip
 
 
 def _with_overrides(declared: Operator, function: F) -> F:

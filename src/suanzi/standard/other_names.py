@@ -1,11 +1,13 @@
-"""What others call what is here: NumPy, PyTorch, ONNX, Paddle, MindSpore and aclnn.
+"""What other libraries call what is here: ``other-names.txt``, the only table of their names.
 
-The table is ``other-names.txt``; ``sz.sum``, ``suanzi op sum`` and the documentation use it.
+Hints, the documentation and :mod:`suanzi.port` read it through this file, which imports nothing of
+suanzi: a recorder loads it in the process of a framework. Each catalogue of operators may have such
+a table in its own folder of the package.
 
 >>> [one.here for one in meanings("np.sum")], [one.here for one in meanings("aclnnReduceSum")]
-(['reduce(x, "SUM", axis)'], ['reduce(x, "SUM", axis)'])
+(['sz.reduce(x, "SUM", axis)'], ['sz.reduce(x, "SUM", axis)'])
 >>> print(explained("clamp"))
-What PyTorch and MindSpore call clamp is sz.clip(x, low, high) here.
+Use sz.clip(x, low, high).
 """
 
 from __future__ import annotations
@@ -14,34 +16,60 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 LIBRARIES: Mapping[str, str] = {
-    "numpy": "NumPy",
-    "torch": "PyTorch",
-    "onnx": "ONNX",
-    "paddle": "Paddle",
-    "mindspore": "MindSpore",
-    "aclnn": "aclnn",
-}
-"""The columns of the table, and what they are called in a sentence."""
+    "numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "onnx": "ONNX", "openvino": "OpenVINO",
+    "paddle": "Paddle", "mindspore": "MindSpore", "aclnn": "aclnn",
+}  # fmt: skip
+"""The columns of names, and what a sentence calls them."""
 
+FILE = "other-names.txt"
 _PREFIXES = re.compile(
-    r"^(np|numpy|torch|onnx|paddle|mindspore|mint|ops|nn|functional|linalg|fft|F|x|sz|suanzi|xp)\."
+    r"^(np|jnp|numpy|torch|jax|lax|onnx|paddle|mindspore|mint|ops|nn|functional|linalg|fft|random"
+    r"|Tensor|F|x|sz|suanzi|xp)\."
 )
-_MISSING = "no"
+_MISSING = re.compile(r"no(: |$)")
+# Python's symbols, and PyTorch's function for each. Those with True also exist in place.
+_SYMBOLS = {
+    "add": ("add", True), "sub": ("sub", True), "mul": ("mul", True), "truediv": ("div", True),
+    "div": ("div", False), "floordiv": ("floor_divide", True), "mod": ("remainder", True),
+    "pow": ("pow", True), "matmul": ("matmul", True), "and": ("bitwise_and", True),
+    "or": ("bitwise_or", True), "xor": ("bitwise_xor", True),
+    "lshift": ("bitwise_left_shift", True), "rshift": ("bitwise_right_shift", True),
+    "eq": ("eq", False), "ne": ("ne", False), "lt": ("lt", False), "le": ("le", False),
+    "gt": ("gt", False), "ge": ("ge", False), "invert": ("bitwise_not", False),
+}  # fmt: skip
+_COMMUTE = frozenset("add mul matmul and or xor eq ne".split())
+SWAPPED = frozenset(f"r{symbol}" for symbol in _SYMBOLS if symbol not in _COMMUTE)
+"""Names of symbols whose operands change places, ``__rpow__`` without its underscores."""
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """One thing that is done, how it is written here, and its names in other libraries."""
+    """A row: something that is computed, how to write it here, and its names elsewhere."""
 
+    catalogue: str
+    """The folder of its table: ``standard``."""
     here: str
-    """A call, perhaps with words behind a comma; what does without it where there is none."""
+    """An expression, perhaps with words after a comma; where `exists` is False, a substitute."""
     exists: bool
-    """Whether the standard has an operator for it."""
+    dtype: str
+    """How the dtype of the result is found: ``add 0,1``, ``follows``, ``chosen``, ``quiet``."""
     names: Mapping[str, tuple[str, ...]]
     """The names by library."""
+    with_number: str | None = None
+    """The aclnn function that takes a Python number, where there are two; "-": none does."""
+
+    @property
+    def operator(self) -> str:
+        """The first operator of the expression; empty where it has none."""
+        found = (
+            re.search(rf"\bsz\.(?:{self.catalogue}\.)?([a-z]\w*)\(", self.here)
+            if self.exists
+            else None
+        )
+        return found[1] if found else ""
 
     def called(self, name: str) -> list[str]:
         """Return the libraries that have it under a name."""
@@ -54,23 +82,48 @@ class Meaning:
 
 @cache
 def table() -> tuple[Meaning, ...]:
-    """Return the whole table, in its order."""
-    text = files("suanzi.standard").joinpath("other-names.txt").read_text("utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    """Return the tables of all catalogues, the standard's first."""
+    here = Path(__file__).resolve().parent
+    others = sorted(path for path in here.parent.glob(f"*/{FILE}") if path.parent != here)
+    return tuple(row for path in (here / FILE, *others) for row in read(path))
+
+
+def read(path: Path) -> list[Meaning]:
+    """Return the rows of one table."""
+    lines = [x for x in path.read_text("utf-8").splitlines() if x and not x.startswith("#")]
     header, *rows = ([cell.strip() for cell in line.split(" | ")] for line in lines)
     found = []
-    for here, *cells in rows:
-        exists = not re.match(rf"{_MISSING}(:|$)", here)
+    for here, dtype, *cells in rows:
+        cut = _MISSING.match(here)
         names = {
-            library: tuple(cell.split(", "))
-            for library, cell in zip(header[1:], cells, strict=True)
+            library: tuple(name for name in re.split(", |/", cell) if name != "-")
+            for library, cell in zip(header[2:], cells, strict=True)
             if cell != "-"
         }
+        number = cells[-1].rpartition("/")[2] if "/" in cells[-1] else None
         if "aclnn" in names:
             names["aclnn"] = tuple(f"aclnn{name}" for name in names["aclnn"])
-        words = here if exists else here.removeprefix(_MISSING).removeprefix(": ")
-        found.append(Meaning(words, exists, names))
-    return tuple(found)
+        words = here[cut.end() :] if cut else here
+        with_number = number if number in (None, "-") else f"aclnn{number}"
+        found.append(Meaning(path.parent.name, words, cut is None, dtype, names, with_number))
+    return found
+
+
+@cache
+def by_name(library: str) -> dict[str, Meaning]:
+    """Return the rows by a library's names, with those of Python's symbols.
+
+    >>> by_name("paddle")["less_than"].here, by_name("paddle")["itruediv"].here
+    ('sz.less(x, y)', 'sz.div(x, y)')
+    """
+    found = {name: one for one in table() for name in one.names.get(library, ())}
+    torch = found if library == "torch" else by_name("torch")
+    for symbol, (name, in_place) in _SYMBOLS.items():
+        # Not __rand__: without its underscores it would be a function of random numbers.
+        forms = [symbol, *[f"r{symbol}"] * (symbol != "and"), *[f"i{symbol}"] * in_place]
+        for form in forms:
+            found.setdefault(form, torch[name])
+    return found
 
 
 def meanings(name: str) -> list[Meaning]:
@@ -79,24 +132,24 @@ def meanings(name: str) -> list[Meaning]:
 
 
 def explained(name: str) -> str | None:
-    """Return in sentences what a name of another library is here; None if nobody has it."""
-    sentences = []
-    for one in meanings(name):
-        short = _short(name)
-        who = _listed(one.called(name))
+    """Return in sentences what to write for a name of another library; None if nobody has it.
+
+    >>> print(explained("aclnnErf"))
+    suanzi has no operator for it.
+    """
+    found = meanings(name)
+    use: dict[str, list[str]] = {}
+    for one in found:
         if one.exists:
-            sentences.append(f"What {who} call{_s(one, name)} {short} is {_ours(one.here)} here.")
-        else:
-            instead = f"; instead: {_ours(one.here)}" if one.here else ""
-            sentences.append(
-                f"Part 1 of the standard has no operator for what {who} call{_s(one, name)} "
-                f"{short}{instead}."
-            )
-    return " ".join(sentences) or None
-
-
-def _s(one: Meaning, name: str) -> str:
-    return "s" if len(one.called(name)) == 1 else ""
+            use.setdefault(one.here, []).extend(f"{who}'s" for who in one.called(name))
+    if not found:
+        return None
+    if not use:
+        instead = f"; instead: {found[0].here}" if found[0].here else ""
+        return f"suanzi has no operator for it{instead}."
+    if len(use) == 1:
+        return f"Use {next(iter(use))}."
+    return f"Use {', '.join(f'{here} for {_listed(who)}' for here, who in use.items())}."
 
 
 def _listed(words: list[str]) -> str:
@@ -111,10 +164,5 @@ def _short(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """Return what of a name counts: ONNX's and aclnn's are known by their capitals, or without."""
+    """Return what of a name counts: those of ONNX, OpenVINO and aclnn match in lower case."""
     return _short(name).lower()
-
-
-def _ours(here: str) -> str:
-    """Return a call with ``sz.`` before every function of ours."""
-    return re.sub(r"(?<![\w.])([a-z]\w*)\(", r"sz.\1(", here)

@@ -1,7 +1,6 @@
 """Models in files that have a type for every edge and promote nothing: ONNX, OpenVINO IR.
 
 ``graph``      a model as calls: a node is a call, an edge says which call made an operand
-``names``      what their operators are called in PyTorch
 ``casts``      which Casts lose values, and whether a target would have chosen them
 ``judging``    a graph held against targets
 ``onnx_types`` ONNX's type constraints, node by node; ``onnx_model`` the file, read and mended

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Calls, Taken, Where
 from suanzi.port.findings import Finding
+from suanzi.port.support import COLUMNS, support
 from suanzi.promote.operands import Operand, Role
+from suanzi.standard.other_names import table
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,25 @@ class Edge:
     made_by: int | None = None
 
 
+@cache
+def in_torch(framework: str) -> dict[str, str]:
+    """Return what PyTorch calls the operators of a format of models: lists of dtypes need that.
+
+    >>> in_torch("onnx")["Less"], in_torch("openvino")["Multiply"]
+    ('lt', 'mul')
+    """
+    lists = [known for target in COLUMNS if (known := support(target))]
+    rows = [
+        one
+        for one in table()
+        if "torch" in one.names
+        if one.dtype[-1:] in "012*"
+        or one.operator == "cast"
+        or any(known.first(one) for known in lists)
+    ]
+    return {name: one.names["torch"][0] for one in rows for name in one.names.get(framework, ())}
+
+
 @dataclass
 class Graph:
     """A model that was read."""
@@ -29,8 +51,6 @@ class Graph:
     file: str
     framework: str
     version: str
-    names: dict[str, str]
-    """What its operators are called in PyTorch."""
     calls: list[Call] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
     """Of each call, the operator as the model calls it."""
@@ -43,7 +63,7 @@ class Graph:
 
     def add(self, operator: str, name: str, inputs: Sequence[Edge | None], output: Edge) -> Call:
         """Append a node and return it as a call."""
-        mapped = self.names.get(operator)
+        mapped = in_torch(self.framework).get(operator)
         if mapped is None:
             self.unmapped[operator] += 1
         if output.dtype is None:

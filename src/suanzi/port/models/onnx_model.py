@@ -11,8 +11,7 @@ from typing import Any
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Where
 from suanzi.port.findings import Finding, Verdict
-from suanzi.port.models.graph import Edge, Graph
-from suanzi.port.models.names import ONNX
+from suanzi.port.models.graph import Edge, Graph, in_torch
 from suanzi.port.models.onnx_files import check, write
 from suanzi.port.models.onnx_types import WORDS, Typed, Wrong, of_code, type_node
 from suanzi.port.operators import known
@@ -134,7 +133,7 @@ class Walk:
         opsets = {one.domain or "ai.onnx": one.version for one in self.model.opset_import}
         self.opsets = opsets
         version = f"opset {opsets.get('ai.onnx', '?')}"
-        self.graph = Graph(self.file, "onnx", version, ONNX)
+        self.graph = Graph(self.file, "onnx", version)
 
     def read(self) -> Graph:
         """Go through the model and return what was found."""
@@ -202,7 +201,7 @@ class Walk:
 
     def choose(self, operator: str, given: Sequence[DType]) -> DType | None:
         """Return what the rules make of operands of several dtypes."""
-        promotion = known().promotes.get(ONNX.get(operator, ""))
+        promotion = known().promotes.get(in_torch("onnx").get(operator, ""))
         operands = [Operand(Role.TENSOR, dt) for dt in given]
         return answer(operands, self.like, promotion.operator if promotion else None).dtype
 

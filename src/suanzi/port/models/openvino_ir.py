@@ -7,7 +7,6 @@ from os import PathLike
 
 from suanzi.dtypes import DType, dtype
 from suanzi.port.models.graph import Edge, Graph
-from suanzi.port.models.names import OPENVINO
 from suanzi.status import InvalidArgument
 
 _TYPES = {
@@ -30,7 +29,7 @@ def read_openvino(path: str | PathLike[str]) -> Graph:
     layers, edges = net.find("layers"), net.find("edges")
     if net.tag != "net" or layers is None:
         raise InvalidArgument(f"{str(path)!r} is not an OpenVINO model: it has no layers.")
-    graph = Graph(str(path), "openvino", f"IR {net.get('version', '?')}", OPENVINO)
+    graph = Graph(str(path), "openvino", f"IR {net.get('version', '?')}")
     comes_from = {
         (edge.get("to-layer"), edge.get("to-port")): (edge.get("from-layer"), edge.get("from-port"))
         for edge in (edges if edges is not None else ())

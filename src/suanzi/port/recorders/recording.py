@@ -11,6 +11,14 @@ import os
 import sys
 import types
 
+try:
+    from ...standard import other_names
+except ImportError:  # as a script, where suanzi need not be
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../standard"))
+    import other_names
+
+    sys.path.pop()
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMAT = "suanzi-calls/1"
 NOT_INSTALLED = 3
@@ -22,21 +30,24 @@ SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul"
 KINDS = (bool, int, float, complex)
 
 
-def known_names(framework):
-    """Return the names that are known of a framework, and those that are not recorded."""
-    path = os.path.join(HERE, "{}.txt".format(framework))
-    known, quiet, section = set(), set(), ""
-    with open(path, encoding="utf-8") as lines:
+def kinds(framework: str) -> dict[str, str]:
+    """Return how the dtype of a result is found, by the names of a framework's operators.
+
+    It is an operator that promotes with the positions of its operands, ``add 0,1``, or ``follows``,
+    ``chosen`` or ``quiet``: see standard/other-names.txt, and others.txt for more names.
+    """
+    found = {name: one.dtype for name, one in other_names.by_name(framework).items()}
+    found = {name: dtype for name, dtype in found.items() if dtype != "-"}
+    section = ""
+    with open(os.path.join(HERE, "others.txt"), encoding="utf-8") as lines:
         for line in lines:
-            words = line.partition("#")[0].split()
-            if words and words[0].startswith("["):
-                section = words[0]
-            elif section == "[promotes]" and words:
-                at = next(i for i, word in enumerate(words) if word[0].isdigit() or word == "*")
-                known.update(words[at + 1 :])
-            else:
-                (quiet if section == "[quiet]" else known).update(words)
-    return known, quiet
+            who, _, words = line.partition("#")[0].strip().partition(": ")
+            if who.startswith("["):
+                section = who.strip("[]")
+            elif framework in who.split(", "):
+                for word in words.split():
+                    found.setdefault(word, section)
+    return found
 
 
 def plain(name):
@@ -54,7 +65,9 @@ class Names:
     """What is known of a framework's names."""
 
     def __init__(self, framework):
-        self.known, self.quiet = known_names(framework)
+        found = kinds(framework)
+        self.known = {name for name, kind in found.items() if kind != "quiet"}
+        self.quiet = found.keys() - self.known
 
     def of(self, name):
         """Return the name as it is noted, how it writes and if it is known; None: not noted."""
