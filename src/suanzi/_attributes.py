@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from suanzi.standard.catalogues import catalogue, catalogues
+
 _ON_FIRST_USE = (
     "array_api", "conformance", "interface", "mindspore", "npy", "port", "safetensors",
 )  # fmt: skip
@@ -15,7 +17,7 @@ _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "p
 
 
 def find(name: str, known: list[str]) -> Any:
-    """Return a module that is loaded on first use, or raise with what to write instead.
+    """Return a module that is loaded on first use, a catalogue's too, or raise with a hint.
 
     >>> import suanzi as sz
     >>> sz.interface.__name__
@@ -31,6 +33,8 @@ def find(name: str, known: list[str]) -> Any:
     """
     if name in _ON_FIRST_USE:
         return importlib.import_module(f"suanzi.{name}")
+    if not name.startswith("_") and name in catalogues()[1:]:
+        return catalogue(name).load()
     hint = "" if name.startswith("_") else _hint(name, known)
     raise AttributeError(f"suanzi has no {name!r}.{hint}", name=name)
 

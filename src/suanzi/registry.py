@@ -1,4 +1,7 @@
-"""The operators by name: what each was declared with, and the function that runs it.
+"""The operators by key: what each was declared with, and the function that runs it.
+
+The key of an operator of the standard is its name, ``add``; those of other catalogues have the name
+of the catalogue before it, ``nn:softmax``.
 
 :mod:`suanzi.resolve.declare` fills it; what lies below the operators calls them through it.
 """
@@ -12,7 +15,8 @@ from typing import Any
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
-from suanzi.standard import Form, Interface, interfaces
+from suanzi.standard import Form, Interface, record
+from suanzi.standard.catalogues import STANDARD, key_of
 
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
@@ -58,16 +62,23 @@ class Operator:
     """The promotion class."""
     rules: RuleSet | None = None
     """What it promotes by; None is the rule set in force."""
+    catalogue: str = STANDARD
+
+    @property
+    def key(self) -> str:
+        """Its key in the registry: the name, after that of its catalogue if not the standard."""
+        return key_of(self.catalogue, self.name)
 
     @property
     def title(self) -> str:
         """How errors name it."""
-        return f"{self.name} ({self.clause})"
+        before = "" if self.catalogue == STANDARD else f"{self.catalogue}."
+        return f"{before}{self.name} ({self.clause})"
 
     @property
     def record(self) -> Interface | None:
-        """Its record in the standard; None for an operator that the standard does not have."""
-        return interfaces().get(self.name)
+        """Its record; None for a function that no catalogue has, as those of the array API."""
+        return record(self.key)
 
     @property
     def form(self) -> Form | None:
@@ -82,14 +93,14 @@ class Operator:
 
 
 REGISTRY: dict[str, Operator] = {}
-"""Every operator by name."""
+"""Every operator by key."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
-"""What is called for every operator, by name: the public function, fast path and all."""
+"""What is called for every operator, by key: the public function, fast path and all."""
 
 
 def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Call an operator by name.
+    """Call an operator by key.
 
     >>> import suanzi as sz
     >>> call("add", sz.tensor([1, 2]), 1)

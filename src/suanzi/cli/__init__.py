@@ -285,10 +285,11 @@ def ops(
     *,
     category: str | None = None,
     minimal: Annotated[bool, Parameter(negative="", help="Only those of the minimal set.")] = False,
-    missing: Annotated[bool, Parameter(negative="", help="Only those not there yet.")] = False,
+    missing: Annotated[bool, Parameter(negative="", help="Only those not implemented.")] = False,
+    catalogue: str = "standard",
     json: Json = False,
 ) -> int:
-    """List the interfaces of the standard by clause, and which of them are there.
+    """List the interfaces of the standard by clause, and which of them are implemented.
 
     ```
     suanzi ops
@@ -300,8 +301,10 @@ def ops(
     ----------
     category
         Only those of a category, by its name (`arithmetic`) or its clause (`7.2.4`).
+    catalogue
+        Another catalogue of operators, which an installed package adds.
     """
-    found = entries(category, minimal=minimal, missing=missing)
+    found = entries(category, minimal=minimal, missing=missing, of=catalogue)
     count = counts(found)
     if json:
         _print_json({"counts": count, "interfaces": [one.to_dict() for one in found]})
@@ -331,7 +334,8 @@ def op(name: str, *, json: Json = False) -> int:
     Parameters
     ----------
     name
-        Its name, the standard's own (`op_add`, misprints included) or its clause (`7.2.4.1`).
+        Its name, the standard's own (`op_add`, misprints included) or its clause (`7.2.4.1`);
+        `NAME:OP` for an operator of another catalogue.
     """
     found = entry(name)
     if json:

@@ -1,7 +1,7 @@
-"""The interfaces of the standard, with what is there of each: ``suanzi ops`` and ``suanzi op add``.
+"""The interfaces of the standard, and what exists of each: ``suanzi ops`` and ``suanzi op add``.
 
-It is made of what the standard says (:mod:`suanzi.standard`) and of what is declared here
-(:mod:`suanzi.registry`); an operator that is declared is listed.
+It combines the records (:mod:`suanzi.standard`) with the declarations (:mod:`suanzi.registry`), of
+the standard and of other catalogues.
 
 >>> one = entry("op_add")
 >>> one.interface.clause, one.call, one.standard_form
@@ -19,6 +19,7 @@ from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.registry import REGISTRY, Operator
 from suanzi.standard import Interface, categories, category_named, interface, interfaces
+from suanzi.standard.catalogues import STANDARD, catalogue
 from suanzi.status import InvalidArgument
 
 _CODES = {
@@ -49,7 +50,8 @@ class Entry:
         own = self.interface
         if own.backward_of:
             return (own.backward_of,)
-        return tuple(i.name for i in interfaces().values() if i.backward_of == own.name)
+        every = interfaces(own.catalogue).values()
+        return tuple(i.name for i in every if i.backward_of == own.name)
 
     @property
     def call(self) -> str | None:
@@ -60,7 +62,8 @@ class Entry:
             parameter.replace(annotation=inspect.Parameter.empty)
             for parameter in inspect.signature(self.operator.function).parameters.values()
         ]
-        return f"sz.{self.interface.name}{inspect.Signature(parameters)}"
+        name = self.interface.key.replace(":", ".")
+        return f"sz.{name}{inspect.Signature(parameters)}"
 
     @property
     def standard_form(self) -> str:
@@ -74,7 +77,7 @@ class Entry:
     @property
     def promotion(self) -> str | None:
         """The class by which its operands are promoted; None where they are not."""
-        found = OPERATORS.get(self.interface.name, OperatorClass.ANY)
+        found = OPERATORS.get(self.interface.key, OperatorClass.ANY)
         return found.title if found else None
 
     @property
@@ -105,6 +108,7 @@ class Entry:
         own = self.interface
         description, example = self.documentation()
         return {
+            **({} if own.catalogue == STANDARD else {"catalogue": own.catalogue}),
             "clause": own.clause,
             "table": own.table,
             "name": own.name,
@@ -175,22 +179,28 @@ def entry(key: str) -> Entry:
             f"`suanzi ops --category {key}` lists them."
         )
     found = interface(key)
-    return Entry(found, REGISTRY.get(found.name))
+    return _entry(found)
+
+
+def _entry(found: Interface) -> Entry:
+    catalogue(found.catalogue).load()
+    return Entry(found, REGISTRY.get(found.key))
 
 
 def entries(
-    category: str | None = None, *, minimal: bool = False, missing: bool = False
+    category: str | None = None, *, minimal: bool = False, missing: bool = False, of: str = STANDARD
 ) -> list[Entry]:
-    """Return the interfaces in the standard's order, all or some.
+    """Return the interfaces of the standard, or of another catalogue, in its order, all or some.
 
-    `category` is its name or its clause; `minimal` leaves those of the minimal set, `missing` those
-    that are not there.
+    `category` is its name or its clause; `minimal` selects those of the minimal set, `missing`
+    those that are not implemented.
 
     >>> [one.interface.name for one in entries("power", minimal=True)]
     ['pow']
     """
-    chosen = None if category is None else category_named(category)
-    found = [Entry(one, REGISTRY.get(one.name)) for one in interfaces().values()]
+    catalogue(of)  # raises where no such catalogue exists
+    chosen = None if category is None else category_named(category, of)
+    found = [_entry(one) for one in interfaces(of).values()]
     return [
         one
         for one in found

@@ -14,8 +14,8 @@ sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with 
 sz.clip, or let the result be NaN, with sz.domain_errors(False).
 
 The functions are built from the standard's records on first use. Each category has a module, too:
-``suanzi.interface.reduction.op_reduce``. The stub, ``__init__.pyi``, lists all names for editors
-and type checkers; tools/write_names.py writes it.
+``suanzi.interface.reduction.op_reduce``, and so has each other catalogue of operators. The stub,
+``__init__.pyi``, lists all names for editors and type checkers; tools/write_names.py writes it.
 """
 # ruff: noqa: F401  (what is imported is public: _OWN lists it)
 
@@ -32,6 +32,7 @@ from suanzi.interface.structures import DataType, Shape, StorageImpl, TensorImpl
 from suanzi.layout import Layout, LayoutType
 from suanzi.libraries.fft import FFTNormMode
 from suanzi.ops import PadMode, ReduceMode, RoundMode
+from suanzi.standard.catalogues import catalogues as _catalogues
 from suanzi.standard.records import categories as _categories
 from suanzi.status import Status
 
@@ -42,16 +43,18 @@ _OWN = [
 ]  # fmt: skip
 
 for _name in [_category.name.replace(" ", "_") for _category in _categories()]:
-    globals()[_name] = _sys.modules[f"{__name__}.{_name}"] = _functions.category_module(_name)
+    globals()[_name] = _sys.modules[f"{__name__}.{_name}"] = _functions.module_of(_name, "standard")
 
 
 def __getattr__(name: str) -> _Any:
     if name == "__all__":
         return sorted([*_OWN, *_functions.by_name()])
-    if name not in _functions.by_name():
-        hint = _nearest(name, _functions.by_name())
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
-    return _functions.function(name)
+    if name in _functions.by_name():
+        return _functions.function(name, "standard")
+    if name in _catalogues()[1:]:
+        return _functions.module_of(name, name)
+    hint = _nearest(name, _functions.by_name())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
 
 
 def __dir__() -> list[str]:

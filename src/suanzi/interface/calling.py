@@ -15,7 +15,7 @@ from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve import domains
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.standard import Interface, interfaces
+from suanzi.standard import Interface, record
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, Status, StatusError
 
 Answer: TypeAlias = tuple[Any, ...]
@@ -48,10 +48,11 @@ def last_error() -> StatusError | None:
     return _last.get()
 
 
-def call(name: str, /, **given: Any) -> Answer:
-    """Call an operator; no error that a status can tell is raised."""
-    facts = interfaces()[name]
-    op = REGISTRY[name]
+def call(key: str, /, **given: Any) -> Answer:
+    """Call an operator; no error that a status can report is raised."""
+    facts = record(key)
+    op = REGISTRY[key]
+    assert facts is not None
     return answered(op.title, len(facts.outputs), lambda: _result(op, facts, given))
 
 
@@ -88,7 +89,7 @@ def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
     missing = [name for name, value in given.items() if value is REQUIRED]
     if missing:
         raise InvalidArgument(f"{op.title}: {' and '.join(missing)} must be given.")
-    takes = _parameters(op.name)
+    takes = _parameters(op.key)
     arguments: dict[str, Any] = {}
     for parameter in facts.parameters:
         name, value = parameter.name, given[parameter.name]
@@ -102,21 +103,21 @@ def _result(op: Operator, facts: Interface, given: dict[str, Any]) -> Any:
             value = value.dims
         arguments[name] = value.dtype if isinstance(value, DataType) else value
     if op.domain is None or not domains.matter(default=True):
-        return registry.call(op.name, **arguments)
+        return registry.call(op.key, **arguments)
     if not isinstance(arguments["x"], SparseTensor) and hasattr(
         type(arguments["x"]), "__suanzi_operator__"
     ):
         # Computed elsewhere, perhaps later: the choice goes with the call.
         with domains.domain_errors():
-            return registry.call(op.name, **arguments)
-    result = registry.call(op.name, **arguments)
+            return registry.call(op.key, **arguments)
+    result = registry.call(op.key, **arguments)
     domains.check(op, arguments["x"], result)
     return result
 
 
 @cache
-def _parameters(name: str) -> frozenset[str]:
-    return frozenset(inspect.signature(REGISTRY[name].function).parameters)
+def _parameters(key: str) -> frozenset[str]:
+    return frozenset(inspect.signature(REGISTRY[key].function).parameters)
 
 
 def _integer(x: Any) -> int | None:

@@ -23,6 +23,7 @@ from suanzi.promote.operators import OperatorClass, declare_class
 from suanzi.registry import ANY, FUNCTIONS, REGISTRY, Operator
 from suanzi.resolve import domains, recording
 from suanzi.resolve.elementwise import elementwise
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
@@ -45,6 +46,7 @@ def operator(
     ulp: float | None = None,
     domain: str | None = None,
     promotes: OperatorClass = OperatorClass.ANY,
+    catalogue: str = STANDARD,
 ) -> Callable[[F], F]:
     """Declare an operator.
 
@@ -52,23 +54,25 @@ def operator(
     function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
     operands. With `fast`, the native fast path of its name is tried first. `domain` says which
     numbers it has a result for, where the clause makes the others an error; see
-    :mod:`suanzi.resolve.domains`. `promotes` is the class that rule sets know it by.
+    :mod:`suanzi.resolve.domains`. `promotes` is the class that rule sets know it by. `catalogue`
+    is the catalogue that has its record, see :mod:`suanzi.standard.catalogues`.
     """
 
     def declare(function: F) -> F:
+        name, of = function.__name__, tuple(dtypes)
         declared = Operator(
-            function.__name__, clause, function, tuple(dtypes), kernel, ulp, domain, promotes
+            name, clause, function, of, kernel, ulp, domain, promotes, catalogue=catalogue
         )
-        REGISTRY[declared.name] = declared
+        REGISTRY[declared.key] = declared
         if promotes:
-            declare_class(declared.name, promotes, _promoted(function))
+            declare_class(declared.key, promotes, _promoted(function))
         if kernel is not None:
             made = with_kernel(declared, function, own_body)
         else:
             made = _with_overrides(declared, function)
         if fast:
             made = _core.accelerate(made)
-        FUNCTIONS[declared.name] = made
+        FUNCTIONS[declared.key] = made
         return made
 
     return declare
@@ -134,7 +138,7 @@ def _override(
     """Return what the first argument that overrides the operator makes of it."""
     _check_devices(declared, args, kwargs)
     for other in others:
-        result = other.__suanzi_operator__(declared.name, args, kwargs)
+        result = other.__suanzi_operator__(declared.key, args, kwargs)
         if result is not NotImplemented:
             return result
     came = " and ".join(sorted({type(other).__name__ for other in others}))
@@ -200,7 +204,7 @@ def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symb
     assert declared.kernel is not None
     expensive = declared.ulp is not None and declared.ulp > 0.5
     made: Any = _core.declare_operator(
-        declared.name,
+        declared.key,
         declared.kernel,
         len(signature.parameters),
         declared.operator_class,

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from suanzi._hints import nearest
+from suanzi.standard.catalogues import STANDARD, catalogue, catalogues, key_of
 from suanzi.status import InvalidArgument, Status
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface of the standard."""
+    """One interface of the standard, or of another catalogue."""
 
     clause: str
     table: int
@@ -62,6 +63,8 @@ class Interface:
     printed: tuple[str, ...]
     """Other spellings of the name that the standard prints."""
     category: str
+    category_clause: str
+    """The clause of its category: 7.2.4 for add."""
     backward_of: str | None
     form: Form
     parameters: tuple[Parameter, ...]
@@ -71,30 +74,35 @@ class Interface:
     dtypes: str
     statuses: tuple[Status, ...]
     minimal: bool
+    catalogue: str = STANDARD
 
     @property
-    def category_clause(self) -> str:
-        """The clause of its category: 7.2.4 for add."""
-        return ".".join(self.clause.split(".")[:3])
+    def key(self) -> str:
+        """Its name, after that of its catalogue if that is not the standard: ``nn:softmax``."""
+        return key_of(self.catalogue, self.name)
+
+
+def interfaces(of: str = STANDARD) -> MappingProxyType[str, Interface]:
+    """Return every interface of the standard, or of a catalogue, by name, in its order."""
+    return _interfaces(of)
 
 
 @cache
-def interfaces() -> MappingProxyType[str, Interface]:
-    """Return every interface of the standard, by name, in its order."""
+def _interfaces(of: str) -> MappingProxyType[str, Interface]:
     # Not above: `import suanzi` reads this file, and needs nothing of TOML.
     from suanzi.standard.records import categories
 
     return MappingProxyType(
         {
-            entry["name"]: _interface(entry, category.name)
-            for category in categories()
+            entry["name"]: _interface(entry, of, category.name, category.clause)
+            for category in categories(of)
             for entry in category.facts
         }
     )
 
 
-def _interface(entry: dict[str, Any], category: str) -> Interface:
-    facts = dict(entry)
+def _interface(entry: dict[str, Any], of: str, category: str, clause: str) -> Interface:
+    facts = {"table": 0, "minimal": False, **entry}
     for name in ("elements", "as_printed"):  # suanzi.standard.prototypes
         facts.pop(name, None)
     own = [_parameter(p, added=False) for p in facts.pop("parameters")]
@@ -106,6 +114,8 @@ def _interface(entry: dict[str, Any], category: str) -> Interface:
         operands=tuple(name for name in tensors if name not in facts["outputs"]),
         printed=tuple(facts.pop("printed", ())),
         category=category,
+        category_clause=clause,
+        catalogue=of,
         backward_of=facts.pop("backward_of", None),
         parameters=(*own, *ours),
         outputs=tuple(facts.pop("outputs")),
@@ -120,18 +130,37 @@ def _parameter(entry: dict[str, Any], added: bool) -> Parameter:
     return Parameter(entry["name"], entry.get("default"), added, bool(derived), array)
 
 
+def record(key: str) -> Interface | None:
+    """Return the record of an operator by its key, ``add`` or ``nn:softmax``, if it has one."""
+    of, _, name = key.rpartition(":")
+    return interfaces(of or STANDARD).get(name)
+
+
 def interface(key: str) -> Interface:
     """Return an interface by its name, its C name, a misprint of it, or its clause.
+
+    ``NAME:KEY`` is one of another catalogue; a name that the standard does not have is looked up
+    in all of them.
 
     >>> interface("op_loglp").name, interface("7.2.4.1").c_name
     ('log1p', 'op_add')
     """
-    found = interfaces().get(key) or _by_any_name().get(key.strip().lower().removeprefix("sz."))
+    of, _, name = key.strip().rpartition(":")
+    if of:
+        catalogue(of)  # raises where no such catalogue exists
+    words = name.lower().removeprefix("sz.")
+    found = interfaces(of or STANDARD).get(name) or _by_any_name(of or STANDARD).get(words)
+    if found is None and not of:
+        others = (_by_any_name(other).get(words) for other in catalogues() if other != STANDARD)
+        found = next(filter(None, others), None)
+    if found is None and of:
+        hint = nearest(name, _by_any_name(of))
+        raise InvalidArgument(f"{name!r} is not an operator of {catalogue(of).title}.{hint}")
     if found is None:
         from suanzi.standard.other_names import explained
 
         elsewhere = explained(key)
-        hint = f" {elsewhere}" if elsewhere else nearest(key, _by_any_name())
+        hint = f" {elsewhere}" if elsewhere else nearest(key, _by_any_name(STANDARD))
         raise InvalidArgument(f"{key!r} is not an interface of the standard.{hint}")
     return found
 
@@ -145,24 +174,24 @@ def misprints() -> dict[str, str]:
     return {p.removeprefix("op_"): i.name for i in interfaces().values() for p in i.printed}
 
 
-def categories() -> dict[str, str]:
-    """Return the categories by their clauses, in the standard's order.
+def categories(of: str = STANDARD) -> dict[str, str]:
+    """Return the categories by their clauses, in the order of the standard or a catalogue.
 
     >>> categories()["7.2.4"]
     'arithmetic'
     """
-    return {i.category_clause: i.category for i in interfaces().values()}
+    return {i.category_clause: i.category for i in interfaces(of).values()}
 
 
-def category_named(name: str) -> str:
+def category_named(name: str, of: str = STANDARD) -> str:
     """Return a category by its name, in any spelling, or by its clause.
 
     >>> category_named("7.2.4"), category_named("linear_algebra")
     ('arithmetic', 'linear algebra')
     """
-    known = list(categories().values())
+    known = list(categories(of).values())
     wanted = name.strip().lower().replace("-", " ").replace("_", " ")
-    wanted = categories().get(wanted, wanted)
+    wanted = categories(of).get(wanted, wanted)
     if wanted not in known:
         raise InvalidArgument(
             f"{name!r} is not a category; there are {', '.join(known)}.{nearest(wanted, known)}"
@@ -170,11 +199,10 @@ def category_named(name: str) -> str:
     return wanted
 
 
-@cache
-def examples() -> tuple[Example, ...]:
-    """Return the worked examples, misprints mended, in the standard's order.
+def examples(of: str = STANDARD) -> tuple[Example, ...]:
+    """Return the worked examples of the standard or a catalogue, misprints fixed, in its order.
 
-    Each interface has one at least: one of ours where the standard has none.
+    Each interface has at least one: suanzi's where the standard has none.
 
     >>> example = next(e for e in examples() if e.name == "min")
     >>> example.number, example.printed, example.errata
@@ -182,10 +210,19 @@ def examples() -> tuple[Example, ...]:
     >>> example.outputs["z"]  # doctest: +ELLIPSIS
     ExampleTensor(dtype='INT32', shape=(3,), values=(1, 3, 2), ...)
     """
+    return _examples(of)
+
+
+@cache
+def _examples(of: str) -> tuple[Example, ...]:
     from suanzi.standard.records import categories
     from suanzi.standard.worked_examples import example
 
-    return tuple(example(entry) for category in categories() for entry in category.examples())
+    return tuple(
+        example({**entry, "name": key_of(of, entry["name"])})
+        for category in categories(of)
+        for entry in category.examples()
+    )
 
 
 @cache
@@ -199,18 +236,18 @@ def valid_call(name: str) -> Mapping[str, Any]:
     from suanzi.standard.worked_examples import example
 
     facts = interface(name)
-    (category,) = (c for c in categories() if c.name == facts.category)
+    (category,) = (c for c in categories(facts.catalogue) if c.name == facts.category)
     found = (example(entry) for entry in category.examples(facts.name))
     return next(one.arguments for one in found if one.status is Status.SUCCESS)
 
 
 @cache
-def _by_any_name() -> dict[str, Interface]:
+def _by_any_name(of: str) -> dict[str, Interface]:
     """Return every interface by its clause, and by all its names with and without ``op_``."""
     found: dict[str, Interface] = {}
-    for one in interfaces().values():
+    for one in interfaces(of).values():
         found[one.clause] = one
         for name in (one.c_name, *one.printed):
             found.setdefault(name, one)
             found.setdefault(name.removeprefix("op_"), one)
-    return found | dict(interfaces())
+    return found | dict(interfaces(of))

@@ -1,4 +1,4 @@
-"""The C prototypes of Appendix A, mended: ``README.md`` says how.
+"""The C prototypes of Appendix A, misprints fixed: ``README.md`` says how.
 
 >>> prototype("reduce").parameters[2]
 Item(name='axis', base='int', pointer=True, const=True)
@@ -71,15 +71,15 @@ class Prototype:
 
 
 @cache
-def _records() -> dict[str, dict[str, Any]]:
-    return {entry["name"]: entry for category in categories() for entry in category.facts}
+def _records(of: str) -> dict[str, dict[str, Any]]:
+    return {entry["name"]: entry for category in categories(of) for entry in category.facts}
 
 
 @cache
 def prototype(name: str) -> Prototype:
     """Return the C function of an interface."""
     facts = interface(name)
-    return _prototype(facts, _records()[facts.name]["prototype"])
+    return _prototype(facts, _records(facts.catalogue)[facts.name]["prototype"])
 
 
 @cache
@@ -90,14 +90,15 @@ def as_printed(name: str) -> Prototype | None:
     'Status op_dot_bwd2(const Tensor out_grad, const Tensor vec1, Tensor *in_grad2)'
     """
     facts = interface(name)
-    text = _records()[facts.name].get("as_printed")
+    text = _records(facts.catalogue)[facts.name].get("as_printed")
     return None if text is None else _prototype(facts, text)
 
 
 def _prototype(facts: Interface, text: str) -> Prototype:
     _, _, printed = text.removesuffix(")").partition("(")
     items = tuple(_item(one) for one in printed.split(", "))
-    return Prototype(facts, items, MappingProxyType(_records()[facts.name].get("elements", {})))
+    elements = _records(facts.catalogue)[facts.name].get("elements", {})
+    return Prototype(facts, items, MappingProxyType(elements))
 
 
 def prototypes() -> tuple[Prototype, ...]:

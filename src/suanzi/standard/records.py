@@ -1,4 +1,4 @@
-"""How the files of the categories, ``7.2.1-creation.toml`` and so on, are read.
+"""How the files of a catalogue's categories, ``7.2.1-creation.toml`` and so on, are read.
 
 >>> [category.name for category in categories()][:3]
 ['creation', 'query', 'transformation']
@@ -16,21 +16,22 @@ from functools import cache, cached_property
 from typing import Any
 
 from suanzi._toml import tomllib
+from suanzi.standard.catalogues import STANDARD, catalogue
 
-_FOLDER = os.path.dirname(__file__)
-_FILE = re.compile(r"7\.2\.(\d+)-(\w+)\.toml")
+_FILE = re.compile(r"([\d.]+)-(\w+)\.toml")
 _EXAMPLE = "[[interface.example]]\n"
 
 
 @dataclass(frozen=True)
 class Category:
-    """A file: the interfaces of a clause 7.2.x.
+    """A file: the interfaces of a clause, such as 7.2.4.
 
     The text is cut at the headings of its records before it is parsed, as that takes long: who asks
     for facts does not wait for examples, nor the other way round.
     """
 
     name: str
+    clause: str
     text: str
 
     @cached_property
@@ -63,13 +64,18 @@ class Category:
                 yield {"name": name, **entry}
 
 
+def categories(of: str = STANDARD) -> tuple[Category, ...]:
+    """Return the categories of a catalogue, in its order."""
+    return _categories(catalogue(of).folder)
+
+
 @cache
-def categories() -> tuple[Category, ...]:
-    """Return the categories of the standard, in its order."""
-    files = filter(None, map(_FILE.fullmatch, os.listdir(_FOLDER)))
-    return tuple(_read(file) for file in sorted(files, key=lambda file: int(file[1])))
+def _categories(folder: str) -> tuple[Category, ...]:
+    files = filter(None, map(_FILE.fullmatch, os.listdir(folder)))
+    in_order = sorted(files, key=lambda file: [int(n) for n in file[1].split(".")])
+    return tuple(_read(folder, file) for file in in_order)
 
 
-def _read(file: re.Match[str]) -> Category:
-    with open(os.path.join(_FOLDER, file[0]), encoding="utf-8") as text:
-        return Category(file[2].replace("_", " "), text.read())
+def _read(folder: str, file: re.Match[str]) -> Category:
+    with open(os.path.join(folder, file[0]), encoding="utf-8") as text:
+        return Category(file[2].replace("_", " "), file[1], text.read())
