@@ -1,4 +1,4 @@
-"""Where demands come from: every case says it, letters name clauses, readings have answers."""
+"""The basis of every case: normative cases name clauses, interpretations have alternatives."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_letter_names_a_clause_that_exists() -> None:
                 assert reason.clause in clauses, (case.id, reason)
             if reason.basis == "reading" and not reason.clause.startswith("A."):
                 assert re.fullmatch(r"E\d+", reason.clause), (case.id, reason)
-        assert any(c.why.basis in DEMANDED for c in some), f"nothing is demanded of {op}"
+        assert any(c.why.basis in DEMANDED for c in some), f"nothing is required of {op}"
 
 
 @pytest.mark.parametrize("op", interfaces())

@@ -18,10 +18,10 @@ from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, 
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
 from suanzi.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
+from suanzi.standard import interface
 from suanzi.status import Status, TypeMismatch
 
 __all__ = [
-    "KEEP_INTEGERS",
     "Elementwise",
     "Row",
     "Shape",
@@ -35,8 +35,6 @@ __all__ = [
     "unary_cases",
 ]
 
-KEEP_INTEGERS = frozenset("pow square reciprocal floor ceil trunc round rint".split())
-"""Functions of real numbers that some frameworks compute in integers, where they get them."""
 _BROADCAST: dict[int, tuple[tuple[Shape, ...], ...]] = {
     2: (
         ((), (5,)),
@@ -126,12 +124,13 @@ def unary_cases(
 
 
 def integers_become_floats(op: str, rules: str) -> bool:
-    """Tell whether a rule set says what a function of real numbers makes of integers.
+    """Tell whether a rule set converts integer operands of a function of real numbers to floats.
 
-    The standard takes none there. Under suanzi's own reading they become floats; frameworks agree
-    where nothing else makes sense, as for a sine, and go their own ways where integers do.
+    The standard takes no integers there; suanzi converts them. Frameworks do the same where nothing
+    else makes sense, as for a sine; some compute powers and rounding in integers.
     """
-    return op not in KEEP_INTEGERS or rules in ("cann", "strict")
+    keeps = interface(op).category == "rounding" or op in ("pow", "square", "reciprocal")
+    return not keeps or rules in ("cann", "strict")
 
 
 def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:

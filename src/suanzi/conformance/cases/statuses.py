@@ -88,16 +88,17 @@ _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID
 _OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT
 
 
+_PROMOTING = frozenset({"arithmetic", "comparison", "logical", "power", "linear algebra"})
 _MIXED = frozenset(
-    "add sub mul muladd div floordiv mod max min equal not_equal greater greater_equal less "
-    "less_equal allclose logical_and logical_or logical_xor pow linear linear_bwd_in "
-    "linear_bwd_weight bilinear bilinear_bwd_in1 bilinear_bwd_in2 bilinear_bwd_weight".split()
-)
-"""Interfaces whose status speaks of dtypes that differ: E10 has who promotes them instead."""
-_OF_INTEGERS = frozenset({"inverse", "norm"})
-"""Interfaces of real numbers that take every dtype: of integers, E87 has two readings."""
-DISPUTED = _MIXED | _OF_INTEGERS
-"""Interfaces whose TYPE_MISMATCH is one of two readings."""
+    op for op, facts in interfaces().items()
+    if _TM in facts.statuses and len(facts.operands) > 1 and facts.category in _PROMOTING
+)  # fmt: skip
+"""Interfaces with a status for different dtypes: by E10 they may promote them instead."""
+DISPUTED = _MIXED | {
+    op for op, facts in interfaces().items() if _TM in facts.statuses and facts.form == "matrix"
+}
+"""Interfaces whose TYPE_MISMATCH is one of two interpretations: by E87 real functions may also take
+integers."""
 
 
 def _required(op: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A case's call in a line, and what an operator was given for one element of what it gave."""
+"""A case's call in one line, and the operands of one element of its result."""
 
 from __future__ import annotations
 
@@ -11,34 +11,14 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, encode, real
 from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Ref, Shaped
-from suanzi.standard import Interface
 
 _FIRST = 5
-"""How many elements of a tensor are shown in a call."""
+"""How many elements of a tensor a call shows."""
 _LONGEST = 300
-_ELEMENTWISE = frozenset(
-    "arithmetic comparison logical bitwise power rounding trigonometric hyperbolic exponential "
-    "complex".split()
-)
-_OTHERS = frozenset({"is_finite", "is_inf", "is_nan", "cast", "clip", "clip_backward", "sign",
-                     "where"})  # fmt: skip
-_NOT = frozenset({"trace", "trace_backward", "allclose"})
-
-
-def is_elementwise(facts: Interface) -> bool:
-    """Tell whether an interface computes each element from those at the same place.
-
-    >>> from suanzi.standard import interface
-    >>> is_elementwise(interface("less")), is_elementwise(interface("matmul"))
-    (True, False)
-    """
-    if facts.name in _NOT:
-        return False
-    return facts.category in _ELEMENTWISE or facts.name in _OTHERS
 
 
 def call_of(case: Case) -> str:
-    """Return the call of a case, its tensors cut short.
+    """Return the call of a case, with the first elements of its tensors.
 
     >>> given = {"shape": [-1], "dtype": "int8"}
     >>> call_of(Case("zeros", "status", "any", "negative", given, lambda: ()))
@@ -56,7 +36,7 @@ def _call(op: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _step(step: Sequence[Any]) -> str:
-    """Return a step of several in a few words.
+    """Return one of several steps in a few words.
 
     >>> _step(["call", "duplicate", {"input": Ref("x")}, ["y"]])
     'y = duplicate(input=x)'
@@ -74,22 +54,22 @@ def _step(step: Sequence[Any]) -> str:
 
 
 def operands_of(case: Case, shape: Sequence[int]) -> Callable[[int], str] | None:
-    """Return how the call of one element is told, by its number in an output of a shape.
+    """Return a function that shows the call of one element, by its index in an output of a shape.
 
-    None where an element has no operands of its own, or none that can be found.
+    None where an element does not come from single elements of the operands.
 
     >>> from suanzi.conformance.model.data import tensor
     >>> given = {"x": tensor("float32", [1.5, -0.1]), "y": tensor("float32", [2.0], ())}
     >>> operands_of(Case("less", "plain", "float32", "two", given, lambda: ()), (2,))(1)
     'less(-0.1, 2)'
     """
-    if not is_elementwise(case.interface):
+    if case.interface.form != "elementwise":
         return None
     found = [(name, x) for name, x in case.arguments.items() if isinstance(x, Data)]
     if not found or not all(_stretches(x.shape, shape) for _, x in found):
         return None
 
-    def tell(i: int) -> str:
+    def shown(i: int) -> str:
         words = []
         for name, x in case.arguments.items():
             if isinstance(x, Data):
@@ -98,7 +78,7 @@ def operands_of(case: Case, shape: Sequence[int]) -> Callable[[int], str] | None
                 words.append(f"{name}={_written(x)}")
         return f"{case.op}({', '.join(words)})"
 
-    return tell
+    return shown
 
 
 def written(x: Value, dtype: str) -> str:

@@ -1,7 +1,7 @@
-"""Where the demand of a case comes from: the standard's letter, a reading of it, or neither.
+"""The basis of a case: the text of the standard, an interpretation of it, or neither.
 
-Levels rest on the letter and on readings. A case may say its basis; of most it follows from what is
-tried, by the rules of `_derived`, the first that fits.
+Levels depend on normative cases and interpretations alone. A case may state its basis; for most it
+follows from the call, by the first rule of `_derived` that applies.
 """
 
 from __future__ import annotations
@@ -20,79 +20,79 @@ if TYPE_CHECKING:
 
 Basis = Literal["letter", "reading", "quality", "extension"]
 BASES: tuple[Basis, ...] = get_args(Basis)
+LABELS: dict[Basis, str] = {
+    "letter": "normative",
+    "reading": "interpretation",
+    "quality": "quality",
+    "extension": "extension",
+}
+"""How reports name a basis."""
 MEANING: dict[Basis, str] = {
-    "letter": "a clause, its table, or the chapters 5 and 6 say it",
-    "reading": "the text can be read in several ways, each of which passes, or only A says it",
-    "quality": "nobody asks for it: accuracy, signs of zeros, NaN, ties, no elements",
-    "extension": "dtypes, layouts and comforts that the standard does not have",
+    "letter": "required by a clause, its table, or chapters 5 and 6",
+    "reading": "the text has several interpretations, and each passes; or only Appendix A says it",
+    "quality": "not required: accuracy, signs of zeros, NaN, ties, tensors without elements",
+    "extension": "dtypes, layouts and options that the standard does not have",
 }
 DEMANDED: frozenset[Basis] = frozenset({"letter", "reading"})
-"""What levels rest on."""
+"""The bases that levels depend on."""
 
 STANDARD_DTYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
     "complex128".split()
 )
-"""The dtypes of clause 6.2; others are extensions, and not to have them is no failure."""
+"""The dtypes of clause 6.2; others are extensions, and lacking them is not a failure."""
 STRIDED = frozenset({"gaps", "reversed", "repeated"})
-"""Layouts that take strides, which the structures of A.1 do not have: extensions, too."""
+"""Layouts that need strides, which the structures of A.1 do not have: extensions, too."""
 
 _ALSO = {
     "create_quant_tensor": frozenset(
         f"QT_{kind}_INT{bits}" for kind in ("SYM", "CH_SYM") for bits in (8, 16)
     )
 }
-"""What a clause names beside; it leaves asymmetric ones to the subject."""
+"""Further dtypes that a clause names; it leaves asymmetric ones to the implementation."""
 _COMPLEX_OF_REAL = frozenset({"complex", "fft_r2c", "fft_c2r_backward", "eig"})
-"""Interfaces that give complex numbers for real ones: of float16, some that 6.2 does not have."""
+"""Interfaces that return complex numbers for real ones: for float16, a dtype that 6.2 lacks."""
 _AXES = ("axis", "axes", "dim0", "dim1", "start_axis", "stop_axis", "perm")
-_COUNTED_FROM_THE_END = frozenset(
-    {"argmax", "argmin", "argsort", "argsort_bwd", "topk", "cumsum", "cumsum_bwd"}
-)
-"""Interfaces whose clauses say what a negative axis is."""
-_ORDERING = frozenset({"argmax", "argmin", "argsort", "argsort_bwd", "topk"})
-_COMPUTING = frozenset({"cast", "clip", "clip_backward", "sign"})
-"""Interfaces of 7.2.3 that do not merely move elements."""
-_MOVING = frozenset({"create_tensor", "wrap_tensor", "contiguous", "duplicate", "diag", "shape",
-                     "size", "rank", "is_contiguous", "destroy"})  # fmt: skip
-_ASKING = frozenset({"is_finite", "is_inf", "is_nan"})
+_MOVING = frozenset({"view", "copy", "query"})
+"""Forms whose results are elements of the operands, or do not depend on elements."""
+_ALSO_MOVING = frozenset({"create_tensor", "wrap_tensor", "where"})
 _EXACT = frozenset({"comparison", "logical", "bitwise"})
 """Categories that are defined for every integer and bool."""
 _STRETCHED_BEYOND = {
-    "pow": "the clause wants equal shapes",
-    "clip": "the bounds of the clause are numbers",
-    "clip_backward": "the bounds of the clause are numbers",
-    "masked_select": "the clause says nothing of a mask of another shape",
-    "solve": "the clause says nothing of batches that differ",
+    "pow": "the clause requires equal shapes",
+    "clip": "the clause has numbers as bounds",
+    "clip_backward": "the clause has numbers as bounds",
+    "masked_select": "the clause does not mention a mask of another shape",
+    "solve": "the clause does not mention different batches",
 }
 _GRADIENTS = frozenset({"out_grad", "grad_out", "grad_y"})
 _LOOKED_AT = 4096
-"""How many elements of a truth are looked at: no more are of another kind than the first."""
+"""How many elements of a truth are examined: the others are of the same kinds."""
 
 
 @dataclass(frozen=True)
 class Why:
-    """Where a demand comes from."""
+    """The basis of a case, and the reason."""
 
     basis: Basis
     clause: str
-    """The clause, or the erratum of a reading."""
+    """The clause, or the erratum of an interpretation."""
     sentence: str
-    """What it says, in our own words."""
+    """What it says, paraphrased."""
 
     def __str__(self) -> str:
-        return f"{self.basis}, {self.clause}: {self.sentence}"
+        return f"{LABELS[self.basis]}, {self.clause}: {self.sentence}"
 
 
 def why(case: Case, expected: Expected | None = None) -> Why:
-    """Return where the demand of a case comes from; what is expected tells more, if it is known."""
+    """Return the basis of a case; the expectation makes it more precise, where it is known."""
     found = _derived(case)
     if expected is None and case.disputed and found.basis != "extension":
         expected = case.expect()
     if expected is not None and found.basis != "extension":
         found = _with_truth(case, expected, found)
     if case.basis is not None and case.basis != found.basis:
-        found = replace(found, basis=case.basis, sentence=f"so says the case of {case.op}")
+        found = replace(found, basis=case.basis, sentence=f"as the case of {case.op} states")
     return replace(found, sentence=case.because) if case.because else found
 
 
@@ -103,10 +103,14 @@ def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
         return _of_refusal(case, expected)
     for dtype in _dtypes_of(expected):
         if dtype not in STANDARD_DTYPES | _ALSO.get(case.op, frozenset()):
-            return Why("extension", "6.2", f"its result is {dtype}, no dtype of the standard")
+            return Why(
+                "extension", "6.2", f"the result is {dtype}, which is not a dtype of the standard"
+            )
     if found.basis == "letter" and not moves(case) and _has_no_number(expected):
         return replace(
-            found, basis="quality", sentence="the clause has no result that is no number"
+            found,
+            basis="quality",
+            sentence="the clause does not define results that are not finite numbers",
         )
     return found
 
@@ -120,44 +124,49 @@ def _derived(case: Case) -> Why:
     table = f"Table {case.interface.table}"
     given = [x for _, x in tensors(case.arguments)]
     if any(x.sparse is not None for x in given):
-        return Why("reading", "E135", "5.6 leaves it open which interfaces take sparse tensors")
+        return Why("reading", "E135", "5.6 leaves open which interfaces take sparse tensors")
     if any(x.layout == "columns" for x in given):
-        return Why("letter", "6.4", "axes may lie in memory in any order, which min2maj tells")
+        return Why("letter", "6.4", "axes may have any order in memory, given by min2maj")
     if any(x.layout == "offset" for x in given):
-        return Why("reading", "A.1", "elements may begin at an offset, as the structures have it")
+        return Why("reading", "A.1", "elements may begin at an offset, as in the structures")
     if case.group == "broadcast" and case.interface.category != "linear algebra":
-        return Why("letter", "5.4", "tensors of different shapes are stretched to one another")
+        return Why("letter", "5.4", "tensors of different shapes are broadcast to a common shape")
     if case.group in ("plain", "random"):
-        takes = f"for what {table} takes"
         outputs = ", ".join(case.interface.outputs) or "nothing"
-        return Why("letter", clause, f"the function of the clause gives {outputs}, {takes}")
-    return Why("letter", clause, f"the function of the clause, with the parameters of {table}")
+        return Why("letter", clause, f"the clause defines {outputs} for the inputs of {table}")
+    return Why("letter", clause, f"the clause defines the function for the parameters of {table}")
 
 
 def _extends(case: Case, clause: str) -> Why | None:
     """Return which extension a case is, if it is one."""
     if case.group == "promotion" and case.rules != "strict":
-        return Why("extension", "O1", f"the rule set {case.rules} promotes, which no clause does")
+        return Why("extension", "O1", f"promotion by the rule set {case.rules}; no clause promotes")
     parts = case.dtype.split("-")
     known = STANDARD_DTYPES | _ALSO.get(case.op, frozenset()) | {"any"}
     for dtype in (*parts, *(x.dtype for _, x in tensors(case.arguments)), *_asked_for(case)):
         if dtype not in known:
-            return Why("extension", "6.2", f"{dtype} is no dtype of the standard")
+            return Why("extension", "6.2", f"{dtype} is not a dtype of the standard")
     if case.op in _COMPLEX_OF_REAL and "float16" in parts and case.group != "status":
-        return Why("extension", "6.2", "its result is complex32, no dtype of the standard")
+        return Why(
+            "extension", "6.2", "the result is complex32, which is not a dtype of the standard"
+        )
     for _, x in tensors(case.arguments):
         if x.layout in STRIDED:
             return Why("extension", "6.4", f"the standard has no strides ({x.layout})")
     if case.group == "status":
         return None
-    if case.op not in _COUNTED_FROM_THE_END:
+    if case.interface.form != "along":  # whose clauses define negative axes
         for name in _AXES:
             if any(axis < 0 for axis in _whole(case.arguments.get(name))):
-                return Why("extension", clause, f"the clause does not count {name} from the end")
+                return Why(
+                    "extension", clause, f"the clause does not define negative values of {name}"
+                )
     if case.group == "broadcast" and case.op in _STRETCHED_BEYOND:
         return Why("extension", clause, _STRETCHED_BEYOND[case.op])
     if case.op == "topk" and case.arguments["k"] == _length(case):
-        return Why("extension", clause, "the clause wants fewer than all")
+        return Why(
+            "extension", clause, "the clause requires k to be less than the size of the axis"
+        )
     return None
 
 
@@ -171,18 +180,18 @@ def _of_status(case: Case, clause: str) -> Why | None:
     if case.group != "status":
         return None
     if case.skip is not None:
-        return Why("letter", clause, "the clause lists a status that cannot be brought about here")
+        return Why("letter", clause, "the clause lists a status that cannot be provoked here")
     expected = case.expect()
     if isinstance(expected, Either):
         return _of_readings(expected)
     if not isinstance(expected, Refused):
-        return Why("letter", clause, "the clause lists SUCCESS, and the arguments are as it says")
+        return Why("letter", clause, "the clause lists SUCCESS, and the arguments are valid")
     return _of_refusal(case, expected)
 
 
 def _of_readings(expected: Either) -> Why:
     names = " or ".join(expected.readings)
-    return Why("reading", expected.erratum, f"it can be read as {names}")
+    return Why("reading", expected.erratum, f"it can be interpreted as {names}")
 
 
 def _of_refusal(case: Case, expected: Refused) -> Why:
@@ -195,39 +204,42 @@ def _of_refusal(case: Case, expected: Refused) -> Why:
 
 
 def _of_quality(case: Case, clause: str) -> Why | None:
-    """Return what the standard does not speak of, if a case is about that."""
+    """Return what the standard does not define, if a case is about that."""
     given = list(tensors(case.arguments))
     if case.group == "empty":
-        return Why("quality", clause, "the standard does not speak of no elements and no axes")
+        return Why(
+            "quality", clause, "the standard does not define tensors without elements or axes"
+        )
     for name, x in given:
         if 0 in x.shape or (not x.shape and name not in _GRADIENTS):
-            return Why("quality", clause, f"it does not speak of {name} of shape {list(x.shape)}")
+            return Why("quality", clause, f"it does not define {name} of shape {list(x.shape)}")
     if case.op == "interpolate":
-        return Why("quality", "E133", "the clause does not say at which coordinates")
-    if case.op in _ORDERING and case.group != "example":
+        return Why("quality", "E133", "the clause does not define the coordinates")
+    facts = case.interface
+    if facts.form == "along" and facts.category == "indexing" and case.group != "example":
         axis = case.arguments.get("axis", -1)
         values = [x for name, x in given if name == "input"]
         if any(has_ties(x, axis if isinstance(axis, int) else -1) for x in values):
-            return Why("quality", clause, "the clause does not say which of equal ones comes first")
+            return Why("quality", clause, "the clause does not define the order of equal elements")
     if case.op == "cast" and not all(fits(x, str(case.arguments.get("type"))) for _, x in given):
-        return Why("quality", clause, "the clause does not say what becomes of other numbers")
-    if moves(case) or case.op in _ASKING:
+        return Why("quality", clause, "the clause does not define the conversion of other numbers")
+    if moves(case) or facts.category == "query":
         return None
     for _, x in given:
         if (words := not_ordinary(x)) is not None:
-            return Why("quality", clause, f"the clause does not speak of {words}")
+            return Why("quality", clause, f"the clause does not define results for {words}")
     if may_overflow(case.op, case.arguments):
-        return Why("quality", clause, "it does not speak of integers that the dtype does not hold")
+        return Why("quality", clause, "it does not define integers outside the range of the dtype")
     if case.group == "special" and not _is_exact(case):
-        return Why("quality", clause, "the clause does not speak of such values")
+        return Why("quality", clause, "the clause does not define results for such values")
     return None
 
 
 def moves(case: Case) -> bool:
-    """Tell whether an interface gives the elements it takes, whatever they are."""
-    if case.op in _MOVING or (case.op == "scatter" and not case.arguments.get("override", True)):
-        return case.op != "scatter"
-    return case.interface.category == "transformation" and case.op not in _COMPUTING
+    """Tell whether a call returns elements of its operands, whatever they are."""
+    if case.op == "scatter" and not case.arguments.get("override", True):
+        return False
+    return case.interface.form in _MOVING or case.op in _ALSO_MOVING
 
 
 def _is_exact(case: Case) -> bool:

@@ -1,15 +1,15 @@
-"""What operands hold that the standard says nothing of: NaN, ties, no elements, too large integers.
+"""Operands that the standard does not define: NaN, ties, integers whose results do not fit.
 
-It is looked for in the bytes of the operands, as a truth takes long.
+They are recognised by the bytes of the operands, as computing a truth takes long.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from suanzi.conformance.model.numbers import FORMATS, PARTS, decode, limits
 from suanzi.conformance.subjects.wire import Data
@@ -23,12 +23,7 @@ _INTEGERS = {
 _LEAST = {"float16": 2.0**-14, "float32": 2.0**-126, "float64": 2.0**-1022}
 """The smallest normal numbers."""
 _MANY = 1 << 14
-"""Elements from which on a sum is not made, but bounded by the largest of them."""
-OVERFLOWING = frozenset(
-    "add sub mul muladd div floordiv mod abs reciprocal bitwise_left_shift trace cumsum cumsum_bwd "
-    "reduce reduce_bwd matmul dot dot_bwd1 dot_bwd2 scatter".split()
-)
-"""Interfaces whose result can be an integer that its dtype does not hold."""
+"""Above this number of elements a sum is not computed, but bounded by the largest of them."""
 
 
 def tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Data]]:
@@ -40,7 +35,7 @@ def tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Data]]:
 
 
 def not_ordinary(data: Data) -> str | None:
-    """Return what a tensor holds beside normal numbers and zero, in a word."""
+    """Return what a tensor has besides normal numbers and zero, in a word."""
     part = PARTS.get(data.dtype, data.dtype)
     if part not in _FLOATS:
         return None
@@ -53,7 +48,7 @@ def not_ordinary(data: Data) -> str | None:
 
 
 def _distinct(data: Data) -> bytes:
-    """Return the bytes of every element that there is, not of every place."""
+    """Return the bytes of every different element."""
     return data.raw[: data.repeats]
 
 
@@ -62,7 +57,7 @@ def _unpacked(raw: bytes, code: str) -> tuple[Any, ...]:
 
 
 def _code(dtype: str) -> str | None:
-    """Return how elements of real numbers are unpacked; None of others."""
+    """Return the format that unpacks real numbers; None for others."""
     return "B" if dtype == "bool" else _FLOATS.get(dtype) or _INTEGERS.get(dtype)
 
 
@@ -83,44 +78,63 @@ def has_ties(data: Data, axis: int) -> bool:
     )
 
 
+class _Operands(NamedTuple):
+    """The integer operands of a call."""
+
+    given: list[Data]
+    arguments: Mapping[str, Any]
+    each: list[tuple[int, ...]]
+    """Their elements."""
+    most: int
+    """The largest magnitude of the first operand."""
+    other: int
+    """That of the others."""
+
+
+def _of_sub(x: _Operands) -> float:
+    if limits(x.given[0].dtype)[0] < 0:
+        return x.most + x.other
+    return math.inf if len(x.each) < 2 or _below(x.given, x.each) else x.most
+
+
+def _of_shift(x: _Operands) -> float:
+    by = x.each[1] if len(x.each) > 1 else [x.arguments.get("shift")]
+    if not all(isinstance(n, int) and 0 <= n <= 63 for n in by):
+        return math.inf
+    return float(x.most * 2 ** max(by))  # type: ignore[type-var, operator]
+
+
+_BOUNDS: dict[str, Callable[[_Operands], float]] = {
+    **dict.fromkeys(("add", "scatter"), lambda x: x.most + x.other),
+    "sub": _of_sub,
+    "mul": lambda x: x.most * x.other,
+    "muladd": lambda x: x.most * x.other + x.other,
+    **dict.fromkeys(("div", "floordiv", "mod", "abs", "reciprocal"), lambda x: x.most),
+    "bitwise_left_shift": _of_shift,
+    "trace": lambda x: x.most * max(x.given[0].shape),
+    **dict.fromkeys(("reduce", "reduce_bwd", "cumsum", "cumsum_bwd"),
+                    lambda x: _added(x.given[0], x.arguments, x.most)),
+    **dict.fromkeys(("matmul", "dot", "dot_bwd1", "dot_bwd2"),
+                    lambda x: x.most * x.other * max(max(y.shape, default=1) for y in x.given)),
+}  # fmt: skip
+"""Sizes that integer results do not exceed, or not by much, for interfaces whose results may not
+fit their dtype."""
+
+
 def may_overflow(op: str, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether a result may be an integer that the dtype of the operands does not hold."""
-    if op not in OVERFLOWING:
-        return False
+    """Tell whether an integer result may be outside the range of the operands' dtype."""
+    bound = _BOUNDS.get(op)
     given = [x for _, x in tensors(arguments) if x.dtype in _INTEGERS and x.raw]
-    if not given:
+    if bound is None or not given:
         return False
-    low, high = limits(given[0].dtype)
-    return _bound(op, given, arguments, signed=low < 0) > high
-
-
-def _bound(op: str, given: list[Data], arguments: Mapping[str, Any], signed: bool) -> float:
-    """Return a size that the results do not exceed, or not by much; without end for others."""
     each = [_unpacked(_distinct(x), _INTEGERS[x.dtype]) for x in given]
     most, *others = (int(max(map(abs, x))) for x in each)
-    other = max(others, default=0)
-    if op in ("reduce", "reduce_bwd", "cumsum", "cumsum_bwd"):
-        return _added(given[0], arguments, most)
-    if op == "sub" and not signed:
-        return math.inf if len(each) < 2 or _below(given, each) else most
-    if op == "bitwise_left_shift":
-        by = each[1] if len(each) > 1 else [arguments.get("shift")]
-        if not all(isinstance(n, int) and 0 <= n <= 63 for n in by):
-            return math.inf
-        return float(most * 2 ** max(by))
-    if op in ("matmul", "dot", "dot_bwd1", "dot_bwd2"):
-        return most * other * max(max(x.shape, default=1) for x in given)
-    if op == "muladd":
-        return most * other + other
-    if op == "trace":
-        return most * max(given[0].shape)
-    if op == "mul":
-        return most * other
-    return most + other if op in ("add", "sub", "scatter") else most
+    operands = _Operands(given, arguments, each, most, max(others, default=0))
+    return bound(operands) > limits(given[0].dtype)[1]
 
 
 def _added(data: Data, arguments: Mapping[str, Any], most: int) -> float:
-    """Return what sums or products along the axes of a call do not exceed."""
+    """Return a bound of the sums or products along the axes of a call."""
     mode, axis = arguments.get("mode", "SUM"), arguments.get("axis")
     if mode not in ("SUM", "PROD", "MEAN"):
         return 0
@@ -137,7 +151,7 @@ def _added(data: Data, arguments: Mapping[str, Any], most: int) -> float:
 
 
 def _below(given: Sequence[Data], each: Sequence[Sequence[int]]) -> bool:
-    """Tell whether an element is less than the one that is taken from it."""
+    """Tell whether an element is less than the one subtracted from it."""
     if given[0].shape != given[1].shape or given[0].repeats != given[1].repeats:
         return min(each[0]) < max(each[1])
     return any(x < y for x, y in zip(*each, strict=True))
