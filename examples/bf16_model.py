@@ -81,7 +81,7 @@ def main() -> None:
     for dtype in (sz.float32, sz.bfloat16):
         losses, right = train(dtype)
         shown = " ".join(f"{loss:.3f}" for loss in losses[:: len(losses) // 6])
-        print(f"{dtype!s:9} loss {shown}; {right:.1%} of the points are told apart")
+        print(f"{dtype!s:9} loss {shown}; {right:.1%} of the points are classified correctly")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def angles(positions: sz.Tensor, frequencies: sz.Tensor) -> sz.Tensor:
 
 
 def main() -> None:
-    """Find the bug, and mend it."""
+    """Find the bug, and fix it."""
     positions = sz.tensor([0, 255, 256, 257, 1001], sz.int32)
     frequencies = sz.tensor([1.0, 0.5], sz.bfloat16)
 
@@ -32,7 +32,7 @@ def main() -> None:
     print("\n3. Would another framework have said something?")
     print(sz.explain_all(sz.int32, sz.bfloat16))
 
-    print("\n4. Mended: the product is computed in float32, and rounded once at the end if at all.")
+    print("\n4. Fixed: the product is computed in float32, and rounded once at the end if at all.")
     with sz.promotion("torch"):
         right = angles(positions, sz.cast(frequencies, sz.float32))
     print(right)
