@@ -1,5 +1,7 @@
 """A new operator is five edits: `erf` is added to a copy of the tree, and then it is everywhere.
 
+A package of another catalogue adds another `erf` by the same edits, and the two are kept apart.
+
 The core of the copy is the one that is built; only its loop is compiled, from the functor in the
 copy, and put in its place by `helpers/with_erf.py`. All else is as it would be.
 """
@@ -80,6 +82,38 @@ def erf(x: TensorLike) -> Tensor:
     ),
 ]
 
+RECORD = EDITS[0][2].replace("7.2.12.7", "1.1").replace("table = 113\n", "")
+
+# The catalogue `more`: the kernel is the same, all else is its own.
+PACKAGE = {
+    "more/1-functions.toml": RECORD,
+    "more/__init__.py": EDITS[3][2]
+    .replace("7.2.12.7", "1.1")
+    .replace("promotes=REAL_FUNCTION", 'promotes=REAL_FUNCTION, catalogue="more"')
+    .replace("sz.erf(", "sz.more.erf("),
+    "more/cases.py": """
+from suanzi.conformance.cases import cases_of
+from suanzi.conformance.cases._functions import function_cases
+from suanzi.conformance.truth.functions import FUNCTIONS
+
+FUNCTIONS["more:erf"] = FUNCTIONS["erf"]
+cases_of("more:erf")(function_cases)
+""",
+    "more/catalogue.py": """
+from pathlib import Path
+from suanzi.standard.catalogues import Catalogue
+
+MORE = Catalogue("more", str(Path(__file__).parent), "more", "more operators", "more.cases")
+""",
+    "more-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: more\nVersion: 1\n",
+    "more-1.dist-info/entry_points.txt": "[suanzi.catalogues]\nmore = more.catalogue:MORE\n",
+}
+IMPORTS = """
+from suanzi.registry import FLOATS, REAL_FUNCTION
+from suanzi.resolve.declare import operator
+from suanzi.tensors.tensor import Tensor, TensorLike
+"""
+
 LOOP = """
 #include "kernels/common.inc"
 #include "kernels/formats.inc"
@@ -117,6 +151,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = (copy / file).read_text("utf-8")
         place = text.rindex(before) if before else len(text)
         (copy / file).write_text(text[:place] + said + text[place:], "utf-8")
+    for file, said in PACKAGE.items():
+        (copy / "src" / file).parent.mkdir(exist_ok=True)
+        imports = IMPORTS if file == "more/__init__.py" else ""
+        (copy / "src" / file).write_text(imports + said, "utf-8")
     (copy / "loop.cpp").write_text(LOOP)
     command = f"{cxx} -std=c++20 -O1 -w -fPIC -shared -Inative -DSUANZI_LEVEL=baseline -o erf.so"
     headers = ["-isystem", str(Path(pythran.origin).parent), "loop.cpp"]
@@ -161,18 +199,48 @@ def test_it_is_in_every_form(tree: Path) -> None:
         assert "erf" in (tree / "docs" / page).read_text("utf-8")
 
 
-def test_the_kit_has_cases_of_it_and_it_passes(tree: Path) -> None:
+def test_so_is_that_of_another_catalogue(tree: Path) -> None:
+    assert "sz.more.erf(x)" in run(tree, "-m", "suanzi.cli", "op", "more:erf")
+    assert "sz.erf(x)" in run(tree, "-m", "suanzi.cli", "op", "erf")
+    assert "1.1" in run(tree, "-m", "suanzi.cli", "ops", "--catalogue", "more")
+    said = run(
+        tree,
+        "-c",
+        "import pickle\n"
+        "import suanzi as sz; from suanzi import interface\n"
+        "from suanzi.standard import interface as record, valid_call\n"
+        "from docs_site.operators import page_of, pages\n"
+        "x = sz.tensor([0, 1], sz.float16)\n"
+        "print(interface.more.op_erf(x=x), sz.more.erf is not sz.erf, 'more' in dir(sz))\n"
+        "print(sz.more.erf(sz.to_sparse(x)).to_dense().tolist())\n"
+        "print(pickle.loads(pickle.dumps(interface.more.op_erf)) is interface.more.op_erf)\n"
+        "print(record('more:erf').clause == '1.1', record('erf').clause == '7.2.12.7')\n"
+        "print('x' in valid_call('more:erf'), '## erf' in pages()[page_of('functions', 'more')])\n"
+        "try: sz.more.erf('1')\n"
+        "except sz.TypeMismatch as error: print(error)",
+    )
+    assert "SUCCESS" in said
+    assert "[0.0, 0.8427734375]" in said
+    assert "more.erf (1.1): x is a str" in said
+    assert "False" not in said
+
+
+@pytest.mark.parametrize(
+    ("op", "groups"),
+    [
+        ("erf", "empty example plain promotion random sizes special status strided"),
+        ("more:erf", "empty example plain promotion random sizes special strided"),
+    ],
+)
+def test_the_kit_has_cases_of_it_and_it_passes(tree: Path, op: str, groups: str) -> None:
     said = run(
         tree,
         "-c",
         "from suanzi.conformance.check import check\n"
-        "found = check('suanzi', ops=['erf'], jobs=1)\n"
+        f"found = check('suanzi', ops=['{op}'], jobs=1)\n"
         "print(found.conforms, *sorted({result.group for result in found.results}))",
     )
-    assert (
-        said.split()
-        == "True empty example plain promotion random sizes special status strided".split()
-    )
+    assert said.split() == ["True", *groups.split()]
 
 
 def test_the_tests_of_all_operators_have_it_and_pass(tree: Path) -> None:

@@ -82,4 +82,4 @@ def _signature(function: Any) -> str:
 
 def shown(known: list[str]) -> list[str]:
     """Return what ``dir(sz)`` lists: everything public."""
-    return sorted({*known, *_ON_FIRST_USE})
+    return sorted({*known, *_ON_FIRST_USE, *catalogues()[1:]})

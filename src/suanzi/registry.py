@@ -16,7 +16,7 @@ from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.standard import Form, Interface, record
-from suanzi.standard.catalogues import STANDARD, key_of
+from suanzi.standard.catalogues import STANDARD, catalogue, key_of
 
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
@@ -106,4 +106,11 @@ def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     >>> call("add", sz.tensor([1, 2]), 1)
     Tensor([2, 3], dtype=int64)
     """
-    return FUNCTIONS[name](*args, **kwargs)
+    return function(name)(*args, **kwargs)
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return the function of an operator by key; the first of a catalogue loads it."""
+    if name not in FUNCTIONS and ":" in name:
+        catalogue(name.partition(":")[0]).load()
+    return FUNCTIONS[name]

@@ -14,7 +14,8 @@ from suanzi.dtypes import DType
 from suanzi.errata import Erratum, errata, errata_of
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import REGISTRY, Operator
-from suanzi.standard import Interface, interfaces
+from suanzi.standard import Interface, categories, interfaces
+from suanzi.standard.catalogues import STANDARD, catalogue, catalogues
 
 TITLES = {
     "creation": "Creation and destruction",
@@ -42,14 +43,15 @@ INDEX = "reference/index.md"
 MINIMAL_SET = "reference/minimal-set.md"
 
 
-def page_of(category: str) -> str:
+def page_of(category: str, of: str = STANDARD) -> str:
     """Return the path of a category's page."""
-    return f"reference/{category.replace(' ', '-')}.md"
+    folder = "" if of == STANDARD else f"{of}-"
+    return f"reference/{folder}{category.replace(' ', '-')}.md"
 
 
 def link_to(one: Interface, folder: str = "") -> str:
-    """Return a link to an interface, from another page of the reference unless told otherwise."""
-    path = page_of(one.category).removeprefix("reference/")
+    """Return a link to an interface, from another page of the reference by default."""
+    path = page_of(one.category, one.catalogue).removeprefix("reference/")
     return f"[`{one.name}`]({folder}{path}#{one.name})"
 
 
@@ -72,29 +74,32 @@ def linked(markdown: str, up: str) -> str:
 def pages() -> dict[str, str]:
     """Return every page of the reference by its path."""
     made = {INDEX: _index(), MINIMAL_SET: _minimal_set()}
-    for category in TITLES:
-        made[page_of(category)] = _category_page(category)
+    for of in catalogues():
+        catalogue(of).load()
+        for category in categories(of).values():
+            made[page_of(category, of)] = _category_page(category, of)
     return made
 
 
-def members(category: str) -> list[Interface]:
-    """Return the interfaces of a category in the standard's order."""
-    return [one for one in interfaces().values() if one.category == category]
+def members(category: str, of: str = STANDARD) -> list[Interface]:
+    """Return the interfaces of a category in the order of the standard, or of a catalogue."""
+    return [one for one in interfaces(of).values() if one.category == category]
 
 
-def _category_page(category: str) -> str:
-    found = members(category)
+def _category_page(category: str, of: str) -> str:
+    found = members(category, of)
     clause = found[0].category_clause
-    missing = [one.name for one in found if one.name not in REGISTRY]
+    missing = [one.name for one in found if one.key not in REGISTRY]
+    whole = "the standard" if of == STANDARD else catalogue(of).title
     parts = [
-        f"# {TITLES[category]}",
-        f"Clause {clause} of the standard: {_count(found)}. [How to read this page](index.md).",
+        f"# {TITLES.get(category, category.capitalize())}",
+        f"Clause {clause} of {whole}: {_count(found)}. [How to read this page](index.md).",
         _overview(found),
     ]
     if missing:
         parts.append(f"Not declared yet: {code(missing)}.")
     common = [erratum for erratum in errata() if clause in erratum.clauses]
-    if common:
+    if common and of == STANDARD:
         parts.append(f"Errata of the whole category: {_errata_links(common)}.")
     parts += [_section(one) for one in found]
     return "\n\n".join(parts) + "\n"
@@ -115,14 +120,14 @@ def _overview(found: Iterable[Interface]) -> str:
 
 
 def _first_line(one: Interface) -> str:
-    op = REGISTRY.get(one.name)
+    op = REGISTRY.get(one.key)
     if op is None:
         return "not declared yet"
     return docstring((inspect.getdoc(op.function) or "").split("\n\n")[0]).replace("\n", " ")
 
 
 def _section(one: Interface) -> str:
-    op = REGISTRY.get(one.name)
+    op = REGISTRY.get(one.key)
     parts = [f"## {one.name}"]
     if op is None:
         parts += ["Not declared yet.", fenced(_standard_call(one), "python")]
@@ -142,7 +147,7 @@ def _python_call(op: Operator) -> str:
         default = parameter.default
         given = "" if default is parameter.empty else f" = {_literal(default)}"
         parts.append(f"{parameter.name}: {parameter.annotation}{given}")
-    return _call(f"sz.{op.name}", parts, signature.return_annotation)
+    return _call(f"sz.{op.key.replace(':', '.')}", parts, signature.return_annotation)
 
 
 def _call(name: str, parts: list[str], answer: str) -> str:
@@ -164,7 +169,8 @@ def _literal(value: object) -> str:
 
 def _standard_call(one: Interface) -> str:
     """Return the standard's form: all parameters in its order, and what comes back."""
-    function = getattr(standard_form, one.c_name, None)
+    home = standard_form if one.catalogue == STANDARD else getattr(standard_form, one.catalogue)
+    function = getattr(home, one.c_name, None)
     defaults = inspect.signature(function).parameters if function is not None else {}
     given = []
     for p in one.parameters:
@@ -175,12 +181,12 @@ def _standard_call(one: Interface) -> str:
         else:
             given.append(f"{p.name}={p.default or 'None'}")
     answer = ", ".join(("Status", *one.outputs))
-    return _call(f"interface.{one.c_name}", given, f"({answer})")
+    return _call(f"{home.__name__.removeprefix('suanzi.')}.{one.c_name}", given, f"({answer})")
 
 
 def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
     minimal = " In the [minimal set](minimal-set.md)." if one.minimal else ""
-    rows = [("clause", f"{one.clause}, Table {one.table}.{minimal}")]
+    rows = [("clause", one.clause + f", Table {one.table}" * bool(one.table) + f".{minimal}")]
     if one.printed:
         rows.append(("printed as", code(one.printed)))
     if op is not None:
@@ -192,7 +198,7 @@ def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
     rows.append(("statuses", code(status.name for status in one.statuses)))
     rows += [("backward", ", ".join(link_to(b) for b in _backward(one)))] if _backward(one) else []
     if one.backward_of:
-        rows.append(("backward of", link_to(interfaces()[one.backward_of])))
+        rows.append(("backward of", link_to(interfaces(one.catalogue)[one.backward_of])))
     if op is not None and op.ulp is not None:
         rows.append(("accuracy", accuracy(op)))
     if op is not None and op.domain is not None:
@@ -200,14 +206,15 @@ def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
     added = [p.name for p in one.parameters if p.added]
     if added:
         rows.append(("added here", f"{code(added)}, which the standard forgot"))
-    found = errata_of(one.name)
+    found = errata_of(one.name) if one.catalogue == STANDARD else ()
     if found:
         rows.append(("errata", _errata_links(found)))
     return rows
 
 
 def _backward(one: Interface) -> list[Interface]:
-    return [other for other in interfaces().values() if other.backward_of == one.name]
+    every = interfaces(one.catalogue).values()
+    return [other for other in every if other.backward_of == one.name]
 
 
 def _dtypes(op: Operator) -> str:

@@ -127,7 +127,9 @@ class Entry:
             "promotion": self.promotion,
             "accuracy": self.accuracy,
             "domain": self.domain,
-            "errata": [f"{erratum.id}: {erratum.here}" for erratum in errata_of(own.name)],
+            "errata": [
+                f"{e.id}: {e.here}" for e in errata_of(own.name) if own.catalogue == STANDARD
+            ],
             "description": description,
             "example": example,
         }

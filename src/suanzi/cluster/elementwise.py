@@ -20,8 +20,8 @@ from suanzi.shapes import broadcast_shapes
 @way(*(name for name, op in REGISTRY.items() if op.form == "elementwise"))
 def elementwise(op: Operator, **arguments: Any) -> BlockTensor:
     """Run an operator on blocks at the same position of the grid."""
-    args, kwargs = as_called(op.name, arguments)
-    return on_elements(op.name, op.name, *args, **kwargs)
+    args, kwargs = as_called(op.key, arguments)
+    return on_elements(op.name, op.key, *args, **kwargs)
 
 
 def symbol(function: Callable[..., Any], *operands: Any) -> BlockTensor:
@@ -29,7 +29,7 @@ def symbol(function: Callable[..., Any], *operands: Any) -> BlockTensor:
     return on_elements(function.__name__, function, *operands)
 
 
-METHODS.symbol = symbol
+METHODS.elementwise, METHODS.symbol = elementwise, symbol
 
 
 def on_elements(

@@ -100,7 +100,7 @@ class Call:
         """Return what the function makes of blocks, under what is in force here."""
         function = self.function
         if isinstance(function, str):
-            function = registry.FUNCTIONS[function]
+            function = registry.function(function)
         args = [blocks[x.number] if type(x) is Hole else filled(x, blocks) for x in self.args]
         if not self.kwargs:
             return function(*args)

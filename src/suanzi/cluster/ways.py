@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suanzi.registry import REGISTRY, Operator
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import TypeMismatch
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Methods:
     reblock: Callable[[BlockTensor, Any], BlockTensor]
     to_dask: Callable[[BlockTensor], Any]
     text: Callable[[BlockTensor], str]
+    elementwise: Way
     symbol: Callable[..., BlockTensor]
     """It runs a function of elements that is no operator, such as ``operator.neg``."""
     with_quantized: Callable[[Operator, Way, Mapping[str, Any]], Any]
@@ -61,6 +63,8 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if name not in REGISTRY:  # quantize and dequantize, which the standard does not have
         return WAYS[name](*args, **kwargs)
     op = REGISTRY[name]
+    if name not in WAYS and op.catalogue != STANDARD and op.form == "elementwise":
+        WAYS[name] = METHODS.elementwise
     if name not in WAYS:
         raise TypeMismatch(
             f"{op.title}: it does not run on the blocks of a cluster. Gather its arguments first, "

@@ -147,7 +147,8 @@ def check(
             settings["cluster"] = cluster
         found, done, interrupted = _run(started, work, settings, progress)
     listed = [*known.packaged(facts.name), *listed]
-    results = blamed([r for op in interfaces() for r in sorted(found.get(op, ()), key=_group)])
+    order = dict.fromkeys([*interfaces(), *found])
+    results = blamed([r for op in order for r in sorted(found.get(op, ()), key=_group)])
     results = settle(results)
     results, unused = known.apply(results, listed, facts.version)
     unfinished = [job.op for job in work if job.op not in done] if interrupted else []
@@ -217,7 +218,7 @@ def filters(
     ['float16']
     """
     asked: dict[str, Any] = {
-        "ops": [interface(name).name for name in ops] or None,
+        "ops": [interface(name).key for name in ops] or None,
         "categories": [category_named(name) for name in categories] or None,
         "minimal": bool(minimal),
         "dtypes": [_dtype(name) for name in dtypes] or None,
@@ -294,7 +295,7 @@ def _operators_of(pattern: str, ops: Sequence[str]) -> list[str]:
     """Return the interfaces that a pattern of ids can be of."""
     head = pattern.partition("/")[0]
     if not _MARKS.intersection(head):
-        head = interface(head).name
+        head = interface(head).key
     return [op for op in ops if fnmatchcase(op, head)]
 
 

@@ -69,12 +69,12 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
 def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:
     """Return what its rule set, or that in force, says, or raise the error of a refusal."""
     rules = get_promotion() if op.rules is None else op.rules
-    key = (op.name, *[_remembered_as(x, rules) for x in operands.values()])
+    key = (op.key, *[_remembered_as(x, rules) for x in operands.values()])
     remembered = None not in key
     found: Answer | None = rules.answers.get(key) if remembered else None
     if found is None:
         kind = op.operator_class
-        found = answer(operands.values(), rules, Promoting(op.name, kind) if kind else None)
+        found = answer(operands.values(), rules, Promoting(op.key, kind) if kind else None)
         if remembered:
             rules.answers[key] = found
     if found.dtype is None:

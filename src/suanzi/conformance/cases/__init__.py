@@ -17,6 +17,7 @@ from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.promote.library import learn_rules
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
+from suanzi.standard.catalogues import STANDARD, catalogue
 from suanzi.status import InternalError
 
 Maker = Callable[[str, "Wanted"], Iterator[Case]]
@@ -127,6 +128,18 @@ def load(category: str) -> None:
             importlib.import_module(f"{__name__}.{module.name}")
 
 
+@cache
+def load_catalogue(name: str) -> None:
+    """Import the operators of another catalogue, and the module that makes cases of them."""
+    from suanzi.conformance.cases.examples import worked_examples
+
+    found = catalogue(name)
+    found.load()
+    cases_of(*(facts.key for facts in interfaces(name).values()))(worked_examples)
+    if found.cases is not None:
+        importlib.import_module(found.cases)
+
+
 def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     """Return the cases of an interface, in the order of the groups.
 
@@ -134,11 +147,15 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     >>> len(found) > 100, found[0].op
     (True, 'add')
     """
-    load(interface(op).category)
+    facts = interface(op)
+    if facts.catalogue == STANDARD:
+        load(facts.category)
+    else:
+        load_catalogue(facts.catalogue)
     chosen = wanted or Wanted()
     if chosen.rules_text is not None:
         learn_rules(chosen.rules_text)
-    made = _made(interface(op).name, chosen)
+    made = _made(facts.key, chosen)
     found = [c for c in made if c in chosen and (not chosen.letter or c.why.basis in DEMANDED)]
     order = list(GROUPS)
     found.sort(key=lambda c: order.index(c.group))
@@ -163,12 +180,12 @@ def _made(op: str, wanted: Wanted) -> list[Case]:
 def operators(
     names: Sequence[str] = (), categories: Sequence[str] = (), minimal: bool = False
 ) -> list[str]:
-    """Return the interfaces that are wanted, in the standard's order."""
-    chosen = {interface(name).name for name in names}
+    """Return the interfaces that are wanted, in the standard's order, other catalogues' last."""
+    chosen = {interface(name).key: None for name in names}
     return [
         name
         for name, facts in interfaces().items()
         if (not chosen or name in chosen)
         and (not categories or facts.category in categories)
         and (not minimal or facts.minimal)
-    ]
+    ] + [key for key in chosen if key not in interfaces()]

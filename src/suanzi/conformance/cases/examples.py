@@ -22,15 +22,15 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
 from suanzi.dtypes import dtype as dtype_named
-from suanzi.standard import examples, interfaces
+from suanzi.standard import examples, interface, interfaces
 from suanzi.standard.worked_examples import Example, ExampleTensor
 from suanzi.status import Status
 
 
 @cache
-def _by_operator() -> dict[str, list[Example]]:
+def _by_operator(of: str) -> dict[str, list[Example]]:
     found: dict[str, list[Example]] = {}
-    for example in examples():
+    for example in examples(of):
         found.setdefault(example.name, []).append(example)
     return found
 
@@ -41,7 +41,7 @@ def worked_examples(op: str, wanted: Wanted) -> Iterator[Case]:
     if "example" not in wanted.groups:
         return
     seen: Counter[str] = Counter()
-    for example in _by_operator()[op]:
+    for example in _by_operator(interface(op).catalogue)[op]:
         title = example.number or "ours"
         seen[title] += 1
         yield case_of(example, f"{title} {seen[title]}")
@@ -61,7 +61,7 @@ def expected(example: Example) -> Expected:
     mended = _mended(example)
     if not example.also:
         return mended
-    names = interfaces()[example.name].outputs
+    names = interface(example.name).outputs
     others = [tuple(_output(example, one[name]) for name in names) for one in example.also]
     words = [f"another reading {i}" for i in range(1, len(others) + 1)]
     if example.printed is not None:
@@ -78,7 +78,7 @@ def _mended(example: Example) -> Refused | Check | Outputs:
         facts["ndim"] = [len(v.shape) for v in example.outputs.values()]
         facts["off"] = example.tolerance
         return Check(f"example_{example.check}", facts)
-    names = interfaces()[example.name].outputs
+    names = interface(example.name).outputs
     return tuple(_output(example, example.outputs[name]) for name in names)
 
 

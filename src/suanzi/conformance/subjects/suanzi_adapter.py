@@ -64,7 +64,7 @@ class Adapter:
     def call(self, op: str, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """Call a function of the standard's form."""
         with promotion(self._rules):
-            status, *outputs = getattr(interface, interfaces()[op].c_name)(**arguments)
+            status, *outputs = function_of(op)(**arguments)
         if status is not sz.Status.SUCCESS:
             return status.name, str(interface.last_error())
         return status.name, *outputs
@@ -72,6 +72,13 @@ class Adapter:
     def status(self, error: Exception) -> str:
         """Return the status of an error: the standard's form raises nothing that has another."""
         return sz.Status.INTERNAL_ERROR.name
+
+
+def function_of(op: str) -> Any:
+    """Return the function of the standard's form of an interface, or of one of a catalogue."""
+    of, _, name = op.rpartition(":")
+    home = getattr(interface, of) if of else interface
+    return getattr(home, interfaces(of or "standard")[name].c_name)
 
 
 def create(data: Data) -> Any:

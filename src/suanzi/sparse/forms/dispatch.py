@@ -13,6 +13,7 @@ from suanzi.sparse.forms.elementwise import signature_of
 from suanzi.sparse.making import DTYPES
 from suanzi.sparse.tensor import SparseTensor, copy, declare_forms, destroy
 from suanzi.standard import interface
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
 
 Form = Callable[..., Any]
@@ -68,6 +69,8 @@ _OF_SEVERAL = {**dict.fromkeys(elementwise.BINARY, 2), "allclose": 2, "matmul": 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of which an argument is sparse."""
     op = operator_named(name)
+    if op.catalogue != STANDARD and name not in FORMS:
+        _derive_form(op)
     if name in REGISTRY:  # arguments in the order of the declaration, however they came
         args, kwargs = _ordered(op, args, kwargs)
     every = [*args, *kwargs.values()]
@@ -96,15 +99,23 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
 
 
+def _derive_form(op: Operator) -> None:
+    """Add the form of an operator of another catalogue, if it is element-wise."""
+    count = elementwise.operand_count(op)
+    if count:
+        FORMS[op.key] = elementwise.unary if count == 1 else elementwise.binary
+        _OF_SEVERAL[op.key] = count
+
+
 def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return arguments by place, or all by name, as the form of an operator takes them."""
-    if not kwargs and len(args) == 2 and op.name in elementwise.BINARY:
+    if not kwargs and len(args) == 2 and op.key in elementwise.BINARY:
         return args, kwargs
     try:
         given = signature_of(op.function).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{op.title}: {error}") from None
-    if FORMS.get(op.name) in _BY_PLACE:
+    if FORMS.get(op.key) in _BY_PLACE:
         return given.args, given.kwargs
     return (), given.arguments
 

@@ -45,21 +45,23 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
 
-def _of_operands(count: int) -> dict[str, Operator]:
-    found = {name: op for name, op in REGISTRY.items() if op.form == "elementwise"}
-    return {
-        name: op for name, op in found.items() if op.record and len(op.record.operands) == count
-    }
+def operand_count(op: Operator) -> int:
+    """Return how many operands an element-wise operator has; 0 if it has no form here."""
+    facts = op.record
+    if facts is None or facts.form != "elementwise":
+        return 0
+    count = len(facts.operands)
+    # clip_backward takes bounds, too.
+    return count if count == 1 or len(signature_of(op.function).parameters) == count == 2 else 0
 
 
-UNARY = ["negative", *_of_operands(1)]
-# Not clip_backward, which takes bounds, too.
-BINARY = [n for n, op in _of_operands(2).items() if len(signature_of(op.function).parameters) == 2]
+UNARY = ["negative", *(name for name, op in REGISTRY.items() if operand_count(op) == 1)]
+BINARY = [name for name, op in REGISTRY.items() if operand_count(op) == 2]
 
 
 def dense_function(op: Operator) -> Callable[..., Tensor]:
     """Return the operator for dense tensors."""
-    return operator.neg if op.name == "negative" else FUNCTIONS[op.name]
+    return operator.neg if op.key == "negative" else FUNCTIONS[op.key]
 
 
 def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
@@ -143,7 +145,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
         return _with_number(op, ordered, sparse, other)
     ordered(_stand_in(sparse, 1), _stand_in(other, 1))  # dtypes are refused before shapes
     common_shape(op, {k: v.shape for k, v in operands.items() if not isinstance(v, Number)})
-    if op.name in _ZERO_WINS or (op.name in _ZERO_FIRST and sparse_first):
+    if op.key in _ZERO_WINS or (op.name in _ZERO_FIRST and sparse_first):
         return _with_dense(op, ordered, sparse, other)
     return ordered(sparse.to_dense(), other)
 
@@ -271,13 +273,13 @@ def _of_two(
     else:
         shape = common_shape(op, {"x": x.shape, "y": y.shape})
         x, y = _broadcast(x, shape), _broadcast(y, shape)
-    if op.name in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
+    if op.key in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
         made, there = merging.common(x, y)
         return _stored(made.with_values(function(made.values, there)))
     made, there, sides = merging.united(x, y)
     result = made.with_values(function(made.values, there))
     kept = elements.has_bits(result.values)
-    if op.name == "mul":
+    if op.key == "mul":
         # A negative number times a zero that is not stored is -0.0, which is not worth an entry.
         kept &= (sides == merging.IN_BOTH) | elements.is_nonzero(result.values)
     return _stored(result, kept)
@@ -287,7 +289,7 @@ def _makes_nan_of_zeros(
     op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
 ) -> bool:
     """Tell whether an element of one times a zero that the other does not store is NaN."""
-    if op.name != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
+    if op.key != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
         return False
     of_x = function(x.values, elements.zeros(1, y.dtype))
     of_y = function(elements.zeros(1, x.dtype), y.values)
