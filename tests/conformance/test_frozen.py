@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -62,28 +63,38 @@ def test_everything_that_is_expected() -> None:
         frozen.to_data(object())
 
 
+@pytest.fixture(scope="module")
+def folder_of_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("frozen") / "cases"
+    exported(folder)
+    return folder
+
+
 def exported(folder: Path) -> dict[str, Any]:
     return frozen.export(folder, ((op, cases(op, Wanted(quick=True))) for op in SOME), {"seed": 0})
 
 
-def test_a_folder_has_a_manifest_that_is_the_same_every_time(tmp_path: Path) -> None:
-    first, second = exported(tmp_path / "a"), exported(tmp_path / "b")
-    assert first == second == frozen.manifest_of(tmp_path / "a")
-    assert first["cases"] == sum(len(frozen.read(tmp_path / "a", op)) for op in SOME)
-    assert frozen.read(tmp_path / "a", "sub") == []
+def test_a_folder_has_a_manifest_that_is_the_same_every_time(
+    folder_of_cases: Path, tmp_path: Path
+) -> None:
+    again = exported(tmp_path / "b")
+    assert again == frozen.manifest_of(folder_of_cases)
+    assert again["cases"] == sum(len(frozen.read(folder_of_cases, op)) for op in SOME)
+    assert frozen.read(folder_of_cases, "sub") == []
 
 
-def test_frozen_cases_are_run(tmp_path: Path) -> None:
-    manifest = exported(tmp_path / "a")
-    run = check(folder=str(tmp_path / "a"), jobs=1)
-    assert run.counts()["cases"] == manifest["cases"]
+def test_frozen_cases_are_run(folder_of_cases: Path) -> None:
+    run = check(folder=str(folder_of_cases), jobs=1)
+    assert run.counts()["cases"] == frozen.manifest_of(folder_of_cases)["cases"]
     assert run.conforms
 
 
 @pytest.mark.parametrize("what", ["file", "manifest", "format", "missing file", "no folder"])
-def test_files_that_were_changed_are_refused(tmp_path: Path, what: str) -> None:
+def test_files_that_were_changed_are_refused(
+    folder_of_cases: Path, tmp_path: Path, what: str
+) -> None:
     folder = tmp_path / "cases"
-    exported(folder)
+    shutil.copytree(folder_of_cases, folder)
     manifest = folder / frozen.MANIFEST
     facts = json.loads(manifest.read_text())
     if what == "file":

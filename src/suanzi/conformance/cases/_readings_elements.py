@@ -156,7 +156,12 @@ def domains(case: Case, expected: Expected) -> Expected:
             return either("E90", Refused(_IA), expected.instead)
         return expected
     made = one_output(expected)
-    if made is None or not any(_has_none(case, i, y) for i, y in enumerate(made.truth)):
+    if made is None:
+        return expected
+    few = made.truth.base if isinstance(made.truth, Picked) else made.truth
+    if all(isinstance(y, Real) and y.size is not None for y in few):
+        return expected
+    if not any(_has_none(case, i, y) for i, y in enumerate(made.truth)):
         return expected
     return either("E90", Refused(_IA), (made,))
 
