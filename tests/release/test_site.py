@@ -124,7 +124,7 @@ def test_what_is_made_is_current(path: str) -> None:
 
 
 def test_every_mark_has_an_end_and_every_part_is_used() -> None:
-    text = "\n".join(WRITTEN.values())
+    text = "\n".join([*WRITTEN.values(), *READMES.values()])
     found = [m[2] for m in MARK.finditer(text)]
     assert len(found) == len(re.findall("^<!--", text, re.M)) / 2
     assert set(found) == set(FRAGMENTS)
