@@ -15,9 +15,10 @@ import pytest
 import suanzi as sz
 from helpers.sparse_cases import NAMES, SHAPES, bits, distinct, make, numbers, same
 from suanzi.registry import REGISTRY
-from suanzi.sparse.forms.elementwise import BINARY, UNARY
+from suanzi.sparse.forms.elementwise import operand_count
 
-ONE = sorted(({*UNARY} & {*REGISTRY} | {"negative"}) - {"cast", "clip", "rint"})
+UNARY, BINARY = ([k for k, op in REGISTRY.items() if operand_count(op) == n] for n in (1, 2))
+ONE = sorted({*UNARY, "negative"} - {"cast", "clip", "rint"})
 BROADCAST = [
     ((2, 3), (2, 3)), ((2, 3), (3,)), ((4, 1), (1, 3)), ((2, 1, 3), (4, 1)), ((3,), ()),
     ((), (2, 2)), ((), ()), ((0, 3), (1, 3)), ((1,), (0,)), ((2, 3), (1, 1)),

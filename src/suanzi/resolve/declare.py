@@ -71,7 +71,7 @@ def operator(
         else:
             made = _with_overrides(declared, function)
         if fast:
-            made = _core.accelerate(made)
+            made = _core.accelerate(_with_types(made, function))
         FUNCTIONS[declared.key] = made
         return made
 
@@ -85,6 +85,28 @@ def _promoted(function: Callable[..., Any]) -> tuple[int, ...]:
         i for i, (name, kind) in enumerate(kinds)
         if kind.startswith("TensorLike") and name not in ("condition", "return")
     )  # fmt: skip
+
+
+def _with_types(made: F, function: Callable[..., Any]) -> F:
+    """Return a function with its typed signature in its docstring, after the summary.
+
+    A built-in function cannot have annotations: Python reads its signature from text without them.
+    """
+    code, kinds = function.__code__, function.__annotations__
+    count, every = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    given = function.__defaults__ or ()
+    defaults = dict(zip(code.co_varnames[count - len(given) : count], given, strict=True))
+    defaults |= function.__kwdefaults__ or {}
+    parts = [f"{name}: {kinds.get(name, 'Any')}" for name in code.co_varnames[:every]]
+    for i, name in enumerate(code.co_varnames[:every]):
+        if name in defaults:
+            parts[i] += f" = {getattr(defaults[name], 'name', defaults[name])!r}"
+    if every > count:
+        parts.insert(count, "*")
+    summary, _, rest = (function.__doc__ or "").partition("\n\n")
+    call = f"    {function.__name__}({', '.join(parts)}) -> {kinds.get('return', 'Any')}"
+    made.__doc__ = "\n\n".join(filter(None, (summary.rstrip(), call, rest)))
+    return made
 
 
 def _with_overrides(declared: Operator, function: F) -> F:
@@ -211,7 +233,7 @@ def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symb
         declared.dtypes,
         expensive,
         declared.domain is not None,
-        _with_overrides(declared, function if own_body else slow),
+        _with_types(_with_overrides(declared, function if own_body else slow), function),
         declared.rules,
         symbol,
     )

@@ -13,7 +13,6 @@ from suanzi.sparse.forms.elementwise import signature_of
 from suanzi.sparse.making import DTYPES
 from suanzi.sparse.tensor import SparseTensor, copy, declare_forms, destroy
 from suanzi.standard import interface
-from suanzi.standard.catalogues import STANDARD
 from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
 
 Form = Callable[..., Any]
@@ -41,8 +40,7 @@ def _shape(op: Operator, input: SparseTensor) -> Any:
 
 
 FORMS: dict[str, Form] = {
-    **dict.fromkeys(elementwise.UNARY, elementwise.unary),
-    **dict.fromkeys(elementwise.BINARY, elementwise.binary),
+    "negative": elementwise.unary,
     "allclose": elementwise.allclose,
     "transpose": shapes.transpose,
     "reshape": shapes.reshape,
@@ -57,20 +55,19 @@ FORMS: dict[str, Form] = {
     "size": _size,
     "shape": _shape,
 }
-"""The sparse form of every operator that has one, by name."""
+"""The sparse form of every operator that has one, by key; `form_of` adds element-wise ones."""
 
 _BY_PLACE = (elementwise.unary, elementwise.binary, elementwise.allclose)
 """The forms that hand their arguments on; others know their names, whatever their order is."""
 
-_OF_SEVERAL = {**dict.fromkeys(elementwise.BINARY, 2), "allclose": 2, "matmul": 2}
+_OF_SEVERAL = {"allclose": 2, "matmul": 2}
 """How many arguments, the first ones, can be sparse, where it is not one."""
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of which an argument is sparse."""
     op = operator_named(name)
-    if op.catalogue != STANDARD and name not in FORMS:
-        _derive_form(op)
+    form = form_of(op)
     if name in REGISTRY:  # arguments in the order of the declaration, however they came
         args, kwargs = _ordered(op, args, kwargs)
     every = [*args, *kwargs.values()]
@@ -80,16 +77,16 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _is_sparse(x) and x._places is None:
             raise UninitializedObject(f"{op.title}: a sparse tensor was destroyed.")
     count = _OF_SEVERAL.get(name, 1)
-    misplaced = name in FORMS and (
+    misplaced = form is not None and (
         any(map(_is_sparse, every[count:])) or (count == 1 and not _is_sparse(every[0]))
     )
-    if name not in FORMS or misplaced or any(map(_holds_sparse, every)):
+    if form is None or misplaced or any(map(_holds_sparse, every)):
         raise TypeMismatch(
             f"{op.title}: it has no form for sparse tensors{' in this place' * misplaced}. Make "
             "them dense first, with to_dense()."
         )
     try:
-        return FORMS[name](op, *args, **kwargs)
+        return form(op, *args, **kwargs)
     except AllocFailed as error:
         problem = str(error)
         raise AllocFailed(
@@ -99,17 +96,23 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
 
 
-def _derive_form(op: Operator) -> None:
-    """Add the form of an operator of another catalogue, if it is element-wise."""
-    count = elementwise.operand_count(op)
-    if count:
+def form_of(op: Operator) -> Form | None:
+    """Return the sparse form of an operator; that of an element-wise one follows from its record.
+
+    Not when this file is imported: to read the records takes long, and `import suanzi` would wait.
+    """
+    if op.key not in FORMS:
+        count = elementwise.operand_count(op)
+        if not count:
+            return None
         FORMS[op.key] = elementwise.unary if count == 1 else elementwise.binary
         _OF_SEVERAL[op.key] = count
+    return FORMS[op.key]
 
 
 def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return arguments by place, or all by name, as the form of an operator takes them."""
-    if not kwargs and len(args) == 2 and op.key in elementwise.BINARY:
+    if not kwargs and len(args) == 2 and FORMS.get(op.key) is elementwise.binary:
         return args, kwargs
     try:
         given = signature_of(op.function).bind(*args, **kwargs)

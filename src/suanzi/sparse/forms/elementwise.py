@@ -16,7 +16,7 @@ import suanzi.ops  # noqa: F401  (declares the operators)
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.layout import LayoutType
-from suanzi.registry import FUNCTIONS, REGISTRY, Operator
+from suanzi.registry import FUNCTIONS, Operator
 from suanzi.resolve.arguments import Number, as_operand, real_values
 from suanzi.resolve.elementwise import common_shape
 from suanzi.sparse import elements, merging, structure
@@ -45,18 +45,15 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
 
+@cache
 def operand_count(op: Operator) -> int:
-    """Return how many operands an element-wise operator has; 0 if it has no form here."""
+    """Return how many operands an element-wise operator has; 0 if it has no sparse form."""
     facts = op.record
     if facts is None or facts.form != "elementwise":
         return 0
     count = len(facts.operands)
     # clip_backward takes bounds, too.
     return count if count == 1 or len(signature_of(op.function).parameters) == count == 2 else 0
-
-
-UNARY = ["negative", *(name for name, op in REGISTRY.items() if operand_count(op) == 1)]
-BINARY = [name for name, op in REGISTRY.items() if operand_count(op) == 2]
 
 
 def dense_function(op: Operator) -> Callable[..., Tensor]:
