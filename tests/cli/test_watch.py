@@ -81,16 +81,16 @@ def test_what_failed_runs_again(tmp_path: Path) -> None:
     try:
         said = watched.until("Ctrl-C ends this.")
         assert "add(" in said
-        assert "went wrong: a change runs them again. Watching chip.py" in said
+        assert "failed: a change reruns them. Watching chip.py" in said
         write(tmp_path, "syntax error")
         assert "The next change tries again" in watched.until("Ctrl-C ends this.")
         write(tmp_path, RIGHT)
         said = watched.until("Ctrl-C ends this.")
-        assert "All that had failed passes: the next change runs everything again" in said
+        assert "All failed cases pass now: the next change reruns everything" in said
         assert "only cases add/plain/int32/" in said
         write(tmp_path, RIGHT + "  ")
         said = watched.until("Ctrl-C ends this.")
-        assert "Nothing went wrong: a change runs everything again" in said
+        assert "No failures: a change reruns everything" in said
         assert "only cases" not in said
         watched.process.send_signal(signal.SIGINT)
         assert watched.process.wait(30) == 0

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import builtins
-import inspect
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from suanzi import interface
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.deviations import apply, packaged
 from suanzi.conformance.running import backends
 from suanzi.conformance.running.backends import backend
-from suanzi.conformance.running.process import Subject, Unanswered
+from suanzi.conformance.running.defaults import completed_steps
+from suanzi.conformance.running.process import Facts, Subject, Unanswered, question_of
 from suanzi.conformance.running.run import run_case
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
@@ -46,7 +46,7 @@ class Anything(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 sys.meta_path.insert(0, Anything())
 sys.path.insert(0, sys.argv[2])
 module = importlib.import_module(f"frameworks.{sys.argv[1]}_adapter")
-from frameworks.common import DEFAULTS, GRADIENTS
+from frameworks.common import GRADIENTS
 
 def variables(text):
     tree = ast.parse(text, mode="eval")
@@ -60,7 +60,6 @@ print(json.dumps({
     "mapping": {op: variables(text) for op, text in adapter.mapping.items()},
     "missing": adapter.missing,
     "names": sorted(vars(module)),
-    "defaults": DEFAULTS,
     "gradients": GRADIENTS,
 }))
 """
@@ -94,17 +93,24 @@ def test_expressions_use_parameters_and_names_of_the_adapter(framework: str) -> 
         assert set(used) <= known | parameters, op
 
 
-def test_defaults_are_those_of_the_standards_form() -> None:
+def test_gradients_are_the_backward_interfaces() -> None:
     found = table("numpy")
-    for op, facts in interfaces().items():
-        signature = inspect.signature(getattr(interface, facts.c_name))
-        wanted = {
-            name: list(p.default) if isinstance(p.default, tuple) else p.default
-            for name, p in signature.parameters.items()
-            if not repr(p.default).endswith("REQUIRED")
-        }
-        assert found["defaults"].get(op, {}) == wanted, op
     assert set(found["gradients"]) == {n for n, f in interfaces().items() if f.backward_of}
+
+
+def test_frameworks_get_every_argument() -> None:
+    """An adapter that sets `defaults` gets all parameters; another tests the backend's own."""
+    case = next(c for c in cases("argsort", Wanted()) if "descending" not in c.arguments)
+    facts = Facts("chip", "1", "strict", False, {}, {}, [], "3.12")
+    sent = question_of(case, facts)["arguments"]["dict"]
+    full = question_of(case, replace(facts, defaults=True))["arguments"]["dict"]
+    assert "descending" not in sent
+    assert full["descending"] is True
+    assert {p.name for p in interfaces()["argsort"].parameters} == set(full)
+    steps = [["make", "x", 1], ["call", "flip", {"input": 1}, ["y"]], ["read", "y"]]
+    assert [s[:2] for s in completed_steps(steps)] == [s[:2] for s in steps]
+    (_, _, given, _) = completed_steps([["call", "expand_dims", {"input": 1}, ["y"]]])[0]
+    assert given == {"axis": 0, "input": 1}
 
 
 @pytest.fixture(scope="module")

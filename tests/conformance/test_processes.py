@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.running import pool, process
 from suanzi.conformance.running.crashes import ENOUGH
+from suanzi.conformance.running.guard import is_dumpable
 from suanzi.conformance.running.local import Local
 from suanzi.conformance.running.process import Backend, Subject, Unanswered
 from suanzi.conformance.running.run import Job, run_case, run_job
@@ -227,3 +229,18 @@ def test_crashes_of_all_groups_and_hangs_come_to_an_end() -> None:
     found = run_job(hanging, Job("add", Wanted()))
     assert len(hanging.asked) == ENOUGH
     assert str(found[-1].problem) == "not tried after 10 calls of add that hung"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is of Linux")
+def test_the_memory_of_the_kit_is_closed_while_a_backend_runs() -> None:
+    assert is_dumpable()
+    own = Backend("suanzi", "suanzi_adapter:Adapter")
+    with Subject(own), Subject(own) as second:
+        assert not is_dumpable()
+        second.close()
+        second.close()
+        assert not is_dumpable()
+    assert is_dumpable()
+    with pytest.raises(sz.InvalidArgument, match="cannot be run"):
+        Subject(replace(own, python="/nowhere/python"))
+    assert is_dumpable()

@@ -28,7 +28,7 @@ def test_only_what_a_library_exports_is_tried(library):
     assert set(run.by_operator()) == {"rank"}
     others = len(interfaces()) - 1
     lines = [part.text for part in summary(run) if isinstance(part, Line)]
-    assert any(line.startswith(f"{others} interfaces that the subject does not") for line in lines)
+    assert any(line.startswith(f"{others} interfaces that the backend does not") for line in lines)
     stand = standings(run)
     assert stand["rank"].verdict == "conforms"
     assert stand["add"].verdict == "not supported"

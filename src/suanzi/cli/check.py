@@ -1,6 +1,6 @@
 """The conformance kit on the command line: ``suanzi check``, ``compare`` and ``header``.
 
-What the commands need is imported when they are called, so that the others start as fast as before.
+The commands import what they need when they are called, so that the others start fast.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from suanzi.conformance.reports.summary import Part
     from suanzi.promote.rules import RuleSet
 
-_CONFORMS, _DOES_NOT, _INTERRUPTED = 0, 1, 3
 _LEVELS = ("minimal", "forward", "all", "promotion")
 
 Words = Annotated[list[str] | None, Parameter(negative="")]
@@ -46,7 +45,7 @@ def check(
     minimal: Flag = False,
     case: Words = None,
     quick: Flag = False,
-    letter: Flag = False,
+    normative: Annotated[bool, Parameter(name=["--normative", "--letter"], negative="")] = False,
     has: Words = None,
     strict: Flag = False,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
@@ -67,10 +66,11 @@ def check(
     watch: Flag = False,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> int:
-    """Hold a backend against the standard, case by case, and tell what it does not keep.
+    """Test a backend against the standard and report every violation.
 
-    The exit status is 0 if all was met that the standard demands, by its letter or by a reading of
-    it, but what is known; 1 if not, or if a call crashed or hung; 2 for bad usage.
+    The exit status is 0 if every required case was answered and passed, or is a known deviation;
+    1 if not, if a call crashed or hung, or if a level that --require names is not reached; 2 for
+    bad usage; 3 if the run was interrupted.
 
     ```
     suanzi check --quick
@@ -86,7 +86,7 @@ def check(
     Parameters
     ----------
     backend
-        What is held against the standard: suanzi, numpy, torch, jax, paddle, mindspore, openvino, a
+        What is tested: suanzi, numpy, torch, jax, paddle, mindspore, openvino, a
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
     python
         The interpreter that has the framework; this one by default.
@@ -106,71 +106,71 @@ def check(
         Only these cases, by their ids or patterns of them.
     quick
         Fewer dtypes and values.
-    letter
-        Only what the standard demands, by its letter or by a reading of it.
+    normative
+        Only what the standard requires, by its text or by an interpretation of it. `--letter` is
+        the same.
     has
-        The dtypes that the backend has (`float32,int32`), for which levels are given; those of
-        which it answers something by default.
+        The dtypes that the backend has (`float32,int32`), for which levels are given; by default
+        those of which it answers any call.
     strict
-        Let the exit status be 1 for failures in quality and extensions, too.
+        Also exit with 1 for failures in quality and extensions.
     all_
-        Also the interfaces that the backend does not have: what a C library does not export, and an
-        adapter does not declare.
+        Also test the interfaces that the backend does not have: those that a C library does not
+        export, or an adapter does not declare.
     rules
-        The rule set of the promotion cases, by name or from a file of your own; the backend's own
-        by default.
+        The rule set of the promotion cases, by name or from a file; by default the backend's.
     seed
         Of the random cases.
     jobs
         How many processes; one for each core by default.
     timeout
-        The seconds after which a call counts as hung; a start, too, if that is more than 120.
+        Seconds after which a call counts as hung; also for the start, if it is more than 120.
     shard
         Run one part of several: `2/5` is the second of five. `suanzi merge` joins their reports.
     cluster
         Run on Dask: the address of a scheduler (`tcp://host:8786`), or `local:4` for four processes
         of this machine. Needs `suanzi[cluster]`.
     cases
-        Run the frozen cases of this folder, not those made now.
+        Run the frozen cases of this folder instead of generating them.
     export
-        Write the cases to this folder, with their truth and their hashes, and run none.
+        Write the cases, their expected results and hashes to this folder; run nothing.
     deviations
-        A file of known deviations, beside those that come with suanzi.
+        A file of known deviations, in addition to those that come with suanzi.
     require
-        A level without which the exit status is 1: `minimal`, `forward`, `all` or `promotion`.
+        Exit with 1 unless this level is reached: `minimal`, `forward`, `all` or `promotion`.
     report
         Write an HTML report to this file.
     json
-        Print the report as data; with a file, write it there.
+        Print the report as JSON; with a file, write it there.
     junit
         Write JUnit XML to this file.
     verbose
-        Show every failure with all that is known of it.
+        Show every failure in full.
     watch
-        Stay, and run what failed again whenever the file of the C library, or of the adapter,
-        changes; when all of it passes, everything. Ctrl-C ends it.
+        Watch the library or adapter and rerun failed cases when it changes; then rerun everything.
+        Ctrl-C ends it.
     list_
-        List the cases, and run none.
+        List the cases; run nothing.
     """
     from suanzi.cli.terminal import progress_bar
     from suanzi.conformance.check import check as run_check
-    from suanzi.conformance.reports.levels import levels
+    from suanzi.conformance.model.tallies import decision_of
 
     filters: dict[str, Any] = {
         "ops": _named("op", op), "categories": _named("category", category),
         "dtypes": _named("dtype", dtype), "groups": _named("group", group),
-        "minimal": minimal, "only": case or (), "quick": quick, "letter": letter, "seed": seed,
-        "folder": cases,
+        "minimal": minimal, "only": case or (), "quick": quick, "normative": normative,
+        "seed": seed, "folder": cases,
     }  # fmt: skip
     chosen = None if rules is None else read_rules(rules)
     if list_ or export is not None:
         if shard is not None or cluster is not None:
             option = "--shard" if shard is not None else "--cluster"
-            raise InvalidArgument(f"check: {option} shares a run; --list and --export run nothing.")
+            raise InvalidArgument(f"check: {option} splits a run; --list and --export run nothing.")
         return _without_a_run(filters, backend, python, chosen, export)
     if require is not None and require not in _LEVELS:
         raise InvalidArgument(
-            f"check: {require!r} is no level; there are {', '.join(_LEVELS)}."
+            f"check: {require!r} is not a level; choose {', '.join(_LEVELS)}."
             + nearest(require, _LEVELS)
         )
     outputs = _outputs("check", report, _one_json("check", json), junit)
@@ -183,25 +183,22 @@ def check(
                 everything=all_, shard=shard, cluster=cluster, **{**filters, "only": only},
             )  # fmt: skip
 
-    def told(run: Run) -> int:
+    def report_on(run: Run) -> int:
         printed = json == []
         _tell(run, outputs, lambda: _print_report(run) if printed else _show(run, verbose))
-        if run.unfinished:
-            return _INTERRUPTED
-        if require is not None:
-            level = next(one for one in levels(run) if one.name == require)
-            if not level.answer.startswith("reached"):
-                print(f"suanzi: {level.title}: {level}", file=sys.stderr)
-                return _DOES_NOT
-        return _CONFORMS if run.succeeds else _DOES_NOT
+        decision = decision_of(run, require)
+        if require is not None and require not in decision.reached:
+            level = next(one for one in decision.levels if one.name == require)
+            print(f"suanzi: {level.title}: {level}", file=sys.stderr)
+        return decision.status
 
     if not watch:
-        return told(once(filters["only"]))
-    from suanzi.cli.watch import watch as stay
+        return report_on(once(filters["only"]))
+    from suanzi.cli.watch import watch as rerun_failed
     from suanzi.cli.watch import watched_file
     from suanzi.conformance.running.backends import backend as named
 
-    return stay(watched_file(named(backend, python)), once, told, filters["only"])
+    return rerun_failed(watched_file(named(backend, python)), once, report_on, filters["only"])
 
 
 def compare(
@@ -211,9 +208,9 @@ def compare(
     verbose: Flag = False,
     json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
 ) -> int:
-    """Say what changed from one report of `suanzi check --json` to the next.
+    """Show what changed between two reports of `suanzi check --json`.
 
-    The exit status is 1 if something broke that is not a known deviation.
+    The exit status is 1 if a case that passed fails now, and is not a known deviation.
 
     ```
     suanzi compare before.json after.json
@@ -236,7 +233,7 @@ def compare(
         print(json_module.dumps(found.to_dict(), indent=2, ensure_ascii=True))
     else:
         _show_parts(found.parts(verbose=verbose))
-    return _DOES_NOT if found.broke else _CONFORMS
+    return int(found.broke)
 
 
 def merge(
@@ -247,7 +244,7 @@ def merge(
     junit: str | None = None,
     verbose: Flag = False,
 ) -> int:
-    """Join the reports of all shards of a run into the one that a single machine would have made.
+    """Merge the reports of all shards of a run into one.
 
     The exit status is that of `suanzi check`.
 
@@ -260,17 +257,17 @@ def merge(
     Parameters
     ----------
     reports
-        What `suanzi check --shard k/n --json FILE` wrote, of every shard.
+        The files that `suanzi check --shard k/n --json FILE` wrote, one for each shard.
     deviations
         The files of known deviations that the shards were run with.
     report
         Write an HTML report to this file.
     json
-        Print the report as data; with a file, write it there.
+        Print the report as JSON; with a file, write it there.
     junit
         Write JUnit XML to this file.
     verbose
-        Show every failure with all that is known of it.
+        Show every failure in full.
     """
     from suanzi.conformance.reports.deviations import read as read_deviations
     from suanzi.conformance.reports.json import read
@@ -281,15 +278,13 @@ def merge(
     listed = [one for name in deviations or () for one in read_deviations(name)]
     run = run_merge([read(name) for name in reports], listed)
     _tell(run, outputs, lambda: _print_report(run) if json == [] else _show(run, verbose))
-    if run.unfinished:
-        return _INTERRUPTED
-    return _CONFORMS if run.succeeds else _DOES_NOT
+    return run.decision.status
 
 
 def header(
     *, output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None, prefix: str = ""
 ) -> int:
-    """Write the C header of the standard, against which a C library is written.
+    """Write the C header of the standard, for C libraries that implement it.
 
     ```
     suanzi header -o t_ai_131_1.h
@@ -298,26 +293,26 @@ def header(
     Parameters
     ----------
     output
-        The file; without it, the header is printed.
+        The file; by default the header is printed.
     prefix
-        What the members of modes begin with: SUM, MAX and none are bare names otherwise.
+        A prefix of the enumerators of modes, which are otherwise bare names: SUM, MAX, none.
     """
     from suanzi.conformance.header import write
 
     write(output, prefix)
-    return _CONFORMS
+    return 0
 
 
 def _split(words: Sequence[str] | None) -> list[str]:
-    """Return the words of an option that may be repeated, or have several with commas."""
+    """Return the values of an option that may be repeated or separated by commas."""
     return [part.strip() for word in words or () for part in word.split(",") if part.strip()]
 
 
 def _named(option: str, words: Sequence[str] | None) -> list[str]:
-    """Return the words of an option that narrows a run: without any, it would be all of it."""
+    """Return the values of an option that narrows a run; an empty one would run everything."""
     found = _split(words)
     if words and not found:
-        raise InvalidArgument(f"check: --{option} names nothing; leave it out for all.")
+        raise InvalidArgument(f"check: --{option} is empty; leave it out to run everything.")
     return found
 
 
@@ -342,14 +337,14 @@ def _without_a_run(
     if folder is None:
         for _, found in cases_of_each(settings, rules):
             print("\n".join(printable(case.id) for case in found))
-        return _CONFORMS
+        return 0
     manifest = export(folder, settings, rules)
     print(f"{manifest['cases']} cases in {folder}, SHA-256 {manifest['sha256']}")
-    return _CONFORMS
+    return 0
 
 
 def _one_json(command: str, json: Sequence[str] | None) -> str | None:
-    """Return the file of --json; None where there is none, or the report is printed."""
+    """Return the file of --json; None if the report is not written to a file."""
     if json is not None and len(json) > 1:
         raise InvalidArgument(f"{command}: --json takes one file, not {len(json)}.")
     return json[0] if json else None
@@ -358,7 +353,7 @@ def _one_json(command: str, json: Sequence[str] | None) -> str | None:
 def _outputs(
     command: str, report: str | None, json: str | None, junit: str | None
 ) -> list[tuple[Path, Callable[[Run, Path], None]]]:
-    """Return the files to write and how; one that cannot be written is told before the run."""
+    """Return the files to write and how; one that cannot be written is refused before the run."""
     wanted = (("--report", report, "html"), ("--json", json, "json"), ("--junit", junit, "junit"))
     found: list[tuple[Path, Callable[[Run, Path], None]]] = []
     taken: dict[Path, str] = {}
@@ -372,8 +367,7 @@ def _outputs(
         # A pipe or a device, such as /dev/null, takes more than one.
         if other != option and (path.is_file() or not path.exists()):
             raise InvalidArgument(
-                f"{command}: {other} and {option} are both {name!r}, and one would overwrite the "
-                "other; give each a file of its own."
+                f"{command}: {other} and {option} are both {name!r}; give each its own file."
             )
         module = import_module(f"suanzi.conformance.reports.{kind}")
         found.append((path, module.write))
@@ -385,7 +379,7 @@ def _tell(
     outputs: Sequence[tuple[Path, Callable[[Run, Path], None]]],
     show: Callable[[], None],
 ) -> None:
-    """Show what was found, and write it: a disc that is full hides it nowhere else."""
+    """Show the report and write its files; if one fails, the others are written all the same."""
     errors: list[Exception] = []
     steps = [show, sys.stdout.flush, *(partial(_write, run, path, w) for path, w in outputs)]
     for step in steps:

@@ -1,4 +1,4 @@
-"""``suanzi check --watch``: what failed is run again whenever the file of the subject changes."""
+"""``suanzi check --watch``: rerun failed cases whenever the file of the backend changes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from suanzi.conformance.running.process import Backend
 
 _LOOK_SECONDS = 0.2
-"""How often the file is looked at. A file that is still being written changes from look to look."""
+"""How often the file is checked: one that is still being written changes each time."""
 
 
 def watched_file(backend: Backend) -> Path:
-    """Return the file of a subject: a C library, or the module of an adapter.
+    """Return the file of a backend: a C library, or the module of an adapter.
 
     >>> from suanzi.conformance.running.backends import backend
     >>> watched_file(backend("suanzi.cli.watch:Adapter")).name
@@ -38,10 +38,10 @@ def watched_file(backend: Backend) -> Path:
             for name in (place.with_suffix(".py"), place / "__init__.py"):
                 if (path := Path(folder) / name).is_file():
                     return path
-        raise InvalidArgument(f"check: --watch finds no file of the module {module!r}.")
+        raise InvalidArgument(f"check: --watch cannot find the file of module {module!r}.")
     raise InvalidArgument(
-        "check: --watch looks at the file of a C library or of an adapter of one's own; "
-        f"{backend.title} has none."
+        "check: --watch needs a C library or an adapter module; "
+        f"{backend.title} has no file to watch."
     )
 
 
@@ -51,12 +51,12 @@ def watch(
     show: Callable[[Run], int],
     asked: Sequence[str],
 ) -> int:
-    """Run, show, and wait for the file to change, over and over; Ctrl-C ends it.
+    """Run, show, and wait for the file to change, until Ctrl-C.
 
-    `run` takes the ids of the only cases to run. What is run again is what failed; when all of that
-    passes, the next change runs everything that was `asked`. The status is that of the last run.
+    `run` takes the ids of the cases to run. A change reruns what failed; when all of that passes,
+    the next change reruns everything that was `asked` for. The status is that of the last run.
     """
-    # An adapter that changes twice in a second would be read from where Python keeps the first.
+    # Otherwise an adapter that changes twice in a second would be read from its stale cache.
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     only, status = list(asked), 0
     try:
@@ -72,8 +72,8 @@ def watch(
                 said = _said(failed, narrowed=only != list(asked))
                 only = failed or list(asked)
             except (InvalidArgument, NotInstalled) as error:
-                # As of a library that does not load: the next one may.
-                said = f"{printable(str(error))}\nThe next change tries again"
+                # For example a library that does not load yet.
+                said = f"{printable(str(error))}\nWaiting for the next change"
                 status = 2
             print(f"\n{said}. Watching {file.name}; Ctrl-C ends this.", flush=True)
             _wait(file, before)
@@ -84,10 +84,10 @@ def watch(
 
 def _said(failed: Sequence[str], narrowed: bool) -> str:
     if failed:
-        return f"{len(failed)} case{'s' * (len(failed) != 1)} went wrong: a change runs them again"
+        return f"{len(failed)} case{'s' * (len(failed) != 1)} failed: a change reruns them"
     if narrowed:
-        return "All that had failed passes: the next change runs everything again"
-    return "Nothing went wrong: a change runs everything again"
+        return "All failed cases pass now: the next change reruns everything"
+    return "No failures: a change reruns everything"
 
 
 def _look(file: Path) -> tuple[int, int, int] | None:
@@ -99,7 +99,7 @@ def _look(file: Path) -> tuple[int, int, int] | None:
 
 
 def _wait(file: Path, before: tuple[int, int, int] | None) -> None:
-    """Wait until a file is another than before, and does not change any more."""
+    """Wait until a file differs from before and has stopped changing."""
     last = before
     while True:
         time.sleep(_LOOK_SECONDS)

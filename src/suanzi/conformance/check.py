@@ -1,4 +1,4 @@
-"""Hold a subject against the standard, from Python: ``check("numpy", ops=["add"])``."""
+"""Test a backend against the standard, from Python: ``check("numpy", ops=["add"])``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from suanzi._hints import nearest
 from suanzi.conformance.cases import Wanted, cases, frozen, load, operators
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.results import Result, Run
+from suanzi.conformance.model.tallies import CASE_FILTERS, OPERATOR_FILTERS
 from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
-from suanzi.conformance.reports.levels import CASE_FILTERS, OPERATOR_FILTERS
 from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
@@ -34,7 +34,7 @@ from suanzi.promote.rules import RuleSet
 from suanzi.standard import category_named, interface, interfaces
 from suanzi.status import InternalError, InvalidArgument
 
-FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "letter")
+FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "normative")
 """The settings that leave cases out."""
 _Given = TypeVar("_Given")
 Path = str | PathLike[str]
@@ -42,13 +42,13 @@ Path = str | PathLike[str]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
-    """The interfaces that are done."""
+    """Interfaces that are done."""
     total: int
     op: str
-    """The interface that was done last."""
+    """The interface that was finished last."""
     results: Sequence[Result]
     """Its results."""
 
@@ -67,6 +67,7 @@ def check(
     seed: int = 0,
     jobs: int | None = None,
     quick: bool = False,
+    normative: bool = False,
     letter: bool = False,
     has: Sequence[str] = (),
     strict: bool = False,
@@ -79,19 +80,19 @@ def check(
     deviations: Path | Sequence[Path | Deviation] = (),
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Run the cases of the standard against a subject, and return what became of them.
+    """Run the cases of the standard against a backend, and return the results.
 
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
-    promotion cases, or its name, the subject's own by default. `jobs` is the number of processes,
-    as many as there are cores by default. What the subject does not claim to have is not tried,
-    unless `everything` is, or `ops` or `only` name it. `folder` has frozen cases, run instead of
-    those made now. `letter` runs only what the standard demands, by its letter or by a reading of
-    it. `shard` runs one part of several (``"2/5"``), which `suanzi.conformance.shards.merge` joins.
-    `cluster` runs on Dask, at a scheduler (``"tcp://host:8786"``) or with processes of this machine
-    (``"local:4"``). `device` is where suanzi itself computes, ``"cluster"`` for tensors of blocks.
-    `has` are the dtypes that the subject has, where it does not say so itself:
-    levels are given for these. With `strict`, a run succeeds only without failures in quality and
-    extensions, too. A run that is interrupted, or that the machine ends, returns what it has.
+    promotion cases, or its name; by default the backend's own. `jobs` is the number of processes,
+    by default one for each core. Interfaces that the backend does not claim to have are not tested,
+    unless `everything` is set, or `ops` or `only` name them. `folder` has frozen cases, run instead
+    of generated ones. `normative` runs only what the standard requires, by its text or by an
+    interpretation of it; `letter` is an older name for it. `shard` runs one part of several
+    (``"2/5"``), which `suanzi.conformance.shards.merge` joins. `cluster` runs on Dask, at a
+    scheduler (``"tcp://host:8786"``) or with processes of this machine (``"local:4"``). `device` is
+    where suanzi itself computes, ``"cluster"`` for tensors of blocks. `has` are the dtypes that the
+    backend has, where it does not declare them: levels are given for these. With `strict`, failures
+    in quality and extensions count, too. A run that is interrupted returns the results so far.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -108,7 +109,7 @@ def check(
             only=only,
             seed=seed,
             quick=quick,
-            letter=letter,
+            normative=normative or letter,
             folder=folder,
         ),
         "has": [_dtype(name) for name in has] or None,
@@ -132,14 +133,13 @@ def check(
         )
         if chosen is not None and wanted.rules != chosen.name:
             raise InvalidArgument(
-                f"check: the cases of {folder!r} are made under the rules {wanted.rules}, "
-                f"not {chosen.name}."
+                f"check: the cases of {folder!r} use the rules {wanted.rules}, not {chosen.name}."
             )
         settings["unclaimed"] = {} if everything else _unclaimed(facts, settings)
         work = [job for job in work_of(settings, wanted) if job.op not in settings["unclaimed"]]
         if not work:
             raise InvalidArgument(
-                f"check: {facts.name} has none of these interfaces; --all tries them all the same."
+                f"check: {facts.name} has none of these interfaces; --all tests them anyway."
             )
         if part is not None:
             work = part.share(work)
@@ -176,7 +176,7 @@ def check(
 
 
 def _unclaimed(facts: Facts, settings: dict[str, Any]) -> dict[str, str]:
-    """Return what the subject does not claim of what was asked for; what is named is tried."""
+    """Return the selected interfaces that the backend does not claim; named ones are tested."""
     if settings["ops"] or settings["cases"]:
         return {}
     asked = set(_operators(settings))
@@ -184,7 +184,7 @@ def _unclaimed(facts: Facts, settings: dict[str, Any]) -> dict[str, str]:
 
 
 def _with_the_settings(run: Run, result: Result) -> Result:
-    """Return a result whose command, if that is what there is to paste, keeps seed and rules."""
+    """Return a result whose reproduction, if it is a command, keeps seed and rules."""
     if not (result.reproduction or "").startswith("suanzi check "):
         return result
     return replace(result, reproduction=command(run, result))
@@ -207,12 +207,12 @@ def filters(
     only: Sequence[str] = (),
     seed: int = 0,
     quick: bool = False,
-    letter: bool = False,
+    normative: bool = False,
     folder: Path | None = None,
 ) -> dict[str, Any]:
-    """Return which cases are asked for, by their proper names; None where all are.
+    """Return which cases are selected, by their proper names; None means all.
 
-    What was left out when the cases of a folder were frozen is left out here, too.
+    Cases that were left out when a folder was frozen are left out here, too.
 
     >>> filters(ops=["op_add"], dtypes=["f16"])["dtypes"]
     ['float16']
@@ -225,7 +225,7 @@ def filters(
         "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
         "cases": [name.strip() for name in only] or None,
         "quick": bool(quick),
-        "letter": bool(letter),
+        "normative": bool(normative),
         "seed": int(seed),
         "rules": None,
         "folder": None if folder is None else os.fspath(folder),
@@ -235,13 +235,14 @@ def filters(
         return asked
     manifest = frozen.manifest_of(folder)
     then = manifest.get("filters", {})
+    then = {"normative": then.get("letter", False), **then}  # as it was called before
     kept = {name: asked[name] or then.get(name, asked[name]) for name in FILTERS}
     from_it = {"seed": manifest.get("seed", 0), "rules": manifest.get("rules")}
     return asked | kept | from_it | {"frozen": manifest["sha256"]}
 
 
 def cases_of_each(settings: dict[str, Any], rules: str) -> Iterator[tuple[str, list[Case]]]:
-    """Give the cases that `filters` ask for, interface by interface.
+    """Give the cases that `filters` select, interface by interface.
 
     >>> op, found = next(cases_of_each(filters(ops=["add"], dtypes=["int8"]), "cann"))
     >>> op, len(found) > 5
@@ -254,7 +255,7 @@ def cases_of_each(settings: dict[str, Any], rules: str) -> Iterator[tuple[str, l
 
 
 def export(folder: Path, settings: dict[str, Any], rules: str) -> dict[str, Any]:
-    """Write the cases that `filters` ask for to files, and return the manifest of them."""
+    """Write the cases that `filters` select to files, and return their manifest."""
     left_out = {name: settings[name] for name in FILTERS if settings[name]}
     facts = {"rules": rules, "seed": settings["seed"], "filters": left_out}
     text = text_for_others(rule_set(rules))
@@ -264,7 +265,7 @@ def export(folder: Path, settings: dict[str, Any], rules: str) -> dict[str, Any]
 
 
 def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
-    """Return which cases of an interface `filters` ask for."""
+    """Return which cases of an interface `filters` select."""
     dtypes = settings["dtypes"]
     return Wanted(
         groups=frozenset(settings["groups"] or GROUPS),
@@ -273,13 +274,13 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
         rules_text=text_for_others(rule_set(rules)),
         seed=settings["seed"],
         quick=settings["quick"],
-        letter=settings["letter"],
+        letter=settings["normative"],
         folder=settings.get("folder"),
     )
 
 
 def _operators(settings: dict[str, Any]) -> list[str]:
-    """Return the interfaces that the settings ask for, in the standard's order."""
+    """Return the selected interfaces, in the standard's order."""
     found = operators(
         settings["ops"] or (), settings["categories"] or (), minimal=settings["minimal"]
     )
@@ -292,7 +293,7 @@ _MARKS = frozenset("*?[")
 
 
 def _operators_of(pattern: str, ops: Sequence[str]) -> list[str]:
-    """Return the interfaces that a pattern of ids can be of."""
+    """Return the interfaces whose ids a pattern can match."""
     head = pattern.partition("/")[0]
     if not _MARKS.intersection(head):
         head = interface(head).key
@@ -300,7 +301,7 @@ def _operators_of(pattern: str, ops: Sequence[str]) -> list[str]:
 
 
 def _prepare(settings: dict[str, Any]) -> None:
-    """Import what makes the cases, while the process of the subject starts, where that is here."""
+    """Import the modules of the cases while the process of the backend starts."""
     ops = _operators(settings)
     if settings["cases"] is not None:
         ops = [op for pattern in settings["cases"] for op in _operators_of(pattern, ops)]
@@ -310,7 +311,7 @@ def _prepare(settings: dict[str, Any]) -> None:
 
 
 def _narrowed(patterns: Sequence[str], wanted: Wanted) -> Wanted:
-    """Return as few cases as have all those that patterns stand for: only these are made.
+    """Return the smallest selection that has every case the patterns can match.
 
     >>> sorted(_narrowed(["exp/special/float16/*", "exp/plain/int8-int16/two"], Wanted()).dtypes)
     ['float16', 'int16', 'int8']
@@ -326,7 +327,7 @@ def _narrowed(patterns: Sequence[str], wanted: Wanted) -> Wanted:
 
 
 def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> list[Job]:
-    """Return the work that patterns of ids stand for."""
+    """Return the jobs that patterns of ids select."""
     of: dict[str, list[str]] = {}
     for pattern in patterns:
         for op in _operators_of(pattern, ops):
@@ -342,7 +343,7 @@ def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> list[J
             found[op] = Job(op, fewer, all_of)
     for pattern in patterns:
         if pattern not in met:
-            said = "meets no case" if _MARKS.intersection(pattern) else "is no case"
+            said = "matches no case" if _MARKS.intersection(pattern) else "is not a case"
             there = (case.id for op in _operators_of(pattern, ops) for case in cases(op, wanted))
             raise InvalidArgument(
                 f"check: {pattern!r} {said} of this run.{nearest(pattern, there)}"
@@ -351,7 +352,7 @@ def _only(patterns: Sequence[str], ops: Sequence[str], wanted: Wanted) -> list[J
 
 
 def work_of(settings: dict[str, Any], wanted: Wanted) -> list[Job]:
-    """Return the work that `filters` ask for: a job for each interface, in the standard's order."""
+    """Return a job for each selected interface, in the standard's order."""
     ops = _operators(settings)
     if settings["cases"] is None:
         return [Job(op, wanted) for op in ops]
@@ -364,7 +365,7 @@ def _run(
     settings: dict[str, Any],
     progress: Callable[[Progress], None] | None,
 ) -> tuple[dict[str, list[Result]], list[str], str | None]:
-    """Return the results by interface, those that are done, and what interrupted it."""
+    """Return the results by interface, the interfaces done, and what interrupted the run."""
     found: dict[str, list[Result]] = {}
     done: list[str] = []
     if "cluster" in settings:
@@ -397,7 +398,7 @@ def _run(
 
 
 def _group(result: Result) -> int:
-    """Return the place of a result in a report, whenever it was run."""
+    """Return the position of a result in a report, whenever it was run."""
     return list(GROUPS).index(result.group) if result.group in GROUPS else len(GROUPS)
 
 
@@ -421,12 +422,12 @@ def _one_of(what: str, name: str, there: Iterable[str]) -> str:
     names = list(there)
     if name not in names:
         raise InvalidArgument(
-            f"check: {name!r} is no {what}; there are {', '.join(names)}.{nearest(name, names)}"
+            f"check: {name!r} is not a {what}; choose {', '.join(names)}.{nearest(name, names)}"
         )
     return name
 
 
 def _above_zero(name: str, number: _Given) -> _Given:
     if not isinstance(number, int | float) or isinstance(number, bool) or not number > 0:
-        raise InvalidArgument(f"check: {name} is {number!r}; it takes a number above zero.")
+        raise InvalidArgument(f"check: {name} is {number!r}; it must be a number above zero.")
     return number

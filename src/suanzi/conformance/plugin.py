@@ -1,4 +1,4 @@
-"""The pytest plugin: the kit's cases as tests of a vendor's own suite, one test for each case.
+"""The pytest plugin: the kit's cases as tests in a vendor's suite, one test for each case.
 
 One line in the ``conftest.py`` of the suite is enough::
 
@@ -10,10 +10,10 @@ with ``--suanzi-backend package.module:Adapter`` on the command line, or in the 
     suanzi_backend = "package.module:Adapter"
 
 or, without it, ``pytest -p suanzi.conformance.plugin --suanzi-backend torch``. The cases are
-collected beside the tests there are, unless some of these are asked for by name.
+collected together with the other tests, unless some of these are named.
 
-It does not register itself: a plugin that does is imported by every run of pytest on the machine,
-and its whole package is rewritten for its assertions.
+It does not register itself: pytest would import it in every run on the machine, and rewrite its
+whole package for assertions.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", int, float)
 
 _OPTIONS = {
-    "backend": "the subject: suanzi, numpy, torch, ..., a C library, or package.module:Adapter",
-    "python": "the interpreter that has the subject, if not this one",
+    "backend": "what to test: suanzi, numpy, torch, ..., a C library, or package.module:Adapter",
+    "python": "the interpreter that has the backend, if not this one",
     "op": "only these interfaces, by name, separated by commas",
     "category": "only these categories, separated by commas",
     "dtype": "only these dtypes, separated by commas",
     "group": "only these groups of cases, separated by commas",
     "case": "only these cases, by id or pattern, separated by blanks",
-    "rules": "the rule set of the promotion cases, if not the subject's own",
+    "rules": "the rule set of the promotion cases, if not the backend's own",
     "seed": "the seed of random values (0)",
     "timeout": "the seconds a call may take (10)",
     "deviations": "a file of known deviations, with reasons",
@@ -49,13 +49,14 @@ _OPTIONS = {
 _FLAGS = {
     "quick": "fewer values and dtypes",
     "minimal": "only the interfaces of the minimal set",
-    "letter": "only what the standard demands, by its letter or by a reading of it",
-    "strict": "fail for quality and extensions, too, which the standard does not ask for",
+    "normative": "only what the standard requires, by its text or by an interpretation of it",
+    "letter": "the same as normative",
+    "strict": "also fail for quality and extensions, which the standard does not require",
 }
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, which can stand in the settings, too: suanzi_backend and the like."""
+    """Add the options, which can also be settings: suanzi_backend and so on."""
     group = parser.getgroup("suanzi", "conformance with T/AI 131.1-2025")
     for name, text in _OPTIONS.items():
         group.addoption(f"--suanzi-{name}", dest=f"suanzi_{name}", default=None, help=text)
@@ -68,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the kit's one test to what is collected, where a subject is named."""
+    """Collect the kit's test, if a backend is named."""
     suite = str(Path(__file__).with_name("suite.py"))
     named = [arg for arg in config.args if arg in (suite, "suanzi.conformance.suite")]
     asked = config.getoption("suanzi_backend") is not None
@@ -87,7 +88,7 @@ def _listed(config: pytest.Config, name: str) -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give every test that takes a `suanzi_case` the cases that are wanted."""
+    """Give every test that takes a `suanzi_case` the selected cases."""
     if "suanzi_case" not in metafunc.fixturenames:
         return
     from suanzi.status import StatusError
@@ -95,7 +96,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         found = _cases(metafunc.config)
     except StatusError as error:
-        # Not a fault of the tests, and no traceback helps: a name is wrong, or nothing is there.
+        # A wrong name or an empty selection: a traceback would not help.
         raise pytest.Collector.CollectError(f"suanzi: {error}") from None
     metafunc.parametrize("suanzi_case", found, ids=[case.id for case in found])
 
@@ -116,21 +117,21 @@ def _cases(config: pytest.Config) -> list[Case]:
         only=str(_setting(config, "case")).split(),  # there are commas in ids
         minimal=bool(_setting(config, "minimal")),
         quick=bool(_setting(config, "quick")),
-        letter=bool(_setting(config, "letter")),
+        normative=bool(_setting(config, "normative") or _setting(config, "letter")),
         seed=_number(config, "seed", 0),
         folder=_setting(config, "cases") or None,
     )
-    # The subject is started though its rules may be known: it is told once if it cannot be.
+    # Started even if its rules are given: if it cannot be, the error appears once.
     rules = facts_of(subject).rules
     rules = _named_rules(config) or settings["rules"] or rules
     found = [case for _, some in cases_of_each(settings, rules) for case in some]
     if not found:
-        raise InvalidArgument("no case is left by the options.")
+        raise InvalidArgument("the options select no case.")
     return found
 
 
 def _named_rules(config: pytest.Config) -> str | None:
-    """Return the name of the rule set of the options, made known where it is a file."""
+    """Return the name of the rule set of the options; one from a file is registered."""
     from suanzi.promote.library import rules_or_file, text_for_others
 
     given = _setting(config, "rules")
@@ -148,7 +149,7 @@ def _number(config: pytest.Config, name: str, default: _Number) -> _Number:
     try:
         return type(default)(given) if given else default
     except ValueError:
-        raise InvalidArgument(f"--suanzi-{name} is {given!r}, which is no number.") from None
+        raise InvalidArgument(f"--suanzi-{name} is {given!r}, not a number.") from None
 
 
 def _timeout(config: pytest.Config) -> float:
@@ -156,7 +157,7 @@ def _timeout(config: pytest.Config) -> float:
 
     found = _number(config, "timeout", 10.0)
     if not found > 0:
-        raise InvalidArgument(f"--suanzi-timeout is {found:g}; it takes a number above zero.")
+        raise InvalidArgument(f"--suanzi-timeout is {found:g}; it must be a number above zero.")
     return found
 
 
@@ -173,15 +174,15 @@ def _backend(config: pytest.Config) -> Backend:
     title = _setting(config, "backend")
     if not title:
         raise InvalidArgument(
-            "say which subject to hold against the standard: --suanzi-backend torch, "
-            "./libvendor.so or package.module:Adapter, or suanzi_backend in the settings."
+            "no backend to test; give --suanzi-backend torch, ./libvendor.so or "
+            "package.module:Adapter, or set suanzi_backend."
         )
     return backend(title, _setting(config, "python") or None)
 
 
 @pytest.fixture(scope="session")
 def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    """Give the subject, in a process of its own that is started again where it ends."""
+    """Give the backend, in a separate process that is restarted when it ends."""
     from suanzi.conformance.running.process import Subject
 
     with Subject(_backend(request.config), _timeout(request.config)) as subject:
@@ -190,13 +191,13 @@ def suanzi_subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 @pytest.fixture(scope="session")
 def suanzi_strict(request: pytest.FixtureRequest) -> bool:
-    """Tell whether tests fail for what the standard does not ask for, too."""
+    """Tell whether tests also fail for what the standard does not require."""
     return bool(_setting(request.config, "strict"))
 
 
 @pytest.fixture(scope="session")
 def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -> list[Deviation]:
-    """Give the known deviations of the subject."""
+    """Give the known deviations of the backend."""
     from suanzi.conformance.reports import deviations
 
     packaged = deviations.packaged(suanzi_subject.facts.name)

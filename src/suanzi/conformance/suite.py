@@ -1,4 +1,4 @@
-"""The one test of the kit: a case, put to the subject. See :mod:`suanzi.conformance.plugin`."""
+"""The test of the kit: one case for the backend. See :mod:`suanzi.conformance.plugin`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ def test_conformance(
     suanzi_deviations: list[Deviation],
     suanzi_strict: bool,
 ) -> None:
-    """Fail with what is wrong and something to paste; skip what the subject does not have.
+    """Fail with the problem and a program to reproduce it; skip what the backend does not have.
 
-    What the standard does not ask for, quality and extensions, is expected to fail where it fails,
-    as ``suanzi check`` has it, unless the run is strict.
+    A failure in quality or an extension is an expected failure, unless the run is strict.
     """
     from suanzi._text import printable
     from suanzi.conformance.reports import deviations
@@ -33,12 +32,12 @@ def test_conformance(
     if result.outcome in ("unsupported", "skipped"):
         pytest.skip(f"{result.outcome}: {problem}")
     if result.unexpected:
-        pytest.fail(f"{result.id} passes, and a deviation says that it fails", pytrace=False)
+        pytest.fail(f"{result.id} passes, but is listed as a known deviation", pytrace=False)
     if result.known is not None:
         pytest.xfail(f"{result.known} ({problem})")
     if result.bad and not result.fatal and not suanzi_strict:
-        pytest.xfail(f"{result.broken}, which the standard does not ask for: {problem}")
+        pytest.xfail(f"{result.broken}, not required by the standard: {problem}")
     if result.outcome != "passed":
         paste = f"\n\n{result.reproduction}" if result.reproduction else ""
-        why = f"\ndemanded by {result.because}" if result.because else ""
+        why = f"\nrequired by {result.because}" if result.because else ""
         pytest.fail(f"{result.id}: {result.outcome}: {problem}{why}{paste}", pytrace=False)

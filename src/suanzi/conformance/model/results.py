@@ -6,8 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
+from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
 from suanzi.conformance.model.blocks import unpacked
 from suanzi.standard import interfaces
@@ -79,16 +81,20 @@ class Result:
 
     @property
     def breaks(self) -> bool:
-        """Whether a demand of the letter or of a reading is not met, known or not."""
-        return self.bad and self.demanded and self.broken != "quality"
+        """Whether it violates a requirement, known or not; no call may ever crash or hang."""
+        return self.outcome in ("crashed", "hung") or (
+            self.bad and self.demanded and self.broken != "quality"
+        )
 
     @property
     def fatal(self) -> bool:
-        """Whether a run does not conform for it: it breaks a demand, crashes or hangs, unknown.
+        """Whether it violates a requirement, and is not a known deviation."""
+        return self.known is None and self.breaks
 
-        A call that ends the process or never returns is not right, whatever it was asked.
-        """
-        return self.known is None and (self.breaks or self.outcome in ("crashed", "hung"))
+    @property
+    def unanswered(self) -> bool:
+        """Whether the backend gave no answer, though the kit could ask it."""
+        return self.outcome == "unsupported" or self.untried
 
     @property
     def bad(self) -> bool:
@@ -148,27 +154,27 @@ class Run:
     def counts(self, results: Iterable[Result] | None = None) -> dict[str, int]:
         """Return how many cases there are, and of each outcome; known failures apart.
 
-        The outcomes add up to the cases. Known failures are among the failed, crashed and hung, and
-        unexpected passes among the passed.
+        The outcomes add up to the cases. Known deviations are among those that did not pass, and
+        unexpected passes among those that did.
         """
         return counts(self.results if results is None else results)
 
+    @cached_property
+    def decision(self) -> Decision:
+        """What the run shows: levels, verdicts, headline and exit status."""
+        from suanzi.conformance.model.tallies import decision_of
+
+        return decision_of(self)
+
     @property
     def conforms(self) -> bool:
-        """Whether something passed, and what the standard demands was met, but what is known."""
-        return any(r.outcome == "passed" for r in self.results) and not any(
-            r.fatal for r in self.results
-        )
+        """Whether every required case that was run was answered and passed."""
+        return self.decision.conforms
 
     @property
     def flawless(self) -> bool:
-        """Whether it conforms, and nothing else went wrong, either, but what is known."""
-        return self.conforms and not any(r.bad and r.known is None for r in self.results)
-
-    @property
-    def succeeds(self) -> bool:
-        """Whether it conforms, or is flawless where that was asked for."""
-        return self.flawless if self.settings.get("strict") else self.conforms
+        """Whether it conforms, and no case beyond the standard failed, either."""
+        return self.conforms and not self.decision.total.flawed
 
     def by_operator(self) -> dict[str, list[Result]]:
         """Return the results of each interface, in the standard's order."""

@@ -1,12 +1,12 @@
-"""Known deviations: which cases a subject fails, and why, in a file that a person writes.
+"""Known deviations: which cases a backend fails, and why, in a file that a person writes.
 
 .. code-block:: toml
 
-    version = "2.*"                     # only in these versions of the subject
+    version = "2.*"                     # only in these versions of the backend
 
     [[deviation]]
     case = "exp/special/float16/*"      # or op, group, dtype; all that are given must match
-    problem = "y: * elements: *"        # only failures that are told so
+    problem = "y: * elements: *"        # only failures with this message
     reason = "subnormals are flushed to zero"
     issue = "https://example.com/issues/7"
     version = "2.1.*"                   # only in these
@@ -15,11 +15,18 @@
     op = ["sin", "cos"]                 # any of these
     group = "random"
     reason = "off by some units for large angles"
-    sometimes = true                    # it depends on the seed: a pass is nothing to tell
+    sometimes = true                    # it depends on the seed: a pass is not reported
     machine = "aarch64"                 # only on these processors
 
-A failure that is listed is still a failure, but a known one. A case that is listed and passes is
-told, and so is a deviation that no case meets: a list that says too much hides what it should show.
+    [[deviation]]
+    op = "svd"
+    dtype = "float16"
+    reason = "there is no kernel for float16"
+    unsupported = true                  # cases without an answer, not failures
+
+A failure that is listed is still a failure, but a known one; a required case without an answer is
+known only if an entry with `unsupported` lists it. A listed case that passes is reported, and so is
+a deviation that matches no case: a list that is too broad hides what it should show.
 """
 
 from __future__ import annotations
@@ -60,32 +67,36 @@ class Deviation:
     group: Patterns = None
     dtype: Patterns = None
     problem: Patterns = None
-    """Of what is wrong with a case: another problem of the same case is not known."""
+    """Of the message of a failure: another problem of the same case is not known."""
     sometimes: bool = False
-    """Whether it depends on the values, the seed or the machine: then a pass is no news."""
+    """Whether it depends on the values, the seed or the machine: then a pass is not reported."""
+    unsupported: bool = False
+    """Whether it lists cases without an answer, instead of failures."""
     issue: str | None = None
     """Where it is discussed."""
     version: str | None = None
-    """A pattern of the subject's versions in which it is so; None for all."""
+    """A pattern of the backend's versions to which it applies; None for all."""
     machine: str | None = None
-    """A pattern of the processors on which it is so, as `this_machine` names them; None for all."""
+    """A pattern of the processors to which it applies, as in `this_machine`; None for all."""
     source: str = ""
-    """The file it stands in."""
+    """The file that has it."""
 
     def meets(self, result: Result) -> bool:
-        """Tell whether it speaks of a case and, if that went wrong, of what is wrong with it.
+        """Tell whether it lists a case and, if that failed, this problem of it.
 
         >>> slow = Deviation("flushes subnormals", op="exp", dtype="float*")
         >>> slow.meets(Result("exp/special/float16/zeros", "exp", "special", "float16", "failed"))
         True
         """
+        if self.unsupported is not result.unanswered:
+            return False
         return self.names(result.id, result.op, result.group, result.dtype) and (
-            not result.bad
+            not (result.bad or result.unanswered)
             or any(_any(self.problem, said) for said in _sayings(result.problem or ""))
         )
 
     def names(self, case: str, op: str, group: str, dtype: str) -> bool:
-        """Tell whether its patterns stand for a case."""
+        """Tell whether its patterns match a case."""
         return (
             _any(self.op, op)
             and _any(self.dtype, dtype)
@@ -94,7 +105,7 @@ class Deviation:
         )
 
     def may_name(self, op: str) -> bool:
-        """Tell whether its patterns can stand for a case of an interface: sooner told than `names`.
+        """Tell whether its patterns can match a case of an interface: faster than `names`.
 
         >>> Deviation("", case=("sin/*", "*/zeros")).may_name("cos")
         True
@@ -107,7 +118,7 @@ class Deviation:
         return any(head == op or any(mark in head for mark in "*?[") for head in heads)
 
     def holds_for(self, version: str) -> bool:
-        """Tell whether it speaks of a version of the subject, and of this machine."""
+        """Tell whether it applies to a version of the backend, and to this machine."""
         return _any(self.version, version) and _any(self.machine, this_machine())
 
     def __str__(self) -> str:
@@ -130,7 +141,7 @@ def _several(patterns: Patterns) -> tuple[str, ...] | None:
 
 
 def _sayings(problem: str) -> list[str]:
-    """Return a problem, and what is wrong by the first reading where there are several.
+    """Return a problem and, where there are several interpretations, that of the first one.
 
     >>> _sayings("no reading of E14: from the end: z: dtype int8; refused: SUCCESS")[2]
     'z: dtype int8'
@@ -232,10 +243,9 @@ def apply(
         if result.op not in of_op:
             of_op[result.op] = [i for i, d in enumerate(holding) if d.may_name(result.op)]
         speaking = [i for i in of_op[result.op] if holding[i].meets(result)]
-        if not result.bad:
+        if not result.bad and not result.unanswered:
             speaking = [i for i in speaking if not holding[i].sometimes]
-        if result.outcome != "unsupported":
-            met.update(speaking)
+        met.update(speaking)
         marked.append(_marked(result, holding[speaking[0]]) if speaking else result)
     return marked, [d for i, d in enumerate(holding) if i not in met]
 
@@ -255,16 +265,19 @@ def breadths(
     holding = [d for d in deviations if d.holds_for(version)]
     explained, passed = [0] * len(holding), [0] * len(holding)
     for result in results:
-        if not result.bad and result.outcome != "passed":
+        if result.outcome == "skipped":
             continue
         naming = [i for i, one in enumerate(holding) if one.meets(result)]
-        for i in naming[:1] if result.bad else naming:
-            (explained if result.bad else passed)[i] += 1
+        if result.outcome == "passed":
+            for i in naming:
+                passed[i] += 1
+        elif naming:
+            explained[naming[0]] += 1
     return list(zip(holding, explained, passed, strict=True))
 
 
 def _marked(result: Result, deviation: Deviation) -> Result:
-    if result.bad:
+    if result.bad or result.unanswered:
         return replace(result, known=deviation.reason, issue=deviation.issue)
     if result.outcome == "passed":
         return replace(result, unexpected=True, known=None)

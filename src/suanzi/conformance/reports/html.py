@@ -20,7 +20,7 @@ from suanzi import __version__
 from suanzi.conformance.model.basis import MEANING
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
-from suanzi.conformance.reports.had import dtypes_had, is_declared
+from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.reports.json import STANDARD
 from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
@@ -29,11 +29,12 @@ from suanzi.conformance.reports.readings import followed
 from suanzi.conformance.reports.summary import (
     ANSWER_STYLES,
     VERDICT_STYLES,
+    answered,
     command,
-    conclusion,
     error_of,
     measures,
     problem_of,
+    requirements,
     script,
     settings_of,
     share,
@@ -84,7 +85,8 @@ def _facts(run: Run) -> dict[str, Any]:
         "standard": STANDARD,
         "subject": subject_of(run),
         "settings": settings_of(run),
-        "conclusion": conclusion(run),
+        "decision": run.decision,
+        "requirements": requirements(run.decision.total),
         "count": count,
         "shares": {o: share(count[o], count["cases"]) for o in OUTCOMES},
         "outcomes": OUTCOMES,
@@ -168,6 +170,7 @@ def _categories(
                 "count": counts(results),
                 "error": error_of(worst(results)),
                 "stand": stand[op],
+                "answered": answered(stand[op].tally),
                 "style": VERDICT_STYLES[stand[op].verdict],
             }
         )

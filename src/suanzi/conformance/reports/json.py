@@ -28,10 +28,9 @@ STANDARD = "T/AI 131.1-2025"
 
 
 def to_data(run: Run) -> dict[str, Any]:
-    """Return a run with what follows from it, as ``report.schema.json`` describes.
+    """Return a run with its decision, counts, verdicts and levels, as `schema` describes.
 
-    What follows, the counts, verdicts and levels, is there for its readers: reading it back uses
-    the results alone.
+    These are for readers of the report: `read` uses the results alone.
     """
     data = run.to_dict()
     results = data.pop("results")
@@ -46,6 +45,7 @@ def to_data(run: Run) -> dict[str, Any]:
     return {
         **data,
         "kit": {"name": "suanzi", "version": __version__, "standard": STANDARD},
+        "decision": run.decision.to_dict(),
         "conforms": run.conforms,
         "flawless": run.flawless,
         "counts": run.counts(),

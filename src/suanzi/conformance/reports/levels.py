@@ -1,74 +1,39 @@
-"""What a run says of a subject: a verdict for each interface, and the levels that it reaches.
+"""The interfaces and levels of a run as reports show them: what was decided, and why in words.
 
-A level is a set of interfaces, all of which must conform, for the dtypes that the subject has. Only
-what the letter of the standard or a reading of it demands counts; quality has a grade of its own
-beside it, and extensions are counted apart. What was not tested is never claimed.
+What is decided, and from what, is in `suanzi.conformance.decision`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
+from suanzi.conformance.decision import Level as Reached
+from suanzi.conformance.decision import Tally, Verdict
 from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.results import Result, Run, counts
-from suanzi.conformance.reports.had import dtypes_had, is_asked
+from suanzi.conformance.model.tallies import dtypes_had, is_asked, tally
 from suanzi.conformance.reports.quality import Quality, quality_of
 from suanzi.standard import interfaces
-
-Verdict = Literal[
-    "conforms",
-    "known deviations",
-    "partly",
-    "fails",
-    "not supported",
-    "not asked for",
-    "extension only",
-    "not tested",
-]
-"""What is to be said of one interface, from the best to the worst, then what cannot be said.
-
-conforms          every required case passed
-known deviations  every required case passed, or failed for a reason that is written down
-partly            nothing is wrong, and some required cases are unsupported
-fails             a required case failed, crashed or hung
-not supported     no required case is supported
-not asked for     every required case takes a dtype that the subject does not have
-extension only    no case was tried that the standard demands
-not tested        it was not tried
-
-Required are the cases that the letter or a reading demands, of dtypes that the subject has. An
-answer that is merely inaccurate breaks none. What the kit has no way to bring about is skipped, for
-every subject alike: it neither helps nor hurts. What it gave up after a subject had crashed too
-often has no answer, as what is unsupported.
-"""
-
-Answer = Literal["reached", "reached with known deviations", "not reached", "not tested in full"]
-
-OPERATOR_FILTERS = ("ops", "categories", "minimal")
-"""The settings that leave out interfaces."""
-CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
-"""The settings that leave out cases of an interface."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one interface stands."""
+    """The verdict of one interface, and what it rests on."""
 
     op: str
     verdict: Verdict
+    tally: Tally
     counts: dict[str, int]
-    """Of the required cases: those that the letter or a reading demands."""
+    """Outcomes of the cases that the text of the standard or an interpretation of it requires."""
     extensions: dict[str, int]
-    """Of those that go beyond the standard, which hurt no level."""
+    """Outcomes of those that go beyond the standard, which count for no level."""
     why: str = ""
-    """What is in the way, in words."""
+    """What is missing, in words."""
     beyond: dict[str, int] = field(default_factory=dict)
-    """Of the cases of quality, which hurt no level, either."""
+    """Outcomes of the cases of quality, which count for no level, either."""
     quality: Quality = Quality(0, 0)  # noqa: RUF009 - it is frozen
-    """How good it is beyond the standard."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the standing as data."""
@@ -79,6 +44,8 @@ class Standing:
             "category": facts.category if facts else "",
             "verdict": self.verdict,
             "why": self.why,
+            "answered": self.tally.answered,
+            "asked": self.tally.required,
             "required": self.counts,
             "quality": self.beyond,
             "extensions": self.extensions,
@@ -87,30 +54,14 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Level:
-    """How far a subject is from a level."""
+class Level(Reached):
+    """A level, with what is in the way and how good its interfaces are."""
 
-    name: str
-    title: str
-    unit: str
-    """What is counted: interfaces or cases."""
-    total: int
-    conforming: int
-    known: int
-    """Those that conform but for known deviations; not among the conforming."""
-    tested: int
-    """Those that were tested, in full or not."""
-    answer: Answer
     in_the_way: tuple[str, ...] = ()
     quality: Quality = Quality(0, 0)  # noqa: RUF009 - it is frozen
-    """How good the interfaces of the level are where the standard asks for nothing."""
+    """How good the interfaces of the level are beyond what the standard requires."""
     dtypes: tuple[str, ...] = ()
-    """The dtypes of the standard that it is given for."""
-
-    def __str__(self) -> str:
-        more = f", {self.known} with known deviations" if self.known else ""
-        untested = f", {self.tested} tested" if self.tested != self.total else ""
-        return f"{self.conforming} of {self.total} {self.unit}{more}{untested}: {self.answer}"
+    """The dtypes of the standard for which it is given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the level as data."""
@@ -130,18 +81,19 @@ class Level:
 
 
 def standing(op: str, results: Sequence[Result], had: Iterable[str] = STANDARD_DTYPES) -> Standing:
-    """Return how an interface stands after its cases, for the dtypes that the subject has.
+    """Return the verdict of an interface after its cases, for the dtypes that the backend has.
 
     >>> standing("add", [Result("a", "add", "plain", "int8", "passed")]).verdict
     'conforms'
     """
+    had = frozenset(had)
     required = [r for r in results if r.demanded]
     extensions = [r for r in results if _extends(r)]
     beyond = [r for r in results if not r.demanded and not _extends(r)]
-    verdict, why = _verdict(results, required, set(had))
+    counted = tally(results, had)
     return Standing(
-        op, verdict, counts(required), counts(extensions), why, counts(beyond),
-        quality_of(results, had),
+        op, counted.verdict, counted, counts(required), counts(extensions),
+        _why(counted, results, had), counts(beyond), quality_of(results, had),
     )  # fmt: skip
 
 
@@ -149,133 +101,77 @@ def _extends(result: Result) -> bool:
     return result.extension or result.basis == "extension"
 
 
-def _verdict(
-    results: Sequence[Result], required: Sequence[Result], had: set[str]
-) -> tuple[Verdict, str]:
-    if not results:
-        return "not tested", "no case was run"
-    if not required:
-        return "extension only", "no case that the standard demands was run"
-    everything = [r for r in required if _counts(r)]
-    if not everything:
-        return "not tested", f"all of its {_required(len(required))} were skipped"
-    tried = [r for r in everything if is_asked(r, had)]
-    if not tried:
-        return "not asked for", "it takes only dtypes that the subject does not have"
-    wrong = [r for r in tried if r.breaks and r.known is None]
-    if wrong:
-        ways = counts(wrong)
-        said = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
-        return "fails", f"{_listed(said)} of {_required(len(tried))}"
-    absent = [r for r in tried if r.outcome in ("unsupported", "skipped")]
-    if len(absent) == len(tried):
-        return "not supported", _reasons(absent)
-    if absent:
-        some = f"{len(absent)} of {_required(len(tried))} without an answer"
-        return "partly", f"{some} ({_reasons(absent)})"
-    known = sum(r.breaks for r in tried)
-    if known:
-        return "known deviations", f"{known} of {_required(len(tried))} deviate"
-    return "conforms", ""
-
-
-def _counts(result: Result) -> bool:
-    """Tell whether a case says something of the subject."""
-    return result.outcome != "skipped" or result.untried
+def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
+    """Return why an interface does not conform, in words."""
+    if counted.verdict == "not tested":
+        skipped = len([r for r in results if r.demanded])
+        return f"all of its {_required(skipped)} were skipped" if skipped else "no case was run"
+    if counted.verdict == "extension only":
+        return "no required case was run"
+    if counted.verdict == "not required":
+        return "it takes only dtypes that the backend does not have"
+    said = []
+    if counted.failed:
+        ways = counts(r for r in results if r.breaks)
+        some = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
+        known = "" if not counted.known else f", {counted.known} known"
+        said.append(f"{_listed(some)} of {_required(counted.required)}{known}")
+    if counted.unanswered:
+        absent = [r for r in results if r.demanded and r.unanswered and is_asked(r, had)]
+        some = f"{counted.unanswered} of {_required(counted.required)} not answered"
+        said.append(f"{some} ({_reasons(absent)})")
+    return "; ".join(said)
 
 
 def standings(run: Run) -> dict[str, Standing]:
-    """Return how every interface of the standard stands, in its order; also those not tested."""
+    """Return the verdict of every interface of the standard, in its order."""
     found = run.by_operator()
-    unfinished = set(run.unfinished)
     had = dtypes_had(run)
     unclaimed: Mapping[str, str] = run.settings.get("unclaimed") or {}
     return {
-        name: _not_claimed(name, unclaimed[name])
-        if name in unclaimed
-        else standing(name, () if name in unfinished else found.get(name, ()), had)
-        for name in (*interfaces(), *(n for n in found if n not in interfaces()))
+        name: replace(
+            _unclaimed(standing(name, found.get(name, ()), had), unclaimed), verdict=verdict
+        )
+        for name, verdict in run.decision.verdicts.items()
     }
 
 
-def _not_claimed(op: str, why: str) -> Standing:
-    """Return how an interface stands that the subject says it does not have."""
-    return replace(standing(op, ()), verdict="not supported", why=why)
+def _unclaimed(one: Standing, unclaimed: Mapping[str, str]) -> Standing:
+    """Return a standing with the reason for which a backend does not have the interface."""
+    return replace(one, why=unclaimed[one.op]) if one.op in unclaimed else one
 
 
 def levels(run: Run) -> list[Level]:
     """Return the levels: the minimal set, all forward, all, and the promotion rule set."""
-    all_of = interfaces()
-    found = standings(run)
-    had = dtypes_had(run)
-    by_operator = run.by_operator()
-    partial = any(run.settings.get(key) for key in CASE_FILTERS)
+    found, had, by_operator = standings(run), dtypes_had(run), run.by_operator()
+    members = {
+        "minimal": [n for n, i in interfaces().items() if i.minimal],
+        "forward": [n for n, i in interfaces().items() if not i.backward_of],
+        "all": list(interfaces()),
+    }
     return [
-        replace(
-            _level(name, title, {op: found[op] for op in members}, partial),
-            quality=quality_of((r for op in members for r in by_operator.get(op, ())), had),
+        Level(
+            **vars(one),
+            in_the_way=tuple(_in_the_way(found[op]) if op in found else op for op in one.lacking),
+            quality=quality_of(
+                (r for op in members.get(one.name, ()) for r in by_operator.get(op, ())), had
+            ),
             dtypes=had,
         )
-        for name, title, members in (
-            ("minimal", "the minimal set", [n for n, i in all_of.items() if i.minimal]),
-            ("forward", "all forward", [n for n, i in all_of.items() if not i.backward_of]),
-            ("all", "all interfaces", list(all_of)),
-        )
-    ] + [_promotion(run)]
+        for one in run.decision.levels
+    ]
 
 
-def _level(name: str, title: str, members: Mapping[str, Standing], partial: bool) -> Level:
-    members = {op: s for op, s in members.items() if s.verdict != "not asked for"}
-    verdicts = [s.verdict for s in members.values()]
-    conforming, known = verdicts.count("conforms"), verdicts.count("known deviations")
-    untested = [s for s in members.values() if s.verdict in ("not tested", "extension only")]
-    lacking = [s for s in members.values() if s.verdict in ("fails", "not supported", "partly")]
-    return Level(
-        name, title, "interfaces", len(members), conforming, known, len(members) - len(untested),
-        _answer(bool(lacking), partial or bool(untested), bool(known)),
-        tuple(f"{s.op} {_in_words(s)}" for s in lacking),
-    )  # fmt: skip
+def _in_the_way(s: Standing) -> str:
+    return f"{s.op} {_IS[s.verdict]} ({s.why})"
 
 
-def _answer(lacking: bool, partial: bool, known: bool) -> Answer:
-    """Return what to say of a level; what is wrong is wrong, however little was tested."""
-    if lacking:
-        return "not reached"
-    if partial:
-        return "not tested in full"
-    return "reached with known deviations" if known else "reached"
-
-
-def _promotion(run: Run) -> Level:
-    """Return the level of the rule set: the cells of its table, whichever interface they are of."""
-    rules = str(run.settings.get("rules", ""))
-    had = dtypes_had(run)
-    some = [r for r in run.results if r.group == "promotion" and _is_cell(r) and is_asked(r, had)]
-    apart = [r for r in some if r.outcome != "passed" and r.broken != "quality"]
-    known = sum(r.bad and r.known is not None for r in apart)
-    in_the_way = Counter(r.op for r in apart if r.known is None)
-    groups = run.settings.get("groups") or ["promotion"]
-    filters = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"), "shard")
-    partial = any(run.settings.get(f) for f in filters) or "promotion" not in groups
-    return Level(
-        "promotion", f"promotion by {rules}" if rules else "promotion", "cases", len(some),
-        len(some) - len(apart), known, len(some),
-        _answer(bool(in_the_way), partial or bool(run.unfinished) or not some, bool(known)),
-        tuple(f"{op} ({n} case{'s' * (n != 1)})" for op, n in in_the_way.items()),
-        dtypes=had,
-    )  # fmt: skip
-
-
-def _is_cell(result: Result) -> bool:
-    """Tell whether a case is a cell of the dtypes of the standard: the others hurt no level."""
-    return _counts(result) and STANDARD_DTYPES.issuperset(result.dtype.split("-"))
-
-
-def _in_words(s: Standing) -> str:
-    return f"fails ({s.why})" if s.verdict == "fails" else f"is {_IS[s.verdict]} ({s.why})"
-
-
-_IS = {"not supported": "not supported", "partly": "supported in part"}
+_IS = {
+    "fails": "fails",
+    "known deviations": "has known deviations",
+    "not supported": "is not supported",
+    "partly": "is supported in part",
+}
 
 
 def _reasons(results: Iterable[Result], most: int = 2) -> str:

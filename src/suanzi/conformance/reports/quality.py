@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi.conformance.model.results import Result
-from suanzi.conformance.reports.had import is_asked
+from suanzi.conformance.model.tallies import is_asked
 
 GRADES = (("A", 0.0), ("B", 0.01), ("C", 0.1), ("D", 0.5))
 """The most that may be missing."""

@@ -1,4 +1,4 @@
-"""What there is to say of a run, in tables and lines; how it looks is for those who print it."""
+"""The tables and lines of a report; `suanzi.cli.terminal` prints them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from suanzi.conformance.decision import Answer, Style, Tally, Verdict
 from suanzi.conformance.model.basis import DEMANDED
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
+from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.model.titles import options_of
-from suanzi.conformance.reports.had import dtypes_had, is_declared
 from suanzi.conformance.reports.kinds import kinds, spread
-from suanzi.conformance.reports.levels import Answer, Standing, Verdict, levels, standings
+from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
 from suanzi.standard import interfaces
-
-Style = Literal["", "good", "warn", "bad", "dim", "bold"]
 
 VERDICT_STYLES: dict[Verdict, Style] = {
     "conforms": "good",
@@ -25,13 +23,12 @@ VERDICT_STYLES: dict[Verdict, Style] = {
     "partly": "warn",
     "fails": "bad",
     "not supported": "dim",
-    "not asked for": "dim",
+    "not required": "dim",
     "extension only": "dim",
     "not tested": "dim",
 }
 ANSWER_STYLES: dict[Answer, Style] = {
     "reached": "good",
-    "reached with known deviations": "warn",
     "not reached": "bad",
     "not tested in full": "dim",
 }
@@ -43,12 +40,12 @@ _SHORT = {
     "skipped": "skip",
 }
 _FIRST = 10
-_NOT_CLAIMED = "that the subject does not have were not tried (--all tries them)"
+_NOT_CLAIMED = "that the backend does not have were not tested (--all tests them)"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A word or a number, and how much it wants to be seen."""
+    """A word or a number, and its style."""
 
     text: str
     style: Style = ""
@@ -65,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the numbers stand at the right of their columns."""
+    """A table; columns of numbers are aligned to the right."""
 
     title: str
     header: tuple[str, ...]
@@ -77,8 +74,10 @@ Part = Line | Table
 
 
 def parts(run: Run, *, verbose: bool = False) -> list[Part]:
-    """Return all that is said of a run: a table for each category, then the sum of it."""
-    return [*categories(run), *summary(run), *failures(run, None if verbose else _FIRST, verbose)]
+    """Return the whole report of a run: tables, summary, failures, and the headline at the end."""
+    most = None if verbose else _FIRST
+    headline = Line(run.decision.headline, run.decision.style)
+    return [*categories(run), *summary(run), *failures(run, most, verbose), headline]
 
 
 def categories(run: Run) -> list[Part]:
@@ -86,7 +85,10 @@ def categories(run: Run) -> list[Part]:
     found, stand = run.by_operator(), standings(run)
     total = run.counts()
     shown = [o for o in OUTCOMES if o in ("passed", "failed") or total[o]]
-    header = ("interface", "cases", *(_SHORT.get(o, o) for o in shown), "ULP/bound", "verdict")
+    columns = (_SHORT.get(o, o) for o in shown)
+    wide = len(shown) > 4  # with crashes and hangs there is no room for more in 80 columns
+    first = ("interface",) if wide else ("interface", "answered")
+    header = (*first, "cases", *columns, "ULP/bound", "verdict")
     by_category: dict[str, list[str]] = {}
     for op in found:
         facts = interfaces().get(op)
@@ -96,18 +98,21 @@ def categories(run: Run) -> list[Part]:
             f"{name}: {_many(len(ops), 'interface')}, "
             f"{_many(sum(len(found[op]) for op in ops), 'case')}",
             header,
-            tuple(_row(op, found[op], stand[op], shown) for op in ops),
+            tuple(_row(op, found[op], stand[op], shown, wide) for op in ops),
             numbers=tuple(range(1, len(header) - 1)),
         )
         for name, ops in by_category.items()
     ]
 
 
-def _row(op: str, results: Sequence[Result], s: Standing, shown: Sequence[str]) -> tuple[Cell, ...]:
+def _row(
+    op: str, results: Sequence[Result], s: Standing, shown: Sequence[str], wide: bool
+) -> tuple[Cell, ...]:
     count = counts(results)
     cells = [Cell(str(count[o]) if count[o] else "", _outcome_style(o)) for o in shown]
     return (
         Cell(op),
+        *([] if wide else [Cell(answered(s.tally))]),
         Cell(str(count["cases"])),
         *cells,
         Cell(error_of(worst(results))),
@@ -115,12 +120,21 @@ def _row(op: str, results: Sequence[Result], s: Standing, shown: Sequence[str]) 
     )
 
 
+def answered(tally: Tally) -> str:
+    """Return how many required cases were answered, of how many.
+
+    >>> answered(Tally(passed=14, unanswered=47))
+    '14/61'
+    """
+    return f"{tally.answered}/{tally.required}"
+
+
 def _outcome_style(outcome: str) -> Style:
     return {"passed": "", "unsupported": "dim", "skipped": "dim"}.get(outcome, "bad")  # type: ignore[return-value]
 
 
 def error_of(result: Result | None) -> str:
-    """Return an error beside its bound; beside a huge one, as a part of it.
+    """Return an error and its bound; of a huge bound, the error as a share of it.
 
     >>> error_of(Result("a", "exp", "plain", "float32", "passed", ulp=0.7512, bound=3.0))
     '0.75/3'
@@ -149,7 +163,7 @@ def _bound(x: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share in percent that says 100 only of all, and 0 only of none.
+    """Return a share in percent: 100 % means all, 0 % none.
 
     >>> share(9999, 10000), share(1, 100000), share(5, 5), share(0, 0)
     ('99.9 %', '<0.1 %', '100 %', 'none')
@@ -163,17 +177,17 @@ def share(part: int, whole: int) -> str:
 
 
 def subject_of(run: Run) -> str:
-    """Return which subject was tested, in a few words."""
+    """Return which backend was tested, in a few words."""
     said = f"{run.subject.get('name', '?')} {run.subject.get('version', '')}".strip()
     title = str(run.subject.get("title", ""))
     return said if title in ("", run.subject.get("name")) else f"{said} ({title})"
 
 
 def settings_of(run: Run) -> str:
-    """Return what was asked for, in a line."""
+    """Return the settings in a line."""
     s = run.settings
     said = [f"promotion by {s.get('rules', '?')}", f"seed {s.get('seed', 0)}"]
-    said += [flag for flag in ("quick", "minimal", "letter", "strict") if s.get(flag)]
+    said += [flag for flag in ("quick", "minimal", "normative", "strict") if s.get(flag)]
     for name in ("ops", "categories", "dtypes", "groups", "cases"):
         if s.get(name):
             some = list(s[name])
@@ -185,9 +199,9 @@ def settings_of(run: Run) -> str:
 
 
 def count_line(count: dict[str, int]) -> str:
-    """Return counts in words: what passed of how many, what failed, and whatever else there was.
+    """Return counts in words: how many passed, failed, and the other outcomes.
 
-    The share is of what the subject claims to have: of the cases that have an answer.
+    The share is of the cases that were answered.
 
     >>> count_line(counts([Result("a", "add", "plain", "int8", "passed")]))
     '1 case: 1 passed (100 %), 0 failed'
@@ -203,38 +217,48 @@ def summary(run: Run) -> list[Part]:
     count = run.counts()
     said: list[Part] = [
         Line(f"{subject_of(run)}, {settings_of(run)}", "bold"),
+        Line(requirements(run.decision.total)),
         Line(f"{count_line(count)}; {run.seconds:.0f} s"),
     ]
     if some := run.settings.get("unclaimed"):
         said.append(Line(f"{_many(len(some), 'interface')} {_NOT_CLAIMED}", "dim"))
     if run.results:
         said.append(_bases(run))
-    if count["known"]:
-        said.append(
-            Line(f"{count['known']} of those that did not pass are known deviations", "warn")
-        )
     said.append(_levels(run))
-    said += [Line(f"levels are for the dtypes {words}") for words in [_dtypes(run)] if words]
+    said += [Line(f"levels are for these dtypes: {words}") for words in [_dtypes(run)] if words]
     said += _readings(run)
     if run.unfinished:
         why = run.settings.get("interrupted") or "by hand"
         many = _many(len(run.unfinished), "interface")
         said.append(Line(f"interrupted ({why}), incomplete: {many} not finished", "bad"))
-    said.append(Line(*_conclusion(run, count)))
     return said
+
+
+def requirements(total: Tally) -> str:
+    """Return what became of the required cases, in words.
+
+    >>> requirements(Tally(passed=14, failed=2, unanswered=47, known=1))
+    '16 of 63 required cases answered: 14 passed, 2 failed (1 known); 47 not answered'
+    """
+    known = [f" ({n} known)" if n else "" for n in (total.known, total.excused)]
+    silent = f"; {total.unanswered} not answered{known[1]}" if total.unanswered else ""
+    return (
+        f"{total.answered} of {_many(total.required, 'required case')} answered: "
+        f"{total.passed} passed, {total.failed} failed{known[0]}{silent}"
+    )
 
 
 _IN_SHORT: dict[str, str] = {
     "letter": "the text says so",
-    "reading": "every reading passes",
-    "quality": "nobody asks for it",
+    "reading": "interpretations pass",
+    "quality": "not required",
     "extension": "beyond the standard",
 }
-"""What a basis means, beside numbers in a terminal of 80 columns."""
+"""What a basis means, in a terminal of 80 columns."""
 
 
 def _bases(run: Run) -> Table:
-    """Return how many cases there are by where their demand comes from."""
+    """Return how many cases there are by the basis of their requirement."""
     rows = []
     for name, some in by_basis(run.results).items():
         if some:
@@ -251,25 +275,25 @@ def _bases(run: Run) -> Table:
                     Cell(_IN_SHORT[name], "dim"),
                 )
             )
-    header = ("demanded by", "cases", "passed", "broken", "quality only", "meaning")
-    return Table("where the demands come from", header, tuple(rows), numbers=(1, 2, 3, 4))
+    header = ("basis", "cases", "passed", "violated", "quality only", "meaning")
+    return Table("why the cases are required", header, tuple(rows), numbers=(1, 2, 3, 4))
 
 
 def _dtypes(run: Run) -> str:
     had = dtypes_had(run)
     if not had:
         return ""
-    how = "as declared" if is_declared(run) else "found by asking"
+    how = "declared" if is_declared(run) else "those it answered"
     return f"{', '.join(had)} ({how})"
 
 
 def _readings(run: Run) -> list[Part]:
-    """Return which readings of the errata a subject follows."""
+    """Return which interpretation of each erratum a backend follows."""
     found = followed(run.results)
     if not found:
         return []
     return [
-        Line("readings that it follows, by erratum", "bold"),
+        Line("interpretations it follows, by erratum", "bold"),
         *(Line(str(one), "" if one.consistent else "warn", 2) for one in found),
     ]
 
@@ -287,55 +311,27 @@ def _levels(run: Run) -> Table:
                 Cell(in_the_way(level.in_the_way), "dim"),
             )
         )
-    header = ("level", "conforming", "answer", "quality", "in the way")
+    header = ("level", "conforming", "answer", "quality", "missing")
     return Table("levels", header, tuple(rows))
 
 
 def in_the_way(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names that are in the way of a level, without what is said of them."""
+    """Return the first interfaces that a level lacks, without the reasons."""
     short = [name.partition(" ")[0] for name in names]
     more = f" and {len(short) - most} more" if len(short) > most else ""
     return ", ".join(short[:most]) + more
 
 
-def conclusion(run: Run) -> str:
-    """Return the last word of a run."""
-    return _conclusion(run, run.counts())[0]
-
-
-def _conclusion(run: Run, count: dict[str, int]) -> tuple[str, Style]:
-    fatal = sum(r.fatal for r in run.results)
-    others = sum(r.bad and r.known is None for r in run.results) - fatal
-    beyond = f"{_many(others, 'case')} beyond what the standard demands"
-    if fatal:
-        more = f", and {beyond}" if others else ""
-        return (
-            f"Does not conform: {_many(fatal, 'case')} of {count['cases']} went wrong{more}.",
-            "bad",
-        )
-    if others and count["passed"]:
-        return f"Conforms; {beyond} went wrong.", "bad" if run.settings.get("strict") else "warn"
-    if not count["cases"]:
-        return "Nothing was tested.", "bad"
-    if not count["passed"]:
-        return "Does not conform: nothing passed.", "bad"
-    absent = count["unsupported"] + count["skipped"]
-    but = f"; {absent} of {count['cases']} have no answer" if absent else ""
-    known = " but what is known" if count["known"] else ""
-    so_far = " so far" if run.unfinished else ""
-    return f"Nothing went wrong{so_far}{known}{but}.", "good"
-
-
 def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list[Part]:
-    """Return what went wrong, each kind of it once, then what the list of deviations got wrong."""
+    """Return each kind of failure once, then what was not answered, then stale deviations."""
     wrong = kinds(r for r in run.results if r.bad and r.known is None)
     said: list[Part] = []
     if wrong:
         first = wrong if most is None else spread(wrong, most)
         many = _many(sum(len(kind.results) for kind in wrong), "case")
-        title = f"what went wrong, the worst first: {many} of {_many(len(wrong), 'kind')}"
+        title = f"failures, worst first: {many} of {_many(len(wrong), 'kind')}"
         if len(first) < len(wrong):
-            title += f", {len(first)} of which follow (--verbose shows all)"
+            title += f", {len(first)} shown (--verbose shows all)"
         said.append(Line(title, "bold"))
         for kind in first:
             said += detail(run, kind.first) if details else _brief(kind.first)
@@ -343,18 +339,20 @@ def failures(run: Run, most: int | None = _FIRST, details: bool = False) -> list
                 said.append(Line(kind.others(), "dim", 6))
             if details:
                 said += [Line(r.id, "dim", 8) for r in kind.results[1:]]
-        said.append(Line(f"one of them alone: {command(run, first[0].first)}", "dim"))
+        said.append(Line(f"run one of them alone: {command(run, first[0].first)}", "dim"))
+    silent = [f"{s.op}: {s.why}" for s in standings(run).values() if s.tally.unanswered]
+    said += _names("required cases not answered:", silent, most)
     known = [r for r in run.results if r.known is not None]
     if known and details:
         said.append(Line("known deviations", "bold"))
         said += [Line(f"{r.id}: {r.known}" + (f" ({r.issue})" if r.issue else "")) for r in known]
-    said += _told("passed, though listed as known to fail:",
-                  [r.id for r in run.results if r.unexpected], most)  # fmt: skip
-    said += _told("deviations that no case met:", run.unused, most)
+    said += _names("passed, though listed as known to fail:",
+                   [r.id for r in run.results if r.unexpected], most)  # fmt: skip
+    said += _names("deviations that match no case:", run.unused, most)
     return said
 
 
-def _told(title: str, names: Sequence[str], most: int | None) -> list[Part]:
+def _names(title: str, names: Sequence[str], most: int | None) -> list[Part]:
     if not names:
         return []
     shown = names if most is None else names[:most]
@@ -370,12 +368,12 @@ def _brief(result: Result) -> list[Part]:
 
 
 def detail(run: Run, result: Result) -> list[Part]:
-    """Return all there is to say of one result."""
+    """Return one result in full."""
     said: list[Part] = [Line(f"{_mark(result)}{result.id}", "bad" if result.bad else "bold", 2)]
     said += [Line(line, "", 6) for line in problem_of(result).splitlines()]
     said += [Line(line, "dim", 6) for line in measures(result)]
     if result.because:
-        said.append(Line(f"demanded by {result.because}", "dim", 6))
+        said.append(Line(f"required by {result.because}", "dim", 6))
     if result.known is not None:
         said.append(Line(f"known: {result.known}" + (f" ({result.issue})" if result.issue else ""),
                          "warn", 6))  # fmt: skip
@@ -386,19 +384,19 @@ def detail(run: Run, result: Result) -> list[Part]:
 
 
 def problem_of(result: Result) -> str:
-    """Return what is wrong, behind its call unless that is told for each element.
+    """Return the problem after its call, unless the problem names the call itself.
 
     >>> problem_of(Result("a", "zeros", "status", "any", "failed", "ALLOC_FAILED, not SUCCESS",
     ...                   call="zeros(shape=[-1])"))
     'zeros(shape=[-1]): ALLOC_FAILED, not SUCCESS'
     """
     problem = result.problem or ""
-    told = result.call is None or f"] {result.op}(" in problem
-    return problem if told else f"{result.call}: {problem or 'no words'}"
+    named = result.call is None or f"] {result.op}(" in problem
+    return problem if named else f"{result.call}: {problem or 'no message'}"
 
 
 def script(result: Result) -> str:
-    """Return what there is to paste beside the command; nothing where that is but the command."""
+    """Return the program that reproduces a failure; empty where the command does."""
     paste = result.reproduction or ""
     return "" if paste.startswith("suanzi check ") else paste
 
@@ -419,7 +417,7 @@ def measures(result: Result) -> list[str]:
 
 
 def command(run: Run, result: Result) -> str:
-    """Return the command that runs one case of a run again."""
+    """Return the command that runs one case again."""
     s = run.settings
     words = ["suanzi", "check", *options_of(str(run.subject.get("title", "suanzi")))]
     if "interpreter" in run.subject:
@@ -442,7 +440,7 @@ def _mark(result: Result) -> str:
 
 def _first_line(result: Result) -> str:
     lines = problem_of(result).splitlines()
-    text = lines[0] if lines else "no words"
+    text = lines[0] if lines else "no message"
     return text if len(text) <= 300 else text[:297] + "..."
 
 

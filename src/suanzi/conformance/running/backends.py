@@ -16,6 +16,8 @@ FRAMEWORKS = ("numpy", "torch", "jax", "paddle", "mindspore", "openvino")
 LIBRARIES = (".so", ".dylib", ".dll")
 """How the name of a C library ends."""
 
+C_ADAPTER = "c_adapter:Adapter"
+"""The kit's adapter of C libraries."""
 _OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
 
 
@@ -73,7 +75,7 @@ def _library(title: str, python: str | None) -> Backend:
             f"check: there is no library {str(path)!r}.{nearest(path.name, there)}"
         )
     options = {"path": str(path)}
-    return Backend(title.strip(), "c_adapter:Adapter", python or sys.executable, options)
+    return Backend(title.strip(), C_ADAPTER, python or sys.executable, options)
 
 
 def _is_adapter(name: str) -> bool:

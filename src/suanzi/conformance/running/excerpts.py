@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 _UNSUPPORTED = "class Unsupported(Exception):\n    pass"
 
@@ -16,15 +15,12 @@ class Excerpts:
     def __init__(self, adapter: Path, shared: Path) -> None:
         self._parts: list[tuple[set[str], set[str], str, bool]] = []
         """What a part defines, what it uses, its text, and whether it is a setting."""
-        self._shared: dict[str, Any] = {}
         self._read(shared, only=False)
         self._read(adapter, only=True)
 
     def _read(self, path: Path, only: bool) -> None:
         source = path.read_text(encoding="utf-8")
         for node in ast.parse(source).body:
-            if isinstance(node, ast.Assign) and _targets(node) == {"DEFAULTS"}:
-                self._shared = ast.literal_eval(node.value)
             if isinstance(node, ast.ImportFrom) and node.module in ("frameworks.common", "wire"):
                 if "Unsupported" in {name.name for name in node.names} and only:
                     self._parts.append(({"Unsupported"}, set(), _UNSUPPORTED, False))
@@ -36,10 +32,6 @@ class Excerpts:
             setting = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if defined or (setting and only):
                 self._parts.append((defined, _used(node), _text(node), setting))
-
-    def defaults(self, op: str) -> Mapping[str, Any]:
-        """Return what the parameters of an interface are that a call leaves out."""
-        return dict(self._shared.get(op, {}))
 
     def names_in(self, text: str, loose: bool = False) -> set[str]:
         """Return the names in an expression; in templates, the words that something defines."""
@@ -114,7 +106,7 @@ def _defined(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(name.asname or name.name).partition(".")[0] for name in node.names}
     if isinstance(node, ast.Assign):
-        return _targets(node) - {"MAPPING", "MISSING", "DEFAULTS", "GRADIENTS", "STANDARD_NAMES"}
+        return _targets(node) - {"MAPPING", "MISSING", "GRADIENTS", "STANDARD_NAMES"}
     return set()
 
 

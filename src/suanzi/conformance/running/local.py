@@ -21,4 +21,4 @@ class Local:
 
     def ask(self, case: Case) -> Answer | Unanswered:
         """Make a call."""
-        return read_answer(worker.answer(self.adapter, question_of(case, self.facts.rules)))
+        return read_answer(worker.answer(self.adapter, question_of(case, self.facts)))

@@ -18,6 +18,8 @@ from typing import Any, Literal, Protocol
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.running.defaults import completed, completed_steps
+from suanzi.conformance.running.guard import hold, release
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
@@ -67,7 +69,9 @@ class Facts:
     literals: dict[str, str] = field(default_factory=dict)
     """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
     dtypes: list[str] | None = None
-    """The dtypes that it has; None if it does not say, and is found out by asking."""
+    """The dtypes that it has; None if it does not declare them."""
+    defaults: bool = False
+    """Whether every argument is sent, with the standard's default where a case leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,12 @@ class Subject:
         self._rest = bytearray()
         self.since: list[str] = []
         """The cases that were asked of this process, or of the last one, since its start."""
-        self._launch()
+        hold()
+        try:
+            self._launch()
+        except BaseException:
+            self.close()
+            raise
         if not later:
             self.greet()
 
@@ -132,8 +141,6 @@ class Subject:
                 start_new_session=True,  # so that what it starts itself can be ended with it
             )
         except OSError as error:
-            if not hasattr(self, "facts"):
-                self._errors.close()
             raise InvalidArgument(
                 f"check: {self.backend.python!r} cannot be run: {error.strerror}."
             ) from None
@@ -175,7 +182,7 @@ class Subject:
                 return Unanswered("crashed", f"after a crash or a hang before: {error}")
         self._asked += 1
         self.since.append(case.id)
-        question = {"id": self._asked, **question_of(case, self.facts.rules)}
+        question = {"id": self._asked, **question_of(case, self.facts)}
         until = time.monotonic() + self.timeout
         said: dict[str, Any] | None = {}
         if self._write(json.dumps(question).encode() + b"\n", until):
@@ -288,7 +295,9 @@ class Subject:
         """End the process."""
         if self._process is not None:
             self._end()
-        self._errors.close()
+        if not self._errors.closed:
+            self._errors.close()
+            release()
 
     def __enter__(self) -> Subject:
         return self
@@ -343,10 +352,14 @@ def _facts(said: Any) -> Facts:
     return found
 
 
-def question_of(case: Case, rules: str) -> dict[str, Any]:
-    """Return a call as it is said to a subject, under its own rule set if none is asked for."""
-    chosen = case.rules or rules
-    more: dict[str, Any] = {"steps": to_json(case.steps)} if case.steps else {}
+def question_of(case: Case, facts: Facts) -> dict[str, Any]:
+    """Return a call as it is sent to a backend, under its own rule set unless the case has one."""
+    chosen = case.rules or facts.rules
+    steps, arguments = case.steps, case.arguments
+    if facts.defaults:
+        steps = completed_steps(steps)
+        arguments = arguments if steps else completed(case.op, arguments)
+    more: dict[str, Any] = {"steps": to_json(steps)} if steps else {}
     if _is_watched(case):
         more["watch"] = True
     if chosen in registered:
@@ -355,7 +368,7 @@ def question_of(case: Case, rules: str) -> dict[str, Any]:
         **more,
         "op": case.op,
         "rules": chosen,
-        "arguments": {"dict": {name: to_json(value) for name, value in case.arguments.items()}},
+        "arguments": {"dict": {name: to_json(value) for name, value in arguments.items()}},
     }
 
 

@@ -22,6 +22,7 @@ from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.model.titles import options_of
 from suanzi.conformance.running.asserting import BETWEEN, FLAT, Form, outputs_asserted
+from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.running.excerpts import Excerpts
 from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped, Unsupported
@@ -253,7 +254,7 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
     if expression is None or not all("{" in facts.literals.get(d, "") for d in dtypes):
         return None
     source = _excerpts(backend.adapter.partition(":")[0].removeprefix("frameworks."))
-    given = {**source.defaults(case.op), **case.arguments}
+    given = completed(case.op, case.arguments)
     used = source.names_in(expression)
     arguments = {name: value for name, value in given.items() if name in used}
     laid = any(data.layout != "dense" for data in _tensors(list(arguments.values())))

@@ -15,10 +15,11 @@ from suanzi.conformance.model.basis import DEMANDED, needs, why
 from suanzi.conformance.model.case import Case, Either, Expected
 from suanzi.conformance.model.expected import may_refuse
 from suanzi.conformance.model.results import BAD, Outcome, Result
+from suanzi.conformance.running.backends import C_ADAPTER
 from suanzi.conformance.running.crashes import Losses, explained
 from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, Unanswered
 from suanzi.conformance.running.reproduction import reproduction
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.status import StatusError
 
 _WORDS = 2000
@@ -201,6 +202,31 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
     if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
         return Unanswered("skipped", "the subject has no handles that can be destroyed")
     answer = subject.ask(case)
-    if isinstance(answer, Unanswered) and answer.refused and may_refuse(case.expect()):
+    if not isinstance(answer, Unanswered):
+        return answer
+    if answer.refused and may_refuse(case.expect()):
         return Answer(None, (), answer.words)
+    if answer.outcome == "skipped" and not may_be_skipped(case, subject.backend):
+        return Unanswered("unsupported", answer.words)
     return answer
+
+
+def may_be_skipped(case: Case, backend: Backend) -> bool:
+    """Tell whether a backend may say that it has no way to express a case.
+
+    In C some arguments cannot be passed, as the kit's own adapter finds. Any other backend may lack
+    what an adapter need not have: sparse tensors, and the hooks `memory`, `shape` and `write`. A
+    call with dense tensors and numbers is always possible: to decline it is no answer.
+    """
+    values = [*case.arguments.values(), *(x for step in case.steps for x in step)]
+    own = backend.adapter.removeprefix("suanzi.conformance.subjects.")
+    return own == C_ADAPTER or any(map(_is_optional, values))
+
+
+def _is_optional(x: Any) -> bool:
+    """Tell whether an adapter may have no way to make an argument, or to take a step."""
+    if isinstance(x, list | tuple):
+        return any(map(_is_optional, x))
+    if isinstance(x, dict):
+        return any(map(_is_optional, x.values()))
+    return isinstance(x, Bytes | Shaped) or x == "write" or getattr(x, "sparse", None) is not None

@@ -128,6 +128,7 @@ def facts(adapter: Any) -> dict[str, Any]:
         "python": sys.version.split()[0],
         "literals": dict(getattr(adapter, "literals", {})),
         "dtypes": _dtypes(adapter),
+        "defaults": getattr(adapter, "defaults", False) is True,
     }
 
 

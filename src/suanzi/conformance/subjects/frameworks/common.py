@@ -1,9 +1,9 @@
-"""What the adapters of frameworks share: tables of expressions, the standard's defaults.
+"""What the adapters of frameworks share: tables of expressions, and the standard's conventions.
 
 An adapter is a table with one expression for each interface, in terms of the standard's parameter
 names. The expression is at once the documentation of the mapping, the call, and what a reader can
 paste. It calls what a user of the framework would call, adapts conventions (the order of axes, the
-names of modes, where a length stands), and never mends a value, a dtype or an error.
+names of modes, the position of a length), and never corrects a value, a dtype or an error.
 
 The files here run in the interpreter of a framework: they import the framework, NumPy, and nothing
 of suanzi; any Python from 3.9 on will do. A function that an expression uses stands at the top
@@ -16,75 +16,6 @@ import os
 import platform
 
 from wire import Data, NoKernel, Unsupported
-
-DEFAULTS = {
-    "create_tensor": {"dtype": "float32", "device": "cpu", "n_bytes": None},
-    "wrap_tensor": {"dtype": "float32", "device": "cpu", "values": []},
-    "zeros": {"dtype": "float32", "device": "cpu"},
-    "full": {"dtype": "float32", "device": "cpu", "shape": [], "value": 0},
-    "empty": {"dtype": "float32", "device": "cpu"},
-    "rand_uniform": {"dtype": "float32", "device": "cpu", "min": None, "max": None, "seed": 0},
-    "rand_normal": {"dtype": "float32", "device": "cpu", "mean": 0, "std": 1, "seed": 0},
-    "rand_bernoulli": {"seed": 0},
-    "multinomial": {"num_samples": 1, "replacement": True, "seed": 0},
-    "randperm": {"dtype": "float32", "device": "cpu", "seed": 0},
-    "range": {"dtype": "float32", "device": "cpu"},
-    "linspace": {"dtype": "float32", "device": "cpu"},
-    "create_sparse_tensor": {"dtype": "float32", "device": "cpu", "nnzs": None},
-    "create_quant_tensor": {
-        "dtype": "QT_SYM_INT16", "device": "cpu", "values": [], "n_bytes": None, "zero_point": 0,
-        "channel_axis": None,
-    },
-    "cast": {"type": "float32"},
-    "reshape": {"ndim": None},
-    "expand_dims": {"axis": 0},
-    "squeeze": {"axis": [], "num_axis": None},
-    "transpose": {"perm": [], "perm_len": None},
-    "split": {"nsplit": None, "axis": 0},
-    "concat": {"len": None},
-    "stack": {"len": None},
-    "unstack": {"axis": 0, "num": None},
-    "slice_backward": {"input": None, "begin": None, "size": None, "step": None},
-    "pad": {"pad_value": 0, "pad_mode": "PAD_CONST"},
-    "reverse": {"axis_len": None},
-    "roll": {"shifts_len": None, "axis": []},
-    "crop": {"offsets": 0},
-    "clip": {"low": None, "high": None},
-    "scatter": {"override": True},
-    "trace": {"offset": 0, "dim0": 0, "dim1": 1},
-    "trace_backward": {"offset": 0, "dim0": 0, "dim1": 1},
-    "allclose": {"rtol": 1e-05, "atol": 1e-08, "equal_nan": False},
-    "bitwise_left_shift": {"shift": 1},
-    "bitwise_right_shift": {"shift": 1},
-    "reduce": {"mode": "SUM", "axis": None, "axis_len": None, "keep_dims": False},
-    "reduce_bwd": {
-        "input": None, "mode": "SUM", "axis": None, "axis_len": None, "keep_dims": False,
-    },
-    "cumsum": {"axis": -1, "dtype": None},
-    "cumsum_bwd": {"axis": -1, "input_shape": None},
-    "argmax": {"axis": -1, "keepdim": False, "dtype": "int64"},
-    "argmin": {"axis": -1, "keepdim": False, "dtype": "int64"},
-    "argsort": {"axis": -1, "descending": True},
-    "argsort_bwd": {"axis": -1},
-    "topk": {"axis": -1, "largest": True, "sorted": True},
-    "nonzero": {"as_tuple": True},
-    "fft_c2c": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
-    "fft_c2c_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
-    "fft_r2c": {
-        "axes": None, "axes_len": None, "normalization": "none", "forward": True, "onesided": True,
-    },
-    "fft_r2c_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
-    "fft_c2r": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
-    "fft_c2r_backward": {"axes": None, "axes_len": None, "normalization": "none", "forward": True},
-    "qr": {"mode": "reduced"},
-    "svd": {"format": True},
-    "lstsq": {"prec": None},
-    "norm": {"normtype": "inf", "axis": [], "axis_len": None, "keep_dims": False},
-    "linear": {"bias": None},
-    "bilinear": {"bias": None},
-    "interpolate": {"size": None, "scale_factor": None, "mode": "nearest"},
-}  # fmt: skip
-"""What a parameter is that a call leaves out, by interface."""
 
 GRADIENTS = (
     "slice_backward", "clip_backward", "trace_backward", "reduce_bwd", "cumsum_bwd", "argsort_bwd",
@@ -111,6 +42,7 @@ class Framework:
     """
 
     statuses = False
+    defaults = True  # the kit completes the arguments of every call
     name = title = version = rules = literal = spelled = bits = ""
     by_bits: tuple = ()
     dtypes: dict = {}
@@ -176,7 +108,7 @@ class Framework:
         """Evaluate the expression of an interface."""
         if op not in self._code:
             raise Unsupported(self.missing.get(op, f"{self.title} has no {op}"))
-        bound = {**DEFAULTS.get(op, {}), **arguments}
+        bound = dict(arguments)
         for name in ("dtype", "type"):
             if isinstance(bound.get(name), str):
                 bound[name] = self.dtype(bound[name])

@@ -8,7 +8,6 @@ import re
 import numpy as np
 import openvino as ov
 from frameworks.common import (
-    DEFAULTS,
     GRADIENTS,
     Framework,
     count,

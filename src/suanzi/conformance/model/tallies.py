@@ -1,0 +1,135 @@
+"""Counts the cases of a run, for `suanzi.conformance.decision`, and finds the backend's dtypes.
+
+The tables of the standard say which dtypes may be supported, so a level is given for the dtypes
+that a backend has. It declares them, by `dtypes` of its adapter or ``--has``; otherwise they are
+those of which it answered any call.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from suanzi.conformance.decision import Decision, Scope, Tally, decide
+from suanzi.conformance.model.basis import STANDARD_DTYPES
+from suanzi.dtypes import DTYPES
+from suanzi.standard import interfaces
+
+if TYPE_CHECKING:
+    from suanzi.conformance.model.results import Result, Run
+
+_ORDER = [d.name for d in DTYPES if d.name in STANDARD_DTYPES]
+OPERATOR_FILTERS = ("ops", "categories", "minimal")
+"""The settings that leave out interfaces."""
+CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
+"""The settings that leave out cases of an interface."""
+
+
+def dtypes_had(run: Run) -> tuple[str, ...]:
+    """Return the dtypes of clause 6.2 that a backend has, in the standard's order."""
+    declared = run.settings.get("has") or run.subject.get("dtypes")
+    found = set(declared) if declared else _answered(run.results)
+    return tuple(name for name in _ORDER if name in found)
+
+
+def is_declared(run: Run) -> bool:
+    """Tell whether the backend declared its dtypes."""
+    return bool(run.settings.get("has") or run.subject.get("dtypes"))
+
+
+def _answered(results: Iterable[Result]) -> set[str]:
+    answered, asked = set(), set()
+    for r in results:
+        parts = _needs(r)
+        asked |= parts
+        # A refusal proves nothing: a backend without the dtype refuses it, too.
+        if r.outcome not in ("unsupported", "skipped") and r.group != "status":
+            answered |= parts
+    return answered or asked
+
+
+def _needs(result: Result) -> set[str]:
+    return set((result.needs or result.dtype).split("-")) & STANDARD_DTYPES
+
+
+def is_asked(result: Result, had: Iterable[str]) -> bool:
+    """Tell whether a case takes only dtypes that a backend has.
+
+    A case that was answered counts in any event: the backend has its dtypes.
+    """
+    return result.outcome != "unsupported" or _needs(result).issubset(had)
+
+
+def tally(results: Iterable[Result], had: Collection[str] = STANDARD_DTYPES) -> Tally:
+    """Count cases by what they show.
+
+    >>> from suanzi.conformance.model.results import Result
+    >>> tally([Result("a", "add", "plain", "int8", "passed")]).required
+    1
+    """
+    found: Counter[str] = Counter()
+    for r in results:
+        found.update(_counters(r, had))
+    return Tally(**found)
+
+
+def _counters(r: Result, had: Collection[str]) -> tuple[str, ...]:
+    """Return the counters of a tally that a case adds to."""
+    if r.breaks:
+        return ("failed", "known") if r.known is not None else ("failed",)
+    if r.outcome == "skipped" and not r.untried:
+        return ("aside",)
+    flawed = ("flawed",) if r.bad and r.known is None else ()
+    if not r.demanded:
+        return ("beyond",) if r.outcome == "passed" else flawed or ("aside",)
+    if not r.unanswered:
+        return ("passed", *flawed)  # a failure in quality alone is no failure of the requirement
+    if not is_asked(r, had):
+        return ("not_required",)
+    return ("unanswered", "excused") if r.known is not None else ("unanswered",)
+
+
+def _cells(run: Run, had: Collection[str]) -> dict[str, Tally]:
+    """Count the cells of the promotion table by interface; all of them are required."""
+    found: dict[str, list[Result]] = {}
+    for r in run.results:
+        if r.group == "promotion" and STANDARD_DTYPES.issuperset(r.dtype.split("-")):
+            required = replace(r, basis="letter", extension=False)
+            found.setdefault(r.op, []).append(required)
+    return {op: tally(some, had) for op, some in found.items()}
+
+
+def _in_words(had: Sequence[str]) -> str:
+    if len(had) == len(_ORDER):
+        return ""
+    return ", ".join(had) if len(had) < 4 else f"{len(had)} of {len(_ORDER)} dtypes"
+
+
+def decision_of(run: Run, require: str | None = None) -> Decision:
+    """Return what a run shows about a backend."""
+    had = dtypes_had(run)
+    by_operator = run.by_operator()
+    settings = run.settings
+    all_of = interfaces()
+    groups = settings.get("groups") or ["promotion"]
+    narrow = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"), "shard")
+    scope = Scope(
+        levels={
+            "minimal": ("the minimal set", [n for n, i in all_of.items() if i.minimal]),
+            "forward": ("all forward", [n for n, i in all_of.items() if not i.backward_of]),
+            "all": ("all interfaces", list(all_of)),
+        },
+        absent=settings.get("unclaimed") or (),
+        unfinished=run.unfinished,
+        narrowed=any(settings.get(key) for key in CASE_FILTERS),
+        rules=str(settings.get("rules", "")),
+        all_rules="promotion" in groups and not any(settings.get(f) for f in narrow),
+        dtypes=_in_words(had),
+        strict=bool(settings.get("strict")),
+        require=require,
+    )
+    names = dict.fromkeys((*all_of, *by_operator))
+    counted = {op: tally(by_operator.get(op, ()), had) for op in names}
+    return decide(counted, _cells(run, had), scope)

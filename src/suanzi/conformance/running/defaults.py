@@ -1,0 +1,39 @@
+"""The standard's defaults: what a parameter is that a call leaves out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from suanzi import interface
+from suanzi.standard import interfaces
+
+
+@cache
+def defaults(op: str) -> Mapping[str, Any]:
+    """Return the default of each optional parameter of an interface.
+
+    >>> defaults("topk")
+    {'axis': -1, 'largest': True, 'sorted': True}
+    """
+    found = inspect.signature(getattr(interface, interfaces()[op].c_name)).parameters.values()
+    return {
+        p.name: list(p.default) if isinstance(p.default, tuple) else p.default
+        for p in found
+        if not repr(p.default).endswith("REQUIRED")
+    }
+
+
+def completed(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with the defaults of those that it leaves out."""
+    return {**defaults(op), **arguments}
+
+
+def completed_steps(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the steps of a case with the defaults of each call."""
+    return [
+        [word, op, completed(op, more[0]), *more[1:]] if word == "call" else [word, op, *more]
+        for word, op, *more in steps
+    ]
