@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.moves import destroyed, refused
+from helpers.moves import refused
 from suanzi.dtypes import DTYPES
 
 C, R = sz.tensor(np.ones((2, 3), np.complex64)), sz.tensor(np.ones((2, 3), np.float32))
@@ -21,7 +21,6 @@ GOOD: dict[str, list[Any]] = {
     "fft_c2r": [C, 4],
     "fft_c2r_backward": [R],
 }
-FIRST = {n: "grad_out" if n.endswith("backward") else "input" for n in GOOD}
 TAKES_REAL = ("fft_r2c", "fft_c2r_backward")
 
 
@@ -30,28 +29,10 @@ def moved(name: str, x: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_no_tensor(name: str) -> None:
-    getattr(sz, name)(*GOOD[name])
-    refused(sz.UninitializedObject, name, *moved(name, None), match=FIRST[name])
-    refused(sz.UninitializedObject, name, *moved(name, destroyed()), match=FIRST[name])
-    for bad in ("ab", [1, 2], object(), {}, b"a"):
-        refused(sz.TypeMismatch, name, *moved(name, bad), match=FIRST[name])
-    for number in (1, 1.5, 1j, True):  # tensors of rank 0, which have no axis
-        refused_or(name, number)
-
-
-def refused_or(name: str, number: Any) -> None:
-    takes = name in TAKES_REAL
-    fits = takes != isinstance(number, complex)
-    error = sz.InvalidArgument if fits else sz.TypeMismatch
-    refused(error, name, *moved(name, number))
-
-
-def test_no_input_for_the_gradient() -> None:
-    refused(sz.UninitializedObject, "fft_r2c_backward", HALF, None, match="input")
-    refused(sz.UninitializedObject, "fft_r2c_backward", HALF, destroyed(), match="input")
-    refused(sz.TypeMismatch, "fft_r2c_backward", HALF, C, match="input")
-    refused(sz.TypeMismatch, "fft_r2c_backward", HALF, "abc", match="input")
+def test_numbers_have_no_axis(name: str) -> None:
+    for number in (1, 1.5, 1j, True):
+        fits = (name in TAKES_REAL) != isinstance(number, complex)
+        refused(sz.InvalidArgument if fits else sz.TypeMismatch, name, *moved(name, number))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -81,27 +62,13 @@ def test_a_gradient_of_another_precision() -> None:
     wide = sz.cast(HALF, sz.complex128)
     refused(sz.TypeMismatch, "fft_r2c_backward", wide, R, match="complex64")
     refused(sz.TypeMismatch, "fft_r2c_backward", HALF, sz.cast(R, sz.float64), match="complex128")
+    refused(sz.TypeMismatch, "fft_r2c_backward", HALF, C, match="input")
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_axes(name: str) -> None:
-    bad: list[Any] = [
-        2, -3, 2**70, (0, 2), (0, 0), (1, -1), (), [], np.array([], int), 1.0, "0", b"0", True,
-        (True,), (0.5,), [[0]], float("nan"), object(), {"a": 1}, 1j, sz.tensor(1.5), (None,),
-    ]  # fmt: skip
-    for axes in bad:
+    for axes in (2, -3, (0, 2), (0, 0), (1, -1), (), [], np.array([], int)):
         refused(sz.InvalidArgument, name, *GOOD[name], axes=axes)
-    refused(sz.UninitializedObject, name, *GOOD[name], axes=destroyed())
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_modes_and_directions(name: str) -> None:
-    for mode in ("", "byn", "ortho", 3, -1, None, True, 1.5, object(), [], float("nan"), b"none"):
-        refused(sz.InvalidArgument, name, *GOOD[name], normalization=mode, match="by_sqrt_n")
-    for flag in (1, 0, None, "true", np.bool_(True), [], object()):
-        refused(sz.InvalidArgument, name, *GOOD[name], forward=flag, match="forward")
-        if name == "fft_r2c":
-            refused(sz.InvalidArgument, name, R, onesided=flag, match="onesided")
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -127,11 +94,8 @@ def test_last_dim_size() -> None:
                 assert sz.fft_c2r(x, np.int8(size)).shape == (size,)
             else:
                 refused(sz.InvalidArgument, "fft_c2r", x, size, match="last_dim_size")
-    for size in (None, 4.0, "4", True, 2**70, -(2**70), object(), [4], destroyed()):
-        error = sz.UninitializedObject if isinstance(size, sz.Tensor) else sz.InvalidArgument
-        refused(error, "fft_c2r", C, size)
-    with pytest.raises(TypeError):
-        sz.fft_c2r(C)  # type: ignore[call-arg]
+    for size in (2**70, -(2**70)):
+        refused(sz.InvalidArgument, "fft_c2r", C, size)
 
 
 def test_gradients_of_other_shapes() -> None:

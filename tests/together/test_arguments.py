@@ -105,14 +105,19 @@ def test_no_integer(name: str, key: str) -> None:
     wrong(sz.UninitializedObject, name, key, **{key: destroyed()})
 
 
-@pytest.mark.parametrize(("name", "key"), AXES)
+SEVERAL_AXES = [(n, key) for n, key in of_kind("integers") if key in ("axis", "axes")]
+
+
+@pytest.mark.parametrize(("name", "key"), [*AXES, *SEVERAL_AXES])
 def test_no_axis_of_the_tensor(name: str, key: str) -> None:
     listed = interface(name).statuses
     error: type[sz.StatusError] = sz.InvalidArgument
     for one in (sz.OutOfRange, sz.AxisArgument):
         error = one if one.status in listed and (one, name) != (sz.OutOfRange, "topk") else error
     for bad in (9, -9, 2**31, 2**63, -(2**63), 2**100, np.int64(9), np.int8(-9), sz.tensor(9)):
-        wrong(error, name, key, **{key: bad})
+        before = (valid(name).get(key) or ())[:-1] if (name, key) in SEVERAL_AXES else ()
+        given = [*before, bad] if (name, key) in SEVERAL_AXES else bad
+        wrong(error, name, key, **{key: given})
 
 
 @pytest.mark.parametrize(("name", "key"), of_kind("integers"))
@@ -160,7 +165,8 @@ def test_no_device(name: str, key: str) -> None:
 
 @pytest.mark.parametrize(("name", "key"), of_kind("word"))
 def test_no_such_word(name: str, key: str) -> None:
-    for bad in ("", "nonsense", object(), ["SUM"], b"none", {}):
+    numbers: list[Any] = [] if key == "normtype" else [99, -1, 1.5, float("nan"), True]
+    for bad in ["", "nonsense", object(), ["SUM"], b"none", {}, *numbers]:
         wrong(sz.InvalidArgument, name, key, **{key: bad})
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.moves import no_tensor_error
 from suanzi import _core
 from suanzi.registry import REGISTRY
 from suanzi.standard import interface
@@ -44,7 +42,6 @@ def _tensors(name: str) -> list[str]:
     return [k for k, v in _arguments(name).items() if isinstance(v, sz.Tensor)]
 
 
-CALLS = [(name, argument) for name in EXACT for argument in _tensors(name)]
 BROADCASTING = [n for n in EXACT if len(_tensors(n)) > 1 and n != "clip_backward"]
 
 
@@ -64,40 +61,6 @@ def _check_message(error: sz.StatusError, name: str, *parts: str) -> None:
 
 def test_all_of_them_are_tried() -> None:
     assert len(EXACT) == 14 + 7 + 4 + 6 + 5 + 4
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_a_right_call_succeeds(name: str) -> None:
-    assert isinstance(_call(name, _arguments(name)), sz.Tensor)
-    assert isinstance(getattr(sz, name)(**_arguments(name)), sz.Tensor)
-
-
-@pytest.mark.parametrize(("name", "argument"), CALLS)
-def test_a_destroyed_tensor(name: str, argument: str) -> None:
-    gone = sz.tensor([1, 2])
-    _core.destroy(gone)
-    error = _raised(name, _arguments(name) | {argument: gone})
-    assert error.status is sz.Status.UNINITIALIZED_OBJECT
-    _check_message(error, name, f"{argument} is a tensor that was destroyed")
-
-
-@pytest.mark.parametrize(("name", "argument"), CALLS)
-@pytest.mark.parametrize("wrong", ["text", [1, 2], {}, object])
-def test_an_argument_of_a_wrong_type(name: str, argument: str, wrong: Any) -> None:
-    error = _raised(name, _arguments(name) | {argument: wrong})
-    assert type(error) is no_tensor_error(name)
-    assert isinstance(error, TypeError)
-    _check_message(error, name, f"{argument} is a ", "sz.tensor(")
-
-
-@pytest.mark.parametrize(("name", "argument"), CALLS)
-@pytest.mark.parametrize(
-    "wrong", [np.array(["a"]), np.array([object()]), np.datetime64("2025-01-01")]
-)
-def test_an_array_of_no_known_dtype(name: str, argument: str, wrong: Any) -> None:
-    error = _raised(name, _arguments(name) | {argument: wrong})
-    assert type(error) is no_tensor_error(name)
-    _check_message(error, name, f"{argument} is a ", str(wrong.dtype))
 
 
 @pytest.mark.parametrize("name", BROADCASTING)
@@ -155,14 +118,6 @@ def test_dtypes_an_operator_does_not_take(name: str) -> None:
     _check_message(error, name, str(arguments[argument].dtype))
 
 
-@pytest.mark.parametrize("name", EXACT)
-def test_missing_and_unknown_arguments_are_pythons_errors(name: str) -> None:
-    with pytest.raises(TypeError):
-        getattr(sz, name)()
-    with pytest.raises(TypeError):
-        getattr(sz, name)(**_arguments(name), unknown=1)
-
-
 def test_memory_that_is_not_there() -> None:
     huge = _core.view(sz.tensor([1], sz.int64), 0, (2**40, 2**20), (0, 0))
     for call in (lambda: sz.add(huge, 1), lambda: -huge, lambda: sz.where(True, huge, 0)):  # type: ignore[arg-type]
@@ -172,10 +127,3 @@ def test_memory_that_is_not_there() -> None:
         assert e.value.status is sz.Status.ALLOC_FAILED
     # Nothing is broken afterwards.
     assert sz.add(sz.tensor([1]), 1).tolist() == [2]
-
-
-@pytest.mark.parametrize(("name", "argument"), CALLS)
-def test_none_is_a_handle_that_was_never_made(name: str, argument: str) -> None:
-    error = _raised(name, _arguments(name) | {argument: None})
-    assert error.status is sz.Status.UNINITIALIZED_OBJECT
-    _check_message(error, name, f"{argument} is None")
