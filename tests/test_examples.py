@@ -30,7 +30,7 @@ def test_every_example_is_tested_here() -> None:
 def test_a_port_gone_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     load("port_gone_wrong").main()
     shown = capsys.readouterr().out
-    wrong, right = shown.split("2. Why?")[0], shown.split("4. Mended")[1]
+    wrong, right = shown.split("2. Why?")[0], shown.split("4. Fixed")[1]
     assert "257" not in wrong.split("same:")[1]
     assert "257 becomes 256" in shown
     assert "257" in right

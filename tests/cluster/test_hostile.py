@@ -12,7 +12,8 @@ import pytest
 
 import suanzi as sz
 
-cluster = pytest.importorskip("suanzi.cluster", reason="tensors of blocks need Dask")
+pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
+cluster = pytest.importorskip("suanzi.cluster")
 
 
 def blocks(x: Any, size: int = 2) -> Any:
