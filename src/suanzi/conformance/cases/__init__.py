@@ -131,11 +131,10 @@ def load(category: str) -> None:
 @cache
 def load_catalogue(name: str) -> None:
     """Import the operators of another catalogue, and the module that makes cases of them."""
-    from suanzi.conformance.cases.examples import worked_examples
-
     found = catalogue(name)
     found.load()
-    cases_of(*(facts.key for facts in interfaces(name).values()))(worked_examples)
+    examples = importlib.import_module(f"{__name__}.examples")  # which imports this module
+    cases_of(*(facts.key for facts in interfaces(name).values()))(examples.worked_examples)
     if found.cases is not None:
         importlib.import_module(found.cases)
 
