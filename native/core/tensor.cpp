@@ -166,4 +166,37 @@ PyObject* new_dense_tensor(Dtype dtype, int ndim, const std::int64_t* dims) {
   return reinterpret_cast<PyObject*>(object);
 }
 
+namespace {
+
+// A tensor on the same elements; null and an exception if there is no memory.
+PyObject* same_view(const Tensor& t) {
+  t.storage->retain();
+  PyObject* made = new_tensor(t.storage, t.offset, t.ndim(), t.dims(), t.strides());
+  if (made) take_quantization(*tensor_of(made), t);
+  return made;
+}
+
+}  // namespace
+
+PyObject* as_array_api(PyObject* made) {
+  if (!made || is_array_api(made)) return made;
+  if (Tensor* t = tensor_of(made); t && t->storage) {
+    if (Py_REFCNT(made) > 1) {
+      Py_SETREF(made, same_view(*t));
+      if (!made) return nullptr;
+    }
+    tensor_of(made)->array_api = true;
+  } else if (Py_REFCNT(made) == 1 && (PyTuple_Check(made) || PyList_Check(made))) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(made); ++i) {
+      PyObject*& item = PySequence_Fast_ITEMS(made)[i];
+      item = as_array_api(item);
+      if (item) continue;
+      item = Py_NewRef(Py_None);
+      Py_DECREF(made);
+      return nullptr;
+    }
+  }
+  return made;
+}
+
 }  // namespace suanzi

@@ -58,6 +58,7 @@ struct Tensor {
   Storage* storage = nullptr;  // null once destroyed
   Dtype dtype = Dtype::float32;
   bool row_major = true;    // dense, in row-major order
+  bool array_api = false;   // its symbols mean the functions of that namespace, which made it
   std::int64_t offset = 0;  // elements
   std::int64_t size = 0;
   Extents extents;
@@ -98,6 +99,15 @@ extern PyTypeObject* the_type;
 inline Tensor* tensor_of(PyObject* object) {
   return Py_TYPE(object) == the_type ? &reinterpret_cast<PyTensor*>(object)->tensor : nullptr;
 }
+
+// Whether an object is a tensor that the array API's namespace made.
+inline bool is_array_api(PyObject* object) {
+  const Tensor* t = tensor_of(object);
+  return t && t->array_api;
+}
+// Makes a result, or each tensor in a tuple or list, one of the array API's: a new tensor itself, a view of
+// one that others hold. It takes over a reference and returns one; null stays null.
+PyObject* as_array_api(PyObject* made);
 
 // Frees an object of that type, or keeps it to be used again.
 void deallocate_tensor(PyObject* self);

@@ -188,6 +188,23 @@ nb::object reduce_checked(nb::handle object, int mode, const std::vector<int>& a
   return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
 }
 
+// Sums of integers in 64 bits: those that means are made of. Of bool and 64 bits, every sum is.
+nb::object wide_sum_checked(nb::handle object, const std::vector<int>& axes, bool keep_dims) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || t->size == 0) throw nb::value_error("nothing to reduce");
+  Reduction r = reduction(ReduceMode::sum, t->dtype);
+  if (const DtypeInfo& info = facts(t->dtype); info.bits < 64 && r.rows && r.result == t->dtype) {
+    if (info.kind != Kind::Int && info.kind != Kind::UInt) throw nb::value_error("no integers");
+    r = reduction(ReduceMode::mean, t->dtype);
+    r.finish = [](const void* partials, std::int64_t count, std::int64_t, void* out) {
+      std::memcpy(out, partials, static_cast<std::size_t>(count) * sizeof(std::uint64_t));
+    };
+    r.result = info.kind == Kind::Int ? Dtype::int64 : Dtype::uint64;
+  }
+  if (!r.rows) throw nb::value_error("no such reduction of this dtype");
+  return raise_or(reduce(*t, mask_of(*t, axes), r, keep_dims));
+}
+
 nb::object squared_distances_checked(nb::handle object, const std::vector<int>& axes, bool keep_dims) {
   const Tensor* t = read_tensor(object.ptr());
   if (!t || t->size == 0 || (t->dtype != Dtype::float32 && t->dtype != Dtype::float64))
@@ -212,6 +229,9 @@ void init_reduction(nb::module_& m) {
   m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Combines the elements along axes of a tensor that has some.");
+  m.def("wide_sum", &wide_sum_checked, "tensor"_a, "axes"_a, "keep_dims"_a,
+        nb::sig("def wide_sum(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor"),
+        "Adds up integers and bool along axes in 64 bits, without a copy.");
   m.def("squared_distances", &squared_distances_checked, "tensor"_a, "axes"_a, "keep_dims"_a,
         nb::sig("def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor"),
         "Adds up squares of the distances from the mean along axes, of float32 or float64.");

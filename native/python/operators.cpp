@@ -1,4 +1,5 @@
-// native/python/operators.cpp: how Python declares element-wise operators and the symbols behind them.
+// native/python/operators.cpp: how Python declares element-wise operators, the symbols behind them, and the
+// functions of the array API's namespace.
 #include "calls/operators.h"
 
 #include <nanobind/stl/string.h>
@@ -20,7 +21,12 @@ std::size_t declared_count = 0;
 
 template <std::size_t slot>
 PyObject* fast_call_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return fast_call(declared[slot], args, count, keywords);
+  const Operator& op = declared[slot];
+  PyObject* made = fast_call(op, args, count, keywords);
+  if (!op.rules) return made;
+  if (!made && !PyErr_Occurred())
+    made = PyObject_Vectorcall(op.function, args, static_cast<std::size_t>(count), keywords);
+  return as_array_api(made);
 }
 
 // A built-in function carries no data that a call could find quickly, so each operator has one.
@@ -68,6 +74,52 @@ void declare_symbol(const std::string& name, nb::handle function, nb::handle rul
   set_symbol(name, declared[declared_count++]);
 }
 
+// ---- functions of the array API -----------------------------------------------------------------
+
+struct Function {
+  PyObject *function = nullptr, *override = nullptr;
+};
+constexpr std::size_t max_functions = 160;
+std::array<Function, max_functions> functions;
+std::size_t function_count = 0;
+
+// Whether an argument, or one in a list, computes operators itself: a sparse tensor, a tensor of blocks.
+bool overrides(PyObject* object) {
+  if (tensor_of(object) || object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+      PyComplex_Check(object) || PyUnicode_Check(object))
+    return false;
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i)
+      if (overrides(PySequence_Fast_GET_ITEM(object, i))) return true;
+    return false;
+  }
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__suanzi_operator__");
+}
+
+template <std::size_t slot>
+PyObject* call_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  auto called = [&](PyObject* function) {
+    return PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), keywords);
+  };
+  for (Py_ssize_t i = 0; i < total; ++i)
+    if (overrides(args[i])) return called(functions[slot].override);
+  return as_array_api(called(functions[slot].function));
+}
+
+template <std::size_t... slots>
+constexpr auto make_function_entries(std::index_sequence<slots...>) {
+  return std::array<detail::Entry, sizeof...(slots)>{&call_function<slots>...};
+}
+constexpr auto function_entries = make_function_entries(std::make_index_sequence<max_functions>{});
+
+nb::object declare_function(nb::handle function, nb::handle override) {
+  if (function_count == max_functions) throw nb::value_error("too many functions");
+  nb::object made = detail::builtin_like(function, function_entries[function_count]);
+  functions[function_count++] = {function.inc_ref().ptr(), override.inc_ref().ptr()};
+  return made;
+}
+
 }  // namespace
 
 void init_operators(nb::module_& m) {
@@ -79,6 +131,10 @@ void init_operators(nb::module_& m) {
                 "rules: RuleTable | None = None, symbol: str = '') -> F"),
         "Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or "
         "under its own, where it is also what a symbol of Python means.");
+  m.def("declare_function", &declare_function, "function"_a, "override"_a,
+        nb::sig("def declare_function(function: F, override: Any) -> F"),
+        "A function of the array API's namespace: its tensors are that's; `override` is called instead where an "
+        "argument computes operators itself.");
   m.def("check_domains", &check_domains,
         "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
   m.def(

@@ -62,9 +62,11 @@ PyObject* basic_view(const Tensor& t, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) {
   const Tensor* t = tensor_of(self);
   PyObject* made = t->storage ? basic_view(*t, key) : nullptr;
-  if (made || PyErr_Occurred()) return made;
-  PyObject* args[2] = {self, key};
-  return PyObject_Vectorcall(get_slowly, args, 2, nullptr);
+  if (!made && !PyErr_Occurred()) {
+    PyObject* args[2] = {self, key};
+    made = PyObject_Vectorcall(get_slowly, args, 2, nullptr);
+  }
+  return t->array_api ? as_array_api(made) : made;
 }
 
 // Writes a number or a tensor into a view, if nothing about it is to be asked: that it is a number of

@@ -58,12 +58,14 @@ constexpr const char* symbol_names[symbol_count] = {"add",
                                                     "abs",
                                                     "matmul"};
 const Operator* symbols[symbol_count];
-// A rule set can bring operators of its own, which the symbols mean while it is in force.
+// A rule set can bring operators of its own, which the symbols mean while it is in force, and always for
+// tensors that the array API's namespace made.
 const RuleTable* own_rules = nullptr;
 const Operator* own_symbols[symbol_count];
 
-const Operator* behind(Symbol symbol) {
+const Operator* behind(Symbol symbol, bool of_array_api) {
   if (!own_rules || !own_symbols[symbol]) return symbols[symbol];
+  if (of_array_api) return own_symbols[symbol];
   nb::object keep;
   return rules_argument(Py_None, keep) == own_rules ? own_symbols[symbol] : symbols[symbol];
 }
@@ -79,7 +81,7 @@ bool is_ours(PyObject* object) {
   return false;
 }
 
-PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
+PyObject* call_operator(const Operator* op, PyObject* a, PyObject* b) {
   if (!op) Py_RETURN_NOTIMPLEMENTED;
   PyObject* args[2] = {a, b};
   Py_ssize_t count = b ? 2 : 1;
@@ -87,6 +89,12 @@ PyObject* apply_symbol(const Operator* op, PyObject* a, PyObject* b) {
   if (answer || PyErr_Occurred()) return answer;
   if (!is_ours(a) || (b && !is_ours(b))) Py_RETURN_NOTIMPLEMENTED;
   return PyObject_Vectorcall(op->function, args, static_cast<std::size_t>(count), nullptr);
+}
+
+PyObject* apply_symbol(Symbol symbol, PyObject* a, PyObject* b) {
+  bool of_array_api = is_array_api(a) || (b && is_array_api(b));
+  PyObject* made = call_operator(behind(symbol, of_array_api), a, b);
+  return of_array_api ? as_array_api(made) : made;
 }
 
 // Whether Python would repeat an object as often as a tensor says, where the product is left to it.
@@ -107,16 +115,16 @@ PyObject* others_product(PyObject* a, PyObject* b, PyObject* made) {
 
 template <Symbol symbol>
 PyObject* binary_symbol(PyObject* a, PyObject* b) {
-  PyObject* made = apply_symbol(behind(symbol), a, b);
+  PyObject* made = apply_symbol(symbol, a, b);
   return symbol == times ? others_product(a, b, made) : made;
 }
 template <Symbol symbol>
 PyObject* unary_symbol(PyObject* a) {
-  return apply_symbol(behind(symbol), a, nullptr);
+  return apply_symbol(symbol, a, nullptr);
 }
 PyObject* power_symbol(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return apply_symbol(behind(power), a, b);
+  return apply_symbol(power, a, b);
 }
 // Whether several elements are one place in memory.
 bool repeats(const Tensor& t) {
@@ -130,10 +138,10 @@ PyObject* in_place_symbol(PyObject* a, PyObject* b) {
   // What computes in place meets nothing that would leave half of x written, as a zero divisor would.
   constexpr bool plain = symbol == plus || symbol == minus || symbol == times || symbol == bit_and ||
                          symbol == bit_or || symbol == bit_xor;
-  const Operator* op = behind(symbol);
+  const Operator* op = behind(symbol, is_array_api(a) || is_array_api(b));
   if (plain && op && tensor_of(a) && compute_in_place(*op, {a, b})) return Py_NewRef(a);
   if (PyErr_Occurred()) return nullptr;  // a known refusal
-  PyObject* made = apply_symbol(op, a, b);
+  PyObject* made = call_operator(op, a, b);
   if (symbol == times) made = others_product(a, b, made);
   if (!made || made == Py_NotImplemented) return made;
   const Tensor *target = tensor_of(a), *result = tensor_of(made);
@@ -155,11 +163,14 @@ PyObject* in_place_power(PyObject* a, PyObject* b, PyObject* modulus) {
   return in_place_symbol<power>(a, b);
 }
 // A tensor of its own, as that of every other symbol.
-PyObject* positive(PyObject* a) { return PyObject_CallMethod(a, "__copy__", nullptr); }
+PyObject* positive(PyObject* a) {
+  PyObject* made = PyObject_CallMethod(a, "__copy__", nullptr);
+  return is_array_api(a) ? as_array_api(made) : made;
+}
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   static constexpr Symbol by_how[] = {is_less, is_less_equal, is_equal, is_not_equal, is_greater, is_greater_equal};
-  return apply_symbol(behind(by_how[how]), a, b);
+  return apply_symbol(by_how[how], a, b);
 }
 
 // Tensors are hashed by what they are, not by what they hold, which can change.

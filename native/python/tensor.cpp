@@ -47,7 +47,11 @@ PyObject* get_strides(const Tensor& t) { return integers(t.ndim(), t.strides());
 PyObject* get_ndim(const Tensor& t) { return PyLong_FromLong(t.ndim()); }
 PyObject* get_size(const Tensor& t) { return PyLong_FromLongLong(t.size); }
 PyObject* get_offset(const Tensor& t) { return PyLong_FromLongLong(t.offset); }
-PyObject* get_transposed(const Tensor& t) { return reversed_axes(t); }
+PyObject* get_transposed(const Tensor& t) {
+  PyObject* made = reversed_axes(t);
+  return t.array_api ? as_array_api(made) : made;
+}
+PyObject* get_array_api(const Tensor& t) { return PyBool_FromLong(t.array_api); }
 PyObject* get_zero_point(const Tensor& t) {
   return t.quantization ? PyLong_FromLong(t.quantization->zero_point) : Py_NewRef(Py_None);
 }
@@ -75,6 +79,8 @@ PyGetSetDef attributes[] = {
     {"zero_point", attribute<get_zero_point>, nullptr, "The zero point of a quantised tensor, else None.", nullptr},
     {"channel_axis", attribute<get_channel_axis>, nullptr, "The axis of per-channel scales, else None.", nullptr},
     {"T", attribute<get_transposed>, nullptr, "A view with the axes in reverse order.", nullptr},
+    {"is_array_api", attribute<get_array_api>, nullptr,
+     "Whether suanzi.array_api made it, so that x + y means its add, whatever rule set is in force.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
@@ -266,6 +272,16 @@ void init_tensor(nb::module_& m) {
         nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor"),
         "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
         "but scales of channels only if it is the same elements: else set_quantization is to follow.");
+  m.def(
+      "as_array_api",
+      [](nb::handle made, nb::handle like) {
+        Tensor* t = tensor_of(made.ptr());
+        if (!t || made.is(like) || (!like.is_none() && !is_array_api(like.ptr()))) return nb::borrow(made);
+        if (Py_REFCNT(made.ptr()) == 1) t->array_api = true;  // the caller's reference
+        return raise_or(as_array_api(made.inc_ref().ptr()));
+      },
+      "made"_a, "like"_a = nb::none(), nb::sig("def as_array_api(made: F, like: Any = None) -> F"),
+      "A new tensor as one of the array API's; with `like`, only if that is one.");
   m.def(
       "set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
       nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),

@@ -181,6 +181,11 @@ def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -
     Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, but scales of channels only if it is the same elements: else set_quantization is to follow.
     """
 
+def as_array_api(made: F, like: Any = None) -> F:
+    """
+    A new tensor as one of the array API's; with `like`, only if that is one.
+    """
+
 def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None:
     """Says what the integers of a tensor stand for."""
 
@@ -214,6 +219,11 @@ def bound_pool(nbytes: int) -> None:
 def declare_operator(name: str, kernel: str, count: int, operator_class: int, dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F, rules: RuleTable | None = None, symbol: str = '') -> F:
     """
     Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or under its own, where it is also what a symbol of Python means.
+    """
+
+def declare_function(function: F, override: Any) -> F:
+    """
+    A function of the array API's namespace: its tensors are that's; `override` is called instead where an argument computes operators itself.
     """
 
 def check_domains() -> None:
@@ -486,6 +496,9 @@ def declare_reduce_modes(members: Sequence[object]) -> None:
 
 def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """Combines the elements along axes of a tensor that has some."""
+
+def wide_sum(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor:
+    """Adds up integers and bool along axes in 64 bits, without a copy."""
 
 def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor:
     """
