@@ -72,13 +72,13 @@ class Operator:
     @property
     def title(self) -> str:
         """How errors name it."""
-        before = "" if self.catalogue == STANDARD else f"{self.catalogue}."
+        before = "" if self.catalogue == STANDARD or self.rules else f"{self.catalogue}."
         return f"{before}{self.name} ({self.clause})"
 
     @property
     def record(self) -> Interface | None:
         """Its record; None for a function that no catalogue has, as those of the array API."""
-        return record(self.key)
+        return record(self.key) if self.rules is None else None
 
     @property
     def form(self) -> Form | None:
@@ -94,6 +94,9 @@ class Operator:
 
 REGISTRY: dict[str, Operator] = {}
 """Every operator by key."""
+
+NAMESPACES: dict[str, Operator] = {}
+"""The functions of the array API's namespace by key: ``array_api:add``. They have no records."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """What is called for every operator, by key: the public function, fast path and all."""

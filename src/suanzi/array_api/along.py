@@ -136,6 +136,13 @@ def double(function: str, name: str, x: float) -> float:
         ) from None
 
 
+def real_number(function: str, name: str, x: Any) -> float:
+    """Return an argument that is a real number of Python as a float."""
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a real number.")
+    return double(function, name, x)
+
+
 def dtype_argument(function: str, dtype: Any) -> DType:
     """Return the dtype that is asked for."""
     try:

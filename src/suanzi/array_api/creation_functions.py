@@ -10,7 +10,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import double, flag
 from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or, shape_of
-from suanzi.array_api.declare import RULES, function
+from suanzi.array_api.declare import RULES, function, record
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
@@ -46,11 +46,11 @@ __all__ = [
 Number = bool | int | float | complex
 
 ARANGE, ASARRAY, EMPTY, EMPTY_LIKE, EYE, FROM_DLPACK, FULL, FULL_LIKE = map(
-    function,
+    record,
     ("arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like"),
 )
 LINSPACE, MESHGRID, ONES, ONES_LIKE, TRIL, TRIU, ZEROS, ZEROS_LIKE = map(
-    function, ("linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like")
+    record, ("linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like")
 )
 
 
@@ -64,6 +64,7 @@ def _alone(x: Number) -> DType:
 # ---- of what is there ----------------------------------------------------------------------------
 
 
+@function
 def asarray(
     obj: Any,
     /,
@@ -144,6 +145,7 @@ def _shared(obj: Any) -> Tensor | None:
     return None
 
 
+@function
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`."""
     check_device(FROM_DLPACK, device)
@@ -153,6 +155,7 @@ def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | Non
 # ---- of one value --------------------------------------------------------------------------------
 
 
+@function
 def empty(
     shape: int | tuple[int, ...],
     *,
@@ -164,6 +167,7 @@ def empty(
     return _core.empty(shape_of(EMPTY, "shape", shape), dtype_or(EMPTY, dtype, float32))
 
 
+@function
 def zeros(
     shape: int | tuple[int, ...],
     *,
@@ -175,6 +179,7 @@ def zeros(
     return _core.full(shape_of(ZEROS, "shape", shape), dtype_or(ZEROS, dtype, float32), 0)
 
 
+@function
 def ones(
     shape: int | tuple[int, ...],
     *,
@@ -186,6 +191,7 @@ def ones(
     return _core.full(shape_of(ONES, "shape", shape), dtype_or(ONES, dtype, float32), 1)
 
 
+@function
 def full(
     shape: int | tuple[int, ...],
     fill_value: Number,
@@ -206,6 +212,7 @@ def full(
     )
 
 
+@function
 def empty_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
@@ -215,6 +222,7 @@ def empty_like(
     return _core.empty(x.shape, dtype_or(EMPTY_LIKE, dtype, x.dtype))
 
 
+@function
 def zeros_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
@@ -224,6 +232,7 @@ def zeros_like(
     return _core.full(x.shape, dtype_or(ZEROS_LIKE, dtype, x.dtype), 0)
 
 
+@function
 def ones_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
@@ -233,6 +242,7 @@ def ones_like(
     return _core.full(x.shape, dtype_or(ONES_LIKE, dtype, x.dtype), 1)
 
 
+@function
 def full_like(
     x: Tensor,
     /,
@@ -255,6 +265,7 @@ def _filled(op: Operator, shape: tuple[int, ...], value: Number, dt: DType) -> T
 # ---- of many -------------------------------------------------------------------------------------
 
 
+@function
 def arange(
     start: int | float,
     /,
@@ -309,6 +320,7 @@ def arange(
     return made
 
 
+@function
 def linspace(
     start: Number,
     stop: Number,
@@ -358,6 +370,7 @@ def linspace(
     return made
 
 
+@function
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -386,6 +399,7 @@ def eye(
     return made
 
 
+@function
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: k arrays of one axis repeated to k of k axes.
 
@@ -416,6 +430,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     return tuple(found)
 
 
+@function
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Return the lower triangle of matrices, with what lies up to `k` above the diagonal.
 
@@ -427,6 +442,7 @@ def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     return _triangle(TRIL, x, k, lower=True)
 
 
+@function
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Return the upper triangle of matrices, from the diagonal `k` above the main one on."""
     return _triangle(TRIU, x, k, lower=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or
-from suanzi.array_api.declare import RULES, function
+from suanzi.array_api.declare import RULES, function, record
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, part
 from suanzi.dtypes import finfo as limits_of_floats
@@ -21,10 +21,11 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 ASTYPE, CAN_CAST, FINFO, IINFO, RESULT_TYPE = map(
-    function, ("astype", "can_cast", "finfo", "iinfo", "result_type")
+    record, ("astype", "can_cast", "finfo", "iinfo", "result_type")
 )
 
 
+@function
 def astype(
     x: Tensor, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike | None = None
 ) -> Tensor:

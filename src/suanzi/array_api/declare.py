@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from suanzi import _core
+from suanzi import _core, registry
 from suanzi.dtypes import DType
 from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
-from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, SUBBYTE, Operator
+from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
 from suanzi.resolve.declare import with_kernel
 from suanzi.resolve.elementwise import elementwise as resolved
 from suanzi.tensors.tensor import Tensor
@@ -25,6 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RULES = rule_set("array_api")
 """What the namespace promotes by, whatever rule set is in force."""
 
+NAMESPACE = "array_api"
 VERSION = __array_api_version__ = "2025.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 """Those whose programs it runs: a later version takes nothing away."""
@@ -39,7 +40,7 @@ NUMBERS = (*REALS, *COMPLEX)
 EVERY = (*BOOL, *NUMBERS)
 
 FUNCTIONS: dict[str, Operator] = {}
-"""The element-wise functions by name, as they were declared."""
+"""The functions by name, as they were declared."""
 
 
 def elementwise(
@@ -70,9 +71,12 @@ def elementwise(
             None,
             promotes,
             RULES,
+            NAMESPACE,
         )
-        FUNCTIONS[name] = declared
-        return with_kernel(declared, function, own_body, symbol=symbol)
+        FUNCTIONS[name] = NAMESPACES[declared.key] = declared
+        made = with_kernel(declared, function, own_body, symbol=symbol)
+        registry.FUNCTIONS[declared.key] = made
+        return made
 
     return declare
 
@@ -82,15 +86,26 @@ def rest(name: str, **operands: Any) -> Tensor:
     return resolved(FUNCTIONS[name], operands)
 
 
-def declare_symbol(symbol: str, function: Callable[..., Any]) -> None:
-    """Say what a symbol of Python does under the rules `array_api`, for a function in Python."""
-    _core.declare_symbol(symbol, function, RULES)
+def declare_symbol(symbol: str, name: str) -> None:
+    """Say which function in Python a symbol of Python means under the rules `array_api`."""
+    _core.declare_symbol(symbol, FUNCTIONS[name].function, RULES)
 
 
-def function(name: str) -> Operator:
+def record(name: str, function: Callable[..., Any] = print) -> Operator:
     """Return the record of a function in Python: its name in errors, and the rules."""
-    return Operator(name, f"array API {VERSION}", _nothing, (), None, None, rules=RULES)
+    return Operator(
+        name, f"array API {VERSION}", function, (), None, None, rules=RULES, catalogue=NAMESPACE
+    )
 
 
-def _nothing() -> None:
-    """Stand for the function of a record that has only a name."""
+def function(function: F) -> F:
+    """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors."""
+    name = function.__name__
+    FUNCTIONS[name] = record(name, function)
+
+    def override(*args: Any, **kwargs: Any) -> Any:
+        from suanzi.array_api.others import call
+
+        return call(name, args, kwargs)
+
+    return _core.declare_function(function, override)

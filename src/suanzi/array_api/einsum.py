@@ -24,6 +24,7 @@ from suanzi.array_api.along import (
     permuted,
     promoted,
 )
+from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import product
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
@@ -37,6 +38,7 @@ Term = tuple[Tensor, str]
 """A tensor, and a letter for each of its axes."""
 
 
+@function
 def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
     """Return the sums over all products of elements whose letters agree.
 

@@ -27,6 +27,7 @@ from suanzi.array_api.along import (
     dtype_argument,
     integer_argument,
 )
+from suanzi.array_api.declare import function
 from suanzi.dtypes import DTypeLike, float64, part
 from suanzi.libraries import fft as transforms
 from suanzi.libraries.fft import FFTNormMode
@@ -60,6 +61,7 @@ _NORMS = {
 """What a transform there is divided by, and one back."""
 
 
+@function
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the transform along an axis, of `n` elements: trimmed, or with zeros behind them.
 
@@ -70,11 +72,13 @@ def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return _complex("fft", x, _sizes_of_one(n), (axis,), norm, True)
 
 
+@function
 def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the inverse transform along an axis."""
     return _complex("ifft", x, _sizes_of_one(n), (axis,), norm, False)
 
 
+@function
 def fftn(
     x: Tensor,
     /,
@@ -87,6 +91,7 @@ def fftn(
     return _complex("fftn", x, s, axes, norm, True)
 
 
+@function
 def ifftn(
     x: Tensor,
     /,
@@ -99,16 +104,19 @@ def ifftn(
     return _complex("ifftn", x, s, axes, norm, False)
 
 
+@function
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the transform of real numbers along an axis: the first n // 2 + 1 elements of it."""
     return _from_real("rfft", x, _sizes_of_one(n), (axis,), norm, True)
 
 
+@function
 def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the real numbers that :func:`rfft` made its result of; `n` is how many."""
     return _to_real("irfft", x, _sizes_of_one(n), (axis,), norm, False)
 
 
+@function
 def rfftn(
     x: Tensor,
     /,
@@ -121,6 +129,7 @@ def rfftn(
     return _from_real("rfftn", x, s, axes, norm, True)
 
 
+@function
 def irfftn(
     x: Tensor,
     /,
@@ -133,16 +142,19 @@ def irfftn(
     return _to_real("irfftn", x, s, axes, norm, False)
 
 
+@function
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the transform of a Hermitian signal, of which half is given: real."""
     return _to_real("hfft", x, _sizes_of_one(n), (axis,), norm, True)
 
 
+@function
 def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the half of a Hermitian signal whose transform is given."""
     return _from_real("ihfft", x, _sizes_of_one(n), (axis,), norm, False)
 
 
+@function
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None
 ) -> Tensor:
@@ -160,6 +172,7 @@ def fftfreq(
     return _frequencies("fftfreq", places, count, d, dtype, device)
 
 
+@function
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None
 ) -> Tensor:
@@ -168,11 +181,13 @@ def rfftfreq(
     return _frequencies("rfftfreq", counting(count // 2 + 1), count, d, dtype, device)
 
 
+@function
 def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Return a spectrum with frequency 0 in the middle of the axes."""
     return _shifted("fftshift", x, axes, lambda n: n // 2)
 
 
+@function
 def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Return what :func:`fftshift` was given."""
     return _shifted("ifftshift", x, axes, lambda n: -(n // 2))

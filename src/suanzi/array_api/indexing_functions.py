@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from suanzi.array_api.arguments import array
-from suanzi.array_api.declare import function
+from suanzi.array_api.declare import function, record
 from suanzi.resolve.scalars import axis_argument
 from suanzi.status import InvalidArgument, OutOfRange
 from suanzi.tensors.tensor import Tensor
 
 __all__ = ["take"]
 
-TAKE = function("take")
+TAKE = record("take")
 
 
+@function
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """Return the elements of some indices along an axis, which may be left out if there is one.
 

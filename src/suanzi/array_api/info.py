@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi.array_api.arguments import HERE, check_device
-from suanzi.array_api.declare import EVERY, function
+from suanzi.array_api.declare import EVERY, record
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import (
     DType,
@@ -26,7 +26,7 @@ from suanzi.shapes import MAX_NDIM
 
 __all__ = ["__array_namespace_info__"]
 
-INFO = function("__array_namespace_info__")
+INFO = record("__array_namespace_info__")
 
 
 class Info:

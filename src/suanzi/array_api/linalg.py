@@ -31,6 +31,7 @@ from suanzi.array_api.along import (
     repeated,
 )
 from suanzi.array_api.by_operators import by_operator, check_memory
+from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import (
     matmul,
     matrix_transpose,
@@ -120,6 +121,7 @@ class svd_result(NamedTuple):
 # ---- decompositions -----------------------------------------------------------------------------
 
 
+@function
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """Return the lower triangular factor of positive definite matrices, or the upper one.
 
@@ -133,6 +135,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
 
 
+@function
 def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
     """Return Q with orthonormal columns and R upper triangular; "complete" makes Q square."""
     x = _matrices("qr", x)
@@ -142,6 +145,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
     return qr_result(*(by_operator("qr", "qr", x, mode) if found is None else found))
 
 
+@function
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
@@ -151,6 +155,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))
 
 
+@function
 def svdvals(x: Tensor, /) -> Tensor:
     """Return the singular values, falling."""
     x = _matrices("svdvals", x)
@@ -159,6 +164,7 @@ def svdvals(x: Tensor, /) -> Tensor:
     return singular_values("svdvals", x)
 
 
+@function
 def eig(x: Tensor, /) -> eig_result:
     """Return the eigenvalues, in no order, and the eigenvectors in columns; both complex."""
     x = _square("eig", x)
@@ -166,6 +172,7 @@ def eig(x: Tensor, /) -> eig_result:
     return eig_result(*(by_operator("eig", "eig", x) if found is None else found))
 
 
+@function
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, in no order, and complex."""
     x = _square("eigvals", x)
@@ -173,6 +180,7 @@ def eigvals(x: Tensor, /) -> Tensor:
     return by_operator("eigvals", "eig", x)[0] if found is None else found
 
 
+@function
 def eigh(x: Tensor, /) -> eigh_result:
     """Return the eigenvalues of Hermitian matrices, rising, and eigenvectors in columns.
 
@@ -190,6 +198,7 @@ def eigh(x: Tensor, /) -> eigh_result:
     return eigh_result(values, vectors)
 
 
+@function
 def eigvalsh(x: Tensor, /) -> Tensor:
     """Return the eigenvalues of Hermitian matrices, rising; only the lower triangle is read."""
     x = _square("eigvalsh", x)
@@ -201,6 +210,7 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 # ---- equations and determinants -----------------------------------------------------------------
 
 
+@function
 def det(x: Tensor, /) -> Tensor:
     """Return the determinants; that of a matrix without elements is 1."""
     x = _square("det", x)
@@ -211,6 +221,7 @@ def det(x: Tensor, /) -> Tensor:
     return computed("mul", sign, converted(computed("exp", logarithm), x.dtype))
 
 
+@function
 def slogdet(x: Tensor, /) -> slogdet_result:
     """Return the signs of determinants, and the natural logarithms of their magnitudes.
 
@@ -230,6 +241,7 @@ def slogdet(x: Tensor, /) -> slogdet_result:
     return slogdet_result(*found)
 
 
+@function
 def inv(x: Tensor, /) -> Tensor:
     """Return the inverses; matrices that are singular to their precision are refused."""
     x = _square("inv", x)
@@ -237,6 +249,7 @@ def inv(x: Tensor, /) -> Tensor:
     return by_operator("inv", "inverse", x) if found is None else found
 
 
+@function
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return what solves x1 @ x = x2, which has one right-hand side, or some in columns.
 
@@ -269,6 +282,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     return made.reshape(made.shape[:-1]) if one else made
 
 
+@function
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Return the Moore-Penrose pseudo-inverses.
 
@@ -289,6 +303,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     return converted(product("pinv", _adjoint(vh), scaled, u.dtype), x.dtype)
 
 
+@function
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Return how many singular values are above `rtol` times the largest, as int64; see `pinv`."""
     x = _matrices("matrix_rank", x)
@@ -298,6 +313,7 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     return total(_above(singular_values("matrix_rank", x), cut), axis=-1)
 
 
+@function
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Return the products of `n` times the same matrix, or of its inverse if `n` is negative."""
     x = array_argument("matrix_power", "x", x, NUMERIC)
@@ -323,6 +339,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 # ---- vectors, diagonals and norms ---------------------------------------------------------------
 
 
+@function
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the cross products of vectors of 3 elements along an axis, which counts from the last.
 
@@ -353,6 +370,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return converted(made, dt)
 
 
+@function
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the products of every element of one vector with every one of another."""
     x1 = array_argument("outer", "x1", x1, NUMERIC)
@@ -365,6 +383,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     return computed("mul", converted(x1, dt).reshape(-1, 1), converted(x2, dt))
 
 
+@function
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """Return a view of the diagonals, along a last axis; a positive offset is above the main one.
 
@@ -385,6 +404,7 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     return made
 
 
+@function
 def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums along diagonals; those of integers have 64 bits, unless `dtype` is given."""
     if type(x) is Tensor and x.dtype in PLAIN and x.dtype.exponent_bits and dtype is None:
@@ -395,6 +415,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> T
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
+@function
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
     """Return norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
@@ -405,6 +426,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: Any = "fro") -> Te
     return matrix_norms("matrix_norm", _matrices("matrix_norm", x), keepdims, ord)
 
 
+@function
 def vector_norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
     """Return norms of vectors along axes, or of all elements, of any order; inf and -inf, too.
 

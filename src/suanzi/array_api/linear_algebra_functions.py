@@ -28,7 +28,7 @@ from suanzi.array_api.along import (
     permuted,
     promoted,
 )
-from suanzi.array_api.declare import declare_symbol
+from suanzi.array_api.declare import declare_symbol, function
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.shapes import broadcast_shapes
@@ -39,6 +39,7 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
+@function
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Return the product of matrices, of vectors, or of batches, which are broadcast."""
     if isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1.dtype is x2.dtype in PLAIN:
@@ -61,6 +62,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     return product("matmul", x1, x2, dt)
 
 
+@function
 def matrix_transpose(x: Tensor, /) -> Tensor:
     """Return a view with the last two axes exchanged."""
     x = array_argument("matrix_transpose", "x", x)
@@ -70,6 +72,7 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
     return permuted(x, (*outer, columns, rows))
 
 
+@function
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Tensor:
     """Return the sums of products over axes: so many, the last of `x1` and first of `x2`, or pairs.
 
@@ -107,6 +110,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
     return product("tensordot", rows, columns, dt).reshape((*shapes[0], *shapes[1]))
 
 
+@function
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products along an axis, which counts from the last; `x1` is conjugated."""
     alike = type(x1) is type(x2) is Tensor and x1.dtype in PLAIN and x1.dtype is x2.dtype
@@ -175,4 +179,4 @@ def _factors(function: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor, DType]:
     return x1, x2, promoted(function, x1.dtype, x2.dtype)
 
 
-declare_symbol("matmul", matmul)
+declare_symbol("matmul", "matmul")

@@ -9,7 +9,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import repeated
 from suanzi.array_api.arguments import array, arrays_of, copy_argument, in_common, shape_of
-from suanzi.array_api.declare import EVERY, function
+from suanzi.array_api.declare import EVERY, function, record
 from suanzi.ops.transformation_views import reshape as reshaped
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import (
@@ -53,7 +53,7 @@ Axes = int | tuple[int, ...]
 _NUMBERS = frozenset(EVERY)
 
 BROADCAST, BROADCAST_TO, CONCAT, EXPAND_DIMS, FLIP, MOVEAXIS, PERMUTE_DIMS = map(
-    function,
+    record,
     (
         "broadcast_shapes",
         "broadcast_to",
@@ -65,7 +65,7 @@ BROADCAST, BROADCAST_TO, CONCAT, EXPAND_DIMS, FLIP, MOVEAXIS, PERMUTE_DIMS = map
     ),
 )
 RESHAPE, ROLL, SQUEEZE, STACK, TILE, UNSTACK, ARRAYS = map(
-    function, ("reshape", "roll", "squeeze", "stack", "tile", "unstack", "broadcast_arrays")
+    record, ("reshape", "roll", "squeeze", "stack", "tile", "unstack", "broadcast_arrays")
 )
 
 
@@ -95,6 +95,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return tuple(found)
 
 
+@function
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """Return a view repeated to a shape: along axes of size 1, and along new ones in front."""
     x = array(BROADCAST_TO, "x", x)
@@ -107,6 +108,7 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     return _repeated(BROADCAST_TO, x, wanted)
 
 
+@function
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """Return views repeated to the shape that they have in common; each keeps its dtype."""
     given = [array(ARRAYS, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
@@ -129,6 +131,7 @@ def _repeated(op: Operator, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return repeated(x, shape)
 
 
+@function
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     """Return an array over and over along its axes; there may be more repetitions than axes."""
     x = array(TILE, "x", x)
@@ -151,6 +154,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
 # ---- put together --------------------------------------------------------------------------------
 
 
+@function
 def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0) -> Tensor:
     """Return arrays one behind the other along an axis, in the dtype that they have in common.
 
@@ -179,6 +183,7 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
     return _core.join(parts, along, common, False)
 
 
+@function
 def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Tensor:
     """Return arrays of one shape along a new axis, in the dtype that they have in common."""
     made = _core.join_alike(arrays, axis, True)
@@ -197,6 +202,7 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
     return _core.join(parts, along, common, True)
 
 
+@function
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return a view for each index of an axis, without that axis."""
     x = array(UNSTACK, "x", x)
@@ -212,6 +218,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 # ---- axes ----------------------------------------------------------------------------------------
 
 
+@function
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     """Return a view with new axes of size 1, where they are in the result."""
     x = array(EXPAND_DIMS, "x", x)
@@ -227,6 +234,7 @@ def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     return _core.view(x, x.offset, [n for n, _ in both], [s for _, s in both])
 
 
+@function
 def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
     """Return a view without axes of size 1; one of another size is an error."""
     x = array(SQUEEZE, "x", x)
@@ -239,6 +247,7 @@ def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
     return _in_order(x, [i for i in range(x.ndim) if i not in gone])
 
 
+@function
 def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
     """Return a view with the order along axes reversed; along all of them if none is named."""
     x = array(FLIP, "x", x)
@@ -246,6 +255,7 @@ def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
     return _core.try_view("flip", x, axes_argument(FLIP, "axis", given, x.ndim, OutOfRange))  # type: ignore[no-any-return]
 
 
+@function
 def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
     """Return a view with axes moved to other places; the others keep their order."""
     x = array(MOVEAXIS, "x", x)
@@ -262,6 +272,7 @@ def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
     return _in_order(x, order)
 
 
+@function
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """Return a view with the axes in another order: axis i comes from ``axes[i]``.
 
@@ -286,6 +297,7 @@ def _in_order(x: Tensor, order: Any) -> Tensor:
 # ---- elements ------------------------------------------------------------------------------------
 
 
+@function
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """Return the elements, in row-major order, in another shape, of which one size may be -1.
 
@@ -327,6 +339,7 @@ def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return made
 
 
+@function
 def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
     """Return the elements shifted along axes; what leaves one at its end comes in at its start.
 

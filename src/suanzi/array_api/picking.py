@@ -28,6 +28,7 @@ from suanzi.array_api.along import (
     repeated,
     shaped,
 )
+from suanzi.array_api.declare import function
 from suanzi.dtypes import int64
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, OutOfRange
@@ -42,6 +43,7 @@ _MOST = 2**63 - 1
 """Elements at an index of an axis, from which on they are copied as a whole."""
 
 
+@function
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """Return the elements at indices along an axis; a negative index counts from the end.
 
@@ -83,6 +85,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     return _core.gather(x, 0, x.ndim, offsets)
 
 
+@function
 def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Return each element several times, one after the other: one number for all, or one for each.
 

@@ -29,6 +29,7 @@ from suanzi.array_api.along import (
     reduced_shape,
     with_number,
 )
+from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import int64
 from suanzi.ops.reduction_modes import ReduceMode
@@ -41,6 +42,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 _SUM = int(ReduceMode.SUM)
 
 
+@function
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return where the largest elements are, of several the first; a NaN counts as the largest.
 
@@ -49,11 +51,13 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
     return _best("argmax", x, axis, keepdims, False)
 
 
+@function
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return where the smallest elements are, of several the first; a NaN counts before them."""
     return _best("argmin", x, axis, keepdims, True)
 
 
+@function
 def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return how many elements along axes are not zero, as int64; NaN is not.
 
@@ -76,6 +80,7 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
     return _core.reduce(found, _SUM, axes, keep)
 
 
+@function
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """Return where elements are not zero: int64 for each axis, in row-major order."""
     x = array_argument("nonzero", "x", x)
@@ -88,6 +93,7 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     return made
 
 
+@function
 def searchsorted(
     x1: Tensor, x2: Any, /, *, side: str = "left", sorter: Tensor | None = None
 ) -> Tensor:

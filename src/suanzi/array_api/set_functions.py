@@ -22,6 +22,7 @@ from suanzi.array_api.along import (
     promoted,
     with_number,
 )
+from suanzi.array_api.declare import function
 from suanzi.array_api.searching_functions import searchsorted
 from suanzi.array_api.sorting_functions import ordered, sort
 from suanzi.dtypes import bool as bool_
@@ -61,29 +62,34 @@ class unique_inverse_result(NamedTuple):
     inverse_indices: Tensor
 
 
+@function
 def unique_all(x: Tensor, /) -> unique_all_result:
     """Return each element once, where it is first, the way back to `x`, and how many there are."""
     found = _Groups("unique_all", x)
     return unique_all_result(found.values(), found.indices(), found.inverse(), found.counts())
 
 
+@function
 def unique_counts(x: Tensor, /) -> unique_counts_result:
     """Return each element once, and how many of it there are."""
     found = _Groups("unique_counts", x, with_places=False)
     return unique_counts_result(found.values(), found.counts())
 
 
+@function
 def unique_inverse(x: Tensor, /) -> unique_inverse_result:
     """Return each element once, and of each element of `x` which of these it is."""
     found = _Groups("unique_inverse", x)
     return unique_inverse_result(found.values(), found.inverse())
 
 
+@function
 def unique_values(x: Tensor, /) -> Tensor:
     """Return each element once."""
     return _Groups("unique_values", x, with_places=False).values()
 
 
+@function
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     """Return of each element of `x1` whether it equals one of `x2`; one of both may be a number.
 

@@ -25,6 +25,7 @@ from suanzi.array_api.along import (
     in_bytes,
     shaped,
 )
+from suanzi.array_api.declare import function
 from suanzi.dtypes import int64, uint8
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -35,6 +36,7 @@ _SHORT, _FEW = 64, 1 << 12
 """Complex numbers in a row, and in all, up to which a sort by comparisons beats several by keys."""
 
 
+@function
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the elements in order along an axis; equal ones keep theirs, whatever `stable` is.
 
@@ -53,6 +55,7 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
     return converted(_core.sort_values(in_bytes(x), along, descending), x.dtype)
 
 
+@function
 def argsort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Tensor:

@@ -15,7 +15,6 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
 from suanzi.array_api.along import (
     DEFAULT_FLOAT,
     ELEMENTS,
@@ -26,15 +25,26 @@ from suanzi.array_api.along import (
     axis_argument,
     computed,
     computed_in,
-    double,
     flag,
     in_bytes,
+    real_number,
     reduced_shape,
     summed_dtype,
 )
-from suanzi.dtypes import DTypeLike, complex64, complex128, float32, float64, int64, part, uint64
+from suanzi.array_api.declare import function
+from suanzi.dtypes import (
+    DType,
+    DTypeLike,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int64,
+    part,
+    uint64,
+)
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -53,6 +63,7 @@ _SUM, _PROD, _MAX, _MIN, _MEAN = (
 _MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64, complex128})
 
 
+@function
 def sum(
     x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -63,10 +74,15 @@ def sum(
     Tensor(200, dtype=int64)
     """
     x = array_argument("sum", "x", x)
-    x = converted(x, summed_dtype("sum", x.dtype, dtype))
-    return _combined("sum", x, _SUM, axes_argument("sum", axis, x.ndim), keepdims, 0)
+    target = summed_dtype("sum", x.dtype, dtype)
+    axes = axes_argument("sum", axis, x.ndim)
+    if x.dtype.kind in ("bool", "int", "uint") and x.size and axes and _adds_up(x.dtype, target):
+        keep = flag("sum", "keepdims", keepdims)
+        return converted(_core.wide_sum(in_bytes(x), axes, keep), target)
+    return _combined("sum", converted(x, target), _SUM, axes, keepdims, 0)
 
 
+@function
 def prod(
     x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -76,6 +92,7 @@ def prod(
     return _combined("prod", x, _PROD, axes_argument("prod", axis, x.ndim), keepdims, 1)
 
 
+@function
 def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the means along axes, or of all elements; of nothing, NaN.
 
@@ -91,16 +108,19 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     return _combined("mean", x, _MEAN, axes, keepdims, nothing)
 
 
+@function
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the largest elements along axes; NaN where there is one, and of nothing an error."""
     return _extreme("max", _MAX, x, axis, keepdims)
 
 
+@function
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the smallest elements along axes; NaN where there is one, and of nothing an error."""
     return _extreme("min", _MIN, x, axis, keepdims)
 
 
+@function
 def var(
     x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
@@ -117,6 +137,7 @@ def var(
     return converted(_variance("var", x, axis, correction, keepdims), _of_variance(x))
 
 
+@function
 def std(
     x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
@@ -127,6 +148,7 @@ def std(
     )
 
 
+@function
 def cumulative_sum(
     x: Tensor,
     /,
@@ -147,6 +169,7 @@ def cumulative_sum(
     )
 
 
+@function
 def cumulative_prod(
     x: Tensor,
     /,
@@ -165,6 +188,11 @@ def cumulative_prod(
     wide = computed_in(dt) if dt.exponent_bits else dt
     made = _core.cumulative_product(converted(x, wide), along, wide is not dt)
     return _with_initial("cumulative_prod", converted(made, dt), along, include_initial, 1)
+
+
+def _adds_up(dt: DType, target: DType) -> bool:
+    """Tell whether a sum in 64 bits, converted, is the sum of converted integers."""
+    return not target.exponent_bits or (dt.bits <= 16 and target in (float32, float64))
 
 
 # ---- what they share ----------------------------------------------------------------------------
@@ -199,16 +227,12 @@ def _of_variance(x: Tensor) -> Any:
 
 def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bool) -> Tensor:
     """Return variances in the dtype they are computed in: float32 at least."""
-    if isinstance(correction, bool) or not isinstance(correction, int | float):
-        raise TypeMismatch(
-            f"{function}: correction is {shown(correction)}; it must be a real number."
-        )
     axes = axes_argument(function, axis, x.ndim)
     count = math.prod(x.shape[a] for a in axes)
     wide = part(computed_in(x.dtype)) if x.dtype.exponent_bits else float64
     keep = flag(function, "keepdims", keepdims)
     shape = reduced_shape(x.shape, axes, keep)
-    less = double(function, "correction", correction)
+    less = real_number(function, "correction", correction)
     if count - less <= 0 or not x.size:
         return _core.full(shape, wide, math.nan)
     total = None

@@ -17,6 +17,7 @@ from suanzi.array_api.along import (
     promoted,
     reduced_shape,
 )
+from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import DimensionsMismatch
@@ -30,11 +31,13 @@ _BLOCK = 1 << 12
 """Elements that are looked at first, before an answer that is known ends the search."""
 
 
+@function
 def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether all elements along axes are not zero; of nothing, they are. NaN is not."""
     return _truth("all", _ALL, x, axis, keepdims)
 
 
+@function
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether any element along axes is not zero; of nothing, none is. NaN is not.
 
@@ -45,6 +48,7 @@ def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     return _truth("any", _ANY, x, axis, keepdims)
 
 
+@function
 def diff(
     x: Tensor,
     /,

@@ -24,9 +24,9 @@ def elementwise(op: Operator, **arguments: Any) -> BlockTensor:
     return on_elements(op.name, op.key, *args, **kwargs)
 
 
-def symbol(function: Callable[..., Any], *operands: Any) -> BlockTensor:
-    """Run one of Python's symbols that no operator stands for."""
-    return on_elements(function.__name__, function, *operands)
+def symbol(function: Callable[..., Any], *args: Any, **kwargs: Any) -> BlockTensor:
+    """Run a function of elements that is no operator of the standard."""
+    return on_elements(function.__name__, function, *args, **kwargs)
 
 
 METHODS.elementwise, METHODS.symbol = elementwise, symbol

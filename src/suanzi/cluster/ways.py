@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suanzi.registry import REGISTRY, Operator
+from suanzi.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import TypeMismatch
 
@@ -60,6 +60,8 @@ def way(*names: str, takes_quantized: bool = False) -> Callable[[W], W]:
 
 def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run an operator on blocks."""
+    if name in NAMESPACES:
+        return METHODS.symbol(FUNCTIONS[name], *args, **kwargs)
     if name not in REGISTRY:  # quantize and dequantize, which the standard does not have
         return WAYS[name](*args, **kwargs)
     op = REGISTRY[name]

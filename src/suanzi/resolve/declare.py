@@ -114,7 +114,7 @@ def _with_overrides(declared: Operator, function: F) -> F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        others = _overriding(args, kwargs) if declared.rules is None else []
+        others = _overriding(args, kwargs)
         if others:
             return _override(declared, others, args, kwargs)
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suanzi import _core
-from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise
+from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise, function
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import LOGICAL
 from suanzi.resolve.arguments import operands_of
@@ -36,6 +36,7 @@ def logical_xor(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     return _combined("logical_xor", x1, x2)
 
 
+@function
 def logical_not(x: Tensor, /) -> Tensor:
     """Return whether x is false, element by element."""
     return logical_xor(x, True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.array_api.arguments import array
-from suanzi.array_api.declare import FUNCTIONS, WHOLE, function
+from suanzi.array_api.declare import FUNCTIONS, WHOLE, function, record
 from suanzi.dtypes import DType, iinfo
 from suanzi.resolve.arguments import as_operand
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand
@@ -18,7 +18,7 @@ from suanzi.tensors.tensor import Tensor
 
 __all__ = ["clip", "conj", "imag", "positive", "real"]
 
-CLIP, CONJ, IMAG, POSITIVE, REAL = map(function, ("clip", "conj", "imag", "positive", "real"))
+CLIP, CONJ, IMAG, POSITIVE, REAL = map(record, ("clip", "conj", "imag", "positive", "real"))
 
 _BOUNDS = {
     dt: (iinfo(dt).min, iinfo(dt).max) if dt in WHOLE else (-(2**63), 2**63 - 1)
@@ -27,6 +27,7 @@ _BOUNDS = {
 """Which integers bound a dtype as they are."""
 
 
+@function
 def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """Return elements no smaller than `min` and no larger than `max`, in the dtype of x.
 
@@ -76,18 +77,21 @@ def _bound(x: Tensor, name: str, given: Any) -> Any:
     return plain_operand(CLIP, name, bound, dt)
 
 
+@function
 def conj(x: Tensor, /) -> Tensor:
     """Return the conjugate: the imaginary part has the other sign. A real tensor is itself."""
     x = array(CONJ, "x", x)
     return _core.conjugate(x) if x.dtype.kind == "complex" else x
 
 
+@function
 def imag(x: Tensor, /) -> Tensor:
     """Return the imaginary part: a view on the same memory; of a real tensor, new zeros."""
     x = array(IMAG, "x", x)
     return _core.part_view(x, True) if x.dtype.kind == "complex" else zeros(x.shape, x.dtype)
 
 
+@function
 def positive(x: Tensor, /) -> Tensor:
     """Return a copy of x, which must be numbers."""
     x = array(POSITIVE, "x", x)
@@ -96,6 +100,7 @@ def positive(x: Tensor, /) -> Tensor:
     return copied(x)
 
 
+@function
 def real(x: Tensor, /) -> Tensor:
     """Return the real part: a view on the same memory. A real tensor is itself."""
     x = array(REAL, "x", x)

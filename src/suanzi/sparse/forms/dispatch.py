@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from suanzi.ops.query import shape_tensor
-from suanzi.registry import REGISTRY, Operator
+from suanzi.registry import NAMESPACES, REGISTRY, Operator
 from suanzi.sparse.forms import elementwise, reduction, shapes
 from suanzi.sparse.forms import products as product
 from suanzi.sparse.forms.elementwise import signature_of
@@ -68,7 +68,7 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of which an argument is sparse."""
     op = operator_named(name)
     form = form_of(op)
-    if name in REGISTRY:  # arguments in the order of the declaration, however they came
+    if op.key in REGISTRY or op.key in NAMESPACES:  # arguments in the order of the declaration
         args, kwargs = _ordered(op, args, kwargs)
     every = [*args, *kwargs.values()]
     if any(hasattr(type(x), "__suanzi_operator__") and not _is_sparse(x) for x in every):
@@ -133,8 +133,9 @@ def _holds_sparse(x: Any) -> bool:
 
 def operator_named(name: str) -> Operator:
     """Return the declared operator of a name, or one with what the standard says of it."""
-    if name in REGISTRY:
-        return REGISTRY[name]
+    known = REGISTRY.get(name) or NAMESPACES.get(name)
+    if known:
+        return known
     clause = "-" if name == "negative" else interface(name).clause
     return Operator(name, clause, call, DTYPES, None, None)
 

@@ -48,6 +48,9 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 @cache
 def operand_count(op: Operator) -> int:
     """Return how many operands an element-wise operator has; 0 if it has no sparse form."""
+    if op.rules is not None:  # a function of the array API, which has no record
+        count = len(signature_of(op.function).parameters) if op.kernel else 0
+        return count if count <= 2 else 0
     facts = op.record
     if facts is None or facts.form != "elementwise":
         return 0
@@ -59,6 +62,11 @@ def operand_count(op: Operator) -> int:
 def dense_function(op: Operator) -> Callable[..., Tensor]:
     """Return the operator for dense tensors."""
     return operator.neg if op.key == "negative" else FUNCTIONS[op.key]
+
+
+def _meaning(op: Operator) -> str:
+    """Return the operator of the standard whose zeros are those of an operator."""
+    return op.key if op.rules is None else str(op.kernel).removeprefix("extended:")
 
 
 def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
@@ -142,7 +150,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
         return _with_number(op, ordered, sparse, other)
     ordered(_stand_in(sparse, 1), _stand_in(other, 1))  # dtypes are refused before shapes
     common_shape(op, {k: v.shape for k, v in operands.items() if not isinstance(v, Number)})
-    if op.key in _ZERO_WINS or (op.name in _ZERO_FIRST and sparse_first):
+    if _meaning(op) in _ZERO_WINS or (_meaning(op) in _ZERO_FIRST and sparse_first):
         return _with_dense(op, ordered, sparse, other)
     return ordered(sparse.to_dense(), other)
 
@@ -270,13 +278,13 @@ def _of_two(
     else:
         shape = common_shape(op, {"x": x.shape, "y": y.shape})
         x, y = _broadcast(x, shape), _broadcast(y, shape)
-    if op.key in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
+    if _meaning(op) in _ZERO_WINS and not _makes_nan_of_zeros(op, function, x, y):
         made, there = merging.common(x, y)
         return _stored(made.with_values(function(made.values, there)))
     made, there, sides = merging.united(x, y)
     result = made.with_values(function(made.values, there))
     kept = elements.has_bits(result.values)
-    if op.key == "mul":
+    if _meaning(op) == "mul":
         # A negative number times a zero that is not stored is -0.0, which is not worth an entry.
         kept &= (sides == merging.IN_BOTH) | elements.is_nonzero(result.values)
     return _stored(result, kept)
@@ -286,7 +294,7 @@ def _makes_nan_of_zeros(
     op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
 ) -> bool:
     """Tell whether an element of one times a zero that the other does not store is NaN."""
-    if op.key != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
+    if _meaning(op) != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
         return False
     of_x = function(x.values, elements.zeros(1, y.dtype))
     of_y = function(elements.zeros(1, x.dtype), y.values)
