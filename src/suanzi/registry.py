@@ -102,6 +102,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """What is called for every operator, by key: the public function, fast path and all."""
 
 
+LOADERS: dict[str, Callable[[], object]] = {}
+"""What imports a namespace that is loaded on first use, by its name."""
+
+
+def namespace_function(name: str) -> Operator:
+    """Return the record of a function of the array API's namespace, which is loaded if need be."""
+    key = f"array_api.{name}"
+    if key not in NAMESPACES:
+        LOADERS["array_api"]()
+    return NAMESPACES[key]
+
+
 def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call an operator by key.
 

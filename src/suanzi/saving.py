@@ -78,7 +78,7 @@ def save(
 
 def _write(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any]:
     """Write the bytes of a tensor, and return what describes it."""
-    kind, shape, order, raw, quantization = to_parts(x)
+    kind, shape, order, raw, quantization, _ = to_parts(x)
     archive.writestr(place, raw)
     return {"dtype": kind, "shape": shape, "min2maj": order, "quantization": quantization}
 

@@ -101,11 +101,14 @@ def record(name: str, function: Callable[..., Any] = print) -> Operator:
 def function(function: F) -> F:
     """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors."""
     name = function.__name__
-    FUNCTIONS[name] = record(name, function)
+    declared = record(name, function)
+    FUNCTIONS[name] = NAMESPACES[declared.key] = declared
 
     def override(*args: Any, **kwargs: Any) -> Any:
         from suanzi.array_api.others import call
 
         return call(name, args, kwargs)
 
-    return _core.declare_function(function, override)
+    made = _core.declare_function(function, override)
+    registry.FUNCTIONS[declared.key] = made
+    return made

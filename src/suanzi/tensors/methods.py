@@ -1,7 +1,8 @@
-"""The methods that hands expect of a tensor, with NumPy's and the array API's meaning.
+"""The methods of a tensor, with the meaning that they have in NumPy and the array API.
 
-The last axis is -1, several axes are a tuple, none are all of them. The functions of `suanzi` keep
-the standard's meaning, which now and then is another one.
+Those along axes call the functions of :mod:`suanzi.array_api`: an axis may be negative, several
+axes are a tuple, and None is all of them. The functions of `suanzi` itself follow T/AI 131.1, where
+some meanings differ. The result for a tensor that `suanzi.array_api` made is one of its tensors.
 
 >>> import suanzi as sz
 >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int8)
@@ -16,13 +17,12 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, part, uint8, uint64
+from suanzi import _core, registry
+from suanzi.dtypes import DType, DTypeLike, float32
 from suanzi.dtypes import dtype as dtype_of
-from suanzi.registry import call
+from suanzi.registry import namespace_function
 from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.parts import converted, copy
+from suanzi.tensors.parts import copy
 
 if TYPE_CHECKING:
     from suanzi.tensors.tensor import Tensor
@@ -31,7 +31,7 @@ Axes = int | tuple[int, ...] | None
 
 
 class Methods:
-    """What of a tensor's methods is said by the functions of `suanzi`."""
+    """The methods of a tensor that call functions of `suanzi` and `suanzi.array_api`."""
 
     if TYPE_CHECKING:
 
@@ -60,33 +60,33 @@ class Methods:
         >>> sz.tensor([100, 100], sz.int8).sum()
         Tensor(200, dtype=int64)
         """
-        return _reduced(_summable(self, dtype), "SUM", axis, keepdims)
+        return _of(self, "sum", axis=axis, dtype=dtype, keepdims=keepdims)
 
     def prod(
         self, axis: Axes = None, *, dtype: DTypeLike | None = None, keepdims: bool = False
     ) -> Tensor:
         """Return the product; that of integers and bools is int64, or uint64, or `dtype`."""
-        return _reduced(_summable(self, dtype), "PROD", axis, keepdims)
+        return _of(self, "prod", axis=axis, dtype=dtype, keepdims=keepdims)
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """Return the mean; that of integers and bools is float32."""
-        return _reduced(self, "MEAN", axis, keepdims)
+        return _of(self, "mean", axis=axis, keepdims=keepdims)
 
     def max(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """Return the largest element; NaN where there is one."""
-        return _reduced(self, "MAX", axis, keepdims)
+        return _of(self, "max", axis=axis, keepdims=keepdims)
 
     def min(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """Return the smallest element; NaN where there is one."""
-        return _reduced(self, "MIN", axis, keepdims)
+        return _of(self, "min", axis=axis, keepdims=keepdims)
 
     def any(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """Return whether an element is not zero."""
-        return _reduced(self, "LOR", axis, keepdims)
+        return _of(self, "any", axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """Return whether no element is zero."""
-        return _reduced(self, "LAND", axis, keepdims)
+        return _of(self, "all", axis=axis, keepdims=keepdims)
 
     def var(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
         """Return the variance: the sum of squared distances from the mean by n - `correction`.
@@ -97,33 +97,30 @@ class Methods:
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
-        return _in_dtype(_variance(self, axis, correction, keepdims), _deviating(self.dtype))
+        return _of(self, "var", axis=axis, correction=correction, keepdims=keepdims)
 
     def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
         """Return the square root of the variance, rounded once."""
-        wide = _variance(self, axis, correction, keepdims)
-        return _in_dtype(_computed("sqrt", wide.dtype, wide), _deviating(self.dtype))
+        return _of(self, "std", axis=axis, correction=correction, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Return the index of the largest element; without an axis, counted through all."""
-        return _index(self, "argmax", axis, keepdims)
+        """Return the index of the largest element; without an axis, in row-major order."""
+        return _of(self, "argmax", axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Return the index of the smallest element; without an axis, counted through all."""
-        return _index(self, "argmin", axis, keepdims)
+        """Return the index of the smallest element; without an axis, in row-major order."""
+        return _of(self, "argmin", axis=axis, keepdims=keepdims)
 
     def cumsum(self, axis: int | None = None, *, dtype: DTypeLike | None = None) -> Tensor:
-        """Return the sums so far along an axis; without one, through all elements.
+        """Return the cumulative sums along an axis; without one, of all elements in one row.
 
         Those of integers and bools are int64, or uint64, unless `dtype` is given.
         """
-        wide = _summable(self, dtype)
-        if axis is None:
-            return call("cumsum", wide.reshape(-1), 0)  # type: ignore[no-any-return]
-        return call("cumsum", wide, _counted(axis, self.ndim))  # type: ignore[no-any-return]
+        row = self.reshape(-1) if axis is None else self
+        return _of(row, "cumulative_sum", axis=0 if axis is None else axis, dtype=dtype)
 
     def sort(self, axis: int = -1) -> None:
-        """Put the elements in rising order along an axis, in place; a NaN counts as the largest.
+        """Sort the elements along an axis, in place; a NaN counts as the largest.
 
         That is what NumPy's method does; :func:`suanzi.array_api.sort` makes a new tensor.
 
@@ -133,7 +130,7 @@ class Methods:
         >>> x
         Tensor([1, 2, 3], dtype=int4)
         """
-        self[...] = _sorted(self, _counted(axis, self.ndim))[0]
+        self[...] = _of(self, "sort", axis=axis)
 
     def argsort(self, axis: int | None = -1) -> Tensor:
         """Return the indices that sort along an axis; without one, of all elements in one row.
@@ -144,9 +141,8 @@ class Methods:
         >>> sz.tensor([3, 1, 2]).argsort()
         Tensor([1, 2, 0], dtype=int64)
         """
-        if axis is None:
-            return _sorted(self.reshape(-1), 0)[1]
-        return _sorted(self, _counted(axis, self.ndim))[1]
+        row = self.reshape(-1) if axis is None else self
+        return _of(row, "argsort", axis=-1 if axis is None else axis)
 
     # ---- elements ----------------------------------------------------------------------------
 
@@ -184,7 +180,7 @@ class Methods:
 
     def copy(self) -> Tensor:
         """Return a copy with memory of its own, in the same layout."""
-        return copy(self)  # type: ignore[arg-type]
+        return _core.as_array_api(copy(self), self)  # type: ignore[arg-type]
 
     def to(self, where: Any) -> Any:
         """Return the tensor in a dtype or on a device; itself if it is there.
@@ -207,7 +203,7 @@ class Methods:
     def flatten(self) -> Tensor:
         """Return a copy of the elements along one axis, row by row."""
         made = self.reshape(-1)
-        return copy(made) if made.storage == _core.storage(self) else made
+        return made.copy() if made.storage == _core.storage(self) else made
 
     def ravel(self) -> Tensor:
         """Return the elements along one axis, row by row; a view where there can be one."""
@@ -253,8 +249,23 @@ class Methods:
         return self.transpose(*axes)
 
 
+def _of(x: Any, name: str, **kwargs: Any) -> Tensor:
+    """Call a function of the array API's namespace; a quantised tensor is what it stands for."""
+    function = namespace_function(name)
+    if x.dtype.kind == "quantized":
+        x = registry.call("cast", x, float32)
+    if hasattr(x, "__suanzi_operator__"):
+        return registry.FUNCTIONS[function.key](x, **kwargs)  # type: ignore[no-any-return]
+    return _core.as_array_api(function.function(x, **kwargs), x)  # type: ignore[no-any-return]
+
+
+def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call an operator on a tensor; if the array API's namespace made that, also the result."""
+    return _core.as_array_api(registry.FUNCTIONS[name](x, *args, **kwargs), x)
+
+
 def _counted(axis: Any, ndim: int) -> Any:
-    """Return an axis counted from the first; what is wrong as it came: the operator says so."""
+    """Return an axis counted from the first; the operator reports a wrong one."""
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         return axis
     number = index(axis)
@@ -264,78 +275,3 @@ def _counted(axis: Any, ndim: int) -> Any:
 def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     return tuple(_counted(one, ndim) for one in axes)
-
-
-def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Tensor:
-    if isinstance(axis, tuple | list) and not axis:
-        # Nothing is combined: the elements, in the dtype of the result.
-        axes: Any = (x.ndim,)
-        x = x.reshape(*x.shape, 1)
-        keepdims = False
-    else:
-        axes = None if axis is None else _several(axis, x.ndim)
-    return call("reduce", x, mode, axes, keep_dims=keepdims)  # type: ignore[no-any-return]
-
-
-def _summable(x: Any, dtype: DTypeLike | None) -> Tensor:
-    """Return a tensor in the dtype its elements are added in, as the array API has it."""
-    if dtype is not None:
-        target = dtype_of(dtype)
-        return x if target is x.dtype else call("cast", x, target)  # type: ignore[no-any-return]
-    if x.dtype.kind in ("bool", "int", "uint"):
-        return _in_dtype(x, uint64 if x.dtype.kind == "uint" else int64)
-    return x  # type: ignore[no-any-return]
-
-
-def _in_dtype(x: Any, dt: DType) -> Tensor:
-    """Return a tensor in a dtype, of whatever device."""
-    if hasattr(x, "__suanzi_operator__"):
-        return x if x.dtype is dt else call("cast", x, dt)  # type: ignore[no-any-return]
-    return converted(x, dt)
-
-
-def _computed(name: str, dt: DType, *operands: Any) -> Tensor:
-    """Compute in a dtype that operands have already, on their device."""
-    if hasattr(operands[0], "__suanzi_operator__"):
-        return call(name, *operands)  # type: ignore[no-any-return]
-    return _core.run_operator(name, list(operands), dt)[0]  # type: ignore[no-any-return]
-
-
-def _index(x: Any, operator: str, axis: int | None, keepdims: bool) -> Tensor:
-    if axis is None:
-        found: Tensor = call(operator, x.reshape(-1), 0)
-        return found.reshape((1,) * x.ndim) if keepdims else found
-    return call(operator, x, _counted(axis, x.ndim), keepdim=keepdims)  # type: ignore[no-any-return]
-
-
-def _sorted(x: Any, axis: Any) -> tuple[Tensor, Tensor]:
-    """Return the elements in rising order, and where they were; bool is sorted as 0 and 1."""
-    plain = _in_dtype(x, uint8) if x.dtype.kind == "bool" else x
-    values, places = call("argsort", plain, axis, False)
-    return _in_dtype(values, x.dtype), places
-
-
-def _deviating(dt: DType) -> DType:
-    """Return the dtype of a variance: real, and floating-point."""
-    return part(dt) if dt.exponent_bits else float32
-
-
-def _variance(x: Any, axis: Axes, correction: float, keepdims: bool) -> Tensor:
-    if isinstance(correction, bool) or not isinstance(correction, int | float):
-        raise TypeMismatch(f"var: correction is {shown(correction)}; it must be a real number.")
-    if x.dtype.kind == "quantized":
-        x = call("cast", x, float32)  # what it stands for, not what it stores
-    dt = _deviating(x.dtype)
-    wide = dt if dt.bits >= 32 and x.dtype.exponent_bits else float32
-    if x.dtype.kind in ("int", "uint") and x.dtype.bits > 16:
-        wide = float64  # float32 does not have these integers
-    parts = [x.real, x.imag] if x.dtype.is_complex else [x]
-    total = None
-    for one in parts:
-        values = _in_dtype(one, wide)
-        apart = _computed("sub", wide, values, _reduced(values, "MEAN", axis, True))
-        found = _reduced(_computed("square", wide, apart), "SUM", axis, keepdims)
-        total = found if total is None else _computed("add", wide, total, found)
-    count = x.size // max(total.size, 1) if total is not None else 0
-    divisor = max(float(count) - correction, 0.0)
-    return _computed("div", wide, total, divisor)

@@ -21,6 +21,7 @@ from suanzi.dtypes import (
     uint8,
 )
 from suanzi.layout import min2maj_of, strides_of
+from suanzi.registry import LOADERS
 from suanzi.shapes import is_shape
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import to_numpy
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
     from suanzi.tensors.tensor import Tensor
 
-Parts = tuple[str, tuple[int, ...], tuple[int, ...], Any, Any]
-"""dtype, shape, order of axes from the fastest, bytes in that order, quantisation."""
+Parts = tuple[str, tuple[int, ...], tuple[int, ...], Any, Any, bool]
+"""dtype, shape, order of axes from the fastest, bytes in that order, quantisation, array API's."""
 
 
 def is_destroyed(x: Any) -> bool:
@@ -141,11 +142,16 @@ def to_parts(x: Tensor, protocol: int = 0) -> Parts:
     quantization = None
     if x.scale is not None:
         quantization = [list(x.scale), x.zero_point, x.channel_axis]
-    return x.dtype.name, x.shape, order, raw, quantization
+    return x.dtype.name, x.shape, order, raw, quantization, x.is_array_api
 
 
 def from_parts(
-    kind: str, shape: tuple[int, ...], min2maj: tuple[int, ...], raw: Any, quantization: Any
+    kind: str,
+    shape: tuple[int, ...],
+    min2maj: tuple[int, ...],
+    raw: Any,
+    quantization: Any,
+    is_array_api: bool = False,
 ) -> Tensor:
     """Put a tensor together from its parts; bytes that can be written to become its memory."""
     dt = dtype(kind)
@@ -166,6 +172,9 @@ def from_parts(
         if not quantises(dt, shape, scale, zero_point, axis):
             raise InvalidArgument(f"{quantization!r:.200} does not quantise {dt} of shape {shape}.")
         _core.set_quantization(made, scale, zero_point, -1 if axis is None else axis)
+    if is_array_api:
+        LOADERS["array_api"]()  # whose functions its symbols mean
+        return _core.as_array_api(made)
     return made
 
 

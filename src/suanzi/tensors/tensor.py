@@ -26,12 +26,11 @@ from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
-from suanzi.registry import call
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
-from suanzi.tensors.methods import Methods
-from suanzi.tensors.parts import copy, from_parts, int_repr, is_destroyed, readable, to_parts
+from suanzi.tensors.methods import Methods, call
+from suanzi.tensors.parts import from_parts, int_repr, is_destroyed, readable, to_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +53,7 @@ class Tensor(Methods):
         scale: tuple[float, ...] | None
         zero_point: int | None
         channel_axis: int | None
+        is_array_api: bool
 
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
@@ -392,10 +392,10 @@ class Tensor(Methods):
         return call("round", self)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Tensor:
-        return copy(self)
+        return self.copy()
 
     def __deepcopy__(self, memo: object) -> Tensor:
-        return copy(self)
+        return self.copy()
 
     def __reduce_ex__(
         self, protocol: SupportsIndex, /
