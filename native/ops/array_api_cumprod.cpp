@@ -107,8 +107,8 @@ Run run_of(Dtype dtype, bool single) {
   }
 }
 
-PyObject* cumulative_product(const Tensor& t, int axis, Run run) {
-  PyObject* output = new_result(t, 0, true, t.dtype);
+PyObject* cumulative_product(const Tensor& t, int axis, Run run, PyObject* into) {
+  PyObject* output = into ? Py_NewRef(into) : new_result(t, 0, true, t.dtype);
   if (!output || t.size == 0) return output;
   const Tensor& made = *tensor_of(output);
   auto item = static_cast<std::int64_t>(t.itemsize());
@@ -136,15 +136,16 @@ void init_cumprod(nb::module_& m) {
   using namespace nb::literals;
   m.def(
       "cumulative_product",
-      [](nb::handle object, int axis, bool single) {
+      [](nb::handle object, int axis, bool single, bool in_place) {
         const Tensor* t = read_tensor(object.ptr());
         Run run = t ? run_of(t->dtype, single) : nullptr;
         if (!run || axis < 0 || axis >= t->ndim()) throw nb::value_error("no cumulative product of that");
-        return raise_or(cumulative_product(*t, axis, run));
+        return raise_or(cumulative_product(*t, axis, run, in_place ? object.ptr() : nullptr));
       },
-      "tensor"_a, "axis"_a, "single"_a,
-      nb::sig("def cumulative_product(tensor: Any, axis: int, single: bool) -> Tensor"),
-      "The products of the elements along an axis up to each; `single` multiplies float32 in float32.");
+      "tensor"_a, "axis"_a, "single"_a, "in_place"_a = false,
+      nb::sig("def cumulative_product(tensor: Any, axis: int, single: bool, in_place: bool = False) -> Tensor"),
+      "The products of the elements along an axis up to each; `single` multiplies float32 in float32, `in_place` "
+      "writes them over the elements.");
 }
 
 }  // namespace suanzi

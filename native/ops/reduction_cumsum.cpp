@@ -171,9 +171,11 @@ struct Lines {
 
 // Cumulative sums along an axis, from its first element or from its last; of real floats on top of `onto`, a float64
 // for each line, if it is not null.
-PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards, const Tensor* onto = nullptr) {
+// With `into`, the result is written over the elements: it is the object of t.
+PyObject* cumulative_sum(const Tensor& t, int axis, bool backwards, const Tensor* onto = nullptr,
+                         PyObject* into = nullptr) {
   const CumulativeSum& kernels_of = kernels().reductions->cumulative[static_cast<std::size_t>(t.dtype)];
-  PyObject* output = new_result(t, 0, true, t.dtype);
+  PyObject* output = into ? Py_NewRef(into) : new_result(t, 0, true, t.dtype);
   if (!output || t.size == 0) return output;
   const Tensor& made = *tensor_of(output);
   auto item = static_cast<std::int64_t>(t.itemsize());
@@ -233,14 +235,15 @@ void init_cumsum(nb::module_& m) {
   add_fast_path<fast_cumsum>("cumsum");
   m.def(
       "cumulative_sum",
-      [](nb::handle object, int axis, bool backwards) {
+      [](nb::handle object, int axis, bool backwards, bool in_place) {
         const Tensor* t = read_tensor(object.ptr());
         if (!can_run(t) || axis < 0 || axis >= t->ndim()) throw nb::value_error("no cumulative sum of that");
-        return raise_or(cumulative_sum(*t, axis, backwards));
+        return raise_or(cumulative_sum(*t, axis, backwards, nullptr, in_place ? object.ptr() : nullptr));
       },
-      "tensor"_a, "axis"_a, "backwards"_a,
-      nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor"),
-      "The sums of the elements along an axis up to each, from the first element or from the last.");
+      "tensor"_a, "axis"_a, "backwards"_a, "in_place"_a = false,
+      nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool, in_place: bool = False) -> Tensor"),
+      "The sums of the elements along an axis up to each, from the first element or from the last; `in_place` writes "
+      "them over the elements.");
   m.def(
       "cumulative_sum_onto",
       [](nb::handle object, int axis, bool backwards, nb::handle onto) {

@@ -524,9 +524,9 @@ def combine_partly(a: Any, b: Any, mode: int, norm: bool, dtype: DType, count: i
 def finish_partly(partials: Any, mode: int, norm: bool, dtype: DType, n: int, out: Any) -> None:
     """Makes results of partial ones, each of n elements."""
 
-def cumulative_sum(tensor: Any, axis: int, backwards: bool) -> Tensor:
+def cumulative_sum(tensor: Any, axis: int, backwards: bool, in_place: bool = False) -> Tensor:
     """
-    The sums of the elements along an axis up to each, from the first element or from the last.
+    The sums of the elements along an axis up to each, from the first element or from the last; `in_place` writes them over the elements.
     """
 
 def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor:
@@ -534,9 +534,9 @@ def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> T
     The same of real floats on top of what came before: a float64 for each line, where the axis has size 1.
     """
 
-def cumulative_product(tensor: Any, axis: int, single: bool) -> Tensor:
+def cumulative_product(tensor: Any, axis: int, single: bool, in_place: bool = False) -> Tensor:
     """
-    The products of the elements along an axis up to each; `single` multiplies float32 in float32.
+    The products of the elements along an axis up to each; `single` multiplies float32 in float32, `in_place` writes them over the elements.
     """
 
 def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:

@@ -1,16 +1,18 @@
 """suanzi as a namespace of the Python array API standard, version 2025.12, on the same Tensor.
 
 bfloat16, float16, float8, complex32, int4, uint4 and uint1 are dtypes like the others: every
-function keeps them. Dtypes meet by the rule set `array_api`, whatever rule set is in force.
+function keeps them. Dtypes promote by the rule set `array_api`, whatever rule set is in force, and
+so they do in ``x + y`` if this namespace made `x` or `y`.
 
 >>> import suanzi as sz
 >>> xp = sz.array_api
 >>> x = xp.asarray([1, 2, 3], dtype=xp.bfloat16)
->>> xp.multiply(x, 2)
-Tensor([2, 4, 6], dtype=bfloat16)
+>>> xp.multiply(x, 2), x + xp.asarray([1], dtype=xp.int64)
+(Tensor([2, 4, 6], dtype=bfloat16), Tensor([2, 3, 4], dtype=bfloat16))
 """
 
 from suanzi.array_api import fft, linalg
+from suanzi.array_api import others as _others  # noqa: F401 - what sparse tensors do
 from suanzi.array_api.constants import e, inf, nan, newaxis, pi
 from suanzi.array_api.creation_functions import (
     arange,

@@ -1,9 +1,10 @@
-"""How an element-wise function of the namespace is declared: natively, under the rules `array_api`.
+"""How the functions of the namespace are declared, all under the rule set `array_api`.
 
-A function is declared once with its kernel, the dtypes it computes in and its class of promotion.
-A native fast path answers, with the rule set `array_api` built in: no context is entered, and the
-rule set in force has no say. What it leaves, errors above all, :mod:`suanzi.resolve` does, or the
-body of the function with `own_body`.
+An element-wise function is declared with its kernel, the dtypes it computes in and its class of
+promotion. A native fast path runs it without asking for the rule set in force; the rest, mostly
+errors, is done by :mod:`suanzi.resolve`, or by the body of the function with `own_body`.
+
+Every result is a tensor of the namespace: its symbols mean the functions declared here.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import Any, TypeVar
 
 from suanzi import _core, registry
 from suanzi.dtypes import DType
+from suanzi.promote.context import promotion
 from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
-from suanzi.resolve.declare import with_kernel
+from suanzi.resolve.declare import overriding, with_kernel
 from suanzi.resolve.elementwise import elementwise as resolved
+from suanzi.status import TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,6 +44,8 @@ EVERY = (*BOOL, *NUMBERS)
 
 FUNCTIONS: dict[str, Operator] = {}
 """The functions by name, as they were declared."""
+OTHERS: dict[str, Callable[..., Any]] = {}
+"""What they do with tensors that compute operators themselves; :mod:`others` has them."""
 
 
 def elementwise(
@@ -105,9 +110,15 @@ def function(function: F) -> F:
     FUNCTIONS[name] = NAMESPACES[declared.key] = declared
 
     def override(*args: Any, **kwargs: Any) -> Any:
-        from suanzi.array_api.others import call
-
-        return call(name, args, kwargs)
+        other = OTHERS.get(name)
+        if other is None:
+            types = sorted({type(x).__name__ for x in overriding(args, kwargs)})
+            raise TypeMismatch(
+                f"{name}: not implemented for {' and '.join(types)}. Make a Tensor first, with "
+                "to_dense() or to_host()."
+            )
+        with promotion(RULES):
+            return other(*args, **kwargs)
 
     made = _core.declare_function(function, override)
     registry.FUNCTIONS[declared.key] = made

@@ -1,9 +1,9 @@
 """What NumPy's functions do with tensors: `np.exp(x)`, `np.sum(x)`, `array + x`.
 
-Those listed here are computed by suanzi, and give tensors: ufuncs behind a symbol are the symbol,
-under the rules in force; the others are functions of the array API's namespace. Every other
-function of NumPy, and these with arguments that are not listed (``out=``, ``where=``), gets
-``x.numpy()``, as ``np.asarray(x)`` does, and gives NumPy's arrays.
+The functions listed here are computed by suanzi and return tensors. A ufunc with a symbol is that
+symbol: ``np.add(x, y)`` is ``x + y``. The others are functions of the array API's namespace. Every
+other function of NumPy, and these with other arguments (``out=``, ``where=``), gets ``x.numpy()``
+and returns NumPy's arrays.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from suanzi import _core
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.status import TypeMismatch
 from suanzi.tensors.make import tensor
@@ -45,8 +46,37 @@ UFUNCS = {
 """Ufuncs of NumPy by the name of what they are in the namespace."""
 
 
+class _Namespace:
+    """The namespace, but results are its tensors only where an argument is one."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(import_module("suanzi.array_api"), name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            made = function(*args, **kwargs)
+            return made if _is_array_api(args) else _as_plain(made)
+
+        return call
+
+
+def _is_array_api(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_is_array_api, x))
+    return isinstance(x, Tensor) and x.is_array_api
+
+
+def _as_plain(made: Any) -> Any:
+    """Return tensors whose symbols follow the rule set in force, on the same memory."""
+    if isinstance(made, list | tuple):
+        return type(made)(map(_as_plain, made))
+    if isinstance(made, Tensor):
+        return _core.view(made, made.offset, made.shape, made.strides)
+    return made
+
+
+@cache
 def _xp() -> Any:
-    return import_module("suanzi.array_api")
+    return _Namespace()
 
 
 def _along(name: str) -> Callable[..., Any]:
@@ -142,7 +172,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Do what a ufunc of NumPy asks of a tensor."""
+    """Compute a ufunc of NumPy with a tensor among its operands."""
     name = ufunc.__name__
     if method == "__call__" and kwargs.keys() == {"dtype"} and name in _IN_A_DTYPE:
         inputs, kwargs = tuple(_in_dtype(_tensors(inputs), kwargs["dtype"])), {}
@@ -158,7 +188,7 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
 def apply_function(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Do what a function of NumPy asks of tensors among its arguments."""
+    """Compute a function of NumPy with tensors among its arguments."""
     name = getattr(function, "__name__", "")
     if name in FUNCTIONS and getattr(function, "__module__", "") == "numpy":
         try:

@@ -18,39 +18,14 @@ from typing import Any
 from suanzi import registry
 from suanzi._hints import shown
 from suanzi.array_api.along import real_number, summed_dtype
-from suanzi.array_api.declare import RULES
+from suanzi.array_api.declare import OTHERS
 from suanzi.dtypes import DType, DTypeLike, float32, float64, part, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
-from suanzi.promote.context import promotion
+from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, TypeMismatch
 
 Axes = int | tuple[int, ...] | None
-OTHERS: dict[str, Callable[..., Any]] = {}
-"""The functions by name."""
-
-
-def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function of the namespace with tensors that compute operators themselves."""
-    function = OTHERS.get(name)
-    if function is None:
-        types = sorted({type(x).__name__ for x in _foreign((*args, *kwargs.values()))})
-        raise TypeMismatch(
-            f"{name}: not implemented for {' and '.join(types)}. Make a Tensor first, with "
-            "to_dense() or to_host()."
-        )
-    with promotion(RULES):
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            if isinstance(error, TypeMismatch) or name in str(error):
-                raise
-            raise TypeError(f"{name}: {error}") from None
-
-
-def _foreign(given: Any) -> list[Any]:
-    flat = [y for x in given for y in (x if isinstance(x, list | tuple) else [x])]
-    return [x for x in flat if hasattr(type(x), "__suanzi_operator__")]
 
 
 def _other(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,7 +141,7 @@ def _best(name: str) -> None:
     def function(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
         if axis is not None:
             return _op(name, x, counted(axis, x.ndim), keepdim=keepdims)
-        found = _op(name, _op("reshape", x, (-1,)), 0)
+        found = _op(name, _op("reshape", x, (x.size,)), 0)
         return _op("reshape", found, (1,) * x.ndim) if keepdims else found
 
     OTHERS[name] = function
@@ -248,7 +223,7 @@ def positive(x: Any, /) -> Any:
 @_other
 def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
     """Return the elements in another shape."""
-    return _op("reshape", x, shape)
+    return _op("reshape", x, sizes_of(x.size, (shape,)))
 
 
 @_other
@@ -290,7 +265,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """Return arrays joined along an axis."""
     if axis is None:
-        arrays, axis = [_op("reshape", x, (-1,)) for x in arrays], 0
+        arrays, axis = [_op("reshape", x, (x.size,)) for x in arrays], 0
     return _op("concat", list(arrays), counted(axis, arrays[0].ndim))
 
 

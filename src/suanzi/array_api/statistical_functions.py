@@ -11,6 +11,7 @@ where it is added up. Integers are added up in 64 bits, unless `dtype` says anot
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -29,6 +30,7 @@ from suanzi.array_api.along import (
     in_bytes,
     real_number,
     reduced_shape,
+    shaped,
     summed_dtype,
 )
 from suanzi.array_api.declare import function
@@ -60,6 +62,8 @@ _SUM, _PROD, _MAX, _MIN, _MEAN = (
         ReduceMode.MEAN,
     )
 )
+_PART = 1 << 18
+"""Elements that are converted at a time."""
 _MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64, complex128})
 
 
@@ -78,7 +82,8 @@ def sum(
     axes = axes_argument("sum", axis, x.ndim)
     if x.dtype.kind in ("bool", "int", "uint") and x.size and axes and _adds_up(x.dtype, target):
         keep = flag("sum", "keepdims", keepdims)
-        return converted(_core.wide_sum(in_bytes(x), axes, keep), target)
+        whole = x if x.dtype.kind == "bool" else in_bytes(x)
+        return converted(_core.wide_sum(whole, axes, keep), target)
     return _combined("sum", converted(x, target), _SUM, axes, keepdims, 0)
 
 
@@ -88,8 +93,12 @@ def prod(
 ) -> Tensor:
     """Return the products along axes, or of all elements; of nothing, 1."""
     x = array_argument("prod", "x", x)
-    x = converted(x, summed_dtype("prod", x.dtype, dtype))
-    return _combined("prod", x, _PROD, axes_argument("prod", axis, x.ndim), keepdims, 1)
+    target = summed_dtype("prod", x.dtype, dtype)
+    axes = axes_argument("prod", axis, x.ndim)
+    is_long = x.size > _PART and target is not x.dtype and axes
+    if is_long and not target.exponent_bits:  # which wrap: the order does not matter
+        return _in_parts(x, axes, flag("prod", "keepdims", keepdims), target, _product, True)
+    return _combined("prod", converted(x, target), _PROD, axes, keepdims, 1)
 
 
 @function
@@ -163,10 +172,9 @@ def cumulative_sum(
     >>> xp.cumulative_sum(xp.asarray([1, 2, 3], dtype=xp.int8), include_initial=True)
     Tensor([0, 1, 3, 6], dtype=int64)
     """
-    x, along = _cumulative("cumulative_sum", x, axis, dtype)
-    return _with_initial(
-        "cumulative_sum", _core.cumulative_sum(x, along, False), along, include_initial, 0
-    )
+    wide, along = _cumulative("cumulative_sum", x, axis, dtype)
+    made = _core.cumulative_sum(wide, along, False, wide is not x)
+    return _with_initial("cumulative_sum", made, along, include_initial, 0)
 
 
 @function
@@ -183,10 +191,10 @@ def cumulative_prod(
     if plainly and type(x) is Tensor and x.dtype in _MULTIPLIED_AS_THEY_ARE:
         along = axis_argument("cumulative_prod", axis, x.ndim)
         return _core.cumulative_product(x, along, False)
-    x, along = _cumulative("cumulative_prod", x, axis, dtype)
-    dt = x.dtype
-    wide = computed_in(dt) if dt.exponent_bits else dt
-    made = _core.cumulative_product(converted(x, wide), along, wide is not dt)
+    given, along = _cumulative("cumulative_prod", x, axis, dtype)
+    dt = given.dtype
+    wide = converted(given, computed_in(dt) if dt.exponent_bits else dt)
+    made = _core.cumulative_product(wide, along, wide.dtype is not dt, wide is not x)
     return _with_initial("cumulative_prod", converted(made, dt), along, include_initial, 1)
 
 
@@ -208,6 +216,35 @@ def _combined(
     if x.size:
         return _core.reduce(x, mode, axes, keep)
     return _core.full(reduced_shape(x.shape, axes, keep), x.dtype, nothing)
+
+
+def _product(x: Tensor, axes: tuple[int, ...], keep: bool) -> Tensor:
+    return _core.reduce(x, _PROD, axes, keep)
+
+
+def _in_parts(
+    x: Tensor, axes: tuple[int, ...], keep: bool, wide: DType, combine: Any, multiplies: bool
+) -> Tensor:
+    """Combine elements in a wider dtype without a copy of all of them: some indices at a time.
+
+    Only where `multiplies`, the parts of one result can be multiplied; else each result is computed
+    from all of its elements, so that it has the same bits.
+    """
+    made = _core.full(reduced_shape(x.shape, axes, True), wide, 1)
+    able = [a for a in range(x.ndim) if multiplies or a not in axes]
+    along = builtins.max(able, key=lambda a: x.shape[a], default=None)
+    if along is None or x.shape[along] == 1:
+        return combine(converted(x, wide), axes, keep)  # type: ignore[no-any-return]
+    step = builtins.max(_PART * x.shape[along] // x.size, 1)
+    for start in range(0, x.shape[along], step):
+        where = (*(slice(None),) * along, slice(start, start + step))
+        found = combine(converted(x[where], wide), axes, True)
+        if along in axes:
+            made = computed("mul", made, found)
+        else:
+            made[where] = found
+    shape = reduced_shape(x.shape, axes, keep)
+    return shaped(made, shape)
 
 
 def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Tensor:
@@ -237,7 +274,10 @@ def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bo
         return _core.full(shape, wide, math.nan)
     total = None
     for one in (x.real, x.imag) if x.dtype.kind == "complex" else (x,):
-        found = _core.squared_distances(converted(one, wide), axes, keep)
+        if one.dtype is wide or x.size <= _PART:
+            found = _core.squared_distances(converted(one, wide), axes, keep)
+        else:
+            found = _in_parts(one, axes, keep, wide, _core.squared_distances, False)
         total = found if total is None else computed("add", total, found)
     assert total is not None
     return computed("div", total, count - less)

@@ -114,7 +114,7 @@ def _with_overrides(declared: Operator, function: F) -> F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        others = _overriding(args, kwargs)
+        others = overriding(args, kwargs)
         if others:
             return _override(declared, others, args, kwargs)
         try:
@@ -138,7 +138,7 @@ def _with_overrides(declared: Operator, function: F) -> F:
     return made
 
 
-def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+def overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return the arguments, also those in lists, that override operators."""
     found = []
     for x in (*args, *kwargs.values()) if kwargs else args:
