@@ -108,7 +108,7 @@ LOADERS: dict[str, Callable[[], object]] = {}
 
 def namespace_function(name: str) -> Operator:
     """Return the record of a function of the array API's namespace, which is loaded if need be."""
-    key = f"array_api.{name}"
+    key = key_of("array_api", name)
     if key not in NAMESPACES:
         LOADERS["array_api"]()
     return NAMESPACES[key]
