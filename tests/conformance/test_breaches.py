@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from suanzi.conformance.check import check
@@ -26,6 +28,7 @@ BREACHES = {
 MAKERS = "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".split()
 
 
+@cache
 def outcomes(adapter: str, op: str, dtype: str = "float32") -> dict[str, tuple[str, str | None]]:
     groups = ["strided" if adapter in ("ForgetsZeros", "HasNoSparse") else "plain"]
     backend = Backend(adapter, f"tests.conformance.breach_subjects:{adapter}")

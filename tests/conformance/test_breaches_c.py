@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from helpers.c_compiler import build
 from helpers.suanzi_in_c import SUBJECT, library
 from suanzi.conformance.check import check
+from suanzi.conformance.model.results import Result
 
 SOURCES = Path(__file__).parents[2] / "examples" / "vendor_c"
 
@@ -95,17 +97,20 @@ IN_PYTHON = {
 }
 
 
-@pytest.mark.parametrize("subject", IN_PYTHON)
-def test_a_breach_of_suanzi_in_c_is_found(
-    whole: str, subject: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    op, title = IN_PYTHON[subject]
-    found = []
-    for name in ("", f"conformance.breach_subjects:{subject}"):
-        monkeypatch.setenv(SUBJECT, name)
+@cache
+def results(whole: str, op: str, subject: str) -> dict[str, Result]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SUBJECT, subject)
         run = check(whole, ops=[op], dtypes=["float32"], groups=["plain"], jobs=1)
-        found.append({r.id: r for r in run.results})
-    right, wrong = found
+    return {r.id: r for r in run.results}
+
+
+@pytest.mark.parametrize("subject", IN_PYTHON)
+def test_a_breach_of_suanzi_in_c_is_found(whole: str, subject: str) -> None:
+    op, title = IN_PYTHON[subject]
+    right, wrong = (
+        results(whole, op, name) for name in ("", f"conformance.breach_subjects:{subject}")
+    )
     assert {r.outcome for r in right.values()} <= {"passed", "skipped"}
     asked = [r for name, r in right.items() if title in name]
     assert {r.outcome for r in asked} == {"passed"}, [r.problem for r in asked]

@@ -23,7 +23,9 @@ def run(folder: Path, *options: str) -> tuple[int, str]:
         [sys.executable, "-m", "pytest", "-ra", "-q", "-p", "no:cacheprovider", "--rootdir",
          str(folder), *options],
         cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+        # A vendor may have any other plugins; loading those of this environment takes a while.
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200",
+             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 
@@ -60,7 +62,7 @@ def test_outcomes(tmp_path: Path) -> None:
     assert status == 1, text
     assert re.search(r"XFAIL .*mod/plain/int8.*it is not written yet", text)
     assert re.search(r"FAILED .*add/plain/int8.*", text)
-    assert "a deviation says that it fails" in text
+    assert "passes, but is listed as a known deviation" in text
     assert "max/plain/int8" in text
     assert "crashed: the process ended with signal SIGKILL" in text
     assert "from wrong_subjects import Adapter" in text, "something to paste"
@@ -69,7 +71,7 @@ def test_outcomes(tmp_path: Path) -> None:
 def test_no_file_is_needed_in_several_processes(tmp_path: Path) -> None:
     status, text = run(
         tmp_path, "-p", "suanzi.conformance.plugin", "--suanzi-backend=suanzi",
-        "--suanzi-op=bitwise_not", "--suanzi-quick", "-n", "2",
+        "--suanzi-op=bitwise_not", "--suanzi-quick", "-p", "xdist", "-n", "2",
     )  # fmt: skip
     assert status == 0, text
     assert counts(text)["passed"] > 5
