@@ -34,14 +34,14 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
+from suanzi._decode import PRIVATE, Malformed, decode
 from suanzi._toml import tomllib
 from suanzi.conformance.model.results import Result
 from suanzi.status import InvalidArgument
@@ -50,7 +50,6 @@ _PACKAGED = Path(__file__).parent / "deviations"
 _CASES = ("case", "op", "group", "dtype")
 """The patterns that say which cases."""
 _PATTERNS = (*_CASES, "problem")
-_TEXTS = ("reason", "issue", "version", "machine")
 
 Patterns = str | tuple[str, ...] | None
 """One, or several of which any may match; None matches all."""
@@ -78,7 +77,7 @@ class Deviation:
     """A pattern of the backend's versions to which it applies; None for all."""
     machine: str | None = None
     """A pattern of the processors to which it applies, as in `this_machine`; None for all."""
-    source: str = ""
+    source: str = field(default="", metadata={PRIVATE: True})
     """The file that has it."""
 
     def meets(self, result: Result) -> bool:
@@ -180,8 +179,7 @@ def read(path: str | PathLike[str]) -> list[Deviation]:
     if data or not isinstance(entries, list):
         odd = next(iter(data), "deviation")
         raise InvalidArgument(
-            f"deviations: {str(path)!r} has {odd!r}; it takes version, [[deviation]] and nothing "
-            "else."
+            f"deviations: {str(path)!r} has {odd!r}; only version and [[deviation]] are allowed."
         )
     return [_deviation(entry, i, file, shared) for i, entry in enumerate(entries, 1)]
 
@@ -199,32 +197,19 @@ def packaged(subject: str) -> list[Deviation]:
 
 def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:
     where = f"deviations: {file.name}, number {number}:"
-    if not isinstance(entry, dict):
-        raise InvalidArgument(f"{where} {entry!r} is no table; write [[deviation]] above it.")
-    known = (*_PATTERNS, "sometimes", *_TEXTS)
-    facts: dict[str, Any] = {}
-    for name, value in (shared | entry).items():
-        if name not in known:
-            raise InvalidArgument(
-                f"{where} {name!r} is not known; there are {', '.join(known)}."
-                + nearest(name, known)
-            )
-        if name == "sometimes":
-            if not isinstance(value, bool):
-                raise InvalidArgument(f"{where} sometimes is {value!r}; it takes true or false.")
-            facts[name] = value
-            continue
-        several = isinstance(value, list) and name in _PATTERNS
-        texts = value if several else [value]
-        if not texts or not all(isinstance(one, str) and one.strip() for one in texts):
-            more = ", or a list of them" if name in _PATTERNS else ""
-            raise InvalidArgument(f"{where} {name} is {value!r}; it takes a text{more}.")
-        facts[name] = tuple(value) if several else value
-    if "reason" not in entry:
-        raise InvalidArgument(f"{where} it has no reason; say why the cases fail.")
-    if not any(name in entry for name in _CASES):
+    try:
+        if isinstance(entry, dict):
+            entry = shared | entry
+        found = decode(Deviation, entry, closed=True)
+        for name in (*_PATTERNS, "reason", "issue", "version", "machine"):
+            texts = _several(getattr(found, name))
+            if texts is not None and not (texts and all(one.strip() for one in texts)):
+                raise Malformed(f"{name} is empty")
+    except Malformed as error:
+        raise InvalidArgument(f"{where} {error}.") from None
+    if all(getattr(found, name) is None for name in _CASES):
         raise InvalidArgument(f"{where} it names no cases; give case, op, group or dtype.")
-    return Deviation(**facts, source=file.name)
+    return replace(found, source=file.name)
 
 
 def apply(

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from suanzi import __version__
-from suanzi.conformance.model.basis import MEANING
+from suanzi.conformance.model.basis import LABELS, MEANING
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
@@ -81,6 +81,7 @@ def _facts(run: Run) -> dict[str, Any]:
     known = [r for r in run.results if r.bad and r.known is not None]
     return {
         "run": run,
+        "labels": LABELS,
         "version": __version__,
         "standard": STANDARD,
         "subject": subject_of(run),
@@ -90,7 +91,9 @@ def _facts(run: Run) -> dict[str, Any]:
         "count": count,
         "shares": {o: share(count[o], count["cases"]) for o in OUTCOMES},
         "outcomes": OUTCOMES,
-        "bases": [(n, counts(s), MEANING[n]) for n, s in by_basis(run.results).items() if s],
+        "bases": [
+            (LABELS[n], counts(s), MEANING[n]) for n, s in by_basis(run.results).items() if s
+        ],
         "dtypes": ", ".join(dtypes_had(run)),
         "declared": is_declared(run),
         "readings": followed(run.results),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suanzi.conformance.decision import Answer, Style, Tally, Verdict
-from suanzi.conformance.model.basis import DEMANDED
+from suanzi.conformance.model.basis import DEMANDED, LABELS
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.model.titles import options_of
@@ -267,7 +267,7 @@ def _bases(run: Run) -> Table:
             other = sum(r.bad and r.known is None for r in some) - broken
             rows.append(
                 (
-                    Cell(name),
+                    Cell(LABELS[name]),
                     Cell(str(count["cases"])),
                     Cell(str(count["passed"])),
                     Cell(str(broken), "bad" if broken and name in DEMANDED else ""),
@@ -435,7 +435,7 @@ def command(run: Run, result: Result) -> str:
 
 def _mark(result: Result) -> str:
     outcome = "" if result.outcome == "failed" else f"{result.outcome}: "
-    return f"[{result.broken}] {outcome}" if result.bad and result.broken else outcome
+    return f"[{LABELS[result.broken]}] {outcome}" if result.bad and result.broken else outcome
 
 
 def _first_line(result: Result) -> str:
