@@ -173,7 +173,6 @@ def test_cumsum(key: str) -> None:
         "truth": [f"{KIT}/truth/lines.py", f"{KIT}/truth/sums.py", f"{KIT}/model/numbers.py"],
         "cases": [
             f"{KIT}/cases/reduction_cumsum.py",
-            f"{KIT}/cases/reduction_sizes.py",
             f"{KIT}/cases/_sizes.py",
         ],
         "tests": [

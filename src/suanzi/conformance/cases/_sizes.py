@@ -6,17 +6,18 @@ truth is worked out for few, and a million cost no more than their bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from math import prod
 from random import Random
 
 from suanzi.conformance.cases import Wanted
+from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.data import units_of
 from suanzi.conformance.model.numbers import Value
-from suanzi.conformance.model.picked import Cycle, joined
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.model.picked import Cycle, Picked, joined
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 PERIOD = 97
 """The values after which elements repeat: a prime, and more than a vector has of any dtype."""
@@ -85,6 +86,44 @@ class Few:
         if isinstance(index, Cycle) and len(raw) > 2 * (step := index.period * len(self.units[0])):
             return replace(data, repeats=step)
         return data
+
+
+def rows_and_columns(small: Case, count: int, title: str) -> Iterator[Case]:
+    """Give matrices of so many rows, and columns, which are those of a small one over and over.
+
+    The small case has its matrix first, and works along axis 1, which `axis` names; each output has
+    an element, or a row, for each row. The title says {word} for rows or columns.
+    """
+    name, data = next(iter(small.arguments.items()))
+    few = [data.raw[i : i + ITEMSIZE[data.dtype]]
+           for i in range(0, len(data.raw), ITEMSIZE[data.dtype])]  # fmt: skip
+    right = cache(small.expect)
+
+    def laid(shape: Sequence[int], axis: int) -> tuple[Sequence[int], tuple[int, ...]]:
+        if len(shape) == 1:
+            return Cycle(shape[0], count), (count,)
+        n, m = shape
+        if axis:
+            return [i % n * m + j for i in range(count) for j in range(m)], (count, m)
+        return [i % n * m + j for j in range(m) for i in range(count)], (m, count)
+
+    def output(x: Output, axis: int) -> Output:
+        which, shape = laid(x.shape, axis)
+        allowed = None if x.allowed is None else Picked(tuple(x.allowed), which)
+        return replace(x, shape=shape, truth=Picked(tuple(x.truth), which), allowed=allowed)
+
+    def expect(axis: int) -> Expected:
+        outputs = right()
+        assert isinstance(outputs, tuple)
+        return tuple(output(x, axis) for x in outputs)
+
+    for axis, word in ((1, "rows"), (0, "columns")):
+        which, shape = laid(data.shape, axis)
+        along = [axis] if isinstance(small.arguments["axis"], list) else axis
+        matrix = Data(data.dtype, shape, joined(few, which))
+        given = {**small.arguments, name: matrix, "axis": along}
+        full = title.format(word=word, title=small.title)
+        yield replace(small, title=full, arguments=given, expect=partial(expect, axis))
 
 
 def blocks(count: int) -> list[tuple[str, int]]:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.cases._values import zero
-from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
-from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real, Value, decode, real
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    INTEGERS,
+    NARROW,
+    PARTS,
+    Real,
+    Value,
+    decode,
+    real,
+    wrap,
+)
+from suanzi.conformance.model.picked import Cycle
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, takes
-from suanzi.conformance.truth.sums import nearly_tied, reals
+from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, result_dtype, takes
+from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals
 from suanzi.status import Status
 
 LENGTHS = (16, 1024)
@@ -37,7 +51,7 @@ def reductions(op: str, wanted: Wanted) -> Iterator[Case]:
             yield from _sums(dtype, wanted)
 
 
-def _case(
+def reduce_case(
     group: str,
     dtype: str,
     title: str,
@@ -51,6 +65,7 @@ def _case(
     leave_out: Sequence[str] = (),
     made: Data | None = None,
 ) -> Case:
+    """Return the case of a reduction."""
     axes = [a % len(shape) for a in axis or ()] or list(range(len(shape)))
     arguments = {"input": made or tensor(dtype, xs, shape, layout), "mode": mode}
     if axis is not None:
@@ -77,31 +92,35 @@ def _undefined(dtype: str, mode: str) -> Case:
 def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
     if wanted.wants("plain", dtype):
         shape = (7, 9)
-        yield _case("plain", dtype, "of rows", mode, _values(mode, dtype, shape), shape, [1])
-        yield _case("plain", dtype, "of columns", mode, _values(mode, dtype, shape), shape, [0])
+        yield reduce_case("plain", dtype, "of rows", mode, _values(mode, dtype, shape), shape, [1])
+        yield reduce_case(
+            "plain", dtype, "of columns", mode, _values(mode, dtype, shape), shape, [0]
+        )
     chosen = dtype in ("bool", "int32", "uint8", "float32", "complex64") and not wanted.quick
     if wanted.wants("strided", dtype) and (chosen or mode in ("SUM", "MAX")):
         for layout in LAYOUTS[1:3] if wanted.quick else LAYOUTS:
             values = _values(mode, dtype, (3, 2, 5))
             title = f"{layout}, axes 0 and 2"
-            yield _case("strided", dtype, title, mode, values, (3, 2, 5), [0, 2], layout=layout)
+            yield reduce_case(
+                "strided", dtype, title, mode, values, (3, 2, 5), [0, 2], layout=layout
+            )
     if dtype in ("float32", "bool") and wanted.wants("strided", dtype):
         few = [x if i % 3 == 0 else zero(dtype) for i, x in enumerate(_values(mode, dtype, (4, 5)))]
         for kind in ("COO", "CSR"):
             title = f"of rows, sparse {kind}"
             yield made_sparse(
-                _case("strided", dtype, title, mode, few, (4, 5), [1]), {"input": kind}
+                reduce_case("strided", dtype, title, mode, few, (4, 5), [1]), {"input": kind}
             )
     if wanted.wants("empty", dtype):
-        yield _case("empty", dtype, "of no elements", mode, [], (0,))
+        yield reduce_case("empty", dtype, "of no elements", mode, [], (0,))
         if chosen or mode in ("SUM", "MAX"):
-            yield _case("empty", dtype, "of no axes", mode, ordinary(dtype, 1), ())
+            yield reduce_case("empty", dtype, "of no axes", mode, ordinary(dtype, 1), ())
         if chosen and (mode in ("SUM", "MAX", "MEAN", "LAND") or dtype == "int32"):
             for axis in ([0], [1], [2], [0, 1]):
                 title = f"of shape 2 0 3 along {' '.join(map(str, axis))}"
-                yield _case("empty", dtype, title, mode, [], (2, 0, 3), axis)
+                yield reduce_case("empty", dtype, title, mode, [], (2, 0, 3), axis)
             kept = "of shape 2 0 3 along 1 kept"
-            yield _case("empty", dtype, kept, mode, [], (2, 0, 3), [1], keep=True)
+            yield reduce_case("empty", dtype, kept, mode, [], (2, 0, 3), [1], keep=True)
     if wanted.wants("special", dtype):
         yield from _special(dtype, mode)
     if wanted.wants("random", dtype):
@@ -145,8 +164,8 @@ def _axes(dtype: str, wanted: Wanted) -> Iterator[Case]:
         for axis in (None, [], [0], [1], [3], [-1], [-3], [0, 2], [2, 0], [-1, 0], [0, 1, 2, 3]):
             named = "not given" if axis is None else " ".join(map(str, axis)) or "empty"
             title = f"axis {named}{' kept' if keep else ''}"
-            yield _case("plain", dtype, title, mode, xs, shape, axis, keep=keep)
-    yield _case(
+            yield reduce_case("plain", dtype, title, mode, xs, shape, axis, keep=keep)
+    yield reduce_case(
         "plain", dtype, "is the default", "SUM", ordinary(dtype, 5), (5,), leave_out=["mode"]
     )
 
@@ -161,16 +180,16 @@ def _sums(dtype: str, wanted: Wanted) -> Iterator[Case]:
             made = tensor(dtype, xs, (4, count))
             for mode in ("SUM", "MEAN"):
                 title = f"of {count} of one sign"
-                yield _case("plain", dtype, title, mode, xs, (4, count), [1], made=made)
+                yield reduce_case("plain", dtype, title, mode, xs, (4, count), [1], made=made)
         across = [xs[i * count + j] for j in range(count) for i in range(2)]
         title = f"of {count} of one sign in columns"
-        yield _case("plain", dtype, title, "SUM", across, (count, 2), [0])
+        yield reduce_case("plain", dtype, title, "SUM", across, (count, 2), [0])
     if wanted.wants("special", dtype):
         xs = [x for i in range(6) for x in _cancelling(dtype, 40, i)]
         made = tensor(dtype, xs, (6, 40))
         for mode in ("SUM", "MEAN"):
             title = "where most cancels"
-            yield _case("special", dtype, title, mode, xs, (6, 40), [1], made=made)
+            yield reduce_case("special", dtype, title, mode, xs, (6, 40), [1], made=made)
 
 
 @lru_cache(64)
@@ -255,7 +274,7 @@ def _chief(dtype: str) -> list[Value]:
 
 def _rows_case(dtype: str, title: str, mode: str, rows: Sequence[Sequence[Value]]) -> Case:
     xs = [x for row in rows for x in row]
-    return _case("special", dtype, title, mode, xs, (len(rows), len(rows[0])), [1])
+    return reduce_case("special", dtype, title, mode, xs, (len(rows), len(rows[0])), [1])
 
 
 # ---- random values -------------------------------------------------------------------------------
@@ -272,4 +291,135 @@ def _random(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
     else:
         low, high = (0.5, 1.5) if mode == "PROD" else (-100, 100)
         xs = ordinary(dtype, count, seed, low, high)
-    yield _case("random", dtype, title, mode, xs, shape, axis)
+    yield reduce_case("random", dtype, title, mode, xs, shape, axis)
+
+
+# ---- large sizes ---------------------------------------------------------------------------------
+
+ROWS = 5
+"""The different rows of a matrix."""
+LENGTHS_OF_ROWS = (1, 3, 8, 17, 33, 64, 65, 129, 257, 1025, 4097)
+_VECTOR = 70
+"""More than a vector has elements, of any dtype."""
+
+
+@cases_of("reduce")
+def reductions_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give rows and columns of every length, what decides at every place, and a million."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        for mode in (m for m in MODES if takes(m, dtype)):
+            yield from _of_lengths(dtype, mode, wanted)
+            if mode in ("MAX", "MIN"):
+                yield from _decisive(dtype, mode)
+        if dtype in ("float32", "int32", "bool") and not wanted.quick:
+            yield from (_million(dtype, mode) for mode in _LARGE[dtype])
+
+
+def small_number(dtype: str, x: int) -> Value:
+    """Return a small integer as a value of a dtype; of a complex one, with its negative."""
+    if dtype in PARTS:
+        return real(x), real(-x)
+    return real(x) if dtype in FORMATS else wrap(dtype, x)
+
+
+def _few(mode: str, dtype: str) -> list[Value]:
+    """Return the numbers that rows are made of."""
+    if mode[0] == "L" or dtype in ("bool", "uint1"):
+        return [small_number(dtype, 0), small_number(dtype, 1)]
+    if mode == "PROD":
+        return [small_number(dtype, 1), small_number(dtype, 2)] if dtype not in PARTS else [
+            (real(1), real(0)), (real(1), real(1))]  # fmt: skip
+    return ordinary(dtype, 29, f"few {mode}")
+
+
+def _row(mode: str, count: int, length: int, k: int) -> list[int]:
+    """Return which of a few numbers a row has: all alike but one, or all of them in turn."""
+    if count == 2:
+        row = [k % 2 if mode != "PROD" else 0] * length
+        if k > 1 or mode == "PROD":
+            row[Random(f"{length} {k}").randrange(length)] ^= 1
+        return row
+    return [(j * (k + 1) + k) % count for j in range(length)]
+
+
+def _of_rows(
+    dtype: str, mode: str, rows: Sequence[Sequence[Value]], count: int, title: str
+) -> Iterator[Case]:
+    """Give matrices of so many rows, and of columns, of some over and over."""
+    some = [x for row in rows for x in row]
+    small = reduce_case("sizes", dtype, title, mode, some, (len(rows), len(rows[0])), [1])
+    yield from sizes.rows_and_columns(small, count, f"{mode} {count} {{word}} {title}")
+
+
+def _of_lengths(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
+    chosen = dtype in ("float32", "int32") and not wanted.quick
+    some = LENGTHS_OF_ROWS if chosen else Random(f"{mode} {dtype}").sample(LENGTHS_OF_ROWS[:-1], 2)
+    few = _few(mode, dtype)
+    for length in some[:1] if wanted.quick else some:
+        rows = [[few[i] for i in _row(mode, len(few), length, k)] for k in range(ROWS)]
+        yield from _of_rows(dtype, mode, rows, 70 if length < 1000 else 9, f"of {length}")
+
+
+def _decisive(dtype: str, mode: str) -> Iterator[Case]:
+    """Give what decides, the largest, the least or NaN, at every place of a vector."""
+    small, large = small_number(dtype, 0), small_number(dtype, 1)
+    pair = [small, large] if mode == "MAX" else [large, small]
+    decides = {"the best": pair}
+    if dtype in FORMATS:
+        decides["NaN"] = [small, decode(FORMATS[dtype], FORMATS[dtype].nan)]
+    for title, pair in decides.items():
+        rows = [[pair[i == j] for j in range(_VECTOR)] for i in range(_VECTOR)]
+        yield from _of_rows(dtype, mode, rows, _VECTOR, f"with {title} at every place")
+
+
+# ---- a million elements --------------------------------------------------------------------------
+
+_LARGE = {
+    "float32": ("SUM", "MEAN", "MAX", "MIN", "LAND"),
+    "int32": ("SUM", "PROD", "MAX", "BXOR", "BAND", "LXOR"),
+    "bool": ("SUM", "LAND", "LOR", "LXOR"),
+}
+
+
+def _million(dtype: str, mode: str) -> Case:
+    count = sizes.LARGE
+    few = sizes.Few(dtype, ordinary(dtype, sizes.PERIOD, f"million {mode}", 1, 8))
+    if mode in ("LAND", "LOR", "MAX", "MIN", "BAND", "PROD") and dtype != "float32":
+        few = sizes.Few(dtype, [1] * sizes.PERIOD if mode != "LOR" else [0] * sizes.PERIOD)
+    data = few.tensor(Cycle(sizes.PERIOD, count), (count,))
+
+    def expect() -> tuple[Output]:
+        often = Counter(dict.fromkeys(range(sizes.PERIOD), count // sizes.PERIOD))
+        often.update(range(count % sizes.PERIOD))
+        return (_of_counts(dtype, mode, [(few.values[k], n) for k, n in often.items()]),)
+
+    title = f"{mode} of {count} elements"
+    return Case("reduce", "sizes", dtype, title, {"input": data, "mode": mode}, expect)
+
+
+def _of_counts(dtype: str, mode: str, pairs: Sequence[tuple[Value, int]]) -> Output:
+    """Return what comes of numbers, each so many times."""
+    target = result_dtype(mode, dtype)
+    if mode in ("SUM", "MEAN"):
+        total = sum((_fraction(x) * n for x, n in pairs), Fraction(0))
+        if target in INTEGERS:
+            return Output(target, (), (wrap(target, int(total)),))
+        count = sum(n for _, n in pairs)
+        truth = real(total / count if mode == "MEAN" else total)
+        assert truth.size is not None
+        return Output(
+            target, (), (truth,), allowed=(added_allowed(target, count, truth.size, truth),)
+        )
+    # Of all the others, a number twice is as good as none, or as once.
+    few = [x for x, n in pairs for _ in range(1 if mode in ("LXOR", "BXOR") and n % 2 else 2)]
+    found = reduced(mode, dtype, few, (len(few),), [0])
+    assert isinstance(found, tuple)
+    (right,) = found
+    assert isinstance(right, Output)
+    return right
+
+
+def _fraction(x: Value) -> Fraction:
+    return x.value if isinstance(x, Real) else Fraction(x)  # type: ignore[arg-type]

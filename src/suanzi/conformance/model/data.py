@@ -53,8 +53,11 @@ def tensor(
     layout: str = "dense",
 ) -> Data:
     """Return a tensor of these values, rounded once, as data."""
-    bits = [b for x in values for b in bits_of(dtype, real(x) if isinstance(x, float) else x)]
-    return from_bits(dtype, bits, (len(values),) if shape is None else shape, layout)
+    kept = list(values)  # an id is unique only while its object is alive
+    few = {id(x): x for x in kept}  # large tensors have few different objects
+    bits = {key: bits_of(dtype, real(x) if isinstance(x, float) else x) for key, x in few.items()}
+    flat = [b for x in kept for b in bits[id(x)]]
+    return from_bits(dtype, flat, (len(kept),) if shape is None else shape, layout)
 
 
 def from_bits(dtype: str, bits: Sequence[int], shape: Sequence[int], layout: str = "dense") -> Data:

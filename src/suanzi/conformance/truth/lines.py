@@ -1,4 +1,4 @@
-"""Which elements of a tensor lie along axes, by their indices in row-major order."""
+"""The elements of a tensor along axes, by their indices in row-major order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 
 
 def lines(shape: Sequence[int], axes: Sequence[int]) -> list[list[int]]:
-    """Return the places along axes, one line for each element that is left, in row-major order.
+    """Return the indices along axes, one line for each remaining element, in row-major order.
 
     >>> lines((2, 3), [1]), lines((2, 3), [0])
     ([[0, 1, 2], [3, 4, 5]], [[0, 3], [1, 4], [2, 5]])
@@ -27,7 +27,7 @@ def lines(shape: Sequence[int], axes: Sequence[int]) -> list[list[int]]:
 
 
 def shape_left(shape: Sequence[int], axes: Sequence[int], keep: bool = False) -> tuple[int, ...]:
-    """Return the shape without axes, or with 1 in their place.
+    """Return the shape without axes, or with 1 instead of their sizes.
 
     >>> shape_left((2, 3, 4), [1]), shape_left((2, 3, 4), [1], True)
     ((2, 4), (2, 1, 4))

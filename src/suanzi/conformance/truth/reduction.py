@@ -1,4 +1,4 @@
-"""7.2.13.1: what each mode of reduce makes of exact numbers, and how near an answer must be."""
+"""7.2.13.1: the exact result of each mode of reduce, and the bound of its error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from suanzi.status import Status
 
 MODES = ("SUM", "PROD", "MAX", "MIN", "MEAN", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
 ROUNDED = ("SUM", "PROD", "MEAN")
-"""The modes that round, of floats."""
+"""The modes that round floats."""
 
 
 def takes(mode: str, dtype: str) -> bool:
@@ -63,7 +63,7 @@ def reduced(
     axes: Sequence[int],
     keep: bool = False,
 ) -> Expected:
-    """Return what must come of a tensor along axes."""
+    """Return the expected result of reducing a tensor along axes."""
     target, found = result_dtype(mode, dtype), lines(shape, axes)
     left = shape_left(shape, axes, keep)
     rows = [[xs[i] for i in line] for line in found]
