@@ -1,6 +1,7 @@
 """Who may import whom: a file imports its own layer and those below it, nothing above; no circles.
 
-Imports inside functions count; those under TYPE_CHECKING are erased, and may point anywhere.
+Imports inside functions count, also by ``import_module("name")``; those under TYPE_CHECKING are
+erased, and may point anywhere.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ sparse
 resolve quantized libraries
 ops
 sparse.forms subscripts saving safetensors npy
-suanzi _attributes
 interface array_api
+suanzi _attributes _array_api
 dask
 cluster
 conformance.subjects.wire conformance
@@ -83,6 +84,9 @@ def imported(tree: ast.AST, known: set[str]) -> Iterator[str]:
         names = []
         if isinstance(node, ast.Import):
             names = [name.name for name in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            given = node.args[0]
+            names = [str(given.value)] if isinstance(given, ast.Constant) else []
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"a relative import: {ast.unparse(node)}"
             names = [f"{node.module}.{name.name}" for name in node.names]

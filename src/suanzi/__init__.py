@@ -7,7 +7,7 @@ suanzi.bfloat16
 257
 """
 
-from suanzi import registry as _registry
+from suanzi import _array_api  # noqa: F401 - how lower layers load the array API
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
@@ -299,9 +299,6 @@ __all__ = [
     "trace_backward", "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16",
     "uint32", "uint64", "unstack", "where", "wrap_tensor", "zeros",
 ]  # fmt: skip
-
-
-_registry.LOADERS["array_api"] = lambda: __getattr__("array_api")
 
 
 def __getattr__(name: str) -> object:

@@ -102,8 +102,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """What is called for every operator, by key: the public function, fast path and all."""
 
 
-LOADERS: dict[str, Callable[[], object]] = {}
-"""What imports a namespace that is loaded on first use, by its name."""
+LOADERS: dict[str, Callable[[], Any]] = {}
+"""What imports a module of a layer above, by its name: `suanzi._array_api` sets it."""
 
 
 def namespace_function(name: str) -> Operator:

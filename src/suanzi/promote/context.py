@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
-from importlib import import_module
 
 from suanzi import _core
 from suanzi._blocks import Blocks
@@ -112,7 +111,7 @@ def _ready(rules: str | RuleSet) -> RuleSet:
     """Return a rule set that can be put in force: the operators that it brings are loaded."""
     chosen = rule_set(rules)
     if chosen.name in BRINGS:
-        import_module(BRINGS[chosen.name])
+        BRINGS[chosen.name]()
     here = _active.get(None)
     return forgetting(chosen) if here is not None and here.forgets else chosen
 

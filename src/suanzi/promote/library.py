@@ -21,8 +21,8 @@ _COMPUTED = ("openvino", "strict", "lossless")
 _ALSO = {"jax_x64": "jax"}
 """Second names, for those who want to say which one they mean."""
 loaded: dict[str, RuleSet] = {}
-BRINGS = {"array_api": "suanzi.array_api"}
-"""The modules with the operators that symbols mean under a rule set: ``x ** y`` is its own."""
+BRINGS: dict[str, Callable[[], object]] = {}
+"""What loads the operators that symbols stand for under a rule set: ``x ** y`` of the array API."""
 registered: list[str] = []
 
 

@@ -14,7 +14,6 @@ Tensor([[2, 3],
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from operator import index, mul
@@ -26,6 +25,7 @@ from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.registry import LOADERS
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
@@ -108,7 +108,7 @@ class Tensor(Methods):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return :mod:`suanzi.array_api`, the namespace of the Python array API standard."""
-        namespace = importlib.import_module("suanzi.array_api")  # which lies above this
+        namespace = LOADERS["array_api"]()
         if api_version not in (None, *namespace.declare.VERSIONS):
             raise InvalidArgument(
                 f"__array_namespace__: api_version is {shown(api_version)}; there are "
@@ -248,13 +248,13 @@ class Tensor(Methods):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Do what a ufunc of NumPy asks, ``array + tensor`` among them."""
-        return _numpy_functions().apply_ufunc(ufunc, method, inputs, kwargs)
+        return LOADERS["array_api.numpy_functions"]().apply_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, func: Any, types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Do what a function of NumPy asks, such as ``np.sum``."""
-        return _numpy_functions().apply_function(func, args, kwargs)
+        return LOADERS["array_api.numpy_functions"]().apply_function(func, args, kwargs)
 
     def __dlpack__(
         self,
@@ -401,10 +401,6 @@ class Tensor(Methods):
         self, protocol: SupportsIndex, /
     ) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
         return from_parts, to_parts(self, index(protocol))
-
-
-def _numpy_functions() -> Any:
-    return importlib.import_module("suanzi.array_api.numpy_functions")
 
 
 TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"

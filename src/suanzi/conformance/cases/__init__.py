@@ -26,6 +26,8 @@ Rule = Callable[[Case, Expected], Expected]
 
 _MAKERS: dict[str, list[Maker]] = {}
 _RULES: dict[str, list[Rule]] = {}
+OF_EVERY_CATALOGUE: list[Maker] = []
+"""Makers of cases that need nothing but the records, of whichever catalogue."""
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
 
 
@@ -133,8 +135,9 @@ def load_catalogue(name: str) -> None:
     """Import the operators of another catalogue, and the module that makes cases of them."""
     found = catalogue(name)
     found.load()
-    examples = importlib.import_module(f"{__name__}.examples")  # which imports this module
-    cases_of(*(facts.key for facts in interfaces(name).values()))(examples.worked_examples)
+    load(name)  # no category: the files that make cases for all
+    for maker in OF_EVERY_CATALOGUE:
+        cases_of(*(facts.key for facts in interfaces(name).values()))(maker)
     if found.cases is not None:
         importlib.import_module(found.cases)
 

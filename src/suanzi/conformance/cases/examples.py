@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from suanzi.conformance.cases import Wanted, cases_of
+from suanzi.conformance.cases import OF_EVERY_CATALOGUE, Wanted, cases_of
 from suanzi.conformance.model.case import (
     Case,
     Check,
@@ -45,6 +45,9 @@ def worked_examples(op: str, wanted: Wanted) -> Iterator[Case]:
         title = example.number or "ours"
         seen[title] += 1
         yield case_of(example, f"{title} {seen[title]}")
+
+
+OF_EVERY_CATALOGUE.append(worked_examples)
 
 
 def case_of(example: Example, title: str) -> Case:
