@@ -43,6 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if config.option.markexpr == "quick" else "suanzi")
 
 
+# Tests call operators in the standard's sense; tests/together/test_first_hour.py turns it on.
+sz.difference_warnings(False)
+
 # In the background of a shell Ctrl-C is ignored, also by the programs that tests send it to.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -21,7 +21,7 @@ LAYERS = """
 _core status _blocks _hints _decode _text _toml _html
 dtypes layout shapes device
 standard errata
-promote mindspore
+promote mindspore rules
 port
 registry
 tensors

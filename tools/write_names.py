@@ -6,6 +6,7 @@ python tools/write_names.py   writes them again; a test checks that they are cur
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import pkgutil
 import re
@@ -75,15 +76,19 @@ def _public(modules: dict[str, list[str]]) -> str:
     """Return suanzi/__init__.py with the operators in it, and all that it imports in __all__."""
     text = (FOLDER / "__init__.py").read_text()
     every = [n for names in modules.values() for n in names]
-    written = "\n".join(_imports({"suanzi.ops": every}))
-    text = re.sub(r"^from suanzi\.ops import \(.*?^\)$", written, text, flags=re.M | re.S)
-    public = [
+    plain = [name for name in every if not hasattr(builtins, name)]
+    # Built-in names are exported one by one, and not by __all__: `import *` must not shadow them.
+    others = [f"from suanzi.ops import {n} as {n}" for n in sorted(set(every) - set(plain))]
+    written = "\n".join([*_imports({"suanzi.ops": plain}), *others])
+    block = r"^from suanzi\.ops import \(.*?^\)$(\nfrom suanzi\.ops import \w+ as \w+$)*"
+    text = re.sub(block, written, text, flags=re.M | re.S)
+    names = [
         alias.asname or alias.name
         for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("suanzi")
         for alias in node.names
-        if not (alias.asname or alias.name).startswith("_") or alias.asname == "__version__"
     ]
+    public = [n for n in names if n == "__version__" or not (n[0] == "_" or hasattr(builtins, n))]
     written = "\n".join(_all({"": public}))
     return re.sub(r"^__all__ = \[.*?^\].*?$", written, text, flags=re.M | re.S)
 

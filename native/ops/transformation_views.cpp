@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "calls/arguments.h"
@@ -184,7 +185,7 @@ PyObject* fast_flatten(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   return reshaped(*t, ndim, dims);
 }
 
-PyObject* fast_transpose(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* transposed(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const Tensor* t = count >= 1 && count <= 2 && !keywords ? read_tensor(args[0]) : nullptr;
   if (!t) return nullptr;
   Integers perm;
@@ -195,6 +196,20 @@ PyObject* fast_transpose(PyObject* const* args, Py_ssize_t count, PyObject* keyw
   std::int64_t axes[max_ndim];
   for (int d = 0; d < t->ndim(); ++d) axes[perm.values[d]] = d;
   return permuted(*t, axes);
+}
+
+// Whether Python is still to warn that NumPy's transpose of the same axes is another one.
+std::atomic<bool> warns_of_cycles{true};
+
+PyObject* fast_transpose(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Integers perm;
+  std::uint64_t found;
+  if (count == 2 && warns_of_cycles.load(std::memory_order_relaxed) && perm.read(args[1])) {
+    if (!perm.become_axes(perm.count, found)) return nullptr;
+    for (int d = 0; d < perm.count; ++d)
+      if (perm.values[perm.values[d]] != d) return nullptr;
+  }
+  return transposed(args, count, keywords);
 }
 
 PyObject* fast_expand_dims(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -378,7 +393,10 @@ void init_views(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_reshape>("reshape");
   add_fast_path<fast_flatten>("flatten");
-  add_fast_path<fast_transpose>("transpose");
+  add_fast_path({"transpose", transposed, make_fast_function<fast_transpose>});
+  m.def(
+      "warn_of_cycles", [](bool on) { warns_of_cycles = on; }, "on"_a,
+      "Whether transpose leaves axes that NumPy would move otherwise to Python, which warns of them.");
   add_fast_path<fast_expand_dims>("expand_dims");
   add_fast_path<fast_squeeze>("squeeze");
   add_fast_path<fast_flip>("flip");

@@ -253,7 +253,7 @@ void init_tensor(nb::module_& m) {
           "memory", [](nb::handle s) { return raise_or(PyMemoryView_FromObject(s.ptr())); },
           nb::sig("def memory(self) -> memoryview"), "The bytes.");
 
-  m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: type) -> Any"),
+  m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: F) -> F"),
         "Makes the type Tensor, with the methods of a Python class and its bases.");
   m.def(
       "empty",

@@ -7,6 +7,8 @@ suanzi.bfloat16
 257
 """
 
+from typing import TYPE_CHECKING
+
 from suanzi import _array_api  # noqa: F401 - how lower layers load the array API
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
@@ -30,7 +32,6 @@ from suanzi.dtypes import (
     QT_SYM_INT16,
     TypeCode,
     bfloat16,
-    bool,
     char,
     complex32,
     complex64,
@@ -56,6 +57,7 @@ from suanzi.dtypes import (
     uint32,
     uint64,
 )
+from suanzi.dtypes import bool as bool
 from suanzi.layout import Layout, LayoutType
 from suanzi.libraries.config import show_config
 from suanzi.libraries.fft import FFTNormMode
@@ -66,7 +68,6 @@ from suanzi.ops import (
     PadMode,
     ReduceMode,
     RoundMode,
-    abs,
     acos,
     acosh,
     add,
@@ -94,7 +95,6 @@ from suanzi.ops import (
     cholesky,
     clip,
     clip_backward,
-    complex,
     concat,
     conj,
     contiguous,
@@ -159,9 +159,7 @@ from suanzi.ops import (
     lu,
     masked_select,
     matmul,
-    max,
     meshgrid,
-    min,
     mod,
     mul,
     muladd,
@@ -170,13 +168,11 @@ from suanzi.ops import (
     norm,
     not_equal,
     pad,
-    pow,
     qr,
     rand_bernoulli,
     rand_normal,
     rand_uniform,
     randperm,
-    range,
     rank,
     real,
     reciprocal,
@@ -186,7 +182,6 @@ from suanzi.ops import (
     reverse,
     rint,
     roll,
-    round,
     rsqrt,
     scatter,
     shape,
@@ -194,7 +189,6 @@ from suanzi.ops import (
     sin,
     sinh,
     size,
-    slice,
     slice_backward,
     solve,
     split,
@@ -218,6 +212,14 @@ from suanzi.ops import (
     wrap_tensor,
     zeros,
 )
+from suanzi.ops import abs as abs
+from suanzi.ops import complex as complex
+from suanzi.ops import max as max
+from suanzi.ops import min as min
+from suanzi.ops import pow as pow
+from suanzi.ops import range as range
+from suanzi.ops import round as round
+from suanzi.ops import slice as slice
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.reduction_modes import ReduceFunction
 from suanzi.promote.context import get_promotion, promotion, set_promotion
@@ -236,6 +238,7 @@ from suanzi.promote.questions import (
 )
 from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
+from suanzi.resolve.differences import DifferenceWarning, difference_warnings
 from suanzi.resolve.domains import domain_errors
 from suanzi.resolve.recording import record
 from suanzi.saving import load, save
@@ -265,21 +268,21 @@ from suanzi.tensors.tensor import Tensor
 __all__ = [
     "QT_ASYM_INT8", "QT_ASYM_INT16", "QT_ASYM_UINT8", "QT_ASYM_UINT16", "QT_CH_SYM_INT8",
     "QT_CH_SYM_INT16", "QT_SYM_INT8", "QT_SYM_INT16", "AllocFailed", "AxisArgument", "DType",
-    "Device", "DeviceProvider", "DeviceTensor", "DeviceType", "DimensionsMismatch",
-    "DivisionByZero", "FFTNormMode", "InternalError", "InvalidArgument", "Layout", "LayoutType",
-    "LossWarning", "Number", "OperatorClass", "OutOfRange", "PadMode", "ReduceFunction",
-    "ReduceMode", "RoundMode", "RuleSet", "SparseTensor", "Status", "StatusError", "Storage",
-    "Tensor", "TypeCode", "TypeMismatch", "UninitializedObject", "WrongObject", "ZeroDim",
-    "__version__", "abs", "acos", "acosh", "add", "allclose", "argmax", "argmin", "argsort",
+    "Device", "DeviceProvider", "DeviceTensor", "DeviceType", "DifferenceWarning",
+    "DimensionsMismatch", "DivisionByZero", "FFTNormMode", "InternalError", "InvalidArgument",
+    "Layout", "LayoutType", "LossWarning", "Number", "OperatorClass", "OutOfRange", "PadMode",
+    "ReduceFunction", "ReduceMode", "RoundMode", "RuleSet", "SparseTensor", "Status", "StatusError",
+    "Storage", "Tensor", "TypeCode", "TypeMismatch", "UninitializedObject", "WrongObject",
+    "ZeroDim", "__version__", "acos", "acosh", "add", "allclose", "argmax", "argmin", "argsort",
     "argsort_bwd", "asin", "asinh", "atan", "atanh", "bfloat16", "bilinear", "bilinear_bwd_in1",
     "bilinear_bwd_in2", "bilinear_bwd_weight", "bitwise_and", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "cast", "ceil", "char", "cholesky",
-    "clip", "clip_backward", "complex", "complex32", "complex64", "complex128", "concat", "conj",
-    "contiguous", "convert_promote_types", "cos", "cosh", "create_quant_tensor",
-    "create_sparse_tensor", "create_tensor", "crop", "cumsum", "cumsum_bwd", "dequantize",
-    "destroy", "devices", "diag", "diff", "div", "domain_errors", "dot", "dot_bwd1", "dot_bwd2",
-    "dtype", "duplicate", "eig", "empty", "equal", "exp", "expand", "expand_dims", "explain",
-    "explain_all", "expm1", "fft_c2c", "fft_c2c_backward", "fft_c2r", "fft_c2r_backward", "fft_r2c",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cast", "ceil", "char", "cholesky", "clip",
+    "clip_backward", "complex32", "complex64", "complex128", "concat", "conj", "contiguous",
+    "convert_promote_types", "cos", "cosh", "create_quant_tensor", "create_sparse_tensor",
+    "create_tensor", "crop", "cumsum", "cumsum_bwd", "dequantize", "destroy", "devices", "diag",
+    "diff", "difference_warnings", "div", "domain_errors", "dot", "dot_bwd1", "dot_bwd2", "dtype",
+    "duplicate", "eig", "empty", "equal", "exp", "expand", "expand_dims", "explain", "explain_all",
+    "expm1", "fft_c2c", "fft_c2c_backward", "fft_c2r", "fft_c2r_backward", "fft_r2c",
     "fft_r2c_backward", "finfo", "flatten", "flip", "float8_e4m3fn", "float8_e5m2", "float16",
     "float32", "float64", "floor", "floordiv", "from_dlpack", "from_pydata_sparse", "from_scipy",
     "full", "gather", "get_num_threads", "get_printoptions", "get_promotion", "get_provider",
@@ -287,27 +290,36 @@ __all__ = [
     "interpolate", "inverse", "is_contiguous", "is_finite", "is_inf", "is_nan", "isdtype", "laws",
     "less", "less_equal", "linear", "linear_bwd_in", "linear_bwd_weight", "linspace", "load", "log",
     "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or", "logical_xor", "lstsq",
-    "lu", "masked_select", "matmul", "max", "meshgrid", "min", "mod", "mul", "muladd",
-    "multinomial", "nonzero", "norm", "not_equal", "openvino_rules", "pad", "pow", "printoptions",
-    "promote_types", "promotion", "qr", "quantize", "rand_bernoulli", "rand_normal", "rand_uniform",
-    "randperm", "range", "rank", "real", "reciprocal", "record", "reduce", "reduce_bwd",
-    "register_device", "register_rules", "reshape", "result_type", "reverse", "rint", "roll",
-    "round", "rsqrt", "rule_set", "rule_sets", "save", "scatter", "set_num_threads",
-    "set_printoptions", "set_promotion", "set_provider", "shape", "show_config", "sign", "sin",
-    "sinh", "size", "slice", "slice_backward", "solve", "split", "sqrt", "square", "squeeze",
+    "lu", "masked_select", "matmul", "meshgrid", "mod", "mul", "muladd", "multinomial", "nonzero",
+    "norm", "not_equal", "openvino_rules", "pad", "printoptions", "promote_types", "promotion",
+    "qr", "quantize", "rand_bernoulli", "rand_normal", "rand_uniform", "randperm", "rank", "real",
+    "reciprocal", "record", "reduce", "reduce_bwd", "register_device", "register_rules", "reshape",
+    "result_type", "reverse", "rint", "roll", "rsqrt", "rule_set", "rule_sets", "save", "scatter",
+    "set_num_threads", "set_printoptions", "set_promotion", "set_provider", "shape", "show_config",
+    "sign", "sin", "sinh", "size", "slice_backward", "solve", "split", "sqrt", "square", "squeeze",
     "stack", "sub", "svd", "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace",
     "trace_backward", "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16",
     "uint32", "uint64", "unstack", "where", "wrap_tensor", "zeros",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    from suanzi._attributes import find
+if TYPE_CHECKING:  # what is loaded on first use; a misspelt name is an error
+    from suanzi import array_api as array_api
+    from suanzi import conformance as conformance
+    from suanzi import interface as interface
+    from suanzi import mindspore as mindspore
+    from suanzi import npy as npy
+    from suanzi import port as port
+    from suanzi import rules as rules
+    from suanzi import safetensors as safetensors
+else:
 
-    return find(name, __all__)
+    def __getattr__(name: str) -> object:
+        from suanzi._attributes import find
 
+        return find(name, __dir__())
 
 def __dir__() -> list[str]:
     from suanzi._attributes import shown
 
-    return shown(__all__)
+    return shown(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from typing import Any
 from suanzi.standard.catalogues import catalogue, catalogues
 
 _ON_FIRST_USE = (
-    "array_api", "conformance", "interface", "mindspore", "npy", "port", "safetensors",
+    "array_api", "conformance", "interface", "mindspore", "npy", "port", "rules", "safetensors",
 )  # fmt: skip
-_NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port")
+_NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port", "rules")
 """Where a name is looked for that the package itself does not have."""
 
 
@@ -80,6 +81,7 @@ def _signature(function: Any) -> str:
     return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
-def shown(known: list[str]) -> list[str]:
-    """Return what ``dir(sz)`` lists: everything public."""
-    return sorted({*known, *_ON_FIRST_USE, *catalogues()[1:]})
+def shown(names: dict[str, Any]) -> list[str]:
+    """Return what ``dir(sz)`` lists: what is public, built-in names too, which ``*`` leaves out."""
+    shadowing = {name for name in names if hasattr(builtins, name) and not name.startswith("_")}
+    return sorted({*names["__all__"], *shadowing, *_ON_FIRST_USE, *catalogues()[1:]})

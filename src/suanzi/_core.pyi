@@ -165,7 +165,7 @@ class Storage:
     def memory(self) -> memoryview:
         """The bytes."""
 
-def make_tensor_type(methods: type) -> Any:
+def make_tensor_type(methods: F) -> F:
     """
     Makes the type Tensor, with the methods of a Python class and its bases.
     """
@@ -351,6 +351,11 @@ def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None:
 def to_lists(tensor: Any) -> Any:
     """
     The elements as nested lists of Python numbers; None for dtypes that are not numbers.
+    """
+
+def warn_of_cycles(on: bool) -> None:
+    """
+    Whether transpose leaves axes that NumPy would move otherwise to Python, which warns of them.
     """
 
 def try_view(name: str, *args: Any) -> Any:

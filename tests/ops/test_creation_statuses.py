@@ -66,7 +66,7 @@ def test_values_that_are_gone(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHAPED)
 def test_shapes_that_are_fine(name: str) -> None:
-    for shape in ([2], (np.int64(2),), np.array([2]), range(2, 3)):
+    for shape in (2, [2], (np.int64(2),), np.array([2]), range(2, 3)):
         assert getattr(sz, name)(**arguments(name) | {"shape": shape}).shape == (2,)
 
 

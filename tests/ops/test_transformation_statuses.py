@@ -91,7 +91,7 @@ WRONG: list[tuple[str, dict[str, Any], type[sz.StatusError]]] = [
     ("reshape", {"dims": (0, 3)}, sz.DimensionsMismatch),
     ("reshape", {"dims": (2**32, 2**32)}, sz.DimensionsMismatch),
     ("reshape", {"dims": (2**62, 2**62, 6)}, sz.DimensionsMismatch),
-    ("reshape", {"dims": (-1,)}, sz.InvalidArgument),
+    ("reshape", {"dims": (-1, 2)}, sz.InvalidArgument),
     ("reshape", {"dims": (-2, -3)}, sz.InvalidArgument),
     ("reshape", {"dims": (2**63, 0)}, sz.InvalidArgument),
     ("reshape", {"dims": (6, *(1,) * 64)}, sz.InvalidArgument),

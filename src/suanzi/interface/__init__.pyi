@@ -103,7 +103,7 @@ def op_rand_uniform(
     max: Any = None,
     seed: Any = 0,
 ) -> Answer:
-    """Return random numbers that are uniform between `min` and `max`."""
+    """Return uniform random numbers from `min` to `max`, by default over the dtype's whole range."""
 
 def op_rand_normal(
     dtype: Any = "float32",
@@ -217,7 +217,7 @@ def op_squeeze(input: Any = REQUIRED, axis: Any = (), num_axis: Any = None) -> A
     """Return a view without the axes of size 1: all such, or those of them in `axis`."""
 
 def op_transpose(input: Any = REQUIRED, perm: Any = (), perm_len: Any = None) -> Answer:
-    """Return a view with the axes in another order, without `perm` in reverse."""
+    """Return a view in which axis i of the input is axis ``perm[i]``; NumPy's perm is the inverse."""
 
 def op_split(
     input: Any = REQUIRED, split_sizes: Any = REQUIRED, nsplit: Any = None, axis: Any = 0
@@ -522,7 +522,7 @@ def op_reduce_bwd(
     """Return the gradient of the input of `reduce`, in the dtype of `out_grad`."""
 
 def op_cumsum(input: Any = REQUIRED, axis: Any = -1, dtype: Any = None) -> Answer:
-    """Return the sums of all elements up to each, along an axis."""
+    """Return the cumulative sum along an axis; axis=-1 (the default) flattens the input first."""
 
 def op_cumsum_bwd(out_grad: Any = REQUIRED, axis: Any = -1, input_shape: Any = None) -> Answer:
     """Return the gradient of the input of `cumsum`: the sums from the last element down to each."""

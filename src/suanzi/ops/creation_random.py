@@ -64,11 +64,11 @@ def rand_uniform(
     *,
     layout: LayoutLike = None,
 ) -> Tensor:
-    """Return random numbers that are uniform between `min` and `max`.
+    """Return uniform random numbers from `min` to `max`, by default over the dtype's whole range.
 
-    Floats are at least `min` and below `max`, integers may be `max`; the parts of complex numbers
-    are each between those of `min` and `max`. Without bounds, they are the lowest and the highest
-    number of the dtype.
+    That default is the standard's: float32 numbers are of the order of 1e38. For numbers from 0 to
+    1 use ``sz.rand_uniform(shape, min=0, max=1)``. Floats are at least `min` and below `max`,
+    integers may be `max`; the parts of complex numbers are each between those of `min` and `max`.
 
     >>> import suanzi as sz
     >>> sz.rand_uniform((2, 3), sz.int8, min=1, max=6, seed=7)

@@ -84,7 +84,7 @@ def wanted(
     op: Operator, shape: Any, dtype: DTypeLike, device: Any, layout: LayoutLike = None
 ) -> Wanted:
     """Return what is asked for, once it is checked."""
-    dims = shape_argument(op, "shape", shape)
+    dims = shape_argument(op, "shape", (shape,) if type(shape) is int else shape)
     chosen = dtype_argument(op, dtype)
     order = layout_argument(op, layout, len(dims))
     try:

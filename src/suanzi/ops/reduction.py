@@ -196,9 +196,10 @@ def reduce_bwd(
 
 @operator("7.2.13.2", dtypes=NUMBERS, fast=True)
 def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) -> Tensor:
-    """Return the sums of all elements up to each, along an axis.
+    """Return the cumulative sum along an axis; axis=-1 (the default) flattens the input first.
 
-    Axis -1 is none: the elements in row-major order, in one row. With `dtype`, they are converted
+    ``x.cumsum(-1)`` is along the last axis; the first call that gives -1 for several axes warns
+    (`difference_warnings`). With `dtype`, they are converted
     first, as `cast` does. Integers wrap. Floats add up in float64 and are rounded once; before
     that, a sum along a line of n elements is off by at most (4 + 17 * ceil(log16(n))) * 2**-53
     times the sum of their magnitudes. The result depends on the elements and the shape alone.

@@ -45,9 +45,9 @@ MAX_PARTS = 2**24
 def reshape(input: TensorLike, dims: Sequence[int] | int) -> Tensor:
     """Return the elements, in row-major order, in another shape.
 
-    It is a view if the layout of the input has one, else a copy in row-major order. The standard
-    has no size that is found out; `dims` may be -1 alone, which is one axis of all elements, and
-    the method ``x.reshape(2, -1)`` takes one among others.
+    It is a view if the layout of the input allows one, else a copy in row-major order. `dims`
+    may be one integer, and -1 alone is one axis of all elements. The standard computes no size from
+    the others; the method ``x.reshape(2, -1)`` does.
 
     >>> import suanzi as sz
     >>> sz.reshape(sz.tensor([[1, 2], [3, 4]]), -1)
@@ -58,9 +58,10 @@ def reshape(input: TensorLike, dims: Sequence[int] | int) -> Tensor:
     """
     op = REGISTRY["reshape"]
     x = tensor_argument(op, "input", input)
-    if type(dims) is int and dims == -1:
-        dims = (x.size,)
-    return _reshaped(op, "dims", x, shape_argument(op, "dims", dims))
+    sizes: Any = (dims,) if type(dims) is int else dims
+    if type(sizes) in (tuple, list) and len(sizes) == 1 and type(sizes[0]) is int:
+        sizes = (x.size,) if sizes[0] == -1 else sizes
+    return _reshaped(op, "dims", x, shape_argument(op, "dims", sizes))
 
 
 def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -129,13 +130,14 @@ def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
 
 @operator("7.2.3.5", fast=True)
 def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
-    """Return a view with the axes in another order, without `perm` in reverse.
+    """Return a view in which axis i of the input is axis ``perm[i]``; NumPy's perm is the inverse.
 
-    Axis i of the input becomes axis ``perm[i]`` of the output. In NumPy and PyTorch it is the other
-    way round, axis i of the output is axis ``perm[i]`` of the input, which differs as soon as three
-    axes change places:
+    Without `perm`, the axes are reversed. In NumPy and PyTorch, as in ``x.transpose(perm)``, axis i
+    of the output is axis ``perm[i]`` of the input. The two differ when three axes or more change
+    places in a circle; the first such call warns (`difference_warnings`).
 
     >>> import numpy as np, suanzi as sz
+    >>> sz.difference_warnings(False)
     >>> x = sz.tensor(np.zeros((2, 3, 4)))
     >>> sz.transpose(x, (1, 2, 0)).shape, np.transpose(x.numpy(), (1, 2, 0)).shape
     ((4, 2, 3), (3, 4, 2))

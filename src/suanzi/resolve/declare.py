@@ -21,7 +21,7 @@ from suanzi.device import Device
 from suanzi.dtypes import DType
 from suanzi.promote.operators import OperatorClass, declare_class
 from suanzi.registry import ANY, FUNCTIONS, REGISTRY, Operator
-from suanzi.resolve import domains, recording
+from suanzi.resolve import differences, domains, recording, spellings
 from suanzi.resolve.elementwise import elementwise
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import (
@@ -112,8 +112,15 @@ def _with_types(made: F, function: Callable[..., Any]) -> F:
 def _with_overrides(declared: Operator, function: F) -> F:
     """Return the function with overrides asked first, and errors of the core put in its name."""
 
+    spelling = spellings.of(function)
+    may_differ = differences.may_differ(declared.name)
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if spelling is not None:
+            args, kwargs = spelling(args, kwargs)
+        if may_differ:
+            differences.warn(declared.name, args, kwargs)
         others = overriding(args, kwargs)
         if others:
             return _override(declared, others, args, kwargs)
@@ -217,7 +224,8 @@ def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symb
             else:  # the same in a fraction of the time
                 given = dict(zip(names, args, strict=True))
         except TypeError as error:
-            raise TypeError(f"{declared.title}: {error}") from None
+            said = spellings.hint(declared.name, args, kwargs)
+            raise TypeError(f"{declared.title}: {error}{said}") from None
         made = elementwise(declared, given)
         if declared.domain is not None and domains.matter():
             domains.check(declared, next(iter(given.values())), made)

@@ -15,7 +15,7 @@ some meanings differ. The result for a tensor that `suanzi.array_api` made is on
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from suanzi import _core, registry
 from suanzi.dtypes import DType, DTypeLike, float32
@@ -25,7 +25,16 @@ from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import copy
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from suanzi.tensors.tensor import Tensor
+
+    class Keep(TypedDict, total=False):
+        """The other spellings of `keepdims`: PyTorch's, and the standard's."""
+
+        keepdim: bool
+        keep_dims: bool
+
 
 Axes = int | tuple[int, ...] | None
 
@@ -52,7 +61,12 @@ class Methods:
     # ---- along axes --------------------------------------------------------------------------
 
     def sum(
-        self, axis: Axes = None, *, dtype: DTypeLike | None = None, keepdims: bool = False
+        self,
+        axis: Axes = None,
+        *,
+        dtype: DTypeLike | None = None,
+        keepdims: bool = False,
+        **same: Unpack[Keep],
     ) -> Tensor:
         """Return the sum; that of integers and bools is int64, or uint64, unless `dtype` is given.
 
@@ -60,35 +74,40 @@ class Methods:
         >>> sz.tensor([100, 100], sz.int8).sum()
         Tensor(200, dtype=int64)
         """
-        return _of(self, "sum", axis=axis, dtype=dtype, keepdims=keepdims)
+        return _of(self, "sum", axis=axis, dtype=dtype, keepdims=keepdims or _kept(same))
 
     def prod(
-        self, axis: Axes = None, *, dtype: DTypeLike | None = None, keepdims: bool = False
+        self,
+        axis: Axes = None,
+        *,
+        dtype: DTypeLike | None = None,
+        keepdims: bool = False,
+        **same: Unpack[Keep],
     ) -> Tensor:
         """Return the product; that of integers and bools is int64, or uint64, or `dtype`."""
-        return _of(self, "prod", axis=axis, dtype=dtype, keepdims=keepdims)
+        return _of(self, "prod", axis=axis, dtype=dtype, keepdims=keepdims or _kept(same))
 
-    def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    def mean(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the mean; that of integers and bools is float32."""
-        return _of(self, "mean", axis=axis, keepdims=keepdims)
+        return _of(self, "mean", axis=axis, keepdims=keepdims or _kept(same))
 
-    def max(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    def max(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the largest element; NaN where there is one."""
-        return _of(self, "max", axis=axis, keepdims=keepdims)
+        return _of(self, "max", axis=axis, keepdims=keepdims or _kept(same))
 
-    def min(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    def min(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the smallest element; NaN where there is one."""
-        return _of(self, "min", axis=axis, keepdims=keepdims)
+        return _of(self, "min", axis=axis, keepdims=keepdims or _kept(same))
 
-    def any(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    def any(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether an element is not zero."""
-        return _of(self, "any", axis=axis, keepdims=keepdims)
+        return _of(self, "any", axis=axis, keepdims=keepdims or _kept(same))
 
-    def all(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    def all(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether no element is zero."""
-        return _of(self, "all", axis=axis, keepdims=keepdims)
+        return _of(self, "all", axis=axis, keepdims=keepdims or _kept(same))
 
-    def var(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+    def var(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the variance: the sum of squared distances from the mean by n - `correction`.
 
         It is computed in float32 at least, and rounded once.
@@ -97,19 +116,19 @@ class Methods:
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
-        return _of(self, "var", axis=axis, correction=correction, keepdims=keepdims)
+        return _of(self, "var", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
 
-    def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+    def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the square root of the variance, rounded once."""
-        return _of(self, "std", axis=axis, correction=correction, keepdims=keepdims)
+        return _of(self, "std", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the index of the largest element; without an axis, in row-major order."""
-        return _of(self, "argmax", axis=axis, keepdims=keepdims)
+        return _of(self, "argmax", axis=axis, keepdims=keepdims or _kept(same))
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the index of the smallest element; without an axis, in row-major order."""
-        return _of(self, "argmin", axis=axis, keepdims=keepdims)
+        return _of(self, "argmin", axis=axis, keepdims=keepdims or _kept(same))
 
     def cumsum(self, axis: int | None = None, *, dtype: DTypeLike | None = None) -> Tensor:
         """Return the cumulative sums along an axis; without one, of all elements in one row.
@@ -240,7 +259,10 @@ class Methods:
         order = _several(tuple(given), self.ndim)
         if set(order) == set(range(self.ndim)):  # the standard says where each axis goes
             order = tuple(order.index(i) for i in range(self.ndim))
-        return call("transpose", self, order)  # type: ignore[no-any-return]
+        made: Any = _core.try_view("transpose", self, order)
+        if made is None:
+            return call("transpose", self, order)  # type: ignore[no-any-return]
+        return _core.as_array_api(made, self)  # type: ignore[no-any-return]
 
     def permute(self, *axes: Any) -> Tensor:
         """Return a view with the axes in another order, which must be given."""
@@ -262,6 +284,14 @@ def _of(x: Any, name: str, **kwargs: Any) -> Tensor:
 def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call an operator on a tensor; if the array API's namespace made that, also the result."""
     return _core.as_array_api(registry.FUNCTIONS[name](x, *args, **kwargs), x)
+
+
+def _kept(same: Any) -> bool:
+    """Return `keepdims` in its other spellings."""
+    for name in same:
+        if name not in ("keepdim", "keep_dims"):
+            raise TypeError(f"{name!r} is not an argument; did you mean keepdims?")
+    return any(same.values())
 
 
 def _counted(axis: Any, ndim: int) -> Any:
