@@ -13,6 +13,7 @@ Use sz.clip(x, low, high).
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -80,12 +81,19 @@ class Meaning:
         ]
 
 
-@cache
 def table() -> tuple[Meaning, ...]:
     """Return the tables of all catalogues, the standard's first."""
     here = Path(__file__).resolve().parent
-    others = sorted(path for path in here.parent.glob(f"*/{FILE}") if path.parent != here)
-    return tuple(row for path in (here / FILE, *others) for row in read(path))
+    found = [here, *sorted(path.parent for path in here.parent.glob(f"*/{FILE}"))]
+    known = sys.modules.get("suanzi.standard.catalogues")  # not in the process of a recorder
+    if known is not None:
+        found += [Path(known.catalogue(name).folder) for name in known.catalogues()]
+    return _rows(tuple(dict.fromkeys(found)))
+
+
+@cache
+def _rows(folders: tuple[Path, ...]) -> tuple[Meaning, ...]:
+    return tuple(row for one in folders if (one / FILE).is_file() for row in read(one / FILE))
 
 
 def read(path: Path) -> list[Meaning]:
