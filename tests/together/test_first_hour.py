@@ -170,7 +170,7 @@ class TestWarts:
         for found, due in (
             (sz.cholesky("L", X), lower), (sz.cholesky("U", X), upper), (sz.cholesky(X), lower),
             (sz.cholesky(mat=X), lower), (sz.cholesky(X, "U"), upper),
-            (sz.cholesky(mat=X, upper=True), upper),
+            (sz.cholesky(mat=X, upper="U"), upper),
         ):  # fmt: skip
             np.testing.assert_allclose(found.numpy(), due, rtol=1e-6)
         with pytest.raises(sz.InvalidArgument, match='upper is 5; it must be "U" or "L"'):

@@ -48,8 +48,6 @@ def _cholesky(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         args = ()
     if "upper" not in given and not args:
         given["upper"] = "L"
-    if isinstance(given.get("upper"), bool):
-        given["upper"] = "U" if given["upper"] else "L"
     return args, given
 
 
