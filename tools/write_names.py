@@ -171,8 +171,9 @@ def _array_api() -> str:
     modules = {module: names for module, names in modules.items() if names}
     modules["suanzi.dtypes"] = [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]
     head = text[: text.index("\nfrom ")]
-    lines = [head, *_imports(modules), "", *_all(modules)]
-    return "\n".join(lines) + "\n"
+    imports = _imports(modules)
+    imports[1:1] = re.findall(r"^from \S+ import \w+ as _.*$", text, re.M)  # for what it registers
+    return "\n".join([head, *imports, "", *_all(modules)]) + "\n"
 
 
 def _public_in(tree: ast.Module) -> list[str]:

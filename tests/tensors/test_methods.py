@@ -104,7 +104,8 @@ def test_reshape_infers_one_axis() -> None:
     assert sz.reshape(x, -1).shape == (6,)
     assert sz.reshape(x[:0], -1).shape == (0,)
     assert sz.reshape(x[0, 0], -1).shape == (1,)
-    for dims in ((-1,), (-1, 2), -2, True):  # what the standard's operator does not have
+    assert sz.reshape(x, (-1,)).shape == sz.reshape(x, 6).shape == (6,)
+    for dims in ((-1, 2), -2, (-2,), True):  # what the standard's operator does not have
         with pytest.raises(sz.InvalidArgument):
             sz.reshape(x, dims)
 

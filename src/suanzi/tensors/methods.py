@@ -107,7 +107,14 @@ class Methods:
         """Return whether no element is zero."""
         return _of(self, "all", axis=axis, keepdims=keepdims or _kept(same))
 
-    def var(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
+    def var(
+        self,
+        axis: Axes = None,
+        *,
+        correction: float = 0,
+        keepdims: bool = False,
+        **same: Unpack[Keep],
+    ) -> Tensor:
         """Return the variance: the sum of squared distances from the mean by n - `correction`.
 
         It is computed in float32 at least, and rounded once.
@@ -118,15 +125,26 @@ class Methods:
         """
         return _of(self, "var", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
 
-    def std(self, axis: Axes = None, *, correction: float = 0, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
+    def std(
+        self,
+        axis: Axes = None,
+        *,
+        correction: float = 0,
+        keepdims: bool = False,
+        **same: Unpack[Keep],
+    ) -> Tensor:
         """Return the square root of the variance, rounded once."""
         return _of(self, "std", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
+    def argmax(
+        self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
+    ) -> Tensor:
         """Return the index of the largest element; without an axis, in row-major order."""
         return _of(self, "argmax", axis=axis, keepdims=keepdims or _kept(same))
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
+    def argmin(
+        self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
+    ) -> Tensor:
         """Return the index of the smallest element; without an axis, in row-major order."""
         return _of(self, "argmin", axis=axis, keepdims=keepdims or _kept(same))
 
