@@ -319,6 +319,7 @@ else:
 
         return find(name, __dir__())
 
+
 def __dir__() -> list[str]:
     from suanzi._attributes import shown
 
