@@ -19,6 +19,7 @@ import suanzi as sz
 from suanzi._text import columns, printable
 from suanzi.cli import check as cli_check
 from suanzi.cli import config as cli_config
+from suanzi.cli import demo as cli_demo
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
@@ -45,17 +46,20 @@ def _version() -> str:
 app = App(
     name="suanzi",
     suppress_keyboard_interrupt=False,  # `main` says so, and gives the status that is documented
-    help="""What dtype comes out, in every framework: why, what is lost, and how to mend it.
+    help="""Dtypes, porting and conformance of AI operators (T/AI 131.1-2025).
 
-    An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
-    tensor (`0d:f32`), a Python number (`2`, `2.5`, `1j`, `true`) or any number of a type
-    (`py:int`).
+    Which dtype comes out, what is lost, and why; what changes when a program moves to another
+    framework; and whether a backend satisfies the standard. `suanzi demo` shows an example of each.
 
     ```
     suanzi promote i32 bf16 --rules all
-    suanzi explain i8 300 --rules torch
-    suanzi diff cann torch
-    ```""",
+    suanzi port model.py --to cann,paddle
+    suanzi check --backend numpy
+    ```
+
+    An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
+    tensor (`0d:f32`), a Python number (`2`, `2.5`, `1j`, `true`) or any number of a type
+    (`py:int`).""",
     version=_version,
     help_format="markdown",
 )
@@ -403,22 +407,11 @@ def live(
 
 @app.command
 def demo(*, json: Json = False) -> int:
-    """Show in one screen what suanzi answers."""
+    """Show the main questions that suanzi answers, each with a small example."""
     if json:
         _print_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
         return ANSWER
-    print("int32 + bfloat16: which dtype comes out, and what is lost?\n")
-    _print(sz.explain_all(sz.int32, sz.bfloat16), _render.explanations)
-    print("\nWhy, in CANN, and how to mend it:\n")
-    _print(sz.explain(sz.int32, sz.bfloat16, rules="cann"), _render.explanation)
-    print("\nWhat a port from PyTorch to CANN meets:\n")
-    print(_render.diff_summary(sz.diff("torch", "cann")))
-    print("\nEvery operator computes under any of them:\n")
-    x, y = sz.tensor([2049, 7], sz.int32), sz.tensor([0.5, 0.25], sz.float16)
-    for name in ("cann", "numpy"):
-        with sz.promotion(name):
-            print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
-    print("\nNext: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch")
+    cli_demo.show(_print)
     return ANSWER
 
 

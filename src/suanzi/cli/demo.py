@@ -1,0 +1,60 @@
+"""``suanzi demo``: the questions people come with, each answered with a small example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import suanzi as sz
+from suanzi.cli import render
+
+RULES = ("cann", "paddle", "torch", "numpy", "lossless")
+"""Enough rule sets to see that they differ."""
+
+
+def show(print_answer: Callable[..., None]) -> None:
+    """Print every question with its answer and the command that asks it."""
+    print("1. Which dtype comes out, and why? (suanzi promote i32 bf16 --rules all)\n")
+    _promotion(print_answer)
+    print("\n2. What changes when my program moves? (suanzi port model.py --to cann,paddle)\n")
+    _port()
+    print("\n3. Does my backend satisfy the standard? (suanzi check --backend numpy)\n")
+    _check()
+    if find_spec("suanzi.judge") is not None:
+        print("\n4. Is my kernel right? (suanzi judge --help)")
+    print()
+    print("Next: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch")
+
+
+def _promotion(print_answer: Callable[..., None]) -> None:
+    print_answer(sz.explain_all(sz.int32, sz.bfloat16, rules=RULES), render.explanations)
+    print()
+    print_answer(sz.explain(sz.int32, sz.bfloat16, rules="cann"), render.explanation)
+    x, y = sz.tensor([2049, 7], sz.int32), sz.tensor([0.5, 0.25], sz.float16)
+    print("\nOperators compute under any rule set:")
+    for name in ("cann", "numpy"):
+        with sz.promotion(name):
+            print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
+
+
+def _port() -> None:
+    with sz.promotion("torch"), sz.record() as calls:
+        scores, mask = sz.tensor([0.5, 2.0], sz.float16), sz.tensor([1, 0], sz.int32)
+        scores * mask + sz.tensor(0.1)
+    for finding in sz.port.judge(calls, ["cann", "paddle"]).findings:
+        verdict = finding.verdict
+        print(f"  {finding.code} {finding.rules}: {verdict.question}: {verdict.text}")
+        if verdict.fix is not None:
+            print(f"      fix: {verdict.fix.code}")
+    print("\n  All pairs of dtypes, PyTorch to CANN:")
+    print(render.diff_summary(sz.diff("torch", "cann")))
+
+
+def _check() -> None:
+    from suanzi.conformance.check import check
+
+    run = check("numpy", ops=["floordiv"], dtypes=["int32"], groups=["special"], jobs=1)
+    counts = run.counts()
+    print(f"  NumPy's floordiv, int32: {counts['passed']} of {counts['cases']} cases pass.")
+    for failed in [result for result in run.results if result.outcome == "failed"][:1]:
+        print(f"  {failed.id}\n    {failed.call}\n    {failed.problem}")
