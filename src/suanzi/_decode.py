@@ -59,14 +59,14 @@ def decode(cls: type[T], data: Any, at: str = "", *, closed: bool = False) -> T:
         ...
     suanzi._decode.Malformed: sizes.a[1] is 'x', not integer
     """
+    hint: Any = cls
     if closed and isinstance(data, Mapping):
-        known = tuple(_entries(cls))
+        known = tuple(_entries(hint))
         for name in data:
             if name not in known:
-                raise Malformed(
-                    f"{name!r} is not a key here; use {', '.join(known)}.{nearest(str(name), known)}"
-                )
-    found: T = _reader(cls)(data, at)
+                near = nearest(str(name), known)
+                raise Malformed(f"{name!r} is not a key here; use {', '.join(known)}.{near}")
+    found: T = _reader(hint)(data, at)
     return found
 
 
@@ -245,7 +245,7 @@ def _descriptions(cls: Any) -> dict[str, str]:
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     assert isinstance(node, ast.ClassDef)
     for one, after in pairwise(node.body):
-        if isinstance(one, ast.AnnAssign) and isinstance(after, ast.Expr):
-            if isinstance(one.target, ast.Name) and isinstance(after.value, ast.Constant):
-                found[one.target.id] = " ".join(str(after.value.value).split())
+        said = after.value if isinstance(after, ast.Expr) else None
+        if isinstance(one, ast.AnnAssign) and isinstance(said, ast.Constant):
+            found[ast.unparse(one.target)] = " ".join(str(said.value).split())
     return found

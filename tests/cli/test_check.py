@@ -75,6 +75,21 @@ class TestASubjectThatIsRight:
         assert data["subject"]["name"] == "suanzi"
         assert data["conforms"] is True
 
+    def test_a_report_with_built_in_rules_is_read_back(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        file = str(tmp_path / "a.json")
+        run(capsys, "--op", "add", *SMALL, "--rules", "strict", "--json", file)
+        data = json.loads(Path(file).read_text())
+        Draft202012Validator(report_json.schema()).validate(data)
+        assert data["settings"]["rules_file"] is None
+        assert main(["compare", file, file]) == 0
+        shards = [str(tmp_path / f"{i}.json") for i in (1, 2)]
+        for i, name in enumerate(shards, 1):
+            run(capsys, "--op", "add,sub", *SMALL, "--rules", "strict", "--shard", f"{i}/2",
+                "--json", name)  # fmt: skip
+        assert main(["merge", *shards]) == 0
+
     def test_a_level_that_was_not_tested_is_not_there(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:

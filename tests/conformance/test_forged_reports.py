@@ -130,11 +130,11 @@ FORGED: dict[str, tuple[Callable[[Report], Any], str]] = {
     "another subject": (put("subject", "name", "<b>"), "they are not of one subject"),
     "the case of the other": (put("results", 0, "id", "abs/plain/int8/a"), "is in two shards"),
     "a block that is a word": (put("blocks", ["x"]), "blocks[0] is 'x', not object"),
-    "a block without titles": (put("blocks", [{"op": "add"}]), "a block is none: KeyError"),
+    "a block without titles": (put("blocks", [{"op": "add"}]), "blocks that cannot be read"),
     "titles that are numbers": (with_block(titles=[1, 2]), "blocks[0].titles[0]"),
     "dtypes in a list": (with_block(dtypes=["f32"]), "blocks[0].dtypes is ['f32']"),
     "fewer values than titles": (with_block(dtypes={"f32": {"ulp": [1]}}), "1 of ulp, not 2"),
-    "a basis without a name": (with_block(all={"bases": "z"}), "a block is none: KeyError"),
+    "a basis without a name": (with_block(all={"bases": "z"}), "KeyError('z')"),
     "an error that is a word": (with_block(all={"ulp": "far"}), "unpacked[2].ulp is 'far'"),
     "a hundred million cases": (
         with_block(titles=["t"] * 10_000, dtypes={str(i): {} for i in range(10_000)}),

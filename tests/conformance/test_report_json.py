@@ -24,6 +24,11 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(report_json.schema())
 
 
+def test_the_file_of_the_schema_follows_from_the_types() -> None:
+    """``python -m suanzi.conformance.reports.json`` writes it."""
+    assert report_json.SCHEMA_FILE.read_text("utf-8") == report_json.schema_text()
+
+
 @settings(max_examples=15)
 @given(made_runs.results())
 def test_a_report_is_what_the_schema_says(results: list[Result]) -> None:

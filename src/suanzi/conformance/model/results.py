@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
+from suanzi._decode import PRIVATE, Malformed, Numbers, decode
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
 from suanzi.conformance.model.blocks import unpacked
+from suanzi.conformance.model.reported import Block, Measure, Settings, Subject
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
@@ -56,10 +58,11 @@ class Result:
     """Whether the reading must be the same in all cases of its erratum."""
     needs: str | None = None
     """The dtypes that an unsupported case takes, where its own says less."""
-    ulp: float | None = None
-    bound: float | None = None
-    mean_relative: float | None = None
-    max_relative: float | None = None
+    ulp: Measure | None = None
+    """The largest error, in units in the last place."""
+    bound: Measure | None = None
+    mean_relative: Measure | None = None
+    max_relative: Measure | None = None
     cann: bool | None = None
     known: str | None = None
     """Why a failure is known, from the file of deviations."""
@@ -71,7 +74,7 @@ class Result:
     """Something to paste, for what did not pass."""
     culprit: str | None = None
     """The earlier case that damaged the memory of the process, where this one crashed of it."""
-    alone: Result | None = field(default=None, repr=False)
+    alone: Result | None = field(default=None, repr=False, metadata={PRIVATE: True})
     """What became of it alone, then; not written into a report."""
 
     @property
@@ -119,21 +122,20 @@ class Result:
             if value is not None and (value is not False or name == "cann")
         }
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """Return a result from what `to_dict` gave; what it does not know is left out."""
-        known = {f.name for f in fields(cls)} - {"alone"}
-        facts = {name: value for name, value in data.items() if name in known}
-        for name in ("ulp", "bound", "mean_relative", "max_relative"):
-            if isinstance(facts.get(name), str | int):
-                facts[name] = float(facts[name])
-        found = cls(**facts)
-        if found.outcome not in OUTCOMES:
-            raise ValueError(f"{found.outcome!r} is no outcome")
-        for word in (found.basis, found.broken):
-            if word is not None and word not in BASES:
-                raise ValueError(f"{word!r} is no basis")
-        return found
+
+class _Needed(TypedDict):
+    subject: Subject
+    settings: Settings
+    results: list[Result]
+
+
+class _Report(_Needed, total=False):
+    """The parts of a report that a run is made of."""
+
+    blocks: list[Block]
+    seconds: Annotated[float, Numbers(0)]
+    unused: list[str]
+    unfinished: list[str]
 
 
 @dataclass(frozen=True)
@@ -206,21 +208,22 @@ class Run:
                 f"and {PACKED!r}."
             )
         try:
+            found = decode(_Report, data)
+            more = enumerate(unpacked(found.get("blocks", ())))
             return cls(
-                subject=dict(data["subject"]),
-                settings=dict(data["settings"]),
+                subject=dict(found["subject"]),
+                settings=dict(found["settings"]),
                 results=[
-                    Result.from_dict(one)
-                    for one in (*data["results"], *unpacked(data.get("blocks", ())))
+                    *found["results"],
+                    *(decode(Result, one, f"unpacked[{i}]") for i, one in more),
                 ],
-                seconds=float(data.get("seconds", 0.0)),
-                unused=list(data.get("unused", ())),
-                unfinished=list(data.get("unfinished", ())),
+                seconds=found.get("seconds", 0.0),
+                unused=found.get("unused", []),
+                unfinished=found.get("unfinished", []),
             )
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise InvalidArgument(
-                f"the report is not what {schema!r} says: {type(error).__name__}: {error}."
-            ) from None
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            said = str(error) if isinstance(error, Malformed) else repr(error)
+            raise InvalidArgument(f"the report is not what {schema!r} says: {said}.") from None
 
 
 def counts(results: Iterable[Result]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Two reports held against each other: what is fixed, what broke, what is new, and what is gone."""
+"""Compares two reports: what broke, what is fixed, what is new, and what is gone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from suanzi.conformance.decision import Style
 from suanzi.conformance.model.results import OUTCOMES, Result, Run
-from suanzi.conformance.reports.summary import Cell, Line, Part, Style, Table
+from suanzi.conformance.reports.summary import Cell, Line, Part, Table
 from suanzi.status import InvalidArgument
 
 SCHEMA = "suanzi-comparison/1"
@@ -60,11 +61,11 @@ class Comparison:
     circumstances: list[tuple[str, str, str]] = field(default_factory=list)
     """What differs in subject and settings: its name, before and after."""
     broken: list[Change] = field(default_factory=list)
-    """They passed, and do not any more."""
+    """They passed before, and do not now."""
     fixed: list[Change] = field(default_factory=list)
     """They did not pass, and do now."""
     changed: list[Change] = field(default_factory=list)
-    """They pass in neither, for another reason."""
+    """They pass in neither, for different reasons."""
     worse: list[Change] = field(default_factory=list)
     """They pass in both, with a larger error."""
     better: list[Change] = field(default_factory=list)
@@ -74,7 +75,7 @@ class Comparison:
 
     @property
     def broke(self) -> bool:
-        """Whether something broke that is not known."""
+        """Whether a case broke that is not a known deviation."""
         return any(c.after is not None and c.after.known is None for c in self.broken)
 
     def kinds(self) -> dict[str, list[Change]]:
@@ -99,7 +100,7 @@ class Comparison:
         }
 
     def parts(self, *, verbose: bool = False) -> list[Part]:
-        """Return the comparison in tables and lines: what differs in the runs themselves first."""
+        """Return the comparison in tables and lines: differences of the runs first."""
         said: list[Part] = []
         if self.circumstances:
             rows = tuple(tuple(Cell(word) for word in row) for row in self.circumstances)
@@ -130,7 +131,7 @@ class Comparison:
 
 
 def compare(before: Run, after: Run) -> Comparison:
-    """Hold two runs against each other, case by case."""
+    """Compare two runs case by case."""
     old, new = _by_id(before), _by_id(after)
     found = Comparison(before, after, _circumstances(before, after))
     kinds = found.kinds()

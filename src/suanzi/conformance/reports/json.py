@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
-from suanzi.conformance.model.blocks import packed, unpacked
-from suanzi.conformance.model.results import PACKED, SCHEMA, Run, by_basis, counts
+from suanzi._decode import Malformed, decode, schema_of
+from suanzi.conformance.model.blocks import packed
+from suanzi.conformance.model.reported import Block, Settings, Subject
+from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.conformance.reports.validating import wrong
 from suanzi.status import InvalidArgument
 
 MANY = 5000
@@ -25,6 +26,7 @@ MOST = 1_000_000
 LONGEST_UNPACKED = 1 << 28
 """Characters of the cases that blocks stand for; all cases of the kit have some five millions."""
 STANDARD = "T/AI 131.1-2025"
+SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
 
 
 def to_data(run: Run) -> dict[str, Any]:
@@ -106,27 +108,19 @@ def read(path: str | PathLike[str]) -> Run:
 
 
 def _checked(data: Any) -> Any:
-    """Return the data of a report, all of what is read of the right type and blocks unpacked."""
-    if not isinstance(data, dict) or data.get("schema") not in (SCHEMA, PACKED):
-        return data  # which says more
-    known = schema()
-    parts = ("subject", "settings", "seconds", "unused", "unfinished", "results", "blocks")
-    for name in parts:
-        if name in data:
-            _check(known["properties"][name], data[name], known["$defs"], name)
-    blocks = data.get("blocks", [])
-    try:
-        if sum(len(one["titles"]) * len(one["dtypes"]) for one in blocks) > MOST:
-            raise InvalidArgument(f"the report has more than {MOST} cases in blocks.")
-        if sum(map(_unpacked_length, blocks)) > LONGEST_UNPACKED:
-            raise InvalidArgument(
-                f"the cases in blocks have more than {LONGEST_UNPACKED} characters."
-            )
-        results = list(unpacked(blocks))
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument(f"a block is none: {type(error).__name__}: {error}.") from None
-    _check(known["properties"]["results"], results, known["$defs"], "unpacked")
-    return {**data, "results": [*data.get("results", ()), *results], "blocks": []}
+    """Return the data of a report, whose blocks stand for no more cases than memory can hold."""
+    if isinstance(data, dict) and "blocks" in data:
+        try:
+            blocks = decode(list[Block], data["blocks"], "blocks")
+            if sum(len(one["titles"]) * len(one["dtypes"]) for one in blocks) > MOST:
+                raise InvalidArgument(f"the report has more than {MOST} cases in blocks.")
+            if sum(map(_unpacked_length, blocks)) > LONGEST_UNPACKED:
+                raise InvalidArgument(
+                    f"the cases in blocks have more than {LONGEST_UNPACKED} characters."
+                )
+        except (AttributeError, KeyError, TypeError, Malformed, RecursionError) as error:
+            raise InvalidArgument(f"the report has blocks that cannot be read: {error}.") from None
+    return data
 
 
 def _unpacked_length(block: Any) -> int:
@@ -146,17 +140,38 @@ def _texts(columns: Any, cases: int) -> int:
     )
 
 
-def _check(known: Any, data: Any, defs: Any, name: str) -> None:
-    if problem := wrong(known, data, defs, name):
-        raise InvalidArgument(f"the report is not what it says: {problem}.")
-
-
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a report.
+    """Return the JSON Schema of a report: what is read back, by its types, and what is written.
 
     >>> schema()["properties"]["schema"]["enum"][0]
     'suanzi-conformance/1'
     """
-    file = Path(__file__).parent / "report.schema.json"
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    found: dict[str, Any] = json.loads(SCHEMA_FILE.read_text("utf-8"))
+    item = schema_of(Result)
+    item["if"] = {"required": ["known"]}
+    item["then"] = {"properties": {"outcome": {"not": {"const": "passed"}}}}
+    block = schema_of(Block) | {"required": ["op", "group", "outcome", "titles", "dtypes"]}
+    found["properties"] |= {
+        "subject": schema_of(Subject),
+        "settings": schema_of(Settings),
+        "results": {"type": "array", "items": item},
+        "blocks": {"type": "array", "items": block},
+    }
     return found
+
+
+def schema_text() -> str:
+    """Return the schema as its file has it: a line for each part."""
+    found = schema()
+    parts = []
+    for name, value in found.items():
+        text = json.dumps(value)
+        if name in ("properties", "$defs"):
+            lines = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            text = f"{{\n{lines}\n  }}"
+        parts.append(f"  {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":  # renew the parts of the file that follow from types
+    SCHEMA_FILE.write_text(schema_text(), "utf-8")

@@ -118,8 +118,8 @@ def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
         said.append(f"{_listed(some)} of {_required(counted.required)}{known}")
     if counted.unanswered:
         absent = [r for r in results if r.demanded and r.unanswered and is_asked(r, had)]
-        some = f"{counted.unanswered} of {_required(counted.required)} not answered"
-        said.append(f"{some} ({_reasons(absent)})")
+        many = f"{counted.unanswered} of {_required(counted.required)}"
+        said.append(f"{many} not answered ({_reasons(absent)})")
     return "; ".join(said)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from suanzi._decode import Malformed, decode
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
@@ -166,11 +167,11 @@ class Subject:
             raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
         try:
             return _facts(said["hello"])
-        except (TypeError, ValueError) as error:
+        except Malformed as error:
             self._end()
             raise InvalidArgument(
-                f"check: {self.backend.title} cannot be started: what it says of itself cannot be "
-                f"read: {printable(str(error))}."
+                f"check: {self.backend.title} cannot be started: its description of itself is "
+                f"wrong: {printable(str(error))}."
             ) from None
 
     def ask(self, case: Case) -> Answer | Unanswered:
@@ -335,20 +336,10 @@ def _read_json(line: bytes) -> dict[str, Any]:
 
 
 def _facts(said: Any) -> Facts:
-    """Return what a subject says of itself, or raise TypeError if it is no such thing."""
-    found = Facts(**said)
-    for name in ("name", "version", "rules", "python"):
-        if not isinstance(getattr(found, name), str):
-            raise TypeError(f"{name} is {getattr(found, name)!r}, not a string"[:200])
-    for name in ("mapping", "missing", "literals"):
-        table = getattr(found, name)
-        if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
-            raise TypeError(f"{name} is no table of strings")
-    declared = [] if found.dtypes is None else found.dtypes
-    if not isinstance(declared, list) or not set(declared) <= set(ITEMSIZE):
-        raise TypeError(f"dtypes is {declared!r}, no list of names of dtypes"[:200])
-    if not isinstance(found.notes, list) or not all(isinstance(v, str) for v in found.notes):
-        raise TypeError("notes is no list of strings")
+    """Return what a backend says of itself, or raise Malformed."""
+    found = decode(Facts, said)
+    if not set(found.dtypes or ()) <= set(ITEMSIZE):
+        raise Malformed(f"dtypes is {found.dtypes!r}, not names of dtypes"[:200])
     return found
 
 
