@@ -14,7 +14,7 @@ import pytest
 
 import suanzi as sz
 from helpers.sparse_cases import NAMES, SHAPES, bits, distinct, make, numbers, same
-from suanzi.registry import REGISTRY
+from suanzi.registry import FUNCTIONS, REGISTRY
 from suanzi.sparse.forms.elementwise import operand_count
 
 UNARY, BINARY = ([k for k, op in REGISTRY.items() if operand_count(op) == n] for n in (1, 2))
@@ -26,7 +26,7 @@ BROADCAST = [
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    return operator.neg if name == "negative" else getattr(sz, name)  # type: ignore[no-any-return]
+    return operator.neg if name == "negative" else FUNCTIONS[name]
 
 
 def outcome(function: Callable[..., Any], *args: Any) -> Any:

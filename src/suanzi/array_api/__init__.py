@@ -12,6 +12,7 @@ so they do in ``x + y`` if this namespace made `x` or `y`.
 """
 
 from suanzi.array_api import fft, linalg
+from suanzi.array_api import others as _others  # noqa: F401 - what sparse tensors do
 from suanzi.array_api.constants import e, inf, nan, newaxis, pi
 from suanzi.array_api.creation_functions import (
     arange,
