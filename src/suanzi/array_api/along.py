@@ -1,18 +1,14 @@
-"""What the functions along axes share: their arguments, and the dtype they compute in.
+"""What the functions share: the dtype they compute in, views and kernels.
 
-Nothing here asks which rules are in force: a function of this namespace chooses its dtype, converts
-once, and computes by the core.
+A function of this namespace chooses its dtype, converts once, and computes by the core.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from operator import index
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown, way_to_the_host
-from suanzi.array_api.declare import RULES
+from suanzi.array_api.arguments import FLOATING, NUMERIC, dtype_or
 from suanzi.dtypes import (
     DTYPES,
     DType,
@@ -27,148 +23,23 @@ from suanzi.dtypes import (
     uint8,
     uint64,
 )
-from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import strides_of
-from suanzi.promote.questions import result_type
-from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.status import StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
-
-Axes = int | tuple[int, ...] | None
 
 DEFAULT_FLOAT = float32
 """What means of integers are; the same as of :func:`suanzi.tensor`."""
-REAL = frozenset({"bool", "int", "uint", "float"})
-NUMERIC = frozenset({"int", "uint", "float", "complex"})
-FLOATING = frozenset({"float", "complex"})
-ELEMENTS = REAL | NUMERIC
 PLAIN = frozenset(one for one in DTYPES if one.kind in ("int", "uint", "float") and one.bits >= 8)
 """Real numbers that the core computes with as they are."""
-_WORDS = {
-    REAL: "bool, integers and real floating-point numbers",
-    NUMERIC: "integers, and real and complex floating-point numbers",
-    FLOATING: "real and complex floating-point numbers",
-    ELEMENTS: "bool and numbers",
-    frozenset({"float"}): "real floating-point numbers",
-    frozenset({"complex"}): "complex numbers",
-    frozenset({"int", "uint"}): "integers",
-}
-
-
-# ---- arguments ----------------------------------------------------------------------------------
-
-
-def array_argument(function: str, name: str, x: Any, kinds: frozenset[str] = ELEMENTS) -> Tensor:
-    """Return an argument that is a tensor of one of some kinds of dtype, or raise TypeMismatch."""
-    if not isinstance(x, Tensor):
-        fix = way_to_the_host(x) or "Make a tensor of it first, with asarray."
-        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a Tensor. {fix}")
-    kind = x.dtype.kind
-    if kind not in kinds:
-        if kind == "quantized":
-            fix = " Give the numbers it stands for, with sz.cast(x, sz.float32)."
-        else:
-            fix = " Cast it first, with astype."
-        raise TypeMismatch(f"{function}: {name} is {x.dtype}; it must be of {_WORDS[kinds]}.{fix}")
-    return x
-
-
-def axis_argument(function: str, axis: Any, ndim: int) -> int:
-    """Return an axis counted from the first; a negative one counts from the end."""
-    if type(axis) is int and -ndim <= axis < ndim:
-        return axis if axis >= 0 else axis + ndim
-    try:
-        if isinstance(axis, bool):
-            raise TypeError
-        number = index(axis)
-    except TypeError:
-        raise TypeMismatch(f"{function}: axis is {shown(axis)}; it must be an integer.") from None
-    if not -ndim <= number < ndim:
-        allowed = f"for {ndim} axes it is from {-ndim} to {ndim - 1}" if ndim else "x has no axes"
-        raise OutOfRange(f"{function}: axis is {shown(number)}; {allowed}.")
-    return number + ndim if number < 0 else number
-
-
-def axes_argument(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return one axis or several, each counted from the first; None is all of them."""
-    if axis is None:
-        return tuple(range(ndim))
-    if not isinstance(axis, tuple | list):
-        return (axis_argument(function, axis, ndim),)
-    found = tuple(axis_argument(function, one, ndim) for one in axis)
-    if len(set(found)) < len(found):
-        raise InvalidArgument(f"{function}: axis is {shown(axis)}, which names an axis twice.")
-    return found
-
-
-def flag(function: str, name: str, x: Any) -> bool:
-    """Return an argument that is true or false."""
-    if isinstance(x, bool):
-        return x
-    try:
-        return bool(x)
-    except Exception:  # an array's own, and whatever else an object may raise
-        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be True or False.") from None
-
-
-def integer_argument(function: str, name: str, x: Any, least: int | None = None) -> int:
-    """Return an argument as a Python int."""
-    if type(x) is int and (least is None or x >= least):
-        return x
-    try:
-        if isinstance(x, bool):
-            raise TypeError
-        number = index(x)
-    except TypeError:
-        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be an integer.") from None
-    if least is not None and number < least:
-        raise InvalidArgument(f"{function}: {name} is {shown(x)}; it must be {least} at least.")
-    return number
-
-
-def double(function: str, name: str, x: float) -> float:
-    """Return a real number of Python as a float; an int may lie beyond them."""
-    try:
-        return float(x)
-    except OverflowError:
-        raise InvalidArgument(
-            f"{function}: {name} is {shown(x)}; it must be within the range of float64, whose "
-            "largest number is about 1.8e308."
-        ) from None
-
-
-def real_number(function: str, name: str, x: Any) -> float:
-    """Return an argument that is a real number of Python as a float."""
-    if isinstance(x, bool) or not isinstance(x, int | float):
-        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a real number.")
-    return double(function, name, x)
-
-
-def dtype_argument(function: str, dtype: Any) -> DType:
-    """Return the dtype that is asked for."""
-    try:
-        return dtype_of(dtype)
-    except StatusError as error:
-        raise type(error)(f"{function}: {error}") from None
 
 
 # ---- dtypes -------------------------------------------------------------------------------------
 
 
-@cache
-def promoted(function: str, *dtypes: DType) -> DType:
-    """Return the dtype that several have in common, by the rules of this namespace."""
-    if len(set(dtypes)) == 1:
-        return dtypes[0]
-    try:
-        return result_type(*dtypes, rules=RULES)
-    except StatusError as error:
-        raise type(error)(f"{function}: {error}") from None
-
-
 def summed_dtype(function: str, dt: DType, wanted: Any = None) -> DType:
     """Return the dtype that elements are added in: 64 bits for integers, unless it is given."""
     if wanted is not None:
-        target = dtype_argument(function, wanted)
+        target = dtype_or(function, wanted, dt)
         narrows = dt.kind == "complex" and target.kind != "complex"
         if target.kind not in NUMERIC or target.bits < 8 or narrows:
             raise TypeMismatch(

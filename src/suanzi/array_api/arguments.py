@@ -1,96 +1,158 @@
-"""Arguments of functions in Python: arrays, dtypes, devices, or an error that explains."""
+"""The arguments of the namespace's functions: arrays, axes, dtypes and devices, or an error.
+
+Flags, integers and shapes are read by :mod:`suanzi.resolve.scalars`, as those of operators are.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from suanzi._hints import shown
+from suanzi._hints import shown, way_to_the_host
 from suanzi.array_api.declare import RULES
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.questions import result_type
-from suanzi.registry import Operator
 from suanzi.resolve.arguments import as_operand
-from suanzi.resolve.scalars import flag_argument, integer_argument, is_several, shape_argument
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.resolve.scalars import (
+    axes_argument,
+    axis_argument,
+    flag_argument,
+    integer_argument,
+    is_several,
+    shape_argument,
+)
+from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
+Axes = int | tuple[int, ...] | None
 HERE = Device("cpu")
 """The only device of the namespace."""
+REAL = frozenset({"bool", "int", "uint", "float"})
+NUMERIC = frozenset({"int", "uint", "float", "complex"})
+FLOATING = frozenset({"float", "complex"})
+INTEGRAL = frozenset({"int", "uint"})
+ELEMENTS = REAL | NUMERIC
+_WORDS = {
+    REAL: "bool, integers and real floating-point numbers",
+    NUMERIC: "integers, and real and complex floating-point numbers",
+    FLOATING: "real and complex floating-point numbers",
+    ELEMENTS: "bool and numbers",
+    frozenset({"float"}): "real floating-point numbers",
+    frozenset({"complex"}): "complex numbers",
+    INTEGRAL: "integers",
+}
 
 
-def array(op: Operator, name: str, x: Any) -> Tensor:
-    """Return an argument that is a tensor of numbers or bool; NumPy's arrays are taken, too."""
+def array_argument(function: str, name: str, x: Any, kinds: frozenset[str] = ELEMENTS) -> Tensor:
+    """Return an argument that is a tensor of some kinds of dtype; NumPy's arrays are taken, too."""
     if not isinstance(x, Tensor):
-        x = as_operand(op, name, x)
-        if not isinstance(x, Tensor):
-            raise TypeMismatch(
-                f"{op.title}: {name} is the number {shown(x)}; it takes a Tensor. Make one with "
-                f"asarray({name})."
-            )
-    if x.dtype.kind in ("char", "quantized"):
-        raise TypeMismatch(
-            f"{op.title}: {name} is {x.dtype}; this namespace takes bool and numbers. "
-            + ("Give sz.dequantize of it." if x.dtype.kind == "quantized" else "")
-        )
+        if not hasattr(x, "__array_interface__") and not hasattr(x, "__dlpack__"):
+            fix = way_to_the_host(x) or f"Make one with asarray({name})."
+            raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a Tensor. {fix}")
+        x = as_operand(function, name, x)
+        assert isinstance(x, Tensor)
+    kind = x.dtype.kind
+    if kind not in kinds:
+        fix = "Cast it first, with astype."
+        if kind == "quantized":
+            fix = f"Convert it to numbers first, with sz.dequantize({name})."
+        raise TypeMismatch(f"{function}: {name} is {x.dtype}; it must be of {_WORDS[kinds]}. {fix}")
     return x
 
 
-def arrays_of(op: Operator, name: str, given: Any) -> list[Tensor]:
-    """Return a list or tuple of arrays, of which there must be one at least."""
+def arrays_of(function: str, name: str, given: Any) -> list[Tensor]:
+    """Return a list or tuple of one or more arrays."""
     if not isinstance(given, list | tuple) or not given:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(given)}; it must be a list or tuple of arrays."
+            f"{function}: {name} is {shown(given)}; it must be a list or tuple of arrays."
         )
-    return [array(op, f"{name}[{i}]", x) for i, x in enumerate(given)]
+    return [array_argument(function, f"{name}[{i}]", x) for i, x in enumerate(given)]
 
 
-def in_common(op: Operator, arrays: list[Tensor]) -> tuple[list[Tensor], DType]:
-    """Return arrays in the dtype that they have in common, by the rules of the namespace."""
-    kinds = {x.dtype for x in arrays}
-    if len(kinds) == 1:
-        return arrays, arrays[0].dtype
+def in_common(function: str, arrays: list[Tensor]) -> tuple[list[Tensor], DType]:
+    """Return arrays in the dtype that they promote to."""
+    dt = promoted(function, *(x.dtype for x in arrays))
+    return [converted(x, dt) for x in arrays], dt
+
+
+@cache
+def promoted(function: str, *dtypes: DType) -> DType:
+    """Return the dtype that several promote to, by the rules of this namespace."""
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
     try:
-        common = result_type(*kinds, rules=RULES)
+        return result_type(*set(dtypes), rules=RULES)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
-    return [converted(x, common) for x in arrays], common
+        raise type(error)(f"{function}: {error}") from None
 
 
-def dtype_or(op: Operator, given: DTypeLike | None, otherwise: DType) -> DType:
-    """Return the dtype that was asked for, of numbers or bool, or else the usual one."""
+def axis_of(function: str, axis: Any, ndim: int) -> int:
+    """Return an axis counted from the first."""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return axis % ndim
+    return axis_argument(function, "axis", axis, ndim, OutOfRange)
+
+
+def axes_of(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return one axis or several, each counted from the first; None is all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    return axes_argument(function, "axis", axis, ndim, OutOfRange)
+
+
+def double(function: str, name: str, x: float) -> float:
+    """Return a real number of Python as a float; an int may be too large."""
+    try:
+        return float(x)
+    except OverflowError:
+        raise InvalidArgument(
+            f"{function}: {name} is {shown(x)}; it must be within the range of float64, whose "
+            "largest number is about 1.8e308."
+        ) from None
+
+
+def real_number(function: str, name: str, x: Any) -> float:
+    """Return an argument that is a real number of Python as a float."""
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        raise TypeMismatch(f"{function}: {name} is {shown(x)}; it must be a real number.")
+    return double(function, name, x)
+
+
+def dtype_or(function: str, given: DTypeLike | None, otherwise: DType) -> DType:
+    """Return the dtype that was requested, of numbers or bool, or else the usual one."""
     if given is None:
         return otherwise
     try:
         found = dtype_of(given)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
+        raise type(error)(f"{function}: {error}") from None
     if found.kind in ("char", "quantized"):
-        raise TypeMismatch(f"{op.title}: dtype is {found}; it must be bool or of numbers.")
+        raise TypeMismatch(f"{function}: dtype is {found}; it must be bool or of numbers.")
     return found
 
 
-def check_device(op: Operator, device: DeviceLike | None) -> None:
-    """Raise unless a device is the only one of the namespace, or none was named."""
+def check_device(function: str, device: DeviceLike | None) -> None:
+    """Raise unless a device is the only one of the namespace, or None."""
     if device is None:
         return
     try:
         found = Device(device)
     except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
+        raise type(error)(f"{function}: {error}") from None
     if found != HERE:
-        raise InvalidArgument(f"{op.title}: device is {str(found)!r}; arrays here are on 'cpu'.")
+        raise InvalidArgument(f"{function}: device is {str(found)!r}; arrays here are on 'cpu'.")
 
 
-def copy_argument(op: Operator, copy: Any) -> bool | None:
-    """Return whether there must be a copy, must be none, or may be one."""
-    return None if copy is None else flag_argument(op, "copy", copy, numpys=True)
+def copy_argument(function: str, copy: Any) -> bool | None:
+    """Return whether a copy is required (True), forbidden (False) or allowed (None)."""
+    return None if copy is None else flag_argument(function, "copy", copy)
 
 
-def shape_of(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
+def shape_of(function: str, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape that is given as a tuple, or as one integer."""
-    if not is_several(op, name, shape):
-        shape = (integer_argument(op, name, shape),)
-    return shape_argument(op, name, shape)
+    if not is_several(function, name, shape):
+        shape = (integer_argument(function, name, shape),)
+    return shape_argument(function, name, shape)

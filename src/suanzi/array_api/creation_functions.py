@@ -8,15 +8,20 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import double, flag
-from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or, shape_of
-from suanzi.array_api.declare import RULES, function, record
+from suanzi.array_api.arguments import (
+    array_argument,
+    check_device,
+    copy_argument,
+    double,
+    dtype_or,
+    shape_of,
+)
+from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
-from suanzi.registry import Operator
-from suanzi.resolve.scalars import integer_argument
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack as exchanged
 from suanzi.tensors.exchange import from_numpy
@@ -44,14 +49,6 @@ __all__ = [
 ]
 
 Number = bool | int | float | complex
-
-ARANGE, ASARRAY, EMPTY, EMPTY_LIKE, EYE, FROM_DLPACK, FULL, FULL_LIKE = map(
-    record,
-    ("arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like"),
-)
-LINSPACE, MESHGRID, ONES, ONES_LIKE, TRIL, TRIU, ZEROS, ZEROS_LIKE = map(
-    record, ("linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like")
-)
 
 
 def _alone(x: Number) -> DType:
@@ -84,8 +81,8 @@ def asarray(
     Tensor([[1, 2],
             [3, 4]], dtype=float8_e5m2)
     """
-    check_device(ASARRAY, device)
-    target = None if dtype is None else dtype_or(ASARRAY, dtype, float32)
+    check_device("asarray", device)
+    target = None if dtype is None else dtype_or("asarray", dtype, float32)
     if type(obj) in (list, tuple, bool, int, float, complex):
         _refuse_copy(copy, "of Python's numbers")
         return _of_numbers(obj, target)
@@ -93,16 +90,16 @@ def asarray(
     if taken is None:
         _refuse_copy(copy, f"of a {type(obj).__name__}")
         return tensor(obj, target)
-    taken = array(ASARRAY, "obj", taken)
+    taken = array_argument("asarray", "obj", taken)
     if target is not None and target is not taken.dtype:
         _refuse_copy(copy, f"from {taken.dtype} to {target}")
         return _core.cast(taken, target, False)
-    return copied(taken) if copy_argument(ASARRAY, copy) else taken
+    return copied(taken) if copy_argument("asarray", copy) else taken
 
 
 def _refuse_copy(copy: bool | None, what: str) -> None:
     if copy is False:
-        raise InvalidArgument(f"{ASARRAY.title}: copy is False, and a copy is needed {what}.")
+        raise InvalidArgument(f"asarray: copy is False, and a copy is needed {what}.")
 
 
 def _of_numbers(obj: Any, target: DType | None) -> Tensor:
@@ -148,8 +145,8 @@ def _shared(obj: Any) -> Tensor | None:
 @function
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`."""
-    check_device(FROM_DLPACK, device)
-    return exchanged(x, copy=copy_argument(FROM_DLPACK, copy))
+    check_device("from_dlpack", device)
+    return exchanged(x, copy=copy_argument("from_dlpack", copy))
 
 
 # ---- of one value --------------------------------------------------------------------------------
@@ -163,8 +160,8 @@ def empty(
     device: DeviceLike | None = None,
 ) -> Tensor:
     """Return a new tensor whose elements are not set."""
-    check_device(EMPTY, device)
-    return _core.empty(shape_of(EMPTY, "shape", shape), dtype_or(EMPTY, dtype, float32))
+    check_device("empty", device)
+    return _core.empty(shape_of("empty", "shape", shape), dtype_or("empty", dtype, float32))
 
 
 @function
@@ -175,8 +172,8 @@ def zeros(
     device: DeviceLike | None = None,
 ) -> Tensor:
     """Return a new tensor of zeros, of float32 unless `dtype` says otherwise."""
-    check_device(ZEROS, device)
-    return _core.full(shape_of(ZEROS, "shape", shape), dtype_or(ZEROS, dtype, float32), 0)
+    check_device("zeros", device)
+    return _core.full(shape_of("zeros", "shape", shape), dtype_or("zeros", dtype, float32), 0)
 
 
 @function
@@ -187,8 +184,8 @@ def ones(
     device: DeviceLike | None = None,
 ) -> Tensor:
     """Return a new tensor of ones, of float32 unless `dtype` says otherwise."""
-    check_device(ONES, device)
-    return _core.full(shape_of(ONES, "shape", shape), dtype_or(ONES, dtype, float32), 1)
+    check_device("ones", device)
+    return _core.full(shape_of("ones", "shape", shape), dtype_or("ones", dtype, float32), 1)
 
 
 @function
@@ -205,10 +202,10 @@ def full(
     >>> sz.array_api.full((2,), 7), sz.array_api.full(2, 0.5).dtype
     (Tensor([7, 7], dtype=int64), suanzi.float32)
     """
-    check_device(FULL, device)
-    number = number_argument(FULL, "fill_value", fill_value)
+    check_device("full", device)
+    number = number_argument("full", "fill_value", fill_value)
     return _filled(
-        FULL, shape_of(FULL, "shape", shape), number, dtype_or(FULL, dtype, _alone(number))
+        "full", shape_of("full", "shape", shape), number, dtype_or("full", dtype, _alone(number))
     )
 
 
@@ -217,9 +214,9 @@ def empty_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """Return a new tensor of the shape and dtype of another whose elements are not set."""
-    check_device(EMPTY_LIKE, device)
-    x = array(EMPTY_LIKE, "x", x)
-    return _core.empty(x.shape, dtype_or(EMPTY_LIKE, dtype, x.dtype))
+    check_device("empty_like", device)
+    x = array_argument("empty_like", "x", x)
+    return _core.empty(x.shape, dtype_or("empty_like", dtype, x.dtype))
 
 
 @function
@@ -227,9 +224,9 @@ def zeros_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """Return zeros of the shape and dtype of another tensor."""
-    check_device(ZEROS_LIKE, device)
-    x = array(ZEROS_LIKE, "x", x)
-    return _core.full(x.shape, dtype_or(ZEROS_LIKE, dtype, x.dtype), 0)
+    check_device("zeros_like", device)
+    x = array_argument("zeros_like", "x", x)
+    return _core.full(x.shape, dtype_or("zeros_like", dtype, x.dtype), 0)
 
 
 @function
@@ -237,9 +234,9 @@ def ones_like(
     x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """Return ones of the shape and dtype of another tensor."""
-    check_device(ONES_LIKE, device)
-    x = array(ONES_LIKE, "x", x)
-    return _core.full(x.shape, dtype_or(ONES_LIKE, dtype, x.dtype), 1)
+    check_device("ones_like", device)
+    x = array_argument("ones_like", "x", x)
+    return _core.full(x.shape, dtype_or("ones_like", dtype, x.dtype), 1)
 
 
 @function
@@ -252,13 +249,13 @@ def full_like(
     device: DeviceLike | None = None,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of another whose elements are all one number."""
-    check_device(FULL_LIKE, device)
-    x = array(FULL_LIKE, "x", x)
-    number = number_argument(FULL_LIKE, "fill_value", fill_value)
-    return _filled(FULL_LIKE, x.shape, number, dtype_or(FULL_LIKE, dtype, x.dtype))
+    check_device("full_like", device)
+    x = array_argument("full_like", "x", x)
+    number = number_argument("full_like", "fill_value", fill_value)
+    return _filled("full_like", x.shape, number, dtype_or("full_like", dtype, x.dtype))
 
 
-def _filled(op: Operator, shape: tuple[int, ...], value: Number, dt: DType) -> Tensor:
+def _filled(op: str, shape: tuple[int, ...], value: Number, dt: DType) -> Tensor:
     return _core.full(shape, dt, scalar_argument(op, "fill_value", value, dt))
 
 
@@ -281,24 +278,22 @@ def arange(
     >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
     (Tensor([1, 4, 7], dtype=int64), Tensor([0, 1, 2], dtype=bfloat16))
     """
-    check_device(ARANGE, device)
+    check_device("arange", device)
     if stop is None:
         start, stop = 0, start
     given = {"start": start, "stop": stop, "step": step}
-    first, last, by = (number_argument(ARANGE, name, x) for name, x in given.items())
+    first, last, by = (number_argument("arange", name, x) for name, x in given.items())
     if isinstance(first, complex) or isinstance(last, complex) or isinstance(by, complex) or not by:
-        raise InvalidArgument(
-            f"{ARANGE.title}: the ends and the step are real, and the step not 0."
-        )
+        raise InvalidArgument("arange: the ends and the step are real, and the step not 0.")
     if not all(isinstance(x, int) or math.isfinite(x) for x in (first, last, by)):
-        raise InvalidArgument(f"{ARANGE.title}: the ends and the step are finite numbers.")
+        raise InvalidArgument("arange: the ends and the step are finite numbers.")
     whole = all(isinstance(x, int) for x in (first, last, by))
-    dt = dtype_or(ARANGE, dtype, int64 if whole else float32)
+    dt = dtype_or("arange", dtype, int64 if whole else float32)
     try:
         steps = -((first - last) // by) if whole else math.ceil((last - first) / by)
     except OverflowError:
         raise AllocFailed(
-            f"{ARANGE.title}: from {shown(first)} to {shown(last)} by {shown(by)} there are more "
+            f"arange: from {shown(first)} to {shown(last)} by {shown(by)} there are more "
             "numbers than can be counted."
         ) from None
     count = max(int(steps), 0)
@@ -308,13 +303,13 @@ def arange(
         ends = (first, first + (count - 1) * by)
         if min(ends) < iinfo(dt).min or max(ends) > iinfo(dt).max:
             raise InvalidArgument(
-                f"{ARANGE.title}: it goes from {shown(ends[0])} to {shown(ends[1])}, and {dt} "
+                f"arange: it goes from {shown(ends[0])} to {shown(ends[1])}, and {dt} "
                 f"holds {iinfo(dt).min} to {iinfo(dt).max}. Choose a wider dtype."
             )
     made = line(count, dt)
     by = by if count > 1 else 0  # of one number there is none, and it may be too large for a float
     if dt.exponent_bits:
-        first, by = double(ARANGE.title, "start", first), double(ARANGE.title, "step", by)
+        first, by = double("arange", "start", first), double("arange", "step", by)
     if count:
         _core.fill_sequence(made, 0, count, first, by, 0, False)
     return made
@@ -337,27 +332,27 @@ def linspace(
     >>> sz.array_api.linspace(0, 1, 4, endpoint=False)
     Tensor([   0, 0.25,  0.5, 0.75], dtype=float32)
     """
-    check_device(LINSPACE, device)
-    first = number_argument(LINSPACE, "start", start)
-    last = number_argument(LINSPACE, "stop", stop)
-    count = integer_argument(LINSPACE, "num", num)
+    check_device("linspace", device)
+    first = number_argument("linspace", "start", start)
+    last = number_argument("linspace", "stop", stop)
+    count = integer_argument("linspace", "num", num)
     if count < 0:
-        raise InvalidArgument(f"{LINSPACE.title}: num is {shown(count)}; it must be at least 0.")
-    ends_there = flag(LINSPACE.title, "endpoint", endpoint)
+        raise InvalidArgument(f"linspace: num is {shown(count)}; it must be at least 0.")
+    ends_there = flag_argument("linspace", "endpoint", endpoint)
     is_complex = isinstance(first, complex) or isinstance(last, complex)
-    dt = dtype_or(LINSPACE, dtype, complex64 if is_complex else float32)
+    dt = dtype_or("linspace", dtype, complex64 if is_complex else float32)
     if not dt.exponent_bits:
         wide = linspace(first, last, count, dtype="float64", endpoint=ends_there)
         return _core.cast(wide, dt, False)
     if is_complex and dt.kind != "complex":
-        raise InvalidArgument(f"{LINSPACE.title}: an end is complex, and dtype {dt}.")
+        raise InvalidArgument(f"linspace: an end is complex, and dtype {dt}.")
     made = line(count, dt)
     gaps = count - 1 if ends_there else count
     if not count:
         return made
     middle = min(gaps // 2 + 1, count)
     first, last = (
-        complex(x if isinstance(x, complex) else double(LINSPACE.title, name, x))
+        complex(x if isinstance(x, complex) else double("linspace", name, x))
         for name, x in (("start", first), ("stop", last))
     )
     halves = not cmath.isfinite(last - first)  # their difference is no number
@@ -387,10 +382,12 @@ def eye(
     Tensor([[0, 1, 0],
             [0, 0, 1]], dtype=float32)
     """
-    check_device(EYE, device)
-    rows, columns = shape_of(EYE, "n_rows, n_cols", (n_rows, n_rows if n_cols is None else n_cols))
-    above = integer_argument(EYE, "k", k)
-    dt = dtype_or(EYE, dtype, float32)
+    check_device("eye", device)
+    rows, columns = shape_of(
+        "eye", "n_rows, n_cols", (n_rows, n_rows if n_cols is None else n_cols)
+    )
+    above = integer_argument("eye", "k", k)
+    dt = dtype_or("eye", dtype, float32)
     made = _core.full((rows, columns), dt, 0)
     length = min(rows + min(above, 0), columns - max(above, 0))
     if length > 0:
@@ -406,14 +403,12 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     With ``indexing="xy"``, the first two axes change places. They are copies, to be written to.
     """
     if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
-        raise InvalidArgument(
-            f"{MESHGRID.title}: indexing is {shown(indexing)}; it is 'xy' or 'ij'."
-        )
-    lines = [array(MESHGRID, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
+        raise InvalidArgument(f"meshgrid: indexing is {shown(indexing)}; it is 'xy' or 'ij'.")
+    lines = [array_argument("meshgrid", f"arrays[{i}]", x) for i, x in enumerate(arrays)]
     for i, x in enumerate(lines):
         if x.ndim > 1:
             raise InvalidArgument(
-                f"{MESHGRID.title}: arrays[{i}] has shape {x.shape}; it must have one axis."
+                f"meshgrid: arrays[{i}] has shape {x.shape}; it must have one axis."
             )
     swaps = indexing == "xy" and len(lines) > 1
     places = [1, 0, *range(2, len(lines))] if swaps else list(range(len(lines)))
@@ -421,7 +416,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     for place, x in zip(places, lines, strict=True):
         shape[place] = x.size
     if 0 not in shape and math.prod(shape) >= 2**63:
-        raise AllocFailed(f"{MESHGRID.title}: there is no memory for shape {tuple(shape)}.")
+        raise AllocFailed(f"meshgrid: there is no memory for shape {tuple(shape)}.")
     found = []
     for place, x in zip(places, lines, strict=True):
         strides = [0] * len(lines)
@@ -439,20 +434,20 @@ def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     Tensor([[1, 0, 0],
             [1, 1, 0]], dtype=float32)
     """
-    return _triangle(TRIL, x, k, lower=True)
+    return _triangle("tril", x, k, lower=True)
 
 
 @function
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Return the upper triangle of matrices, from the diagonal `k` above the main one on."""
-    return _triangle(TRIU, x, k, lower=False)
+    return _triangle("triu", x, k, lower=False)
 
 
-def _triangle(op: Operator, x: Tensor, k: int, *, lower: bool) -> Tensor:
-    x = array(op, "x", x)
+def _triangle(op: str, x: Tensor, k: int, *, lower: bool) -> Tensor:
+    x = array_argument(op, "x", x)
     above = integer_argument(op, "k", k)
     if x.ndim < 2:
-        raise InvalidArgument(f"{op.title}: x has shape {x.shape}; it must have two axes at least.")
+        raise InvalidArgument(f"{op}: x has shape {x.shape}; it must have two axes at least.")
     rows, columns = x.shape[-2:]
     row = arange(rows)
     column = arange(columns)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.arguments import array, check_device, copy_argument, dtype_or
-from suanzi.array_api.declare import RULES, function, record
+from suanzi.array_api.arguments import array_argument, check_device, copy_argument, dtype_or
+from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, part
 from suanzi.dtypes import finfo as limits_of_floats
@@ -19,10 +19,6 @@ from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
-
-ASTYPE, CAN_CAST, FINFO, IINFO, RESULT_TYPE = map(
-    record, ("astype", "can_cast", "finfo", "iinfo", "result_type")
-)
 
 
 @function
@@ -36,14 +32,14 @@ def astype(
     >>> xp.astype(xp.asarray([257, -1]), xp.bfloat16)
     Tensor([256,  -1], dtype=bfloat16)
     """
-    check_device(ASTYPE, device)
-    x = array(ASTYPE, "x", x)
-    target = dtype_or(ASTYPE, dtype, float32)
+    check_device("astype", device)
+    x = array_argument("astype", "x", x)
+    target = dtype_or("astype", dtype, float32)
     if target is x.dtype:
-        return copied(x) if copy_argument(ASTYPE, copy) else x
+        return copied(x) if copy_argument("astype", copy) else x
     if x.dtype.kind == "complex" and target.kind not in ("complex", "bool"):
         raise TypeMismatch(
-            f"{ASTYPE.title}: x is {x.dtype} and dtype {target}, which has no imaginary part. Take "
+            f"astype: x is {x.dtype} and dtype {target}, which has no imaginary part. Take "
             "real(x) first."
         )
     return _core.cast(x, target, False)
@@ -57,8 +53,8 @@ def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
     >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float32, xp.bfloat16)
     (True, False)
     """
-    source = from_.dtype if isinstance(from_, Tensor) else dtype_or(CAN_CAST, from_, float32)
-    target = dtype_or(CAN_CAST, to, float32)
+    source = from_.dtype if isinstance(from_, Tensor) else dtype_or("can_cast", from_, float32)
+    target = dtype_or("can_cast", to, float32)
     try:
         return promoted(source, target, rules=RULES) is target
     except StatusError:
@@ -94,9 +90,9 @@ def finfo(type: DTypeLike | Tensor, /) -> FloatLimits:
     >>> sz.array_api.finfo(sz.complex64).dtype, sz.array_api.finfo(sz.float8_e4m3fn).max
     (suanzi.float32, 448.0)
     """
-    dt = type.dtype if isinstance(type, Tensor) else dtype_or(FINFO, type, float32)
+    dt = type.dtype if isinstance(type, Tensor) else dtype_or("finfo", type, float32)
     if not dt.exponent_bits:
-        raise TypeMismatch(f"{FINFO.title}: {dt} is not a floating-point dtype; use iinfo.")
+        raise TypeMismatch(f"finfo: {dt} is not a floating-point dtype; use iinfo.")
     found = limits_of_floats(dt)
     return FloatLimits(found.bits, found.eps, found.max, found.min, found.smallest_normal, part(dt))
 
@@ -108,9 +104,9 @@ def iinfo(type: DTypeLike | Tensor, /) -> IntegerLimits:
     >>> sz.array_api.iinfo(sz.int4).min
     -8
     """
-    dt = type.dtype if isinstance(type, Tensor) else dtype_or(IINFO, type, float32)
+    dt = type.dtype if isinstance(type, Tensor) else dtype_or("iinfo", type, float32)
     if dt.kind not in ("int", "uint"):
-        raise TypeMismatch(f"{IINFO.title}: {dt} is not an integer dtype; use finfo.")
+        raise TypeMismatch(f"iinfo: {dt} is not an integer dtype; use finfo.")
     found = limits_of_integers(dt)
     return IntegerLimits(found.bits, found.max, found.min, dt)
 
@@ -135,5 +131,5 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     (suanzi.float32, suanzi.float32)
     """
     if not arrays_and_dtypes:
-        raise InvalidArgument(f"{RESULT_TYPE.title}: it takes one array or dtype at least.")
+        raise InvalidArgument("result_type: it takes one array or dtype at least.")
     return promoted(*arrays_and_dtypes, rules=RULES)

@@ -16,14 +16,8 @@ from functools import lru_cache
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import (
-    NUMERIC,
-    array_argument,
-    computed_in,
-    in_bytes,
-    permuted,
-    promoted,
-)
+from suanzi.array_api.along import computed_in, in_bytes, permuted
+from suanzi.array_api.arguments import NUMERIC, array_argument, promoted
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import product
 from suanzi.dtypes import DType

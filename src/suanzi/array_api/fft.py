@@ -15,22 +15,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.array_api.along import (
-    DEFAULT_FLOAT,
-    FLOATING,
-    array_argument,
-    axes_argument,
-    complex_of,
-    computed,
-    counting,
-    double,
-    dtype_argument,
-    integer_argument,
-)
+from suanzi.array_api.along import DEFAULT_FLOAT, complex_of, computed, counting
+from suanzi.array_api.arguments import FLOATING, array_argument, axes_of, double, dtype_or
 from suanzi.array_api.declare import function
 from suanzi.dtypes import DTypeLike, float64, part
 from suanzi.libraries import fft as transforms
 from suanzi.libraries.fft import FFTNormMode
+from suanzi.resolve.scalars import integer_argument
 from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -243,7 +234,7 @@ def _along(function: str, x: Tensor, s: Any, axes: Any) -> tuple[tuple[int, ...]
     for name, given in (("s", s), ("axes", axes)):
         if not (given is None or isinstance(given, tuple | list)):
             raise TypeMismatch(f"{function}: {name} is {shown(given)}; it must be a tuple.")
-    along = axes_argument(function, axes, x.ndim)
+    along = axes_of(function, axes, x.ndim)
     if not along:
         raise InvalidArgument(f"{function}: there is no axis to transform along; x has {x.ndim}.")
     if s is None:
@@ -295,7 +286,7 @@ def _mode(function: str, norm: Any, forward: bool) -> FFTNormMode:
 def _frequencies(function: str, places: Tensor, n: int, d: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(d, bool) or not isinstance(d, int | float) or d == 0:
         raise InvalidArgument(f"{function}: d is {shown(d)}; it must be a number that is not 0.")
-    dt = DEFAULT_FLOAT if dtype is None else dtype_argument(function, dtype)
+    dt = DEFAULT_FLOAT if dtype is None else dtype_or(function, dtype, DEFAULT_FLOAT)
     if dt.kind != "float":
         raise TypeMismatch(f"{function}: dtype is {dt}; it must be real and floating-point.")
     made = converted(computed("div", converted(places, float64), double(function, "d", d) * n), dt)
@@ -304,5 +295,5 @@ def _frequencies(function: str, places: Tensor, n: int, d: Any, dtype: Any, devi
 
 def _shifted(function: str, x: Any, axes: Any, by: Any) -> Tensor:
     x = array_argument(function, "x", x)
-    along = axes_argument(function, axes, x.ndim)
+    along = axes_of(function, axes, x.ndim)
     return _core.roll(x, [by(n) % n if n and a in along else 0 for a, n in enumerate(x.shape)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi.array_api.arguments import HERE, check_device
-from suanzi.array_api.declare import EVERY, record
+from suanzi.array_api.declare import EVERY
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import (
     DType,
@@ -25,8 +25,6 @@ from suanzi.dtypes import (
 from suanzi.shapes import MAX_NDIM
 
 __all__ = ["__array_namespace_info__"]
-
-INFO = record("__array_namespace_info__")
 
 
 class Info:
@@ -58,7 +56,7 @@ class Info:
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, DType]:
         """Return the dtypes of what is made without one."""
-        check_device(INFO, device)
+        check_device("__array_namespace_info__", device)
         return {
             "real floating": float32,
             "complex floating": complex64,
@@ -70,7 +68,7 @@ class Info:
         self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
         """Return the dtypes of the standard by name: all, or those of a kind (``"integral"``)."""
-        check_device(INFO, device)
+        check_device("__array_namespace_info__", device)
         return _of_kind([d for d in EVERY if d not in _MORE], kind)
 
     def more_dtypes(self, *, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:

@@ -16,20 +16,8 @@ from typing import Any, NamedTuple
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import (
-    DEFAULT_FLOAT,
-    ELEMENTS,
-    NUMERIC,
-    PLAIN,
-    Axes,
-    array_argument,
-    computed,
-    computed_in,
-    flag,
-    integer_argument,
-    promoted,
-    repeated,
-)
+from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, computed_in, repeated
+from suanzi.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
 from suanzi.array_api.by_operators import by_operator, check_memory
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import (
@@ -44,6 +32,7 @@ from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, DTypeLike, float64, int64, part
 from suanzi.libraries.lapack import identities
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
@@ -130,7 +119,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     x = _square("cholesky", x)
     if not x.size:
         return _core.empty(x.shape, x.dtype)
-    upper = flag("cholesky", "upper", upper)
+    upper = flag_argument("cholesky", "upper", upper)
     found: Tensor | None = _core.cholesky(x, upper)
     return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
 
@@ -149,7 +138,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
-    full_matrices = flag("svd", "full_matrices", full_matrices)
+    full_matrices = flag_argument("svd", "full_matrices", full_matrices)
     found = _core.svd(x, not full_matrices) if x.size else None
     u, s, v = by_operator("svd", "svd", x, not full_matrices) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))

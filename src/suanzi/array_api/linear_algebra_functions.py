@@ -15,22 +15,12 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import (
-    NUMERIC,
-    PLAIN,
-    array_argument,
-    axis_argument,
-    axis_last,
-    computed,
-    computed_in,
-    in_bytes,
-    integer_argument,
-    permuted,
-    promoted,
-)
+from suanzi.array_api.along import PLAIN, axis_last, computed, computed_in, in_bytes, permuted
+from suanzi.array_api.arguments import NUMERIC, array_argument, axis_of, promoted
 from suanzi.array_api.declare import declare_symbol, function
 from suanzi.dtypes import DType
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import integer_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
@@ -86,8 +76,8 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
             raise InvalidArgument(
                 f"tensordot: axes is {shown(axes)}; it must be a number, or two sequences."
             )
-        first = tuple(axis_argument("tensordot", a, x1.ndim) for a in axes[0])
-        second = tuple(axis_argument("tensordot", a, x2.ndim) for a in axes[1])
+        first = tuple(axis_of("tensordot", a, x1.ndim) for a in axes[0])
+        second = tuple(axis_of("tensordot", a, x2.ndim) for a in axes[1])
     else:
         count = integer_argument("tensordot", "axes", axes, 0)
         if count > min(x1.ndim, x2.ndim):

@@ -8,10 +8,16 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import repeated
-from suanzi.array_api.arguments import array, arrays_of, copy_argument, in_common, shape_of
-from suanzi.array_api.declare import EVERY, function, record
+from suanzi.array_api.arguments import (
+    array_argument,
+    arrays_of,
+    axis_of,
+    copy_argument,
+    in_common,
+    shape_of,
+)
+from suanzi.array_api.declare import EVERY, function
 from suanzi.ops.transformation_views import reshape as reshaped
-from suanzi.registry import Operator
 from suanzi.resolve.scalars import (
     axes_argument,
     axis_argument,
@@ -52,22 +58,6 @@ __all__ = [
 Axes = int | tuple[int, ...]
 _NUMBERS = frozenset(EVERY)
 
-BROADCAST, BROADCAST_TO, CONCAT, EXPAND_DIMS, FLIP, MOVEAXIS, PERMUTE_DIMS = map(
-    record,
-    (
-        "broadcast_shapes",
-        "broadcast_to",
-        "concat",
-        "expand_dims",
-        "flip",
-        "moveaxis",
-        "permute_dims",
-    ),
-)
-RESHAPE, ROLL, SQUEEZE, STACK, TILE, UNSTACK, ARRAYS = map(
-    record, ("reshape", "roll", "squeeze", "stack", "tile", "unstack", "broadcast_arrays")
-)
-
 
 # ---- repeated ------------------------------------------------------------------------------------
 
@@ -81,14 +71,16 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """
     found: list[int | None] = []
     if not all(isinstance(shape, tuple | list) for shape in shapes):
-        raise TypeMismatch(f"{BROADCAST.title}: {shown(shapes)} are not all tuples of sizes.")
+        raise TypeMismatch(f"broadcast_shapes: {shown(shapes)} are not all tuples of sizes.")
     for axis in range(-max(map(len, shapes), default=0), 0):
         met = [shape[axis] for shape in shapes if len(shape) >= -axis]
-        sizes = {n if n is None else integer_argument(BROADCAST, "shapes", n) for n in met} - {1}
+        sizes = {
+            n if n is None else integer_argument("broadcast_shapes", "shapes", n) for n in met
+        } - {1}
         known = sizes - {None}
         if len(known) > 1:
             raise DimensionsMismatch(
-                f"{BROADCAST.title}: {' and '.join(map(str, shapes))} do not go together; counted "
+                f"broadcast_shapes: {' and '.join(map(str, shapes))} do not go together; counted "
                 "from the last axis, sizes must be equal or 1."
             )
         found.append(known.pop() if known else None if sizes else 1)
@@ -98,34 +90,34 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 @function
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """Return a view repeated to a shape: along axes of size 1, and along new ones in front."""
-    x = array(BROADCAST_TO, "x", x)
-    wanted = shape_of(BROADCAST_TO, "shape", shape)
+    x = array_argument("broadcast_to", "x", x)
+    wanted = shape_of("broadcast_to", "shape", shape)
     if common_shape([x.shape, wanted]) != wanted:
         raise DimensionsMismatch(
-            f"{BROADCAST_TO.title}: x has shape {x.shape}, which is not repeated to {wanted}; "
+            f"broadcast_to: x has shape {x.shape}, which is not repeated to {wanted}; "
             "counted from the last axis, sizes must be equal, or 1 in x."
         )
-    return _repeated(BROADCAST_TO, x, wanted)
+    return _repeated("broadcast_to", x, wanted)
 
 
 @function
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """Return views repeated to the shape that they have in common; each keeps its dtype."""
-    given = [array(ARRAYS, f"arrays[{i}]", x) for i, x in enumerate(arrays)]
+    given = [array_argument("broadcast_arrays", f"arrays[{i}]", x) for i, x in enumerate(arrays)]
     shape = common_shape([x.shape for x in given])
     if shape is None:
         came = " and ".join(str(x.shape) for x in given)
         raise DimensionsMismatch(
-            f"{ARRAYS.title}: the shapes {came} do not go together; counted from the last axis, "
+            f"broadcast_arrays: the shapes {came} do not go together; counted from the last axis, "
             "sizes must be equal or 1."
         )
-    return tuple(_repeated(ARRAYS, x, shape) for x in given)
+    return tuple(_repeated("broadcast_arrays", x, shape) for x in given)
 
 
-def _repeated(op: Operator, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _repeated(op: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     if math.prod(shape) >= 2**63:
         raise InvalidArgument(
-            f"{op.title}: the result would have the shape {shape}, beyond what can be counted; "
+            f"{op}: the result would have the shape {shape}, beyond what can be counted; "
             "fewer than 2**63 elements are."
         )
     return repeated(x, shape)
@@ -134,20 +126,20 @@ def _repeated(op: Operator, x: Tensor, shape: tuple[int, ...]) -> Tensor:
 @function
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     """Return an array over and over along its axes; there may be more repetitions than axes."""
-    x = array(TILE, "x", x)
-    counts = integers_argument(TILE, "repetitions", repetitions)
+    x = array_argument("tile", "x", x)
+    counts = integers_argument("tile", "repetitions", repetitions)
     if min(counts, default=0) < 0:
-        raise InvalidArgument(f"{TILE.title}: repetitions is {counts}; each is from 0 up.")
+        raise InvalidArgument(f"tile: repetitions is {counts}; each is from 0 up.")
     ndim = max(x.ndim, len(counts))
     if ndim > MAX_NDIM:
-        raise InvalidArgument(f"{TILE.title}: the result would have more than {MAX_NDIM} axes.")
+        raise InvalidArgument(f"tile: the result would have more than {MAX_NDIM} axes.")
     counts = (*(1,) * (ndim - len(counts)), *counts)
     shape = (*(1,) * (ndim - x.ndim), *x.shape)
     if 0 in counts or 0 in shape:
         wanted = [n * m for n, m in zip(shape, counts, strict=True)]
-        return _core.empty(shape_of(TILE, "the shape of the result", wanted), x.dtype)
+        return _core.empty(shape_of("tile", "the shape of the result", wanted), x.dtype)
     if max(counts, default=0) >= 2**63:
-        raise AllocFailed(f"{TILE.title}: there is no memory for {shown(counts)} repetitions.")
+        raise AllocFailed(f"tile: there is no memory for {shown(counts)} repetitions.")
     return _core.tile(_shaped(x, shape), counts)
 
 
@@ -168,16 +160,16 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
     made = _core.join_alike(arrays, axis, False)
     if made is not None:
         return made
-    parts, common = in_common(CONCAT, arrays_of(CONCAT, "arrays", arrays))
+    parts, common = in_common("concat", arrays_of("concat", "arrays", arrays))
     if axis is None:
         return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
     first = parts[0]
-    along = axis_argument(CONCAT, "axis", axis, first.ndim, OutOfRange)
+    along = axis_argument("concat", "axis", axis, first.ndim, OutOfRange)
     for i, x in enumerate(parts):
         others = [d for d in range(first.ndim) if d != along]
         if x.ndim != first.ndim or any(x.shape[d] != first.shape[d] for d in others):
             raise DimensionsMismatch(
-                f"{CONCAT.title}: arrays[{i}] has shape {x.shape} and arrays[0] {first.shape}; but "
+                f"concat: arrays[{i}] has shape {x.shape} and arrays[0] {first.shape}; but "
                 f"for axis {along}, sizes must be equal."
             )
     return _core.join(parts, along, common, False)
@@ -189,30 +181,28 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
     made = _core.join_alike(arrays, axis, True)
     if made is not None:
         return made
-    parts, common = in_common(STACK, arrays_of(STACK, "arrays", arrays))
-    along = axis_argument(STACK, "axis", axis, parts[0].ndim + 1, OutOfRange)
+    parts, common = in_common("stack", arrays_of("stack", "arrays", arrays))
+    along = axis_argument("stack", "axis", axis, parts[0].ndim + 1, OutOfRange)
     for i, x in enumerate(parts):
         if x.shape != parts[0].shape:
             raise DimensionsMismatch(
-                f"{STACK.title}: arrays[{i}] has shape {x.shape} and arrays[0] {parts[0].shape}; "
+                f"stack: arrays[{i}] has shape {x.shape} and arrays[0] {parts[0].shape}; "
                 "they must be equal."
             )
     if parts[0].ndim == MAX_NDIM:
-        raise InvalidArgument(f"{STACK.title}: the result would have more than {MAX_NDIM} axes.")
+        raise InvalidArgument(f"stack: the result would have more than {MAX_NDIM} axes.")
     return _core.join(parts, along, common, True)
 
 
 @function
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return a view for each index of an axis, without that axis."""
-    x = array(UNSTACK, "x", x)
-    along = axis_argument(UNSTACK, "axis", axis, x.ndim, OutOfRange)
+    x = array_argument("unstack", "x", x)
+    along = axis_argument("unstack", "axis", axis, x.ndim, OutOfRange)
     try:
         return tuple(_core.try_view("unstack", x, along))
     except MemoryError:
-        raise AllocFailed(
-            f"{UNSTACK.title}: there is no memory for {x.shape[along]} views."
-        ) from None
+        raise AllocFailed(f"unstack: there is no memory for {x.shape[along]} views.") from None
 
 
 # ---- axes ----------------------------------------------------------------------------------------
@@ -221,14 +211,12 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 @function
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     """Return a view with new axes of size 1, where they are in the result."""
-    x = array(EXPAND_DIMS, "x", x)
-    places = _several(EXPAND_DIMS, "axis", axis)
+    x = array_argument("expand_dims", "x", x)
+    places = _several("expand_dims", "axis", axis)
     ndim = x.ndim + len(places)
-    new = axes_argument(EXPAND_DIMS, "axis", places, ndim, OutOfRange)
+    new = axes_argument("expand_dims", "axis", places, ndim, OutOfRange)
     if ndim > MAX_NDIM:
-        raise InvalidArgument(
-            f"{EXPAND_DIMS.title}: the result would have more than {MAX_NDIM} axes."
-        )
+        raise InvalidArgument(f"expand_dims: the result would have more than {MAX_NDIM} axes.")
     sizes = iter(zip(x.shape, x.strides, strict=True))
     both = [(1, 0) if i in new else next(sizes) for i in range(ndim)]
     return _core.view(x, x.offset, [n for n, _ in both], [s for _, s in both])
@@ -237,12 +225,12 @@ def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
 @function
 def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
     """Return a view without axes of size 1; one of another size is an error."""
-    x = array(SQUEEZE, "x", x)
-    gone = axes_argument(SQUEEZE, "axis", axis, x.ndim, OutOfRange)
+    x = array_argument("squeeze", "x", x)
+    gone = axes_argument("squeeze", "axis", axis, x.ndim, OutOfRange)
     for one in gone:
         if x.shape[one] != 1:
             raise InvalidArgument(
-                f"{SQUEEZE.title}: axis {one} has size {x.shape[one]}; only axes of size 1 go."
+                f"squeeze: axis {one} has size {x.shape[one]}; only axes of size 1 go."
             )
     return _in_order(x, [i for i in range(x.ndim) if i not in gone])
 
@@ -250,20 +238,20 @@ def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
 @function
 def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
     """Return a view with the order along axes reversed; along all of them if none is named."""
-    x = array(FLIP, "x", x)
+    x = array_argument("flip", "x", x)
     given = tuple(range(x.ndim)) if axis is None else axis
-    return _core.try_view("flip", x, axes_argument(FLIP, "axis", given, x.ndim, OutOfRange))  # type: ignore[no-any-return]
+    return _core.try_view("flip", x, axes_argument("flip", "axis", given, x.ndim, OutOfRange))  # type: ignore[no-any-return]
 
 
 @function
 def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
     """Return a view with axes moved to other places; the others keep their order."""
-    x = array(MOVEAXIS, "x", x)
-    begins = axes_argument(MOVEAXIS, "source", source, x.ndim, OutOfRange)
-    ends = axes_argument(MOVEAXIS, "destination", destination, x.ndim, OutOfRange)
+    x = array_argument("moveaxis", "x", x)
+    begins = axes_argument("moveaxis", "source", source, x.ndim, OutOfRange)
+    ends = axes_argument("moveaxis", "destination", destination, x.ndim, OutOfRange)
     if len(begins) != len(ends):
         raise InvalidArgument(
-            f"{MOVEAXIS.title}: source has {len(begins)} axes and destination {len(ends)}; there "
+            f"moveaxis: source has {len(begins)} axes and destination {len(ends)}; there "
             "must be as many."
         )
     order = [i for i in range(x.ndim) if i not in begins]
@@ -280,11 +268,11 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     >>> sz.array_api.permute_dims(sz.array_api.zeros((2, 3, 4)), (1, 2, 0)).shape
     (3, 4, 2)
     """
-    x = array(PERMUTE_DIMS, "x", x)
-    order = axes_argument(PERMUTE_DIMS, "axes", axes, x.ndim, OutOfRange)
+    x = array_argument("permute_dims", "x", x)
+    order = axes_argument("permute_dims", "axes", axes, x.ndim, OutOfRange)
     if len(order) != x.ndim:
         raise InvalidArgument(
-            f"{PERMUTE_DIMS.title}: axes is {order}; it must have each of the {x.ndim} axes once."
+            f"permute_dims: axes is {order}; it must have each of the {x.ndim} axes once."
         )
     return _in_order(x, order)
 
@@ -312,19 +300,19 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
             return reshaped(x, shape)
         except (StatusError, TypeError):
             pass
-    x = array(RESHAPE, "x", x)
-    copy = copy_argument(RESHAPE, copy)
-    wanted = shape_of(RESHAPE, "shape", sizes_of(x.size, (shape,)))
+    x = array_argument("reshape", "x", x)
+    copy = copy_argument("reshape", copy)
+    wanted = shape_of("reshape", "shape", sizes_of(x.size, (shape,)))
     if math.prod(wanted) != x.size:
         raise DimensionsMismatch(
-            f"{RESHAPE.title}: shape is {shape}, and x has {x.size} elements, shape {x.shape}."
+            f"reshape: shape is {shape}, and x has {x.size} elements, shape {x.shape}."
         )
     made: Tensor | None = _core.try_view("reshape", x, wanted)
     if made is not None:
         return copied(made) if copy else made
     if copy is False:
         raise InvalidArgument(
-            f"{RESHAPE.title}: copy is False, and the elements of x do not lie so that they have "
+            f"reshape: copy is False, and the elements of x do not lie so that they have "
             f"the shape {wanted} without a copy."
         )
     return _shaped(_core.row_major_copy(x), wanted)
@@ -345,19 +333,17 @@ def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
 
     Without an axis, the elements in row-major order are shifted as one row.
     """
-    x = array(ROLL, "x", x)
+    x = array_argument("roll", "x", x)
     if axis is None:
-        by = _several(ROLL, "shift", shift)
+        by = _several("roll", "shift", shift)
         flat = _shaped(x, (x.size,))
         return _shaped(_core.roll(flat, [sum(by) % x.size if x.size else 0]), x.shape)
-    axes = [
-        axis_argument(ROLL, "axis", one, x.ndim, OutOfRange) for one in _several(ROLL, "axis", axis)
-    ]
-    by = _several(ROLL, "shift", shift)
+    axes = [axis_of("roll", one, x.ndim) for one in _several("roll", "axis", axis)]
+    by = _several("roll", "shift", shift)
     by = by * len(axes) if len(by) == 1 else by
     if len(axes) != len(by):
         raise InvalidArgument(
-            f"{ROLL.title}: shift has {len(by)} integers and axis {len(axes)}; there must be one "
+            f"roll: shift has {len(by)} integers and axis {len(axes)}; there must be one "
             "shift for each axis."
         )
     total = [0] * x.ndim
@@ -366,7 +352,7 @@ def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
     return _core.roll(x, total)
 
 
-def _several(op: Operator, name: str, given: Any) -> tuple[int, ...]:
+def _several(op: str, name: str, given: Any) -> tuple[int, ...]:
     if is_several(op, name, given):
         return integers_argument(op, name, given)
     return (integer_argument(op, name, given),)

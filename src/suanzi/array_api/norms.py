@@ -7,15 +7,8 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import (
-    Axes,
-    axes_argument,
-    computed,
-    computed_in,
-    double,
-    flag,
-    reduced_shape,
-)
+from suanzi.array_api.along import computed, computed_in, reduced_shape
+from suanzi.array_api.arguments import Axes, axes_of, double
 from suanzi.array_api.by_operators import by_operator
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
@@ -23,6 +16,7 @@ from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, complex128, float16, float64, part
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
@@ -37,8 +31,8 @@ def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any)
         raise TypeMismatch(f"{function}: ord is {shown(ord)}; it must be a real number.")
     ord = double(function, "ord", ord)
     axes, keep, dt = (
-        axes_argument(function, axis, x.ndim),
-        flag(function, "keepdims", keepdims),
+        axes_of(function, axis, x.ndim),
+        flag_argument(function, "keepdims", keepdims),
         part(x.dtype),
     )
     if not axes:
@@ -71,7 +65,7 @@ def _in_range(sums: Tensor) -> bool:
 def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
     """Return norms of the floating-point matrices in the last two axes."""
     rows, columns = x.ndim - 2, x.ndim - 1
-    both, keep, dt = (rows, columns), flag(function, "keepdims", keepdims), part(x.dtype)
+    both, keep, dt = (rows, columns), flag_argument(function, "keepdims", keepdims), part(x.dtype)
     known = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
     if isinstance(ord, bool) or not isinstance(ord, str | int | float) or ord not in known:
         raise InvalidArgument(

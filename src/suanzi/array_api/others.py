@@ -17,7 +17,8 @@ from typing import Any
 
 from suanzi import registry
 from suanzi._hints import shown
-from suanzi.array_api.along import real_number, summed_dtype
+from suanzi.array_api.along import summed_dtype
+from suanzi.array_api.arguments import real_number
 from suanzi.array_api.declare import OTHERS
 from suanzi.dtypes import DType, DTypeLike, float32, float64, part, uint8
 from suanzi.dtypes import bool as bool_

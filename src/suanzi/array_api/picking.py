@@ -17,19 +17,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import (
-    array_argument,
-    axis_argument,
-    computed,
-    counting,
-    dense,
-    flat,
-    integer_argument,
-    repeated,
-    shaped,
-)
+from suanzi.array_api.along import computed, counting, dense, flat, repeated, shaped
+from suanzi.array_api.arguments import array_argument, axis_of
 from suanzi.array_api.declare import function
 from suanzi.dtypes import int64
+from suanzi.resolve.scalars import integer_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
@@ -51,7 +43,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """
     x = array_argument("take_along_axis", "x", x)
     indices = array_argument("take_along_axis", "indices", indices, _INTEGERS)
-    along = axis_argument("take_along_axis", axis, x.ndim)
+    along = axis_of("take_along_axis", axis, x.ndim)
     if indices.ndim != x.ndim:
         raise DimensionsMismatch(
             f"take_along_axis: x has shape {x.shape} and indices {indices.shape}; they must have "
@@ -97,7 +89,7 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     x = array_argument("repeat", "x", x)
     if axis is None:
         x, axis = flat(x), 0
-    along = axis_argument("repeat", axis, x.ndim)
+    along = axis_of("repeat", axis, x.ndim)
     n = x.shape[along]
     if not isinstance(repeats, Tensor):
         times = integer_argument("repeat", "repeats", repeats, 0)

@@ -15,24 +15,19 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import (
     PLAIN,
-    REAL,
-    Axes,
-    array_argument,
-    axes_argument,
-    axis_argument,
     computed_in,
     dense,
-    flag,
     flat,
     in_bytes,
-    promoted,
     reduced_shape,
     with_number,
 )
+from suanzi.array_api.arguments import REAL, Axes, array_argument, axes_of, axis_of, promoted
 from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import int64
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -70,8 +65,8 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
         if ndim and x.size:
             return _core.reduce(_core.cast(x, bool_, False), _SUM, range(ndim), False)
     x = array_argument("count_nonzero", "x", x)
-    axes = axes_argument("count_nonzero", axis, x.ndim)
-    keep = flag("count_nonzero", "keepdims", keepdims)
+    axes = axes_of("count_nonzero", axis, x.ndim)
+    keep = flag_argument("count_nonzero", "keepdims", keepdims)
     found = converted(x, bool_)
     if not axes:
         return converted(found, int64)
@@ -124,13 +119,13 @@ def searchsorted(
 def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tensor:
     x = array_argument(function, "x", x, REAL)
     if axis is not None:
-        axis = axis_argument(function, axis, x.ndim)
+        axis = axis_of(function, axis, x.ndim)
     if not x.size and (axis is None or not x.shape[axis]):
         raise InvalidArgument(
             f"{function}: x has shape {x.shape}, and of no elements none is the "
             f"{'smallest' if least else 'largest'}."
         )
-    keep, plain = flag(function, "keepdims", keepdims), in_bytes(x)
+    keep, plain = flag_argument(function, "keepdims", keepdims), in_bytes(x)
     if axis is not None:
         return _core.find_best(plain, axis, keep, True, least)
     found = _core.find_best(plain if x.ndim == 1 else flat(plain), 0, False, True, least)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suanzi import _core
-from suanzi.array_api.arguments import array
+from suanzi.array_api.arguments import array_argument
 from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import JOINING
@@ -25,7 +25,7 @@ def where(condition: Tensor, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     Tensor([1, 0], dtype=float8_e5m2)
     """
     op = FUNCTIONS["where"]
-    holds = converted(array(op, "condition", condition), bool_)
+    holds = converted(array_argument("where", "condition", condition), bool_)
     operands = operands_of(op, {"x1": x1, "x2": x2})
     promoted = promote(op, operands).dtype
     assert promoted is not None

@@ -12,22 +12,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from suanzi import _core
-from suanzi.array_api.along import (
-    array_argument,
-    computed,
-    dense,
-    flag,
-    flat,
-    in_bytes,
-    promoted,
-    with_number,
-)
+from suanzi.array_api.along import computed, dense, flat, in_bytes, with_number
+from suanzi.array_api.arguments import array_argument, promoted
 from suanzi.array_api.declare import function
 from suanzi.array_api.searching_functions import searchsorted
 from suanzi.array_api.sorting_functions import ordered, sort
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import iinfo, int64
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -103,7 +96,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     x2 = with_number("isin", getattr(x1, "dtype", bool_), x2)
     x1, x2 = array_argument("isin", "x1", x1), array_argument("isin", "x2", x2)
     found = _among(x1, x2)
-    if not flag("isin", "invert", invert):
+    if not flag_argument("isin", "invert", invert):
         return found
     return computed("equal", found, _core.full((), bool_, False))
 

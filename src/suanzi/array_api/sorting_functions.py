@@ -13,20 +13,19 @@ from __future__ import annotations
 from suanzi import _core
 from suanzi.array_api.along import (
     PLAIN,
-    array_argument,
-    axis_argument,
     axis_back,
     axis_last,
     computed,
     computed_in,
     counting,
     dense,
-    flag,
     in_bytes,
     shaped,
 )
+from suanzi.array_api.arguments import array_argument, axis_of
 from suanzi.array_api.declare import function
 from suanzi.dtypes import int64, uint8
+from suanzi.resolve.scalars import flag_argument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -45,11 +44,11 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
     Tensor([3, 2, 1], dtype=int4)
     """
     if type(x) is Tensor and x.dtype in PLAIN and x.size and type(descending) is bool:
-        along = axis_argument("sort", axis, x.ndim)
+        along = axis_of("sort", axis, x.ndim)
         return _core.sort_values(x, along, descending)
     x = array_argument("sort", "x", x)
-    along = axis_argument("sort", axis, x.ndim)
-    descending = flag("sort", "descending", descending)
+    along = axis_of("sort", axis, x.ndim)
+    descending = flag_argument("sort", "descending", descending)
     if x.dtype.kind == "complex":
         return ordered(x, along, descending)[0]
     return converted(_core.sort_values(in_bytes(x), along, descending), x.dtype)
@@ -67,7 +66,7 @@ def argsort(
     """
     x = array_argument("argsort", "x", x)
     return ordered(
-        x, axis_argument("argsort", axis, x.ndim), flag("argsort", "descending", descending)
+        x, axis_of("argsort", axis, x.ndim), flag_argument("argsort", "descending", descending)
     )[1]
 
 

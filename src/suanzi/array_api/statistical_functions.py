@@ -18,20 +18,21 @@ from typing import Any
 from suanzi import _core
 from suanzi.array_api.along import (
     DEFAULT_FLOAT,
+    computed,
+    computed_in,
+    in_bytes,
+    reduced_shape,
+    shaped,
+    summed_dtype,
+)
+from suanzi.array_api.arguments import (
     ELEMENTS,
     REAL,
     Axes,
     array_argument,
-    axes_argument,
-    axis_argument,
-    computed,
-    computed_in,
-    flag,
-    in_bytes,
+    axes_of,
+    axis_of,
     real_number,
-    reduced_shape,
-    shaped,
-    summed_dtype,
 )
 from suanzi.array_api.declare import function
 from suanzi.dtypes import (
@@ -46,6 +47,7 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -79,9 +81,9 @@ def sum(
     """
     x = array_argument("sum", "x", x)
     target = summed_dtype("sum", x.dtype, dtype)
-    axes = axes_argument("sum", axis, x.ndim)
+    axes = axes_of("sum", axis, x.ndim)
     if x.dtype.kind in ("bool", "int", "uint") and x.size and axes and _adds_up(x.dtype, target):
-        keep = flag("sum", "keepdims", keepdims)
+        keep = flag_argument("sum", "keepdims", keepdims)
         whole = x if x.dtype.kind == "bool" else in_bytes(x)
         return converted(_core.wide_sum(whole, axes, keep), target)
     return _combined("sum", converted(x, target), _SUM, axes, keepdims, 0)
@@ -94,10 +96,12 @@ def prod(
     """Return the products along axes, or of all elements; of nothing, 1."""
     x = array_argument("prod", "x", x)
     target = summed_dtype("prod", x.dtype, dtype)
-    axes = axes_argument("prod", axis, x.ndim)
+    axes = axes_of("prod", axis, x.ndim)
     is_long = x.size > _PART and target is not x.dtype and axes
     if is_long and not target.exponent_bits:  # which wrap: the order does not matter
-        return _in_parts(x, axes, flag("prod", "keepdims", keepdims), target, _product, True)
+        return _in_parts(
+            x, axes, flag_argument("prod", "keepdims", keepdims), target, _product, True
+        )
     return _combined("prod", converted(x, target), _PROD, axes, keepdims, 1)
 
 
@@ -110,7 +114,7 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     Tensor([nan, nan], dtype=float32)
     """
     x = array_argument("mean", "x", x)
-    axes = axes_argument("mean", axis, x.ndim)
+    axes = axes_of("mean", axis, x.ndim)
     if x.dtype.kind not in ("float", "complex"):
         x = in_bytes(x) if x.size and axes else converted(x, DEFAULT_FLOAT)
     nothing = complex(math.nan, math.nan) if x.dtype.kind == "complex" else math.nan
@@ -189,7 +193,7 @@ def cumulative_prod(
     """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
     plainly = dtype is None and axis is not None and include_initial is False
     if plainly and type(x) is Tensor and x.dtype in _MULTIPLIED_AS_THEY_ARE:
-        along = axis_argument("cumulative_prod", axis, x.ndim)
+        along = axis_of("cumulative_prod", axis, x.ndim)
         return _core.cumulative_product(x, along, False)
     given, along = _cumulative("cumulative_prod", x, axis, dtype)
     dt = given.dtype
@@ -210,7 +214,7 @@ def _combined(
     function: str, x: Tensor, mode: int, axes: tuple[int, ...], keepdims: bool, nothing: complex
 ) -> Tensor:
     """Return the elements combined along axes, each result of `nothing` where there are none."""
-    keep = flag(function, "keepdims", keepdims)
+    keep = flag_argument(function, "keepdims", keepdims)
     if not axes:
         return _core.cast(x, x.dtype, False)
     if x.size:
@@ -249,7 +253,7 @@ def _in_parts(
 
 def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Tensor:
     x = array_argument(function, "x", x, REAL)
-    axes = axes_argument(function, axis, x.ndim)
+    axes = axes_of(function, axis, x.ndim)
     if not x.size and not math.prod(x.shape[a] for a in axes):
         raise InvalidArgument(
             f"{function}: x has shape {x.shape}, and of no elements there is no {function}. Give "
@@ -264,10 +268,10 @@ def _of_variance(x: Tensor) -> Any:
 
 def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bool) -> Tensor:
     """Return variances in the dtype they are computed in: float32 at least."""
-    axes = axes_argument(function, axis, x.ndim)
+    axes = axes_of(function, axis, x.ndim)
     count = math.prod(x.shape[a] for a in axes)
     wide = part(computed_in(x.dtype)) if x.dtype.exponent_bits else float64
-    keep = flag(function, "keepdims", keepdims)
+    keep = flag_argument(function, "keepdims", keepdims)
     shape = reduced_shape(x.shape, axes, keep)
     less = real_number(function, "correction", correction)
     if count - less <= 0 or not x.size:
@@ -292,12 +296,12 @@ def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, i
                 f"{function}: axis is None, and x has {x.ndim} axes; say along which."
             )
         axis = 0
-    along = axis_argument(function, axis, x.ndim)
+    along = axis_of(function, axis, x.ndim)
     return converted(x, summed_dtype(function, x.dtype, dtype)), along
 
 
 def _with_initial(function: str, made: Tensor, axis: int, wanted: bool, initial: int) -> Tensor:
-    if not flag(function, "include_initial", wanted):
+    if not flag_argument(function, "include_initial", wanted):
         return made
     shape = (*made.shape[:axis], 1, *made.shape[axis + 1 :])
     return _core.join([_core.full(shape, made.dtype, initial), made], axis, made.dtype, False)

@@ -5,21 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.along import (
-    NUMERIC,
-    Axes,
-    array_argument,
-    axes_argument,
-    axis_argument,
-    computed,
-    flag,
-    integer_argument,
-    promoted,
-    reduced_shape,
-)
+from suanzi.array_api.along import computed, reduced_shape
+from suanzi.array_api.arguments import NUMERIC, Axes, array_argument, axes_of, axis_of, promoted
 from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -65,7 +56,7 @@ def diff(
     Tensor([2, 2], dtype=int64)
     """
     x = array_argument("diff", "x", x, NUMERIC)
-    along = axis_argument("diff", axis, x.ndim)
+    along = axis_of("diff", axis, x.ndim)
     times = integer_argument("diff", "n", n, 0)
     if prepend is None and append is None:
         made = x if times else _core.cast(x, x.dtype, False)
@@ -108,8 +99,8 @@ def any_differs(one: tuple[int, ...], other: tuple[int, ...], but: int) -> bool:
 
 def _truth(function: str, mode: int, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     x = array_argument(function, "x", x)
-    axes = axes_argument(function, axis, x.ndim)
-    keep = flag(function, "keepdims", keepdims)
+    axes = axes_of(function, axis, x.ndim)
+    keep = flag_argument(function, "keepdims", keepdims)
     if not axes:
         return _core.cast(x, bool_, False)
     if not x.size:

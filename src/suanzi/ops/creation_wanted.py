@@ -15,7 +15,7 @@ from suanzi.layout import Layout, LayoutType, strides_of
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import Number, dtype_error, in_name_of, real_values
 from suanzi.resolve.elementwise import plain_operand
-from suanzi.resolve.scalars import check_alive, integer_argument, shape_argument
+from suanzi.resolve.scalars import Titled, check_alive, integer_argument, shape_argument, title_of
 from suanzi.shapes import bounded
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
@@ -148,11 +148,11 @@ def layout_argument(op: Operator, layout: LayoutLike, ndim: int) -> tuple[int, .
     return None if found == tuple(range(ndim - 1, -1, -1)) else found
 
 
-def number_argument(op: Operator, name: str, x: Scalar) -> Number:
+def number_argument(op: Titled, name: str, x: Scalar) -> Number:
     """Return a generic scalar as a Python number."""
     if isinstance(x, Tensor):
         if is_destroyed(x):
-            raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+            raise UninitializedObject(f"{title_of(op)}: {name} is a tensor that was destroyed.")
         real = real_values(op, name, x)
         found = real.item() if isinstance(real, Tensor) and real.ndim == 0 else None
     elif hasattr(x, "dtype") and getattr(x, "ndim", None) == 0:
@@ -165,34 +165,34 @@ def number_argument(op: Operator, name: str, x: Scalar) -> Number:
         found = next((kind(x) for kind in kinds if isinstance(x, kind)), None)
     if found is None or isinstance(found, bytes):
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(x)}; it must be a number: Python's, NumPy's or a 0-d "
-            "tensor."
+            f"{title_of(op)}: {name} is {shown(x)}; it must be a number: Python's, NumPy's or a "
+            "0-d tensor."
         )
     return found
 
 
-def scalar_argument(op: Operator, name: str, x: Scalar, dt: DType) -> Number:
+def scalar_argument(op: Titled, name: str, x: Scalar, dt: DType) -> Number:
     """Return a generic scalar that a dtype has a value for; only floats are still to be rounded."""
     if dt.kind == "char" and isinstance(x, bytes) and len(x) == 1:
         return x[0]
     found = number_argument(op, name, x)
     if isinstance(found, complex) and dt.kind != "complex":
         raise InvalidArgument(
-            f"{op.title}: {name} is {found}, which is complex, and the dtype is {dt}. Give a real "
-            "number, or a complex dtype."
+            f"{title_of(op)}: {name} is {found}, which is complex, and the dtype is {dt}. Give a "
+            "real number, or a complex dtype."
         )
     if dt.exponent_bits:
         return found if isinstance(found, complex) else plain_operand(op, name, found, dt)
     assert not isinstance(found, complex)
     if isinstance(found, float) and not found.is_integer():
         raise InvalidArgument(
-            f"{op.title}: {name} is {found}, which is not a whole number, and the dtype is {dt}. "
-            "Round it, or choose a floating-point dtype."
+            f"{title_of(op)}: {name} is {found}, which is not a whole number, and the dtype is "
+            f"{dt}. Round it, or choose a floating-point dtype."
         )
     low, high = (0, 1) if dt.kind == "bool" else (iinfo(dt).min, iinfo(dt).max)
     if not low <= found <= high:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(found)}, and {dt} holds {low} to {high}. Choose a "
+            f"{title_of(op)}: {name} is {shown(found)}, and {dt} holds {low} to {high}. Choose a "
             "wider dtype."
         )
     return bool(found) if dt.kind == "bool" else int(found)

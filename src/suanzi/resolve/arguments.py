@@ -13,8 +13,7 @@ from suanzi._hints import way_to_the_host
 from suanzi.dtypes import DType, float32, float64
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
-from suanzi.resolve.scalars import check_alive
-from suanzi.standard import interfaces
+from suanzi.resolve.scalars import Titled, check_alive, title_of
 from suanzi.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -32,7 +31,7 @@ from suanzi.tensors.tensor import Tensor
 Number = bool | int | float | complex
 
 
-def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor | Number]:
+def operands_of(op: Titled, arguments: Mapping[str, Any]) -> dict[str, Tensor | Number]:
     """Return the arguments as tensors and plain Python numbers, at least one of them a tensor."""
     operands = {
         name: real_values(op, name, as_operand(op, name, x)) for name, x in arguments.items()
@@ -43,13 +42,13 @@ def operands_of(op: Operator, arguments: Mapping[str, Any]) -> dict[str, Tensor 
     return operands
 
 
-def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
+def as_operand(op: Titled, name: str, x: Any) -> Tensor | Number:
     """Return an argument as a tensor or a plain Python number."""
     if isinstance(x, Tensor):
         check_alive(op, name, x)
         return x
     if x is None:
-        raise UninitializedObject(f"{op.title}: {name} is None; it takes a Tensor.")
+        raise UninitializedObject(f"{title_of(op)}: {name} is None; it takes a Tensor.")
     if not hasattr(x, "dtype"):
         kinds: tuple[Callable[[Any], Number], ...] = (bool, int, float, complex)
         for kind in kinds:
@@ -60,28 +59,28 @@ def as_operand(op: Operator, name: str, x: Any) -> Tensor | Number:
             return tensor(x)
         except (TypeMismatch, InvalidArgument, BufferError) as error:
             raise object_error(op)(
-                f"{op.title}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
+                f"{title_of(op)}: {name} is a {type(x).__name__} of {x.dtype} that cannot be read: "
                 f"{str(error).removeprefix('tensor: ').rstrip('.')}. Convert it first."
             ) from error
     way = way_to_the_host(x) or f"Make a tensor of it with sz.tensor({name})."
     raise object_error(op)(
-        f"{op.title}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
+        f"{title_of(op)}: {name} is a {type(x).__name__}; it takes a Tensor, a Python number or a "
         f"NumPy array. {way}"
     )
 
 
-def real_values(op: Operator, name: str, x: Tensor | Number) -> Tensor | Number:
+def real_values(op: Titled, name: str, x: Tensor | Number) -> Tensor | Number:
     """Return what a quantised tensor stands for, in floating-point; all else stays as it is."""
     if not isinstance(x, Tensor) or x.dtype.kind != "quantized":
         return x
     if x.zero_point is None:
-        raise without_scale(op.title, name, x)
+        raise without_scale(title_of(op), name, x)
     # Exact in float64: 17 bits times the 24 of a float32 scale.
     exactly = get_promotion().join is not None
     return _core.dequantize(x, float64 if exactly else float32, False)
 
 
-def real_argument(op: Operator, name: str, x: Any) -> Tensor:
+def real_argument(op: Titled, name: str, x: Any) -> Tensor:
     """Return an argument as a tensor; a quantised one as what it stands for."""
     found = real_values(op, name, tensor_argument(op, name, x))
     assert isinstance(found, Tensor)
@@ -96,32 +95,32 @@ def without_scale(title: str, name: str, x: Tensor) -> InvalidArgument:
     )
 
 
-def number_tensor(op: Operator, name: str, x: Any) -> Tensor:
+def number_tensor(op: Titled, name: str, x: Any) -> Tensor:
     """Return a number as a tensor, in the dtype the rule set gives it."""
     try:
         return tensor(x)
     except InvalidArgument as error:
         problem = str(error).removeprefix("tensor: ")
-        raise InvalidArgument(f"{op.title}: {name}: {problem}") from None
+        raise InvalidArgument(f"{title_of(op)}: {name}: {problem}") from None
 
 
-def tensor_argument(op: Operator, name: str, x: Any) -> Tensor:
+def tensor_argument(op: Titled, name: str, x: Any) -> Tensor:
     """Return an argument as a tensor."""
     value = as_operand(op, name, x)
     return value if isinstance(value, Tensor) else number_tensor(op, name, value)
 
 
-def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
+def list_argument(op: Titled, name: str, input: Any) -> list[Tensor]:
     """Return a list or tuple of tensors, of which there must be one at least."""
     if input is None:
-        raise UninitializedObject(f"{op.title}: {name} is None; it takes a list of tensors.")
+        raise UninitializedObject(f"{title_of(op)}: {name} is None; it takes a list of tensors.")
     if not isinstance(input, list | tuple):
         # A tensor is a sequence of its rows, and that is hardly ever what was meant.
         raise InvalidArgument(
-            f"{op.title}: {name} is a {type(input).__name__}; it must be a list of tensors."
+            f"{title_of(op)}: {name} is a {type(input).__name__}; it must be a list of tensors."
         )
     if not input:
-        raise InvalidArgument(f"{op.title}: {name} is empty; it must have one tensor at least.")
+        raise InvalidArgument(f"{title_of(op)}: {name} is empty; it must have one tensor at least.")
     return [
         x
         if isinstance(x, Tensor) and not is_destroyed(x)
@@ -130,21 +129,25 @@ def list_argument(op: Operator, name: str, input: Any) -> list[Tensor]:
     ]
 
 
-def dtype_error(op: Operator) -> type[StatusError]:
+def _listed(op: Titled) -> tuple[Status, ...]:
+    """Return the statuses that the clause lists; none for a function of the array API."""
+    facts = op.record if isinstance(op, Operator) else None
+    return tuple(facts.statuses) if facts is not None else ()
+
+
+def dtype_error(op: Titled) -> type[StatusError]:
     """Return the error for a dtype it does not take: what the clause lists, if it fits."""
-    # Not the operators that are ours alone, or the array API's.
-    facts = interfaces().get(op.name) if op.rules is None else None
-    listed = facts.statuses if facts is not None else ()
+    listed = _listed(op)
     if Status.INVALID_ARGUMENT in listed and Status.TYPE_MISMATCH not in listed:
         return InvalidArgument
     return TypeMismatch
 
 
 def in_name_of(
-    op: Operator, error: StatusError, kind: type[StatusError] | None = None, hint: str = ""
+    op: Titled, error: StatusError, kind: type[StatusError] | None = None, hint: str = ""
 ) -> StatusError:
     """Return an error as an operator's; what it says is put together when it is read."""
-    return (kind or error.__class__)(OnDemand(lambda: f"{op.title}: {error}{hint}"))
+    return (kind or error.__class__)(OnDemand(lambda: f"{title_of(op)}: {error}{hint}"))
 
 
 def is_gradient(gradient: DType, of: DType) -> bool:
@@ -153,15 +156,14 @@ def is_gradient(gradient: DType, of: DType) -> bool:
     return gradient is of or of.name == parts
 
 
-def object_error(op: Operator) -> type[StatusError]:
+def object_error(op: Titled) -> type[StatusError]:
     """Return the error for what is no tensor: a TypeError with the status the clause lists."""
     return TypeMismatch if dtype_error(op) is TypeMismatch else WrongObject
 
 
-def shape_error(op: Operator) -> type[StatusError]:
+def shape_error(op: Titled) -> type[StatusError]:
     """Return the error for shapes that do not go together: what the clause lists, if it fits."""
-    facts = interfaces().get(op.name) if op.rules is None else None
-    listed = facts.statuses if facts is not None else ()
+    listed = _listed(op)
     if Status.INVALID_ARGUMENT in listed and Status.DIMENSIONS_MISMATCH not in listed:
         return InvalidArgument
     return DimensionsMismatch

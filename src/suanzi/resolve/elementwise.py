@@ -30,6 +30,7 @@ from suanzi.resolve.arguments import (
     operands_of,
     shape_error,
 )
+from suanzi.resolve.scalars import Titled, title_of
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
@@ -181,24 +182,24 @@ def _suggest(op: Operator, came: DType) -> DType:
     return real if real in op.dtypes else max(op.dtypes, key=lambda d: d.bits)
 
 
-def check_shapes(op: Operator, operands: Mapping[str, Any]) -> tuple[int, ...]:
+def check_shapes(op: Titled, operands: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the common shape, or raise the shape error of the clause."""
     return common_shape(op, {k: x.shape for k, x in operands.items() if isinstance(x, Tensor)})
 
 
-def common_shape(op: Operator, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def common_shape(op: Titled, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the shape that operands are repeated to, or raise the shape error of the clause."""
     found = broadcast_shapes(list(shapes.values()))
     if found is None:
         came = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
         raise shape_error(op)(
-            f"{op.title}: {came}; counted from the last axis, sizes must be equal or 1. Reshape "
-            "one of them, or give it axes of size 1."
+            f"{title_of(op)}: {came}; counted from the last axis, sizes must be equal or 1. "
+            "Reshape one of them, or give it axes of size 1."
         )
     return found
 
 
-def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) -> Any:
+def plain_operand(op: Titled, name: str, x: Tensor | Number, promoted: DType) -> Any:
     """Return an operand as the core takes it: an int beyond 64 bits is rounded here, or refused."""
     if not isinstance(x, int) or -(2**63) <= x < 2**64:
         return x
@@ -206,8 +207,8 @@ def plain_operand(op: Operator, name: str, x: Tensor | Number, promoted: DType) 
         return True
     if not promoted.exponent_bits:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(x)}, beyond 64 bits, and it computes in {promoted}. Use "
-            "a float, or a tensor of floats."
+            f"{title_of(op)}: {name} is {shown(x)}, beyond 64 bits, and it computes in {promoted}. "
+            "Use a float, or a tensor of floats."
         )
     from suanzi.promote.values import convert
 

@@ -3,54 +3,85 @@
 from __future__ import annotations
 
 import operator
+from contextlib import suppress
 from typing import Any
 
 from suanzi._hints import shown
 from suanzi.registry import Operator
 from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import InvalidArgument, OnDemand, StatusError, UninitializedObject
+from suanzi.status import (
+    InvalidArgument,
+    OnDemand,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 
 _BEYOND = 2**63
+Titled = Operator | str
+"""Whose argument is read: an operator's, or by its name that of a function of the array API."""
 
 
-def check_alive(op: Operator, name: str, x: Any) -> None:
+def title_of(op: Titled) -> str:
+    """Return how errors name an operator or a function."""
+    return op if isinstance(op, str) else op.title
+
+
+def _wrong_type(op: Titled) -> type[StatusError]:
+    """Return the error for an argument of a wrong type; clauses list INVALID_ARGUMENT."""
+    is_operator = isinstance(op, Operator) and op.rules is None
+    return InvalidArgument if is_operator else TypeMismatch
+
+
+def check_alive(op: Titled, name: str, x: Any) -> None:
     """Raise if an argument is a tensor that was destroyed."""
     if isinstance(x, Tensor) and is_destroyed(x):
-        raise UninitializedObject(f"{op.title}: {name} is a tensor that was destroyed.")
+        raise UninitializedObject(f"{title_of(op)}: {name} is a tensor that was destroyed.")
 
 
-def is_several(op: Operator, name: str, x: Any) -> bool:
+def is_several(op: Titled, name: str, x: Any) -> bool:
     """Tell whether an argument is several values, and not one, if only in an array of rank 0."""
     check_alive(op, name, x)
     return hasattr(x, "__iter__") and getattr(x, "ndim", 1) != 0
 
 
-def flag_argument(op: Operator, name: str, x: Any, numpys: bool = False) -> bool:
-    """Return an argument that is True or False; NumPy's, or a tensor of one, where it may be."""
-    check_alive(op, name, x)
-    numpys = numpys and getattr(x, "ndim", None) == 0 and str(x.dtype) == "bool"
-    if not isinstance(x, bool) and not numpys:
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be True or False.")
-    return bool(x)
+def flag_argument(op: Titled, name: str, x: Any, numpys: bool = False) -> bool:
+    """Return an argument that is True or False; NumPy's, or a tensor of one, where it may be.
 
-
-def integer_argument(op: Operator, name: str, x: Any) -> int:
-    """Return an argument as a Python int."""
-    if type(x) is int:
+    A function of the array API takes whatever is true or false.
+    """
+    if isinstance(x, bool):
         return x
     check_alive(op, name, x)
-    try:
-        if not isinstance(x, bool) and str(getattr(x, "dtype", "")) != "bool":
-            return operator.index(x)
-    except TypeError:  # also from an array of several elements
-        pass
-    raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be an integer.")
+    if isinstance(op, str):
+        with suppress(Exception):  # of an array of several, and whatever an object may raise
+            return bool(x)
+    elif numpys and getattr(x, "ndim", None) == 0 and str(x.dtype) == "bool":
+        return bool(x)
+    raise _wrong_type(op)(f"{title_of(op)}: {name} is {shown(x)}; it must be True or False.")
+
+
+def integer_argument(op: Titled, name: str, x: Any, least: int | None = None) -> int:
+    """Return an argument as a Python int, of `least` or more."""
+    if type(x) is not int:
+        check_alive(op, name, x)
+        try:
+            if isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool":
+                raise TypeError
+            x = operator.index(x)
+        except TypeError:  # also from an array of several elements
+            raise _wrong_type(op)(
+                f"{title_of(op)}: {name} is {shown(x)}; it must be an integer."
+            ) from None
+    if least is not None and x < least:
+        raise InvalidArgument(f"{title_of(op)}: {name} is {shown(x)}; it must be at least {least}.")
+    return x  # type: ignore[no-any-return]
 
 
 def axis_argument(
-    op: Operator, name: str, axis: Any, ndim: int, error: type[StatusError] = InvalidArgument
+    op: Titled, name: str, axis: Any, ndim: int, error: type[StatusError] = InvalidArgument
 ) -> int:
     """Return an axis counted from the first; a negative one counts from the end."""
     number = integer_argument(op, name, axis)
@@ -58,17 +89,17 @@ def axis_argument(
         raise error(
             OnDemand(
                 lambda: (
-                    f"{op.title}: {name} is {shown(number)}; for {ndim} axes it is from {-ndim} to "
-                    f"{ndim - 1}."
+                    f"{title_of(op)}: {name} is {shown(number)}; for {ndim} axes it is from "
+                    f"{-ndim} to {ndim - 1}."
                     if ndim
-                    else f"{op.title}: {name} is {shown(number)}, and the tensor has no axes."
+                    else f"{title_of(op)}: {name} is {shown(number)}, but the tensor has no axes."
                 )
             )
         )
     return number % ndim
 
 
-def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
+def shape_argument(op: Titled, name: str, shape: Any) -> tuple[int, ...]:
     """Return a shape: a sequence of integers from 0 up."""
     if type(shape) is tuple and len(shape) <= MAX_NDIM:
         for n in shape:
@@ -85,20 +116,20 @@ def shape_argument(op: Operator, name: str, shape: Any) -> tuple[int, ...]:
         found = (-1,)
     if any(not 0 <= n < _BEYOND for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(shape)}; it must be a sequence of at most {MAX_NDIM} "
-            "integers from 0 up."
+            f"{title_of(op)}: {name} is {shown(shape)}; it must be a sequence of at most "
+            f"{MAX_NDIM} integers from 0 up."
         )
     return found
 
 
 def integers_argument(
-    op: Operator, name: str, values: Any, count: int | None = None, most: int = 2**20
+    op: Titled, name: str, values: Any, count: int | None = None, most: int = 2**20
 ) -> tuple[int, ...]:
     """Return a sequence of integers, of which there must be `count`, or `most` at most."""
     check_alive(op, name, values)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InvalidArgument(
-            f"{op.title}: {name} is {shown(values)}; it must be a list of integers."
+        raise _wrong_type(op)(
+            f"{title_of(op)}: {name} is {shown(values)}; it must be a list of integers."
         )
     if not is_several(op, name, values):
         values = (values,)
@@ -115,11 +146,11 @@ def integers_argument(
         if count is None
         else (f"it must have {count}, one for each axis of the input")
     )
-    raise InvalidArgument(f"{op.title}: {name} has {length} integers; {allowed}.")
+    raise InvalidArgument(f"{title_of(op)}: {name} has {length} integers; {allowed}.")
 
 
 def axes_argument(
-    op: Operator, name: str, axes: Any, ndim: int, error: type[StatusError]
+    op: Titled, name: str, axes: Any, ndim: int, error: type[StatusError]
 ) -> tuple[int, ...]:
     """Return axes, given as one integer or several, counted from the first; none twice."""
     only = axes[0] if isinstance(axes, tuple) and len(axes) == 1 else axes
@@ -128,5 +159,5 @@ def axes_argument(
     given = integers_argument(op, name, axes) if is_several(op, name, axes) else (axes,)
     found = tuple(axis_argument(op, name, axis, ndim, error) for axis in given)
     if len(set(found)) < len(found):
-        raise InvalidArgument(f"{op.title}: {name} is {shown(axes)}; an axis is there twice.")
+        raise InvalidArgument(f"{title_of(op)}: {name} is {shown(axes)}; an axis is given twice.")
     return found
