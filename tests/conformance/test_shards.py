@@ -215,7 +215,7 @@ class TestMerged:
 
 def test_nothing_to_share(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--list", "--shard", "1/2"]) == 2
-    assert "--shard shares a run; --list and --export run nothing" in capsys.readouterr().err
+    assert "--shard splits a run; --list and --export run nothing" in capsys.readouterr().err
     assert main(["merge", "nowhere.json"]) == 2
     assert "'nowhere.json' cannot be read" in capsys.readouterr().err
 

@@ -197,7 +197,8 @@ def findings(subject: str) -> str:
         (
             re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](../errata.md#{found[1].lower()})",
                    one.reason),
-            code(name for name in interfaces() if one.may_name(name)),
+            "all" if all(map(one.may_name, interfaces()))
+            else code(name for name in interfaces() if one.may_name(name)),
         )
         for one in packaged(subject)
     ]  # fmt: skip
