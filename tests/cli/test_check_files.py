@@ -55,7 +55,7 @@ def test_cases_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_pa
     assert main([*SMALL, "--export", str(tmp_path / "file" / "cases")]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "the cases cannot be written to" in err
+    assert "cannot write the cases to" in err
     assert "Not a directory" in err
 
 

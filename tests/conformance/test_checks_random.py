@@ -99,7 +99,7 @@ def test_parts_of_complex_numbers_are_apart() -> None:
         return _pair(x, x + 0.5)
 
     assert problem("uniform", "complex64", many(apart), **facts) is None
-    assert "go together" in (problem("uniform", "complex64", many(linked), **facts) or "")
+    assert "are correlated" in (problem("uniform", "complex64", many(linked), **facts) or "")
     swapped = many(lambda r: _pair(r.uniform(-1, 2.99), r.uniform(-1.5, 2.49)))
     assert problem("uniform", "complex64", swapped, **facts)
 

@@ -246,7 +246,7 @@ def test_what_is_not_the_tensor_at_all() -> None:
     assert judge(replace(good, dtype="int32"), wanted).problem == "dtype int32, not float32"
     assert judge(replace(good, raw=good.raw[:-4]), wanted).problem is not None
     for stranger in (None, 1.5, [good], "tensor"):
-        assert "is no tensor" in str(judge(stranger, wanted).problem)
+        assert "is not a tensor" in str(judge(stranger, wanted).problem)
 
 
 def test_an_error_allowed_is_that_of_its_own_element() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from suanzi.conformance.cases import Wanted, cases, operators
-from suanzi.conformance.cases.linear_algebra_matrix_sizes import Reflection
+from suanzi.conformance.cases._matrices import Reflection
 from suanzi.conformance.judging.checks import find
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import real
@@ -54,6 +54,6 @@ def test_random_numbers_that_begin_anew_are_seen() -> None:
     block = [real(Fraction(i * 37 % 64, 64)) for i in range(64)]
     facts = {"dtype": "float32", "shape": (128,), "low": [0], "high": [1], "open": False}
     twice = find("uniform")({}, [tensor("float32", block * 2, (128,))], facts)
-    assert twice == "the numbers from 64 on are those from 0 on"
+    assert twice == "the numbers from index 64 repeat those from index 0"
     other = [real(Fraction(i * 41 % 64, 64)) for i in range(64)]
     assert find("uniform")({}, [tensor("float32", block + other, (128,))], facts) is None

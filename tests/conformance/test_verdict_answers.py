@@ -34,7 +34,7 @@ def x(value: float = 1.0) -> Data:
         (ONE, answer("OUT_OF_RANGE", words="no"), True, "OUT_OF_RANGE, not SUCCESS: no"),
         (ONE, answer("OUT_OF_RANGE"), True, "OUT_OF_RANGE, not SUCCESS"),
         (ONE, answer("", words="no"), False, "refused, not SUCCESS: no"),
-        (ONE, answer("SUCCESS", None), True, "y: None is no tensor"),
+        (ONE, answer("SUCCESS", None), True, "y: None is not a tensor"),
         (ONE, answer("SUCCESS", x(2.0)), True, "y: "),
         (NO, answer("TYPE_MISMATCH"), True, None),
         (NO, answer("INVALID_ARGUMENT"), True, None),
@@ -46,7 +46,7 @@ def x(value: float = 1.0) -> Data:
         (NO, answer("SUCCESS", x()), False, None),
         (NO, answer("SUCCESS", x(3.0)), False, "y: "),
         (NO, answer("SUCCESS", x(), x()), False, "2 outputs, not 1"),
-        (NO, answer("TYPE_MISMATCH", x()), True, "TYPE_MISMATCH, and an output all the same: "),
+        (NO, answer("TYPE_MISMATCH", x()), True, "TYPE_MISMATCH, but it set an output: "),
         (NO, answer("TYPE_MISMATCH", None), True, None),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The cases of the kit, one file for each category of the standard, made from the registry.
 
-A file declares, with `cases_of`, what its interfaces are tried with and what is true of them. What
-follows from the standard's data alone is made here for all: statuses, promotion, worked examples.
+A file declares, with `cases_of`, the calls of its interfaces and the expected results. Cases that
+follow from the standard's data alone are made for all: statuses, promotion, worked examples.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which cases are wanted; a maker may look, to leave out what would be thrown away."""
+    """Which cases are wanted; makers use it to leave out the others."""
 
     groups: frozenset[str] = frozenset(GROUPS)
     dtypes: frozenset[str] | None = None
@@ -41,15 +41,15 @@ class Wanted:
     rules: str = "cann"
     """The rule set of the promotion cases."""
     rules_text: str | None = None
-    """What says it, where it is not built in: the processes of a run learn it from here."""
+    """The text of a rule set that is not built in, for the processes of a run."""
     seed: int = 0
     """Of random values."""
     quick: bool = False
-    """Whether fewer values and dtypes will do."""
+    """Whether to use fewer values and dtypes."""
     letter: bool = False
-    """Whether only what the standard demands is wanted: the letter, and readings of it."""
+    """Whether only what the standard requires is wanted: normative cases and interpretations."""
     folder: str | None = None
-    """Where frozen cases are, to be read instead of made."""
+    """The folder of frozen cases, to be read instead of made."""
 
     def __contains__(self, case: Case) -> bool:
         parts = case.dtype.split("-")
@@ -76,7 +76,7 @@ def cases_of(*names: str) -> Callable[[Maker], Maker]:
 
 
 def reading(*names: str) -> Callable[[Rule], Rule]:
-    """Declare a rule that adds other readings of the standard to what is expected of a case."""
+    """Declare a rule that adds other interpretations to what is expected of a case."""
 
     def declare(rule: Rule) -> Rule:
         for name in names:
@@ -94,12 +94,12 @@ _SAID = frozenset(
 
 
 def _read(case: Case) -> Case:
-    """Return a case with every reading of what is expected; of two errata the first speaks."""
+    """Return a case with every interpretation; of two errata the first applies."""
     rules = _RULES.get(case.op)
     if not rules or case.skip is not None:
         return case
     if case.group in _UNSAID and case.op not in _SAID and case.basis is None:
-        # No reading makes a demand of what no clause speaks of.
+        # No interpretation requires what no clause defines.
         derived = why(case)
         if derived.basis == "quality":
             case = replace(case, basis=derived.basis, because=derived.sentence)
@@ -165,7 +165,7 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     if len(twice) != len(found):
         seen: set[str] = set()
         double = next(c.id for c in found if c.id in seen or seen.add(c.id))  # type: ignore[func-returns-value]
-        raise InternalError(f"two cases are called {double}.")
+        raise InternalError(f"two cases have the id {double}.")
     return found
 
 
@@ -174,7 +174,7 @@ def _made(op: str, wanted: Wanted) -> list[Case]:
         from suanzi.conformance.cases import frozen
 
         return frozen.read(wanted.folder, op)
-    # In one order, whichever file was imported first: a process that starts anew goes on by it.
+    # In one order, whichever file was imported first: a restarted process continues by it.
     makers = sorted(_MAKERS.get(op, []), key=lambda maker: maker.__module__)
     return [_read(case) for maker in makers for case in maker(op, wanted)]
 

@@ -1,8 +1,8 @@
-"""Where a case can be answered in more than one way: the erratum's readings, all of them right.
+"""Cases with more than one interpretation: those of an erratum, each of which passes.
 
-Makers of cases say what suanzi reads. Rules, in the files `_readings_*`, look at a case and at what
-is expected, and add what other readers of the standard would give; ``errata.toml`` has the names of
-the readings, in the order in which `either` takes them.
+Makers of cases have suanzi's interpretation. Rules, in the files `_readings_*`, add the results of
+other interpretations to what is expected; ``errata.toml`` has their names, in the order in which
+`either` takes them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Answer = Outputs | Refused | Check
 
 @cache
 def names_of(erratum: str) -> tuple[str, ...]:
-    """Return the names of the readings of an erratum."""
+    """Return the names of the interpretations of an erratum."""
     return next(one.readings for one in errata() if one.id == erratum)
 
 
 def either(erratum: str, *answers: Answer | None, throughout: bool = False) -> Expected:
-    """Return the answers by the readings of an erratum; None where a reading has none.
+    """Return the expected results by the interpretations of an erratum; None where one has none.
 
-    Where all are the same, there is nothing to choose.
+    Where all are the same, that result alone.
     """
     pairs = zip(names_of(erratum), answers, strict=True)
     kept = {name: answer for name, answer in pairs if answer is not None}
@@ -35,7 +35,7 @@ def either(erratum: str, *answers: Answer | None, throughout: bool = False) -> E
 
 
 def one_output(expected: Expected) -> Output | None:
-    """Return the only output, if that is what is expected."""
+    """Return the expected output, if there is exactly one."""
     if isinstance(expected, tuple) and len(expected) == 1 and isinstance(expected[0], Output):
         return expected[0]
     return None

@@ -1,8 +1,8 @@
-"""Cases written to files, with their truth and their hashes, and read back.
+"""Cases written to files, with their expected results and hashes, and read back.
 
-A vendor keeps the files, and runs the same cases next year: whatever becomes of this program, the
-numbers are those. One file for each interface, one line for each case; ``manifest.json`` has the
-hash of each file and of all.
+A vendor keeps the files and runs the same cases next year, whatever version of this program. One
+file for each interface, one line for each case; ``manifest.json`` has the hash of each file and of
+all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LARGEST_EXPONENT = 1 << 20
 
 
 def to_data(x: Any) -> Any:
-    """Return what a case holds as JSON has it; nothing is rounded."""
+    """Return a part of a case as JSON; nothing is rounded."""
     if isinstance(x, Real):
         return {"real": _written(x)}
     if isinstance(x, Fraction):
@@ -74,7 +74,7 @@ def to_data(x: Any) -> Any:
 
 
 def _facts(x: Any) -> dict[str, Any]:
-    """Return the fields that are not as they are by default."""
+    """Return the fields that do not have their defaults."""
     return {
         f.name: to_data(getattr(x, f.name)) for f in fields(x) if getattr(x, f.name) != f.default
     }
@@ -165,7 +165,7 @@ def _read_number(text: str) -> Fraction:
     if "p" in text:
         digits, _, exponent = text.partition("p")
         if abs(int(exponent)) > _LARGEST_EXPONENT:
-            raise ValueError(f"2 to the power of {exponent} is no number of a case")
+            raise ValueError(f"2 to the power of {exponent} is too large for a case")
         return Fraction(int(digits, 16)) * Fraction(2) ** int(exponent)
     above, _, below = text.partition("/")  # Fraction would read 1e999999999, too
     return Fraction(int(above), int(below or 1))
@@ -185,10 +185,9 @@ def line_of(case: Case) -> str:
 
 
 def case_of(line: str, op: str | None = None) -> Case:
-    """Return the case of a line, of this interface if one is named; its truth is read when asked.
+    """Return the case of a line, of this interface if one is named; its truth is read when needed.
 
-    A line that is none raises InvalidArgument: a hash says that nobody changed it, not who wrote
-    it.
+    A malformed line raises InvalidArgument: a hash shows that nobody changed it, not who wrote it.
     """
     try:
         facts = json.loads(line)
@@ -232,11 +231,11 @@ def case_of(line: str, op: str | None = None) -> Case:
 def _no_case(line: str, error: Exception) -> InvalidArgument:
     said = printable(f"{type(error).__name__}: {error}"[:200])
     start = printable(line[:60])
-    return InvalidArgument(f"check: the line {start}... of a file of cases is none ({said}).")
+    return InvalidArgument(f"check: the line {start}... is not a case ({said}).")
 
 
 def _checked(expected: Any) -> Any:
-    """Return what must come of a call, or raise an error if that says nothing of the kind."""
+    """Return the expected result of a call, or raise an error if it is malformed."""
     if isinstance(expected, Refused):
         if not isinstance(expected.status, Status):
             raise TypeError(f"the status {expected.status!r}")
@@ -248,10 +247,10 @@ def _checked(expected: Any) -> Any:
         if not isinstance(expected.erratum, str) or type(expected.throughout) is not bool:
             raise TypeError(f"the erratum {expected.erratum!r}")
         if len(expected.readings) < 2:
-            raise ValueError(f"{expected.erratum} has fewer than two readings")
+            raise ValueError(f"{expected.erratum} has fewer than two interpretations")
         for one in expected.readings.values():
             if isinstance(one, Either):
-                raise TypeError("a reading of a reading")
+                raise TypeError("an interpretation of an interpretation")
             _checked(one)
     elif isinstance(expected, Check):
         find(expected.name)
@@ -261,7 +260,7 @@ def _checked(expected: Any) -> Any:
         for one in expected:
             _check_output(one)
     else:
-        raise TypeError(f"{expected!r} is no outcome of a call")
+        raise TypeError(f"{expected!r} is not an outcome of a call")
     return expected
 
 
@@ -273,9 +272,9 @@ def _check_output(x: Any) -> None:
         _checked(x)
     elif isinstance(x, Output):
         if x.dtype not in wire.ITEMSIZE or not all(type(n) is int and n >= 0 for n in x.shape):
-            raise ValueError(f"{x.dtype!r} of shape {x.shape!r} is no tensor")
+            raise ValueError(f"{x.dtype!r} of shape {x.shape!r} is not a tensor")
         if len(x.truth) != math.prod(x.shape):
-            raise ValueError(f"{len(x.truth)} elements are none of shape {x.shape}")
+            raise ValueError(f"{len(x.truth)} elements do not fill the shape {x.shape}")
 
 
 def export(
@@ -286,13 +285,13 @@ def export(
     """Write the cases of interfaces, given one after the other, and return the manifest."""
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise InvalidArgument(f"check: {os.fspath(folder)!r} is there, and is no empty folder.")
+        raise InvalidArgument(f"check: {os.fspath(folder)!r} exists and is not an empty folder.")
     try:
         place.mkdir(parents=True, exist_ok=True)
         return _write(place, each, facts or {})
     except OSError as error:
         raise InvalidArgument(
-            f"check: the cases cannot be written to {os.fspath(folder)!r}: {error.strerror}."
+            f"check: cannot write the cases to {os.fspath(folder)!r}: {error.strerror}."
         ) from None
 
 
@@ -325,13 +324,13 @@ def digest(files: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
-    """Return the manifest of a folder, after a look at the hash of each file."""
+    """Return the manifest of a folder, after checking the hash of each file."""
     place = Path(folder)
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidArgument(
-            f"check: {os.fspath(folder)!r} has no {MANIFEST} that can be read ({error}); write one "
+            f"check: {os.fspath(folder)!r} has no readable {MANIFEST} ({error}); write one "
             "with suanzi check --export."
         ) from None
     form = manifest.get("format") if isinstance(manifest, dict) else None
@@ -343,25 +342,25 @@ def manifest_of(folder: str | PathLike[str]) -> dict[str, Any]:
         _check_manifest(manifest)
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidArgument(
-            f"check: {place / MANIFEST} is not what --export writes: {error}."
+            f"check: {place / MANIFEST} was not written by --export: {error}."
         ) from None
     for name, facts in manifest["files"].items():
         try:
             found = hashlib.sha256((place / name).read_bytes()).hexdigest()
         except OSError as error:
-            raise InvalidArgument(f"check: {place / name} cannot be read: {error}.") from None
+            raise InvalidArgument(f"check: cannot read {place / name}: {error}.") from None
         if found != facts["sha256"]:
             raise InvalidArgument(
-                f"check: {place / name} is not what was exported: its hash is {found[:12]}..., and "
-                f"the manifest says {facts['sha256'][:12]}.... Export the cases again."
+                f"check: {place / name} was changed after the export: its hash is {found[:12]}..., "
+                f"the manifest has {facts['sha256'][:12]}.... Export the cases again."
             )
     if digest(manifest["files"]) != manifest["sha256"]:
-        raise InvalidArgument(f"check: the hash in {place / MANIFEST} is not that of its files.")
+        raise InvalidArgument(f"check: the hash in {place / MANIFEST} does not match its files.")
     return manifest
 
 
 def _check_manifest(manifest: dict[str, Any]) -> None:
-    """Raise an error if a manifest lacks something, or has something else in its place."""
+    """Raise an error if a field of a manifest is missing or malformed."""
     kinds = {"files": dict, "sha256": str, "seed": int, "rules": str, "filters": dict}
     given: dict[str, Any] = {"seed": 0, "rules": DEFAULT, "filters": {}} | manifest
     for name, kind in kinds.items():
@@ -372,7 +371,7 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
     rule_set(given["rules"])
     for name, facts in manifest["files"].items():
         if not name.endswith(".jsonl") or name.removesuffix(".jsonl") not in interfaces():
-            raise ValueError(f"{name!r:.60} is no file of an interface")
+            raise ValueError(f"{name!r:.60} is not a file of an interface")
         if not isinstance(facts, dict) or not isinstance(facts.get("sha256"), str):
             raise TypeError(f"{name} has no hash")
     for name, left in given["filters"].items():

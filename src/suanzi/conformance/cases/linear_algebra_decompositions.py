@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,8 +11,13 @@ from typing import Any
 import mpmath
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._matrices import (
+    DIFFERENT,
+    SQUARE,
     as_layout,
+    batch,
+    chosen,
     definite,
     from_rows,
     graded,
@@ -21,6 +26,7 @@ from suanzi.conformance.cases._matrices import (
     number,
     random,
     stacked,
+    words_of,
 )
 from suanzi.conformance.judging.checks.factors import matrices
 from suanzi.conformance.model.case import Case, Check, Expected, Refused
@@ -270,3 +276,54 @@ def _indefinite(dtype: str, upper: str) -> Iterator[Case]:
     given = {"upper": upper, "mat": stacked([definite(dtype, 2, "one"), bad, one])}
     yield Case("cholesky", "special", dtype, f"one indefinite of a batch {upper}", given,
                lambda: Refused(Status.INVALID_ARGUMENT))  # fmt: skip
+
+
+# ---- large sizes ---------------------------------------------------------------------------------
+
+
+_ANY: tuple[Shape, ...] = (
+    *SQUARE[2:8], (33, 17), (16, 65), (65, 5), (17, 3, 2), (33, 2, 4), (9, 17, 8),
+)  # fmt: skip
+_SHAPES_OF = {"eig": ((15, 15), (16, 16), (17, 17), (33, 33), (17, 3, 3))}
+_LARGE = 257
+
+
+@cases_of("lu", "qr", "svd", "eig")
+def factors_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give matrices past the edges of tiles, alone and many at once."""
+    check = {"lu": "lu_factors", "qr": "qr_factors", "svd": "svd_factors", "eig": "eigen_pairs"}[op]
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        shapes = _SHAPES_OF.get(op, _ANY)
+        for shape in chosen(op, dtype, wanted, shapes):
+            yield _factors(op, dtype, check, shape)
+        if dtype == "float32" and not wanted.quick and op != "eig":
+            yield _factors(op, dtype, check, sizes.MATRIX)
+
+
+def _factors(op: str, dtype: str, check: str, shape: Shape) -> Case:
+    facts: dict[str, Any] = {}
+    if op == "eig":
+        result = {"bfloat16": "complex64"}.get(dtype, "complex32" if dtype in NARROW else dtype)
+        facts["dtype"] = COMPLEX_OF.get(result, result)
+    data = random(dtype, shape, "sizes")
+    return Case(op, "sizes", dtype, words_of(shape), {"mat": data}, partial(Check, check, facts))
+
+
+@cases_of("cholesky")
+def roots_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give positive definite matrices past the edges of tiles, alone and many at once."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        large: Sequence[Shape] = [(65, 65)] if dtype == "float32" and not wanted.quick else []
+        for i, shape in enumerate((*chosen(op, dtype, wanted, SQUARE), *large)):
+            upper = "UL"[i % 2]
+            ones = [
+                definite(dtype, shape[-1], ("sizes", k)) for k in range(min(DIFFERENT, shape[0]))
+            ]
+            data = ones[0] if len(shape) == 2 else batch(ones, shape[0])
+            given = {"upper": upper, "mat": data}
+            check = partial(Check, "cholesky_factor", {"mat": data})
+            yield Case(op, "sizes", dtype, f"{words_of(shape)} {upper}", given, check)

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from random import Random
 from typing import Any
 
 import mpmath
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases import _sizes as sizes
+from suanzi.conformance.cases._matrices import number
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, tensor
 from suanzi.conformance.model.numbers import (
@@ -236,3 +239,83 @@ def _special(dtype: str) -> Iterator[Case]:
 
 def _with_zero(dtype: str, x: Real) -> Value:
     return (x, ZERO) if dtype in PARTS else x
+
+
+# ---- large sizes ---------------------------------------------------------------------------------
+
+
+@cases_of("norm")
+def norms_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give rows of zeros with one number at every place, and rows that are long."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        chief = dtype == "float32" and not wanted.quick
+        kinds = ("inf", "1", "2", "3")
+        lengths = (70, 257, 1025) if chief else (70,)
+        for length in lengths:
+            some = kinds if chief else Random(f"norm {dtype}").sample(kinds, 2)
+            for kind in some:
+                for axis in (1, 0):
+                    yield _one_number(dtype, kind, length, axis)
+        if chief:
+            for kind in ("fro", "1", "inf"):
+                yield _of_ones(dtype, kind)
+            for kind in ("inf", "1", "2"):
+                yield _of_a_million(dtype, kind)
+
+
+def _one_number(dtype: str, kind: str, length: int, axis: int) -> Case:
+    """Return rows, or columns, that are zero but for -3 at one place, each at another."""
+    places = sorted({*range(min(length, 70)), *range(max(0, length - 70), length)})
+    shape = (len(places), length) if axis else (length, len(places))
+    index = [0] * math.prod(shape)
+    for row, place in enumerate(places):
+        index[row * length + place if axis else place * len(places) + row] = 1
+    data = sizes.Few(dtype, [number(dtype, 0), number(dtype, -3)]).tensor(index, shape)
+    part = PARTS.get(dtype, dtype)
+
+    def expect() -> tuple[Output]:
+        truth: tuple[Value, ...] = (real(3),) * len(places)
+        ulp = None if kind in ("inf", "1", "2") else 8.0
+        return (Output(part, (len(places),), truth, ulp=ulp),)
+
+    given = {"input": data, "normtype": kind, "axis": [axis]}
+    word = "rows" if axis else "columns"
+    title = f"{kind} of one number at every place of {word} of {length}"
+    return Case("norm", "sizes", dtype, title, given, expect)
+
+
+def _of_ones(dtype: str, kind: str) -> Case:
+    """Return a matrix of ones of either sign."""
+    rows, columns = sizes.MATRIX
+    index = [(i * i + i // columns) % 3 % 2 for i in range(rows * columns)]
+    data = sizes.Few(dtype, [number(dtype, 1), number(dtype, -1)]).tensor(index, sizes.MATRIX)
+    size = Fraction({"1": rows, "inf": columns}.get(kind, 0))
+    square = rows * columns
+    root = Fraction(math.isqrt(square << 120), 1 << 60)
+
+    def expect() -> tuple[Output]:
+        truth = (real(size or root),)
+        return (Output(dtype, (), truth, ulp=4.0 if kind == "fro" else None),)
+
+    given = {"input": data, "normtype": kind, "axis": [0, 1]}
+    title = f"{kind} of ones, {rows}x{columns}"
+    return Case("norm", "sizes", dtype, title, given, expect)
+
+
+def _of_a_million(dtype: str, kind: str) -> Case:
+    """Return whole numbers whose sums are exact in whatever order they are added."""
+    n = sizes.LARGE
+    few: list[Value] = [number(dtype, i % 4 - 1) for i in range(sizes.PERIOD)]
+    data = sizes.Few(dtype, few).tensor(sizes.cycle((n,)), (n,))
+    sizes_of = [abs(i % sizes.PERIOD % 4 - 1) for i in range(n)]
+    found = {"inf": 2, "1": sum(sizes_of)}.get(kind, 0)
+    root = Fraction(math.isqrt(sum(a * a for a in sizes_of) << 120), 1 << 60)
+
+    def expect() -> tuple[Output]:
+        truth = (real(found or root),)
+        return (Output(dtype, (), truth, ulp=4.0 if kind == "2" else None),)
+
+    given = {"input": data, "normtype": kind}
+    return Case("norm", "sizes", dtype, f"{kind} of {n} whole numbers", given, expect)

@@ -6,8 +6,10 @@ Integers are exact modulo 2^n; floats may differ by what any order of summation 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
+from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._sparse import made_sparse, thinned
@@ -95,28 +97,80 @@ _STRIDED: dict[str, Shapes] = {
     "linear": ((2, 2, 3), (4, 3), (4,)),
     "bilinear": ((2, 2, 2), (2, 2, 3), (4, 2, 3), (4,)),
 }
+_SIZED: dict[str, list[Shapes]] = {
+    "matmul": [
+        ((1, 65), (65, 1)), ((65, 3), (3, 129)), ((5, 129), (129, 7)), ((9, 8), (8, 17)),
+        ((16, 33), (33, 16)), ((33, 5), (5, 15)), ((2, 9, 17), (2, 17, 9)), ((257,), (257, 3)),
+        ((3, 1025), (1025,)), ((63, 2), (2, 65)), ((31, 32), (32, 31)),
+    ],
+    "dot": [((7,), (7,)), ((65,), (65,)), ((257,), (257,)), ((4097,), (4097,))],
+    "linear": [((65, 9), (17, 9), (17,)), ((3, 129), (5, 129), (5,)), ((33, 2), (65, 2))],
+    "bilinear": [((9, 17), (9, 5), (3, 17, 5), (3,)), ((2, 33), (2, 3), (5, 33, 3))],
+}  # fmt: skip
+_LARGE: dict[str, Shapes] = {
+    "matmul": ((65, 33), (33, 129)),
+    "dot": ((65, 33), (33, 65)),
+    "linear": ((65, 33), (129, 33), (129,)),
+    "bilinear": ((17, 33), (17, 9), (33, 33, 9), (33,)),
+}
 
 
-@cases_of("matmul", "dot", "linear", "bilinear")
-def products(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give products of every rank."""
-    names = NAMES[op]
+@dataclass(frozen=True)
+class OfMatrices:
+    """What the cases of a product of matrices, or of a gradient of one, need to know of it."""
+
+    names: tuple[str, ...]
+    """Of its tensors."""
+    groups: Mapping[str, Sequence[Shapes]]
+    """The shapes of the operands by group."""
+    long: Shapes
+    """Shapes whose sums have 600 terms."""
+    strided: Shapes
+    sizes: Sequence[Shapes]
+    """Past the edges of tiles; all of them in one dtype, a sample in the others."""
+    special: Callable[[str, str], Iterator[Case]]
+    """Gives the cases of special values for an interface and a dtype."""
+    large: Shapes | None = None
+    gradient: bool = False
+
+
+def product_cases(op: str, facts: OfMatrices, wanted: Wanted) -> Iterator[Case]:
+    """Give the cases of every group and dtype."""
     for dtype in dtypes_of(op):
-        for group, table in (("plain", _PLAIN), ("broadcast", _BROADCAST), ("empty", _EMPTY)):
+        for group, some in facts.groups.items():
             if wanted.wants(group, dtype):
-                some = table[op]
-                for shapes in some[:: 2 if wanted.quick and len(some) > 4 else 1]:
-                    yield small(op, group, dtype, names, shapes)
+                step = 2 if wanted.quick and (facts.gradient or len(some) > 4) else 1
+                for shapes in some[::step]:
+                    yield small(op, group, dtype, facts.names, shapes)
         if wanted.wants("plain", dtype) and not (wanted.quick and dtype in PARTS):
-            yield long_sums(op, dtype, names, _LONG[op])
+            yield long_sums(op, dtype, facts.names, facts.long)
         if wanted.wants("strided", dtype):
-            yield from strided(op, dtype, names, _STRIDED[op], wanted.quick)
+            yield from strided(op, dtype, facts.names, facts.strided, wanted.quick)
             if (op, dtype) == ("matmul", "float32"):
                 yield from _of_sparse(op, dtype)
         if wanted.wants("random", dtype):
-            yield random_case(op, dtype, names, _STRIDED[op], wanted.seed)
+            yield random_case(op, dtype, facts.names, facts.strided, wanted.seed)
         if wanted.wants("special", dtype):
-            yield from special_values(op, dtype)
+            yield from facts.special(op, dtype)
+        if wanted.wants("sizes", dtype):
+            some = facts.sizes
+            if dtype != "float32" or wanted.quick:
+                count = 1 if wanted.quick or facts.gradient else 2
+                some = Random(f"sizes {op} {dtype}").sample(some, count)
+            if facts.large is not None and dtype in ("float32", "int32") and not wanted.quick:
+                some = [*some, facts.large]
+            for shapes in some:
+                yield small(op, "sizes", dtype, facts.names, shapes)
+
+
+@cases_of(*NAMES)
+def products(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give products of every rank."""
+    groups = {"plain": _PLAIN[op], "broadcast": _BROADCAST[op], "empty": _EMPTY[op]}
+    facts = OfMatrices(
+        NAMES[op], groups, _LONG[op], _STRIDED[op], _SIZED[op], special_values, _LARGE[op]
+    )
+    return product_cases(op, facts, wanted)
 
 
 def product_case(op: str, group: str, dtype: str, title: str, given: Mapping[str, Data]) -> Case:
@@ -130,9 +184,9 @@ def product_case(op: str, group: str, dtype: str, title: str, given: Mapping[str
 
 def title_of(names: Sequence[str], shapes: Shapes) -> str:
     """Return shapes in words."""
-    told = ["x".join(map(str, s)) if s else "a number" for s in shapes]
+    words = ["x".join(map(str, s)) if s else "a number" for s in shapes]
     more = " and bias" if "bias" in names[: len(shapes)] else ""
-    return " by ".join(told[: len(told) - bool(more)]) + more
+    return " by ".join(words[: len(words) - bool(more)]) + more
 
 
 def _exponents(dtype: str) -> tuple[int, int]:

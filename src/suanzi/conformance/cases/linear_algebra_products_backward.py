@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases.linear_algebra_products import (
+    OfMatrices,
     Shape,
     Shapes,
-    long_sums,
-    random_case,
-    small,
+    product_cases,
     special_ones,
-    strided,
 )
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS, PARTS
@@ -88,26 +86,22 @@ def _long(op: str) -> Shapes:
     }[op]
 
 
+_SIZES = ((65, 3, 9, 5), (3, 17, 33, 2), (2, 129, 5, 3), (9, 16, 17, 8))
+"""Rows, results, and the lengths of the one and the other input."""
+
+
+def _special(op: str, dtype: str) -> Iterator[Case]:
+    if dtype in FORMATS or dtype in PARTS:
+        dot = op.startswith("dot")
+        shapes = _with_gradient((2, 3), (3, 2)) if dot else gradient_shapes(op, (2,), 2, 3, 2)
+        yield from special_ones(op, dtype, NAMES[op], shapes)
+
+
 @cases_of(*NAMES)
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give gradients of operands of every rank."""
-    names, choices = NAMES[op], _choices(op)
     dot = op.startswith("dot")
-    strided_shapes = (
-        _with_gradient((2, 3, 4), (3, 4, 2)) if dot else gradient_shapes(op, (2, 2), 4, 3, 2)
-    )
-    for dtype in dtypes_of(op):
-        for group, some in choices.items():
-            if wanted.wants(group, dtype):
-                for shapes in some[:: 2 if wanted.quick else 1]:
-                    yield small(op, group, dtype, names, shapes)
-        if wanted.wants("plain", dtype) and not (wanted.quick and dtype in PARTS):
-            yield long_sums(op, dtype, names, _long(op))
-        if wanted.wants("strided", dtype):
-            yield from strided(op, dtype, names, strided_shapes, wanted.quick)
-        if wanted.wants("random", dtype):
-            yield random_case(op, dtype, names, strided_shapes, wanted.seed)
-        floating = dtype in FORMATS or dtype in PARTS
-        if wanted.wants("special", dtype) and floating:
-            shapes = _with_gradient((2, 3), (3, 2)) if dot else gradient_shapes(op, (2,), 2, 3, 2)
-            yield from special_ones(op, dtype, names, shapes)
+    strided = _with_gradient((2, 3, 4), (3, 4, 2)) if dot else gradient_shapes(op, (2, 2), 4, 3, 2)
+    sizes = [gradient_shapes(op, (rows,), *lengths) for rows, *lengths in _SIZES]
+    facts = OfMatrices(NAMES[op], _choices(op), _long(op), strided, sizes, _special, gradient=True)
+    return product_cases(op, facts, wanted)

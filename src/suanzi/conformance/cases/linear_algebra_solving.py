@@ -10,14 +10,21 @@ from random import Random
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
+from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._matrices import (
+    DIFFERENT,
+    SQUARE,
+    Reflection,
     as_layout,
+    batch,
+    chosen,
     dominant,
     from_rows,
     hilbert,
     number,
     random,
     stacked,
+    words_of,
 )
 from suanzi.conformance.judging.checks import (  # noqa: F401  (declares the checks)
     solutions as checks_solutions,
@@ -26,6 +33,7 @@ from suanzi.conformance.judging.checks.factors import allowance, root, smallest
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, tensor
 from suanzi.conformance.model.numbers import NARROW, PARTS, Value, real
+from suanzi.conformance.model.picked import Picked
 from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth import linear_algebra_matrices as exactly
@@ -339,3 +347,113 @@ def _truncated(
 
     given = {"mat": from_rows(dtype, rows), "rhs": sides, "prec": cut}
     return Case("lstsq", "special", dtype, title, given, expect)
+
+
+# ---- large sizes ---------------------------------------------------------------------------------
+
+_LARGE = 257
+
+
+@cases_of("solve", "inverse")
+def solutions_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give regular matrices past the edges of tiles, alone and many at once, and a large one."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype):
+            continue
+        for i, shape in enumerate(chosen(op, dtype, wanted, SQUARE)):
+            ones = [
+                dominant(dtype, shape[-2:], ("sizes", k)) for k in range(min(DIFFERENT, shape[0]))
+            ]
+            mat = ones[0] if len(shape) == 2 else batch(ones, shape[0])
+            if op == "inverse":
+                check = partial(Check, "inverses", {})
+                yield Case(op, "sizes", dtype, words_of(shape), {"mat": mat}, check)
+                continue
+            side = (*shape[:-1], 1 + i % 3)
+            given = {"mat": mat, "rhs": random(dtype, side, "sizes"), "adjoint": i % 2 == 1}
+            check = partial(Check, "solutions", {"shape": side})
+            yield Case(op, "sizes", dtype, words_of(shape), given, check)
+        if dtype == "float32" and not wanted.quick:
+            yield _large_inverse(dtype) if op == "inverse" else _large_solve(dtype)
+
+
+# ---- a matrix whose inverse is known -------------------------------------------------------------
+
+
+def _of_few(dtype: str, rows: Sequence[Sequence[Fraction]]) -> tuple[sizes.Few, list[int]]:
+    """Return the few numbers that a matrix is made of, and which each element is."""
+    found: dict[Fraction, int] = {}
+    index = [found.setdefault(x, len(found)) for row in rows for x in row]
+    return sizes.Few(dtype, [number(dtype, float(x)) for x in found]), index
+
+
+def _matrix(dtype: str, rows: Sequence[Sequence[Fraction]]) -> Data:
+    few, index = _of_few(dtype, rows)
+    return few.tensor(index, (len(rows), len(rows[0])))
+
+
+def _large_inverse(dtype: str) -> Case:
+    made = Reflection(_LARGE)
+
+    def expect() -> tuple[Output]:
+        few, index = _of_few(dtype, made.inverse())
+        # The condition is 4 at most, as the powers are from a half to two.
+        error = 16 * allowance(dtype, _LARGE)
+        allowed = Picked((error,) * len(few.values), index)
+        truth = Picked(tuple(few.values), index)
+        return (Output(dtype, (_LARGE,) * 2, truth, allowed=allowed, zero_sign=False),)
+
+    title = f"reflection of {_LARGE}x{_LARGE}"
+    return Case("inverse", "sizes", dtype, title, {"mat": _matrix(dtype, made.rows())}, expect)
+
+
+def _large_solve(dtype: str) -> Case:
+    made = Reflection(_LARGE)
+    x = [i % 7 - 3 for i in range(_LARGE)]
+    rhs = [number(dtype, float(b)) for b in made.times(x)]
+
+    def expect() -> tuple[Output]:
+        # The norm of x, times the condition, for each of its elements.
+        error = 16 * allowance(dtype, _LARGE) * (math.isqrt(sum(a * a for a in x)) + 1)
+        truth = tuple(number(dtype, a) for a in x)
+        allowed = (error + half_unit(dtype, Fraction(4)),) * _LARGE
+        return (Output(dtype, (_LARGE,), truth, allowed=allowed, zero_sign=False),)
+
+    mat = _matrix(dtype, made.rows())
+    given = {"mat": mat, "rhs": tensor(dtype, rhs, (_LARGE,)), "adjoint": False}
+    return Case("solve", "sizes", dtype, f"reflection of {_LARGE}x{_LARGE}", given, expect)
+
+
+@cases_of("lstsq")
+def least_squares_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give columns, and rows, of a reflection: what is left of them has no share in the result."""
+    shapes: list[tuple[int, int]] = [(17, 16), (16, 17), (33, 9), (64, 65), (129, 65), (65, 129)]
+    for dtype in dtypes_of(op):
+        if not wanted.wants("sizes", dtype) or dtype.startswith("float8"):
+            continue
+        some = shapes
+        if dtype != "float32" or wanted.quick:
+            some = Random(f"sizes {op} {dtype}").sample(shapes[:3], 1)
+        for m, n in some:
+            yield _least_squares(dtype, m, n)
+
+
+def _least_squares(dtype: str, m: int, n: int) -> Case:
+    whole = Reflection(max(m, n), scaled=False).rows()
+    rows = [row[:n] for row in whole[:m]]
+    rhs = [Fraction(i % 5 - 2) for i in range(m)]
+
+    def expect() -> tuple[Output]:
+        # Columns, or rows, of length one at right angles: the adjoint is the pseudo-inverse.
+        found = [sum((row[j] * b for row, b in zip(rows, rhs, strict=True)), Fraction(0))
+                 for j in range(n)]  # fmt: skip
+        error = 8 * allowance(dtype, max(m, n)) * (math.isqrt(sum(int(b * b) for b in rhs)) + 1)
+        truth: tuple[Value, ...] = tuple(
+            (real(x), real(0)) if dtype in PARTS else real(x) for x in found
+        )
+        allowed = tuple(error + half_unit(dtype, abs(x) + error) for x in found)
+        return (Output(dtype, (n,), truth, allowed=allowed, zero_sign=False),)
+
+    sides = tensor(dtype, [number(dtype, float(b)) for b in rhs], (m,))
+    given = {"mat": _matrix(dtype, rows), "rhs": sides}
+    return Case("lstsq", "sizes", dtype, f"{m}x{n} by {m}", given, expect)

@@ -1,7 +1,6 @@
-"""What must be refused beside the one call of each status: the conditions, one by one.
+"""Further invalid calls: the conditions of each status, one by one.
 
-The text is looked at as a table: name, what is wrong, status, and what to change in the call that
-succeeds.
+The table has the name, what is wrong, the status, and what to change in the valid call.
 """
 
 from __future__ import annotations

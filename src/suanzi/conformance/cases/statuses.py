@@ -1,6 +1,6 @@
-"""Every status of every clause: a call of each interface that succeeds, and what to change in it.
+"""Every status of every clause: a valid call of each interface, and changes that make it invalid.
 
-The text is looked at as a table: name, then arguments.
+The tables have a name, then arguments.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ CHANGES: dict[tuple[str, Status], Callable[[], Arguments]] = {
 }  # fmt: skip
 
 NEVER = {
-    (op, _IA): "it takes one tensor, and every number has a result"
+    (op, _IA): "it takes one tensor, and every number is valid"
     for op in interfaces()
     if _IA in interfaces()[op].statuses and (op, _IA) not in CHANGES and _required(op) == ["x"]
 }
@@ -364,17 +364,17 @@ TOO_LARGE: dict[str, Callable[[], Arguments]] = {
     "pad": lambda: {"pad_width": (_HUGE, 0, 0, 0)},
     "interpolate": lambda: {"size": (_HUGE,)},
 }
-"""What asks for more memory than there is."""
+"""Arguments that need more memory than any machine has."""
 
 _UNTRIED = {
-    Status.ALLOC_FAILED: "its output is as large as its input: it takes a limit of memory",
-    Status.INTERNAL_ERROR: "it takes a failure inside the subject, which no argument brings about",
+    Status.ALLOC_FAILED: "its output is as large as its input: only a memory limit provokes it",
+    Status.INTERNAL_ERROR: "only an internal failure of the backend provokes it, no argument does",
 }
 
 
 @cases_of(*interfaces())
 def statuses(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give a call for each status of the clause; one that cannot be brought about is skipped."""
+    """Give a call for each status of the clause; one that cannot be provoked is skipped."""
     if not wanted.wants("status", "any"):
         return
     for status in interfaces()[op].statuses:
@@ -401,7 +401,7 @@ def _case(op: str, status: Status) -> Case:
     instead: Outputs | None = None
     more = given.get("x") in (signal(), real()) or truth() in given.values()
     if status is _TM and more:
-        # Who has no status codes may take more dtypes than the clause: it answers in good faith.
+        # A backend without status codes may take more dtypes than the clause.
         instead = tuple(Check("succeeds", {}) for _ in interfaces()[op].outputs)
     if status is Status.INVALID_ARGUMENT and REGISTRY[op].domain is not None:
         instead = (Output("float32", (1,), (NAN,)),)

@@ -1,4 +1,4 @@
-"""Which answers the few values of a large tensor got: found by comparing bytes, not numbers."""
+"""The results for the few values of a large tensor, by comparing bytes, not numbers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from suanzi.conformance.model.numbers import Value
 from suanzi.conformance.model.picked import Cycle, Picked, joined
 
 ENOUGH = 4096
-"""The different answers that are measured; a subject that gives more is wrong long before."""
+"""How many different results are measured; a backend with more of them is wrong."""
 _ROW = 251
 
 Answers = dict[tuple[int, bytes], tuple[int, int]]
-"""Of each value, by its number, and what was answered: how often, and where first."""
+"""How often a value, by its number, had a result, and where first."""
 
 
 def is_right(raw: bytes, dtype: str, truth: Picked[Value]) -> bool:
-    """Tell whether all elements are the truth, rounded once: then there is nothing to measure.
+    """Tell whether all elements are the truth, rounded once.
 
     >>> is_right(b"\\1\\2\\1", "int8", Picked((1, 2), Cycle(2, 3)))
     True
@@ -24,7 +24,7 @@ def is_right(raw: bytes, dtype: str, truth: Picked[Value]) -> bool:
 
 
 def answers_of(raw: bytes, size: int, truth: Picked[Value]) -> Answers:
-    """Return what each of the few values got.
+    """Return the results for each of the few values.
 
     >>> found = answers_of(b"\\1\\2\\1\\2\\1\\3", 1, Picked((1, 2), Cycle(2, 6)))
     >>> found[0, b"\\1"], found[1, b"\\2"], found[1, b"\\3"]

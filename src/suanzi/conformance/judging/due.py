@@ -1,4 +1,4 @@
-"""What is due of a call, as numbers between which each element must lie: for programs to assert."""
+"""The expected results of a call, as bounds of each element that programs can assert."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from suanzi.conformance.model.numbers import (
 
 Number = int | float
 _MOST_ELEMENTS = 4000
-"""What is longer is not written down."""
+"""Longer results are not written down."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """A tensor, each element of which lies between two numbers; NaN stands for itself.
+    """A tensor whose elements lie between two numbers; NaN means NaN.
 
     A zero between two zeros has the sign of one of them. Complex elements are two numbers each.
     """
@@ -44,15 +44,15 @@ class Range:
 
 @dataclass(frozen=True)
 class Way:
-    """One way in which a call may end: a refusal by one of the statuses, or outputs."""
+    """One possible outcome of a call: a refusal by one of the statuses, or outputs."""
 
     statuses: tuple[str, ...] = ()
     outputs: tuple[Any, ...] = ()
-    """Each a Range, a list of such, a plain value, or None where the kit alone can say."""
+    """Each a Range, a list of them, a plain value, or None where only the kit can check it."""
 
 
 def ways(expected: Expected, outputs: int, statuses: bool = True) -> list[Way]:
-    """Return every way in which a call with so many outputs may end.
+    """Return every possible outcome of a call with so many outputs.
 
     >>> from suanzi.status import Status
     >>> ways(Refused(Status.INVALID_ARGUMENT), 1)
@@ -83,7 +83,7 @@ def _one(right: Any) -> Any:
 
 
 def range_of(wanted: Output) -> Range | None:
-    """Return between what the elements must lie; None if that does not say all.
+    """Return the bounds of the elements; None if they are not sufficient.
 
     >>> range_of(Output("float32", (2,), (real(0.5), real(float("nan")))))
     Range(dtype='float32', shape=(2,), least=(0.5, nan), most=(0.5, nan), min2maj=None)
@@ -105,7 +105,7 @@ def range_of(wanted: Output) -> Range | None:
 
 
 def _allowed(form: Format, wanted: Output, i: int, parts: Sequence[Real]) -> Fraction | None:
-    """Return how far an element may be off; None if it is rounded."""
+    """Return the allowed error of an element; None if it is rounded."""
     if wanted.allowed is not None:
         return wanted.allowed[i]
     if wanted.ulp is None:

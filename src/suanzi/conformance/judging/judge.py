@@ -1,4 +1,4 @@
-"""Whether an answer is right: to the bit, or within a bound against the unrounded truth.
+"""Whether a result is right: to the bit, or within a bound of the unrounded truth.
 
 An error counts in units of the last place of the truth (ULP), as a fraction: comparing with a
 rounded reference would make 0.5 and 1 the same. Beside it stand CANN's measures, the mean and the
@@ -44,25 +44,25 @@ CANN_THRESHOLDS = {
 }
 """CANN's limits of the mean relative error; the largest may be ten times as much."""
 Operands = Callable[[int], str]
-"""Says what an element of an output was computed from, by its number."""
+"""Shows the operands of an element of an output, by its index."""
 _SMALL = Fraction(1, 10**7)
-"""What CANN adds to a truth before it divides by it."""
+"""What CANN adds to the truth before dividing by it."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found of one output."""
+    """The judgement of one output."""
 
     problem: str | None
     """What is wrong, in words; None if nothing is."""
     ulp: float | None = None
-    """The largest error in units of the last place; None where its bound is none of them."""
+    """The largest error in units in the last place; None where the bound is in other units."""
     bound: float | None = None
-    """What is allowed, in the same units; where elements differ in that, of the nearest to it."""
+    """The bound in the same units; of different ones, that of the element nearest to its bound."""
     mean_relative: float | None = None
     max_relative: float | None = None
     cann: bool | None = None
-    """Whether CANN's limits are kept; None where it has none for the dtype."""
+    """Whether CANN's limits are satisfied; None where it has none for the dtype."""
 
 
 def show(x: Any) -> str:
@@ -83,9 +83,9 @@ def show(x: Any) -> str:
 
 
 def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judgement:
-    """Hold one output against what it must be; `operands` says what each element comes from."""
+    """Compare an output with the expected one; `operands` shows the operands of an element."""
     if not isinstance(found, Data):
-        return Judgement(f"{_short(found)} is no tensor")
+        return Judgement(f"{_short(found)} is not a tensor")
     if found.dtype != wanted.dtype:
         return Judgement(f"dtype {found.dtype}, not {wanted.dtype}")
     if found.shape != wanted.shape:
@@ -115,7 +115,7 @@ def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judge
 
 
 def lenient(wanted: Output) -> Output:
-    """Return an output of which only accuracy is let go: half of the digits must be right.
+    """Return an output with a lenient bound: half of the digits must be right.
 
     An error may be 2**(p//2) units, p the bits of a significand, or that many times what is
     allowed; a zero may have either sign, and what is below the smallest normal number may be zero.
@@ -146,7 +146,7 @@ def _lenient_picked(wanted: Output, truth: Picked[Value]) -> Output:
 def _judge_picked(
     found: Data, wanted: Output, truth: Picked[Value], operands: Operands | None
 ) -> Judgement:
-    """Judge many elements of few values: each value once for each answer that it got."""
+    """Judge many elements of few values: each value once for each different result."""
     if found.size != len(truth):
         return Judgement(f"{found.size} elements, not {len(truth)}")
     if is_right(found.raw, wanted.dtype, truth):
@@ -167,7 +167,7 @@ def _judge_picked(
 def _few(
     found: Data, wanted: Output, truth: Picked[Value], pairs: Sequence[tuple[int, bytes]]
 ) -> tuple[Data, Output]:
-    """Return an answer and what is wanted of it, for these pairs of a value and its answer."""
+    """Return a result and what is expected, for these pairs of a value and its result."""
     shape, which = (len(pairs),), [k for k, _ in pairs]
     allowed = wanted.allowed
     assert allowed is None or isinstance(allowed, Picked)
@@ -273,7 +273,7 @@ def _overflow(form: Format) -> int:
 
 
 def _error(form: Format, found: Real, truth: Real) -> _Ratio | None:
-    """Return how far a result is from a finite truth; None where that is no number.
+    """Return the error of a result with a finite truth; None where it is not a number.
 
     An infinity counts as the first number that overflows: for a truth beyond that it is right, and
     for one just below the threshold of overflow it is about half a unit off. So does NaN in a
@@ -300,7 +300,7 @@ def _in_units(off: _Ratio, exponent: int) -> float:
 
 
 def _share(off: _Ratio, allowed: Fraction) -> float:
-    """Return an error as a part of what is allowed; without end where nothing is."""
+    """Return an error as a fraction of its bound; infinite where no error is allowed."""
     most, of = allowed.as_integer_ratio()
     return _quotient(off[0] * of, off[1] * most) if most else math.inf
 
@@ -312,7 +312,7 @@ def _within(off: _Ratio, bound: Fraction, exponent: int) -> bool:
 
 
 def _relative(off: _Ratio, truth: Real) -> float:
-    """Return an error as a part of the truth, as CANN has it."""
+    """Return CANN's relative error."""
     assert truth.size is not None
     if not off[0]:
         return 0.0
@@ -341,7 +341,7 @@ def _same(form: Format, found: Real, truth: Real, narrow: bool, zero_sign: bool)
 
 
 def _is(found: Real, truth: Real) -> bool:
-    """Tell whether a number needs no measuring: it is the truth itself."""
+    """Tell whether a number is the truth itself."""
     if found.is_nan or truth.is_nan or found.negative != truth.negative:
         return False
     if found.size is None or truth.size is None:
@@ -364,7 +364,7 @@ def _wrong(
     operands: Operands | None,
     count: int | None = None,
 ) -> str:
-    """Say which elements are wrong; of `count` of them only the first may be given."""
+    """Describe the wrong elements; of `count`, only the first may be given."""
     count = len(wrong) if count is None else count
     first = "; ".join(
         f"[{', '.join(map(str, _place(i, wanted.shape)))}] "
@@ -377,7 +377,7 @@ def _wrong(
 
 
 def _only_the_sign(found: Value, truth: Value) -> str:
-    """Say so where two numbers differ in nothing else: a minus is easily overlooked."""
+    """Say so where two numbers differ in the sign alone: a minus is easily overlooked."""
     pairs = list(zip(_parts(found), _parts(truth), strict=True))
     if any(a.is_nan or b.is_nan or a.size != b.size for a, b in pairs):
         return ""

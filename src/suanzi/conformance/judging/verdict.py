@@ -1,4 +1,4 @@
-"""An answer of a subject held against a case: its status, then every output."""
+"""Compare the answer of a backend with a case: its status, then every output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from suanzi.conformance.subjects.wire import Data
 
 @dataclass(frozen=True)
 class Answer:
-    """What a subject gave."""
+    """What a backend returned."""
 
     status: str | None
-    """The name of a status; None if it refused the call and has no status codes."""
+    """The name of the status; None if a backend without status codes refused the call."""
     outputs: Sequence[Any] = ()
     words: str = ""
-    """The subject's own, of an error."""
+    """The message of an error."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Verdict:
     problem: str | None = None
     judgements: list[Judgement] = field(default_factory=list)
     inaccurate: bool = False
-    """Whether what is wrong is no more than accuracy or the sign of a zero."""
+    """Whether only accuracy or the sign of a zero is wrong."""
     readings: tuple[str, ...] = ()
-    """The names of the readings that an answer follows, where there are several."""
+    """The interpretations that the answer matches, where there are several."""
 
     @property
     def passed(self) -> bool:
@@ -46,7 +46,7 @@ class Verdict:
 def verdict(
     case: Case, answer: Answer, statuses: bool, expected: Expected | None = None
 ) -> Verdict:
-    """Hold an answer against a case; `statuses` says whether the subject has status codes.
+    """Compare an answer with a case; `statuses`: whether the backend has status codes.
 
     What is wrong is looked at again leniently: if half of the digits are right, it is inaccurate.
     What is only moved has no accuracy: it is what it was, or it is wrong.
@@ -77,14 +77,14 @@ def _verdict(case: Case, answer: Answer, statuses: bool, wanted: Expected) -> Ve
 
 
 def _either(case: Case, answer: Answer, statuses: bool, wanted: Either) -> Verdict:
-    """Hold an answer against every reading, as more than one may be met."""
+    """Compare an answer with every interpretation; it may match more than one."""
     found = {name: _verdict(case, answer, statuses, one) for name, one in wanted.readings.items()}
     met = tuple(name for name, one in found.items() if one.passed)
     if met:
         return replace(found[met[0]], readings=met)
     said = "; ".join(f"{name}: {one.problem}" for name, one in found.items())
     first = next(iter(found.values()))
-    return Verdict(f"no reading of {wanted.erratum}: {said}", first.judgements)
+    return Verdict(f"matches no interpretation of {wanted.erratum}: {said}", first.judgements)
 
 
 def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Verdict:
@@ -97,7 +97,7 @@ def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Ver
             + (f": {_show(given)}" if given else "")
         )
     if any(output is not None for output in answer.outputs):
-        return Verdict(f"{answer.status}, and an output all the same: {_show(answer.outputs)}")
+        return Verdict(f"{answer.status}, but it set an output: {_show(answer.outputs)}")
     right = [status.name for status in wanted.statuses]
     if statuses and answer.status not in right:
         due = " or ".join(right)

@@ -1,4 +1,4 @@
-"""A case: a call of one interface, and what must come of it."""
+"""A case: a call of one interface, and its expected results."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = [
 
 GROUPS = {
     "plain": "ordinary values of every dtype",
-    "broadcast": "shapes that are stretched to one another",
-    "strided": "tensors that do not lie row-major in memory",
-    "empty": "no elements, and no axes",
+    "broadcast": "shapes that are broadcast",
+    "strided": "tensors that are not row-major in memory",
+    "empty": "tensors without elements or axes",
     "special": "NaN, infinities, signed zeros, subnormals, extremes",
     "random": "random values from the seed",
     "sizes": "lengths around vectors, tiles and blocks, up to a million",
@@ -35,36 +35,36 @@ GROUPS = {
     "promotion": "every cell of the promotion table",
     "example": "the worked examples of Appendix A",
 }
-"""What cases are for, in the order of the report."""
+"""The groups of cases, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A call, and what must come of it; what that is, is computed when it is asked."""
+    """A call and its expected results, which are computed when needed."""
 
     op: str
     group: str
     dtype: str
     title: str
-    """What is tried, in a few words; with operator, group and dtype, no other has it."""
+    """What is tested, in a few words; unique together with operator, group and dtype."""
     arguments: Mapping[str, Any]
     """By the standard's names: numbers, strings, lists, None, and tensors as `Data`."""
     expect: Callable[[], Expected]
     rules: str | None = None
-    """The rule set under which it is made, if that matters."""
+    """The rule set under which it is called, if that matters."""
     skip: str | None = None
-    """Why it cannot be tried; it is counted all the same."""
+    """Why it cannot be tested; it is counted nevertheless."""
     basis: Basis | None = None
-    """Where its demand comes from; None if that follows from what it is."""
+    """Its basis; None if that follows from the call."""
     because: str = ""
-    """A sentence of its own on that, in place of the one that follows."""
+    """The reason for its basis, instead of the derived one."""
 
     disputed: bool = False
-    """Whether only its truth says if there are several readings of it."""
+    """Whether only its expected result shows if there are several interpretations."""
 
     steps: Sequence[Sequence[Any]] = ()
-    """In place of one call, several, with what is written and read between them: lists of a word
-    and what belongs to it, as `subjects.steps` has them. What is read is the outputs."""
+    """Several calls instead of one, with writes and reads between them: lists of a word and its
+    arguments, as in `subjects.steps`. The outputs are what the steps read."""
 
     @property
     def id(self) -> str:
@@ -78,7 +78,7 @@ class Case:
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The names of what comes out."""
+        """The names of the outputs."""
         if not self.steps:
             return self.interface.outputs
         return [f"{step[1]}, read as step {i}" for i, step in enumerate(self.steps, 1)
@@ -86,10 +86,10 @@ class Case:
 
     @property
     def why(self) -> Why:
-        """Where its demand comes from; the truth is worked out only where it is disputed."""
+        """Its basis; the expected result is computed only where it is disputed."""
         return why(self)
 
     @property
     def extension(self) -> bool:
-        """Whether it asks for something that the standard does not have."""
+        """Whether it tests something that the standard does not have."""
         return self.why.basis == "extension"

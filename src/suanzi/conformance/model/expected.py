@@ -1,4 +1,4 @@
-"""What must come of a call: outputs, a refusal, what holds of them, one of several readings."""
+"""Expected results of a call: outputs, a refusal, a property, or one of several interpretations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from suanzi.status import Status
 
 @dataclass(frozen=True)
 class Output:
-    """What one output tensor must be.
+    """The expected value of an output tensor.
 
-    `truth` is not rounded. Without `ulp` and `allowed`, the answer is the truth rounded once to the
+    `truth` is not rounded. Without `ulp` and `allowed`, the result is the truth rounded once to the
     dtype, to the bit; narrow floats may be rounded to float32 before.
     """
 
@@ -25,13 +25,13 @@ class Output:
     truth: tuple[Value, ...] | Picked[Value]
     """In row-major order."""
     ulp: float | None = None
-    """The largest error, in units of the last place of the truth."""
+    """The largest error, in units in the last place of the truth."""
     allowed: tuple[Fraction, ...] | Picked[Fraction] | None = None
     """The largest error of each element, where it does not follow from its size, as in a sum."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
     free: tuple[int, ...] = ()
-    """The elements of which nothing is demanded: casts of what is out of range."""
+    """The elements of which nothing is required: casts of numbers out of range."""
     scale: tuple[float, ...] | None = None
     """Of a quantised tensor, whose truth are the integers it stores."""
     zero_point: int | None = None
@@ -39,18 +39,18 @@ class Output:
     """The kind of layout of a sparse tensor, whose truth are all of its elements; "any" if it may
     be dense as well."""
     min2maj: tuple[int, ...] | None = None
-    """The axes as they must lie in memory, the fastest first; None if nobody asks."""
+    """The required order of the axes in memory, the fastest first; None if it is free."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """The call must return a status that is no success, and no output."""
+    """The call must return an error status, and no output."""
 
     status: Status
     instead: Outputs | None = None
-    """What a subject without status codes may return: NaN outside a domain, as IEEE 754 has it."""
+    """What a backend without status codes may return: NaN outside a domain, as in IEEE 754."""
     others: tuple[Status, ...] = ()
-    """Statuses that are as good, where the standard names none or several."""
+    """Other accepted statuses, where the standard names none or several."""
 
     @property
     def statuses(self) -> tuple[Status, ...]:
@@ -60,7 +60,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Check:
-    """What must hold of the outputs where they can be more than one thing."""
+    """A property of outputs that are not unique."""
 
     name: str
     """A function of :mod:`suanzi.conformance.judging.checks`."""
@@ -73,17 +73,17 @@ Outputs = tuple["Output | Check | Any", ...]
 
 @dataclass(frozen=True)
 class Either:
-    """What must come of a call that the standard can be read about in more than one way.
+    """The expected results of a call that the standard defines ambiguously.
 
-    Any of the readings is right; the report says which one a subject follows.
+    Any of the interpretations passes; the report shows which one a backend follows.
     """
 
     erratum: str
     """Its id: E86."""
     readings: Mapping[str, Outputs | Refused | Check]
-    """What must come of the call, by the name of the reading in a few words."""
+    """The expected result by the name of the interpretation, in a few words."""
     throughout: bool = False
-    """Whether all cases of the erratum must be answered by the same reading."""
+    """Whether all cases of the erratum must follow the same interpretation."""
 
 
 Expected = Outputs | Refused | Check | Either

@@ -1,4 +1,4 @@
-"""What must hold of outputs that can be more than one thing: factors of a matrix, random numbers.
+"""Properties of outputs that are not unique: factors of a matrix, random numbers.
 
 A check gets the arguments of the case, the outputs as data in the interface's order, and the facts
 that the case states; it returns what is wrong in words, or None.
@@ -27,7 +27,7 @@ _LENIENT: ContextVar[bool] = ContextVar("lenient", default=False)
 
 @contextmanager
 def leniently() -> Iterator[None]:
-    """Let checks allow errors up to half of the digits: what is worse is wrong, not inaccurate."""
+    """Let checks allow errors up to half of the digits: larger ones are wrong, not inaccurate."""
     token = _LENIENT.set(True)
     try:
         yield
@@ -36,7 +36,7 @@ def leniently() -> Iterator[None]:
 
 
 def is_lenient() -> bool:
-    """Tell whether accuracy is let pass."""
+    """Tell whether checks are lenient."""
     return _LENIENT.get()
 
 
@@ -51,14 +51,14 @@ def slack(dtype: str) -> int:
 
 
 def check(function: Checker) -> Checker:
-    """Make a function a check, by its own name, which no other has."""
+    """Declare a check, by the name of its function, which is unique."""
     assert function.__name__ not in CHECKS, function.__name__
     CHECKS[function.__name__] = function
     return function
 
 
 def find(name: str) -> Checker:
-    """Return a check by its name, from any file beside this one."""
+    """Return a check by its name, from any file of this folder."""
     _load()
     return CHECKS[name]
 

@@ -25,7 +25,7 @@ def same_or_not(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         alike = outputs[i] == outputs[j]
         if alike != ([i, j] in facts["same"]):
             word = "differ" if not alike else "are the same"
-            return f"what calls {i + 1} and {j + 1} gave {word}"
+            return f"the results of calls {i + 1} and {j + 1} {word}"
     return None
 
 
@@ -46,9 +46,9 @@ def bernoulli(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str
         row = found[i * length : (i + 1) * length]
         ones = sum(x == 1 for x in row)
         if (chance == 0 and ones) or (chance == 1 and ones < length):
-            return f"a chance of {chance} has {ones} of {length}"
+            return f"a probability of {chance} gave {ones} of {length}"
         if length and beyond(Fraction(ones, length), chance, Fraction(1), length, Fraction(0)):
-            return f"{ones} of {length}, where the chance is {float(chance)}"
+            return f"{ones} of {length}, where the probability is {float(chance)}"
     return None
 
 
@@ -77,7 +77,7 @@ def multinomial(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         row = found[i * length : (i + 1) * length]
         wrong = next((x for x in row if not 0 <= x < len(weights) or not weights[x]), None)
         if wrong is not None:
-            return f"{wrong} is no index with a weight"
+            return f"{wrong} is not an index with a weight"
         if facts["replacement"]:
             problem = _frequencies(row, weights)
             if problem:
@@ -108,12 +108,12 @@ def permutation(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
     found = [_whole(x) for x in values(outputs[0])]
     numbers = [x for x in found if x is not None]
     if len(numbers) < len(found) or sorted(numbers) != list(range(len(found))):
-        return f"not each number from 0 to {len(found) - 1} once"
+        return f"the numbers from 0 to {len(found) - 1} do not occur once each"
     if len(found) >= SHUFFLED and numbers in (sorted(numbers), sorted(numbers, reverse=True)):
         return "the numbers are in order"
     # One step is taken about once, and so often once in 20! times, for each of the steps.
     steps = Counter((b - a) % len(numbers) for a, b in pairwise(numbers))
     step, times = steps.most_common(1)[0] if steps else (0, 0)
     if times >= SHUFFLED:
-        return f"{times} of the numbers are followed by one that is larger by {step}"
+        return f"{times} of the numbers are followed by one larger by {step}"
     return None

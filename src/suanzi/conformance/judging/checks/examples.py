@@ -1,4 +1,4 @@
-"""What holds of outputs whose values may be others: statuses, examples."""
+"""Properties of outputs that may have other values: statuses, examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Matrix = list[list[complex]]
 def form(found: Any, facts: Facts) -> str | None:
     """Return what is wrong with the dtype, the shape and the order of axes of an output."""
     if not isinstance(found, Data):
-        return f"{found!r} is no tensor"
+        return f"{found!r} is not a tensor"
     if found.dtype != facts["dtype"]:
         return f"dtype {found.dtype}, not {facts['dtype']}"
     if found.shape != tuple(facts["shape"]):
@@ -28,9 +28,9 @@ def form(found: Any, facts: Facts) -> str | None:
 
 @check
 def succeeds(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Every output is there."""
+    """Every output was returned."""
     missing = [i for i, output in enumerate(outputs) if output is None]
-    return f"output {missing[0]} is not there" if missing else None
+    return f"output {missing[0]} is missing" if missing else None
 
 
 @check
@@ -46,7 +46,7 @@ def in_range(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | No
     if problem is not None:
         return problem
     wrong = [x for x in numbers(outputs[0]) if not facts["low"] <= x.real <= facts["high"]]
-    return f"{wrong[0].real} is not from {facts['low']} to {facts['high']}" if wrong else None
+    return f"{wrong[0].real} is not between {facts['low']} and {facts['high']}" if wrong else None
 
 
 @check
@@ -56,7 +56,7 @@ def one_of(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None
     if problem is not None:
         return problem
     wrong = [x for x in numbers(outputs[0]) if x not in facts["allowed"]]
-    return f"{wrong[0].real} is none of {list(facts['allowed'])}" if wrong else None
+    return f"{wrong[0].real} is not one of {list(facts['allowed'])}" if wrong else None
 
 
 @check
@@ -86,7 +86,7 @@ def example_eigen(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str
         return f"eigenvalues {w}, not {right}"
     lengths = [math.sqrt(sum(abs(row[j]) ** 2 for row in v)) for j in range(len(w))]
     if not all(lengths):
-        return f"columns of v of the lengths {lengths}"
+        return f"the columns of v have the lengths {lengths}"
     scaled = [[x * w[j] for j, x in enumerate(row)] for row in v]
     return None if _near(_product(a, v), scaled, off) else f"mat v is not v w: {v}"
 

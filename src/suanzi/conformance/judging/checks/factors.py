@@ -61,7 +61,7 @@ def root(x: Fraction) -> Fraction:
 def wrong_tensor(name: str, found: Any, dtype: str, shape: Sequence[int]) -> str | None:
     """Return what is wrong with an output before its values are looked at."""
     if not isinstance(found, Data):
-        return f"{name}: {found!r} is no tensor"
+        return f"{name}: {found!r} is not a tensor"
     if found.dtype != dtype:
         return f"{name}: dtype {found.dtype}, not {dtype}"
     if found.shape != tuple(shape):
@@ -94,7 +94,7 @@ def over(
     for i, (x, most) in enumerate(zip(found, allowed, strict=True)):
         if x > most:
             at = divmod(i, columns)
-            return f"{what} is off by {told(x)} at {list(at)}, {told(most)} is allowed"
+            return f"{what}: the error at {list(at)} is {told(x)}, {told(most)} is allowed"
     return None
 
 
@@ -148,7 +148,7 @@ def _zeros_in(name: str, a: Exact, lower: bool) -> str | None:
     im = a.im or [0] * (m * n)
     for i, j in product(range(m), range(n)):
         if (i > j if lower else i < j) and (a.re[i * n + j] or im[i * n + j]):
-            return f"{name} is not zero at {[i, j]}, beside its triangle"
+            return f"{name} is not zero at {[i, j]}, outside its triangle"
     return None
 
 
@@ -157,7 +157,7 @@ def _zeros_in(name: str, a: Exact, lower: bool) -> str | None:
 
 @check
 def lu_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand P L U with partial pivoting, each element off by a few roundings of |L| |U|."""
+    """Require P L U with partial pivoting, each element off by a few roundings of |L| |U|."""
     mat = arguments["mat"]
     *outer, m, n = mat.shape
     k, dtype = min(m, n), mat.dtype
@@ -183,13 +183,13 @@ def _one_lu(a: Exact, lu: Exact, swaps: list[int], dtype: str) -> str | None:
     k = min(m, n)
     for i, p in enumerate(swaps):
         if not i <= p < m:
-            return f"ipiv: row {i} is swapped with {p}, of {m} rows"
+            return f"ipiv: row {i} is swapped with row {p} of {m} rows"
     lower = plus(_picked(lu, (m, k), lambda i, j: i > j), identity(m, k))
     upper = _picked(lu, (k, n), lambda i, j: i <= j)
     # Complex pivots may be chosen by |re| + |im|, so that a factor can be as large as root 2.
     most = (1 + 4 * machine_epsilon(dtype)) ** 2 * (2 if dtype in PARTS else 1)
     if any(s > most for s in lower.squares()):
-        return "lu: a factor of L is larger than 1, so that the pivot was not the largest"
+        return "lu: an element of L is larger than 1, so the pivot was not the largest"
     rows = list(range(m))
     for i, p in enumerate(swaps):
         rows[i], rows[p] = rows[p], rows[i]
@@ -203,7 +203,7 @@ def _one_lu(a: Exact, lu: Exact, swaps: list[int], dtype: str) -> str | None:
 
 @check
 def cholesky_factor(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand one triangle with a positive diagonal, whose product is `facts["mat"]`."""
+    """Require one triangle with a positive diagonal, whose product is `facts["mat"]`."""
     mat, upper = facts["mat"], arguments["upper"] == "U"
     dtype, count = mat.dtype, math.prod(mat.shape[:-2])
     problem = wrong_tensor("out", outputs[0], dtype, mat.shape)
@@ -234,14 +234,14 @@ def magnitudes(a: Exact) -> list[Fraction]:
 
 @check
 def qr_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand orthonormal columns and a triangle; each column is off by a little of its length."""
+    """Require orthonormal columns and a triangle; each column is off by a little of its length."""
     mat, mode = arguments["mat"], arguments.get("mode", "reduced")
     *outer, m, n = mat.shape
     dtype, inner = mat.dtype, m if mode == "complete" else min(m, n)
     q, r = outputs
     problem = wrong_tensor("R", r, dtype, (*outer, inner, n))
     if mode == "r":
-        problem = problem or (None if q is None else "Q: there is none in mode r")
+        problem = problem or (None if q is None else "Q: mode r has none")
     else:
         problem = problem or wrong_tensor("Q", q, dtype, (*outer, m, inner))
     if problem:
@@ -274,7 +274,7 @@ def _column_squares(a: Exact) -> list[Fraction]:
 
 @check
 def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand orthonormal columns, and singular values in order; `facts["values"]` has theirs."""
+    """Require orthonormal columns, and singular values in order; `facts["values"]` has theirs."""
     mat, thin = arguments["mat"], arguments.get("format", True)
     *outer, n, m = mat.shape
     dtype, k = mat.dtype, min(n, m)
@@ -313,7 +313,7 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
 
 @check
 def eigen_pairs(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand mat v = w v with columns of length 1; `facts["values"]` has w and its condition.
+    """Require mat v = w v with columns of length 1; `facts["values"]` has w and its condition.
 
     With `facts["lengths"]`, columns may be of any length but 0.
     """
@@ -367,5 +367,5 @@ def _matched(
         off = max(abs(nearest[0] - re), abs(nearest[1] - im))
         if off > 2 * error * condition:
             name = f"{float(re):.6g}{float(im):+.6g}i"
-            return f"w: the eigenvalue {name} is missing; the nearest is off by {told(off)}"
+            return f"w: the eigenvalue {name} is missing; the error of the nearest is {told(off)}"
     return None

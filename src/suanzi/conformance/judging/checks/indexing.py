@@ -1,4 +1,4 @@
-"""7.2.14.4: what must hold of the largest elements where their order is free."""
+"""7.2.14.4: properties of the largest elements where their order is not defined."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def best_in_any_order(
                 f"{name}: {data.dtype} {list(data.shape)}, not {wanted.dtype} {list(wanted.shape)}"
             )
     if len(found) != 2:
-        return "an output is no tensor"
+        return "an output is not a tensor"
     elements, places = values(found[0]), values(found[1])
     order = _by_index(places, right[1], facts["axis"])
     for name, data, some, wanted in (

@@ -1,4 +1,4 @@
-"""7.2.1.7 to .11: what must hold of random numbers.
+"""7.2.1.7 to .11: properties of random numbers.
 
 Each statistic of a right generator is beyond its limit less often than once in 3 * 10**13 times
 (``2 * exp(-32)``), so that one run, which looks at fewer than 3,000, is wrong about a right
@@ -75,7 +75,9 @@ def _again(data: Data) -> str | None:
         before = seen.setdefault(data.raw[start : start + size], start)
         if before != start:
             item = ITEMSIZE[data.dtype]
-            return f"the numbers from {start // item} on are those from {before // item} on"
+            return (
+                f"the numbers from index {start // item} repeat those from index {before // item}"
+            )
     return None
 
 
@@ -200,7 +202,7 @@ class _Range:
         if not self.whole or self.width > 8 * 16 or len(part) < 1000:
             return None
         missing = set(range(self.low, self.high + 1, 8)) - set(part)
-        return f"{self.show(min(missing))} never comes" if missing else None
+        return f"{self.show(min(missing))} never occurs" if missing else None
 
 
 def _together(parts: list[list[int]], ranges: list[_Range]) -> str | None:
@@ -223,7 +225,7 @@ def _covariance(parts: list[list[int]], first: int, second: int) -> Fraction:
 
 def _linked(covariance: Fraction, grain: Fraction) -> str:
     size = _float(covariance * grain * grain)
-    return f"real and imaginary parts go together: their covariance is {size}"
+    return f"real and imaginary parts are correlated: their covariance is {size}"
 
 
 # ---- normal --------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def _pairs(first: Sequence[int], second: Sequence[int]) -> Iterator[tuple[int, i
 
 @check
 def solutions(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand mat x = rhs, or mat^H x = rhs, off by a little of |mat| |x| in each column."""
+    """Require mat x = rhs, or mat^H x = rhs, off by a little of |mat| |x| in each column."""
     mat, rhs = arguments["mat"], arguments["rhs"]
     one = len(rhs.shape) == 1
     n, dtype = mat.shape[-1], mat.dtype
@@ -77,7 +77,7 @@ def _row_sums(a: Exact) -> list[Fraction]:
 
 @check
 def inverses(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> str | None:
-    """Demand mat inv = 1 or inv mat = 1, off by a little of |mat| |inv|.
+    """Require mat inv = 1 or inv mat = 1, off by a little of |mat| |inv|.
 
     No algorithm has both residuals small for every matrix.
     """
