@@ -90,7 +90,7 @@ def _write_sparse(archive: zipfile.ZipFile, place: str, x: Any) -> dict[str, Any
     return {"layout": layout, "shape": shape, "parts": described}
 
 
-def replace(path: str, write: Callable[[BinaryIO], None]) -> None:
+def replace(path: str, write: Callable[[BinaryIO], object]) -> None:
     """Write a file that stays as it was until the new one is whole."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
@@ -111,6 +111,15 @@ def replace(path: str, write: Callable[[BinaryIO], None]) -> None:
         except BaseException:
             os.remove(beside)
             raise
+
+
+def write_file(path: str | PathLike[str], text: str) -> None:
+    """Write a text file that stays as it was until the new one is complete.
+
+    What UTF-8 does not have, half of a surrogate pair, becomes an escape.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    replace(os.fspath(path), lambda file: file.write(data))
 
 
 def fill(file: Any, raw: bytearray) -> int:

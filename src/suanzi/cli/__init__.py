@@ -393,7 +393,9 @@ def live(
         with _render.waiting(f"asking {framework}"):
             asked = ask_dtypes(framework, python)
         if write is not None:
-            Path(write).write_text(asked.text, "utf-8")
+            from suanzi.saving import write_file
+
+            write_file(write, asked.text)
         if json:
             _print_json(asked.to_dict())
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -99,10 +98,12 @@ def port(
                 program, arguments, framework=from_, python=python, stdout=_STANDARD_ERROR
             )
     report = judge_file(calls, asked, known, chips)
+    from suanzi.saving import write_file
+
     if sarif is not None:
-        Path(sarif).write_text(json_module.dumps(to_sarif(report), indent=1) + "\n", "utf-8")
+        write_file(sarif, json_module.dumps(to_sarif(report), indent=1) + "\n")
     if html is not None:
-        Path(html).write_bytes(report.to_html().encode("utf-8", "backslashreplace"))
+        write_file(html, report.to_html())
     if json:
         print(json_module.dumps(report.to_dict(), indent=1))
     else:

@@ -121,6 +121,7 @@ def _bring(made: Any, file: Any, name: str, there: bool) -> None:
     whole, old = new_name("new"), new_name("old")
     try:
         made.copy(name, file, whole)
+        file.flush()  # an error on closing the file would be ignored
         if there:
             file.move(name, old)
         try:
@@ -177,7 +178,9 @@ def _dataset(file: Any, name: str) -> Any:
 
 def _put(place: str, name: str, where: Where, block: np.ndarray[Any, Any]) -> None:
     with _h5py("to_hdf5").File(place, "r+") as file:
-        file[name][where] = block
+        data = file[name]
+        data[where] = block
+        data.flush()  # HDF5 writes now; an error when the dataset is closed would be ignored
 
 
 def _h5py(name: str) -> Any:

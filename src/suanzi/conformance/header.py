@@ -21,6 +21,7 @@ from suanzi.device import DeviceType
 from suanzi.dtypes import dtype
 from suanzi.interface.structures import TypeCode
 from suanzi.layout import LayoutType
+from suanzi.saving import write_file
 from suanzi.standard import interfaces
 from suanzi.standard.prototypes import (
     Item,
@@ -191,7 +192,7 @@ def write(path: str | Path | None = None, prefix: str = "") -> None:
         print(text, end="")
         return
     try:
-        Path(path).write_text(text, encoding="ascii")
+        write_file(path, text)
     except OSError as error:
         raise InvalidArgument(
             f"header: {str(path)!r} cannot be written: {error.strerror}."

@@ -40,6 +40,7 @@ from suanzi.conformance.reports.summary import (
     share,
     subject_of,
 )
+from suanzi.saving import write_file
 from suanzi.standard import interfaces
 
 _REASONS = 10
@@ -66,7 +67,7 @@ def to_html(run: Run) -> str:
 
 def write(run: Run, path: str | PathLike[str]) -> None:
     """Write a run as HTML."""
-    Path(path).write_bytes(to_html(run).encode("utf-8", "backslashreplace"))
+    write_file(path, to_html(run))
 
 
 def _speakable(value: Any) -> Any:

@@ -15,6 +15,7 @@ from suanzi.conformance.model.reported import Block, Settings, Subject
 from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
+from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 MANY = 5000
@@ -85,8 +86,7 @@ def _finite(x: Any) -> Any:
 
 def write(run: Run, path: str | PathLike[str]) -> None:
     """Write a run as JSON."""
-    # Half of a surrogate pair, which UTF-8 does not have, becomes what JSON writes for it.
-    Path(path).write_bytes(to_json(run).encode("utf-8", "backslashreplace"))
+    write_file(path, to_json(run))
 
 
 def read(path: str | PathLike[str]) -> Run:

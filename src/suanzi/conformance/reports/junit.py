@@ -13,13 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from os import PathLike
-from pathlib import Path
 from xml.etree import ElementTree as xml
 
 from suanzi.conformance.model.results import Result, Run, by_basis
 from suanzi.conformance.model.tallies import dtypes_had, tally
 from suanzi.conformance.reports.readings import followed
 from suanzi.conformance.reports.summary import problem_of
+from suanzi.saving import write_file
 from suanzi.standard import interfaces
 
 _REASONS = 5
@@ -63,7 +63,7 @@ def to_xml(run: Run) -> str:
 
 def write(run: Run, path: str | PathLike[str]) -> None:
     """Write a run as JUnit XML."""
-    Path(path).write_text(to_xml(run), "utf-8")
+    write_file(path, to_xml(run))
 
 
 def _suite(
