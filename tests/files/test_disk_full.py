@@ -40,8 +40,9 @@ ROOT = Path(__file__).parents[2]
 
 def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-B", "-c", BEGIN + code],  # bytecode would be cut short, too
+        [sys.executable, "-c", BEGIN + code],
         cwd=folder,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # it would be cut short, too
         capture_output=True,
         text=True,
         check=False,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
