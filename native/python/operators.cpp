@@ -93,7 +93,8 @@ bool overrides(PyObject* object) {
       if (overrides(PySequence_Fast_GET_ITEM(object, i))) return true;
     return false;
   }
-  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__suanzi_operator__");
+  static PyObject* const name = PyUnicode_InternFromString("__suanzi_operator__");
+  return name && _PyType_Lookup(Py_TYPE(object), name);  // which makes no exception where there is none
 }
 
 template <std::size_t slot>

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from suanzi.dtypes import DTYPES, DType
@@ -106,6 +107,7 @@ LOADERS: dict[str, Callable[[], Any]] = {}
 """What imports a module of a layer above, by its name: `suanzi._array_api` sets it."""
 
 
+@cache
 def namespace_function(name: str) -> Operator:
     """Return the record of a function of the array API's namespace, which is loaded if need be."""
     key = key_of("array_api", name)

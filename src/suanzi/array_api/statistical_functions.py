@@ -18,6 +18,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.array_api.along import (
     DEFAULT_FLOAT,
+    PLAIN,
     computed,
     computed_in,
     in_bytes,
@@ -46,6 +47,7 @@ from suanzi.dtypes import (
     part,
     uint64,
 )
+from suanzi.ops.reduction import reduce
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import flag_argument
 from suanzi.status import InvalidArgument
@@ -64,6 +66,7 @@ _SUM, _PROD, _MAX, _MIN, _MEAN = (
         ReduceMode.MEAN,
     )
 )
+_FLOATS = frozenset(dt for dt in PLAIN if dt.kind == "float")
 _PART = 1 << 18
 """Elements that are converted at a time."""
 _MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64, complex128})
@@ -79,6 +82,10 @@ def sum(
     >>> xp.sum(xp.asarray([100, 100], dtype=xp.int8))
     Tensor(200, dtype=int64)
     """
+    if dtype is None and type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
+        if x.dtype in _FLOATS:
+            return reduce(x, ReduceMode.SUM, axis, keepdims)
+        return _core.wide_sum(x, range(x.ndim) if axis is None else (axis % x.ndim,), keepdims)
     x = array_argument("sum", "x", x)
     target = summed_dtype("sum", x.dtype, dtype)
     axes = axes_of("sum", axis, x.ndim)
@@ -113,6 +120,8 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     >>> xp.mean(xp.zeros((0, 2)), axis=0)
     Tensor([nan, nan], dtype=float32)
     """
+    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
+        return reduce(x, ReduceMode.MEAN, axis, keepdims)
     x = array_argument("mean", "x", x)
     axes = axes_of("mean", axis, x.ndim)
     if x.dtype.kind not in ("float", "complex"):
@@ -124,12 +133,16 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 @function
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the largest elements along axes; NaN where there is one, and of nothing an error."""
+    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
+        return reduce(x, ReduceMode.MAX, axis, keepdims)
     return _extreme("max", _MAX, x, axis, keepdims)
 
 
 @function
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the smallest elements along axes; NaN where there is one, and of nothing an error."""
+    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
+        return reduce(x, ReduceMode.MIN, axis, keepdims)
     return _extreme("min", _MIN, x, axis, keepdims)
 
 
@@ -208,6 +221,13 @@ def _adds_up(dt: DType, target: DType) -> bool:
 
 
 # ---- what they share ----------------------------------------------------------------------------
+
+
+def _is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
+    """Tell whether the operator's fast path takes arguments as they are, and refuses none."""
+    n = x.ndim
+    one = axis is None or (type(axis) is int and -n <= axis < n)
+    return one and type(keepdims) is bool and n > 0 and x.size > 0
 
 
 def _combined(

@@ -291,17 +291,20 @@ class Methods:
 
 def _of(x: Any, name: str, **kwargs: Any) -> Tensor:
     """Call a function of the array API's namespace; a quantised tensor is what it stands for."""
-    function = namespace_function(name)
     if x.dtype.kind == "quantized":
         x = registry.call("cast", x, float32)
+    function = namespace_function(name)
     if hasattr(x, "__suanzi_operator__"):
         return registry.FUNCTIONS[function.key](x, **kwargs)  # type: ignore[no-any-return]
-    return _core.as_array_api(function.function(x, **kwargs), x)  # type: ignore[no-any-return]
+    made = function.function(x, **kwargs)
+    return _core.as_array_api(made) if x.is_array_api else made  # type: ignore[no-any-return]
 
 
 def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call an operator on a tensor; if the array API's namespace made that, also the result."""
-    return _core.as_array_api(registry.FUNCTIONS[name](x, *args, **kwargs), x)
+    made = registry.FUNCTIONS[name](x, *args, **kwargs)
+    is_array_api = getattr(x, "is_array_api", False)  # no tensor of blocks is
+    return _core.as_array_api(made, x) if is_array_api else made
 
 
 def _kept(same: Any) -> bool:
