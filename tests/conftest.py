@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
 import signal
@@ -56,15 +57,81 @@ LACKING = [rf"\b{name}\b" for name in ("uint1", "complex32") if not hasattr(ml_d
 LACKING += ["Cannot export readonly array", "maximum supported dimension for an ndarray is 32"]
 
 
+def lacks(refused: Exception) -> bool:
+    """Tell whether a dependency is too old for a test, as it says itself."""
+    kinds = (BufferError, TypeError, ValueError)
+    return isinstance(refused, kinds) and bool(re.search("|".join(LACKING), str(refused)))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call() -> Generator[None, object, object]:
-    """Skip where a dependency is too old for the test, as it says itself."""
+    """Skip where a dependency is too old."""
     try:
         return (yield)
-    except (BufferError, TypeError, ValueError) as refused:
-        if re.search("|".join(LACKING), str(refused)):
+    except Exception as refused:
+        if lacks(refused):
             pytest.skip(str(refused))
         raise
+
+
+# Each test costs some milliseconds more than what it does, and there are 30,000 sets of parameters:
+# where no fixture is needed, one test loops over 50 of them. `--apart` makes each a test again.
+TOGETHER = 50
+AUTOUSED = {"_same_rules_before_and_after"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--apart", action="store_true", help="each set of parameters is a test")
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_loop_over_parameters(config: pytest.Config, items: list[pytest.Item]) -> None:
+    def alike(item: pytest.Item) -> object:
+        function = getattr(item, "function", None)
+        call = getattr(item, "callspec", None)
+        if call is None or call.marks or hasattr(function, "hypothesis"):
+            return item
+        plain = {*item.fixturenames} - AUTOUSED == {*call.params}  # type: ignore[attr-defined]
+        return (item.parent, function) if plain else item
+
+    if not config.option.apart:
+        groups = [list(group) for _, group in itertools.groupby(items, alike)]
+        items[:] = [
+            looped(group[at : at + TOGETHER], at)
+            for group in groups
+            for at in range(0, len(group), TOGETHER)
+        ]
+
+
+def looped(group: list[pytest.Item], at: int) -> pytest.Item:
+    """Return one test that does what several of one function do."""
+    first = group[0]
+    if len(group) == 1 or not isinstance(first, pytest.Function):
+        return first
+    function = first.obj
+    calls = [(item.callspec.id, item.callspec.params) for item in group]  # type: ignore[attr-defined]
+
+    def every() -> None:
+        skipped = []
+        for name, parameters in calls:
+            try:
+                function(**parameters)
+            except pytest.skip.Exception as reason:
+                skipped.append(str(reason))
+            except Exception as error:
+                if not lacks(error):
+                    print(f"with the parameters [{name}]")
+                    if type(error) is AssertionError:
+                        error.args = (f"[{name}] {error}",)
+                    raise
+                skipped.append(str(error))
+        if len(skipped) == len(calls):
+            pytest.skip(skipped[0])
+
+    marks = getattr(first.function, "pytestmark", [])
+    every.pytestmark = [m for m in marks if m.name != "parametrize"]  # type: ignore[attr-defined]
+    name = f"{first.originalname}[{at}: {calls[0][0]} to {calls[-1][0]}]"
+    return pytest.Function.from_parent(first.parent, name=name, callobj=every)
 
 
 SLOW = {
