@@ -173,15 +173,12 @@ def _full(op: str, group: str, dtype: str, title: str, shape: Shape, value: Any)
 # ---- copies --------------------------------------------------------------------------------------
 
 
-moving(
-    "contiguous duplicate",  # from any layout
-    Moving(
-        lambda shape: moved("", shape, Result(shape, range(prod(shape)))),
-        plain=[((2, 3, 4),), ((2, 3),), ((7,),), ((1, 3, 1, 2),)],
-        empty=[(shape,) for shape in _EMPTY],
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
-    ),
-)
+moving("contiguous duplicate", Moving(  # from any layout
+    lambda shape: moved("", shape, Result(shape, range(prod(shape)))),
+    plain=[((2, 3, 4),), ((2, 3),), ((7,),), ((1, 3, 1, 2),)],
+    empty=[(shape,) for shape in _EMPTY],
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
+))  # fmt: skip
 
 
 def _diag(n: int) -> Move:

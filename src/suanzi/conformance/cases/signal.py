@@ -1,20 +1,22 @@
-"""7.2.16: Fourier transforms: any length, axes, scale and direction, against the definition."""
+"""7.2.16: Fourier transforms and their gradients: any length, axes, scale and direction.
+
+A gradient is dL/dRe + i dL/dIm.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import raw_bits, tensor
+from suanzi.conformance.model.data import LAYOUTS, raw_bits, tensor
 from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Value, real
 from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
-from suanzi.conformance.truth.arrays import exact
+from suanzi.conformance.truth.arrays import Exact, exact
 from suanzi.conformance.truth.signal import (
     COMPLEX_OF,
     MODES,
@@ -23,6 +25,7 @@ from suanzi.conformance.truth.signal import (
     real_part,
     taken,
     transform,
+    weighted,
 )
 
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 31)
@@ -33,30 +36,67 @@ AXES: tuple[list[int] | None, ...] = (
 SHAPE = (2, 3, 4)
 
 
-@cases_of("fft_c2c", "fft_r2c", "fft_c2r")
-def transforms(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give transforms of every kind."""
-    make = {"fft_c2c": c2c, "fft_r2c": r2c, "fft_c2r": c2r}[op]
-    for dtype in dtypes_of(op):
-        if wanted.wants("plain", dtype):
-            for shape, axes, mode, forward in settings(wanted.quick):
-                yield from make("plain", dtype, shape, axes, mode, forward, "")
-        if wanted.wants("random", dtype):
-            seed = f"seed {wanted.seed}"
-            yield from make("random", dtype, (2, 3, 6), [1, 2], "none", True, seed)
-        if wanted.wants("strided", dtype):
-            for layout in ("columns", "gaps", "reversed", "offset"):
-                yield from make("strided", dtype, SHAPE, [0, 2], "none", True, "", layout)
-        if wanted.wants("empty", dtype):
-            for shape in ((0, 4), (2, 0, 3)):
-                yield from make("empty", dtype, shape, None, "by_n", True, "")
-        if wanted.wants("special", dtype):
-            for size in SIZES:
-                yield from make("special", dtype, (2, 6), None, "none", True, "", size=size)
-            yield from special(op, dtype)
+class Setting(NamedTuple):
+    """What is transformed, and how."""
+
+    shape: tuple[int, ...]
+    axes: list[int] | None = None
+    mode: str = "none"
+    forward: bool = True
+    seed: str = ""
+    layout: str = "dense"
+    size: str = ""
+    """Of the numbers: large, small, or ordinary."""
+
+    @property
+    def along(self) -> list[int]:
+        """The axes counted from the first."""
+        return normalised(self.axes, len(self.shape))
+
+    @property
+    def terms(self) -> int:
+        """The number of elements that are transformed together."""
+        return math.prod(self.shape[a] for a in self.along)
+
+    def resized(self, length: int) -> tuple[int, ...]:
+        """Return the shape with another length of the last axis that is transformed."""
+        last = self.along[-1]
+        return (*self.shape[:last], length, *self.shape[last + 1 :])
+
+    def sample(self, name: str, dtype: str, shape: tuple[int, ...] | None = None) -> Data:
+        """Return numbers of a shape, by default of this one."""
+        seed, exponents = (name, self.seed), sizes(dtype, self.size)
+        dims = self.shape if shape is None else shape
+        return sample(dtype, dims, seed, exponents, layout=self.layout)
+
+    def title(self, *more: str) -> str:
+        """Return it in words."""
+        axes = "" if self.axes is None else f"axes {','.join(map(str, self.axes))}"
+        words = ["x".join(map(str, self.shape)), axes, self.mode if self.mode != "none" else "",
+                 "" if self.forward else "backwards", *more,
+                 "" if self.layout == "dense" else self.layout, self.size]  # fmt: skip
+        return " ".join(word for word in words if word)
+
+    def arguments(self, op: str, data: Data, **more: Any) -> dict[str, Any]:
+        """Return the arguments of a call, without those that have their defaults."""
+        given: dict[str, Any] = {"grad_out" if op.endswith("backward") else "input": data}
+        if self.axes is not None:
+            given["axes"] = self.axes
+        if self.mode != "none":
+            given["normalization"] = self.mode
+        if not self.forward:
+            given["forward"] = False
+        return given | more
+
+    def output(self, found: Exact, x: Exact, dtype: str, factor: int = 1) -> tuple[Output]:
+        """Return the expected output, of transformed numbers and what was transformed."""
+        n = max(self.terms, 1)
+        return (fourier_output(found, x, self.along, n, self.mode, dtype, factor),)
 
 
-SIZES = ("large", "small")
+def normalised(axes: list[int] | None, rank: int) -> list[int]:
+    """Return axes counted from the first; without any, the last."""
+    return [rank - 1] if axes is None else [a % rank for a in axes]
 
 
 def sizes(dtype: str, size: str) -> tuple[int, int]:
@@ -66,131 +106,144 @@ def sizes(dtype: str, size: str) -> tuple[int, int]:
             "small": (-14, -12) if narrow else (-80, -77)}[size]  # fmt: skip
 
 
-def settings(quick: bool) -> Iterator[tuple[tuple[int, ...], list[int] | None, str, bool]]:
+def settings(quick: bool) -> Iterator[Setting]:
     """Give shapes, axes, scales and directions."""
-    for n in QUICK_LENGTHS if quick else LENGTHS:
-        for mode, forward in product(MODES, (True, False)):
-            yield (2, n), None, mode, forward
     ways = list(product(MODES, (True, False)))
+    for n in QUICK_LENGTHS if quick else LENGTHS:
+        for mode, forward in ways:
+            yield Setting((2, n), None, mode, forward)
     for i, axes in enumerate(AXES[::3] if quick else AXES):
         for mode, forward in (ways[i % 6], ways[(i + 3) % 6]):
-            yield SHAPE, axes, mode, forward
+            yield Setting(SHAPE, axes, mode, forward)
 
 
-def normalised(axes: list[int] | None, rank: int) -> list[int]:
-    """Return axes counted from the first; none is the last."""
-    return [rank - 1] if axes is None else [a % rank for a in axes]
+# ---- transforms ----------------------------------------------------------------------------------
 
 
-def arguments(
-    name: str, data: Data, axes: list[int] | None, mode: str, forward: bool, **more: Any
-) -> dict[str, Any]:
-    """Return the arguments of a transform, without those that are as they are anyway."""
-    made: dict[str, Any] = {name: data}
-    if axes is not None:
-        made["axes"] = axes
-    if mode != "none":
-        made["normalization"] = mode
-    if not forward:
-        made["forward"] = False
-    return made | more
+def _c2c(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    yield _c2c_case(group, dtype, how.title(), how.sample("c2c", dtype), how)
 
 
-def title(
-    shape: Sequence[int], axes: list[int] | None, mode: str, forward: bool, *more: str
-) -> str:
-    """Return in words what is transformed, and how."""
-    told = "" if axes is None else f"axes {','.join(map(str, axes))}"
-    words = ["x".join(map(str, shape)), told, mode if mode != "none" else "",
-             "" if forward else "backwards", *more]  # fmt: skip
-    return " ".join(word for word in words if word)
+def _c2c_case(group: str, dtype: str, title: str, data: Data, how: Setting) -> Case:
+    def expect() -> tuple[Output]:
+        x = exact(data)
+        return how.output(transform(x, how.along, how.forward), x, dtype)
+
+    return Case("fft_c2c", group, dtype, title, how.arguments("fft_c2c", data), expect)
 
 
-def c2c(
-    group: str, dtype: str, shape: tuple[int, ...], axes: list[int] | None, mode: str,
-    forward: bool, seed: str, layout: str = "dense", size: str = "",
-) -> Iterator[Case]:  # fmt: skip
-    """Give a transform of complex numbers."""
-    data = sample(dtype, shape, ("c2c", seed), sizes(dtype, size), layout=layout)
-    along = normalised(axes, len(shape))
-    name = title(shape, axes, mode, forward, "" if layout == "dense" else layout, size)
-    yield c2c_case(group, dtype, name, data, axes, along, mode, forward)
+def _r2c(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    """Give transforms of real numbers: half of the result, which determines it, and all of it."""
+    data, last = how.sample("r2c", dtype), how.along[-1]
+
+    def expect(length: int) -> tuple[Output]:
+        x = exact(data)
+        whole = transform(x, how.along, how.forward)
+        return how.output(taken(whole, last, length), x, COMPLEX_OF[dtype])
+
+    length = how.shape[last]
+    yield Case("fft_r2c", group, dtype, how.title(), how.arguments("fft_r2c", data),
+               lambda: expect(length // 2 + 1))  # fmt: skip
+    given = how.arguments("fft_r2c", data, onesided=False)
+    yield Case("fft_r2c", group, dtype, how.title("twosided"), given, lambda: expect(length))
 
 
-def c2c_case(
-    group: str, dtype: str, name: str, data: Data, axes: list[int] | None, along: list[int],
-    mode: str, forward: bool,
-) -> Case:  # fmt: skip
-    """Return a transform of these complex numbers."""
+def _c2r(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    """Give transforms to real numbers, of spectra that have such; the shape is the result's."""
+    length = how.shape[how.along[-1]]
+    half = how.sample("c2r", dtype, how.resized(length // 2 + 1))
+    if length:
+        data = hermitian(half, how.along, length)
+        yield _c2r_case(group, dtype, how.title(), data, how)
+
+
+def _c2r_case(group: str, dtype: str, title: str, data: Data, how: Setting) -> Case:
+    *others, last = how.along
+    length = how.shape[last]
 
     def expect() -> tuple[Output]:
         x = exact(data)
-        n = math.prod(data.shape[a] for a in along)
-        return (fourier_output(transform(x, along, forward), x, along, max(n, 1), mode, dtype),)
+        whole = extended(transform(x, others, how.forward), last, length)
+        return how.output(real_part(transform(whole, [last], how.forward)), x, PARTS[dtype], 2)
 
-    return Case(
-        "fft_c2c", group, dtype, name, arguments("input", data, axes, mode, forward), expect
-    )
-
-
-def r2c(
-    group: str, dtype: str, shape: tuple[int, ...], axes: list[int] | None, mode: str,
-    forward: bool, seed: str, layout: str = "dense", size: str = "",
-) -> Iterator[Case]:  # fmt: skip
-    """Give transforms of real numbers: half of the result, which is enough, and all of it."""
-    data = sample(dtype, shape, ("r2c", seed), sizes(dtype, size), layout=layout)
-    along = normalised(axes, len(shape))
-    last, result = along[-1], COMPLEX_OF[dtype]
-    n = math.prod(shape[a] for a in along)
-
-    def expect(onesided: bool) -> tuple[Output]:
-        x = exact(data)
-        whole = transform(x, along, forward)
-        length = shape[last] // 2 + 1 if onesided else shape[last]
-        found = taken(whole, last, length)
-        return (fourier_output(found, x, along, max(n, 1), mode, result),)
-
-    for onesided in (True, False):
-        more = {} if onesided else {"onesided": False}
-        name = title(shape, axes, mode, forward, "" if onesided else "twosided",
-                     "" if layout == "dense" else layout, size)  # fmt: skip
-        given = arguments("input", data, axes, mode, forward, **more)
-        yield Case("fft_r2c", group, dtype, name, given, partial(expect, onesided))
+    given = how.arguments("fft_c2r", data, last_dim_size=length)
+    return Case("fft_c2r", group, dtype, title, given, expect)
 
 
-def c2r(
-    group: str, dtype: str, shape: tuple[int, ...], axes: list[int] | None, mode: str,
-    forward: bool, seed: str, layout: str = "dense", size: str = "",
-) -> Iterator[Case]:  # fmt: skip
-    """Give transforms to real numbers, of spectra that have such; the sizes are of the results."""
-    along = normalised(axes, len(shape))
-    last = along[-1]
-    length = shape[last]
-    half = (*shape[:last], length // 2 + 1, *shape[last + 1 :])
-    made = sample(dtype, half, ("c2r", seed), sizes(dtype, size), layout=layout)
-    data = hermitian(made, along, length)
-    if length == 0:
-        return
-    name = title(shape, axes, mode, forward, "" if layout == "dense" else layout, size)
-    yield c2r_case(group, dtype, name, data, axes, along, mode, forward, length)
+# ---- gradients -----------------------------------------------------------------------------------
 
 
-def c2r_case(
-    group: str, dtype: str, name: str, data: Data, axes: list[int] | None, along: list[int],
-    mode: str, forward: bool, length: int,
-) -> Case:  # fmt: skip
-    """Return a transform of these complex numbers to real ones."""
-    last = along[-1]
-    n = length * math.prod(data.shape[a] for a in along[:-1])
+def _c2c_backward(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    """Give the transform in the other direction."""
+    data, op = how.sample("c2c backward", dtype), "fft_c2c_backward"
 
     def expect() -> tuple[Output]:
-        x = exact(data)
-        whole = extended(transform(x, along[:-1], forward), last, length)
-        found = real_part(transform(whole, [last], forward))
-        return (fourier_output(found, x, along, max(n, 1), mode, PARTS[dtype], 2),)
+        g = exact(data)
+        return how.output(transform(g, how.along, not how.forward), g, dtype)
 
-    given = arguments("input", data, axes, mode, forward, last_dim_size=length)
-    return Case("fft_c2r", group, dtype, name, given, expect)
+    yield Case(op, group, dtype, how.title(), how.arguments(op, data), expect)
+
+
+def _r2c_backward(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    """Give the real part of the other direction's transform, of a half padded with zeros."""
+    last, op = how.along[-1], "fft_r2c_backward"
+    full = how.shape[last]
+    source = sample(PARTS[dtype], how.shape, "r2c input", layout=how.layout)
+
+    def case(length: int) -> Case:
+        data = how.sample("r2c backward", dtype, how.resized(length))
+
+        def expect() -> tuple[Output]:
+            g = taken(exact(data), last, full)
+            return how.output(real_part(transform(g, how.along, not how.forward)), g, PARTS[dtype])
+
+        title = how.title("twosided" if length == full and length > 2 else "")
+        return Case(op, group, dtype, title, how.arguments(op, data, input=source), expect)
+
+    yield from map(case, dict.fromkeys((full // 2 + 1, full)))
+
+
+def _c2r_backward(group: str, dtype: str, how: Setting) -> Iterator[Case]:
+    """Give half of the other direction's transform, twice where it has a mirror image."""
+    data, op, last = how.sample("c2r backward", dtype), "fft_c2r_backward", how.along[-1]
+    length = how.shape[last]
+
+    def expect() -> tuple[Output]:
+        g = exact(data)
+        half = taken(transform(g, how.along, not how.forward), last, length // 2 + 1)
+        return how.output(weighted(half, last, length), g, COMPLEX_OF[dtype], 2)
+
+    yield Case(op, group, dtype, how.title(), how.arguments(op, data), expect)
+
+
+_MAKERS: dict[str, Callable[[str, str, Setting], Iterator[Case]]] = {
+    "fft_c2c": _c2c,
+    "fft_r2c": _r2c,
+    "fft_c2r": _c2r,
+    "fft_c2c_backward": _c2c_backward,
+    "fft_r2c_backward": _r2c_backward,
+    "fft_c2r_backward": _c2r_backward,
+}
+
+
+@cases_of(*_MAKERS)
+def transforms(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give transforms of every kind, and their gradients."""
+    empty = ((0, 4),) if op.endswith("backward") else ((0, 4), (2, 0, 3))
+    groups = {
+        "plain": list(settings(wanted.quick)),
+        "random": [Setting((2, 3, 6), [1, 2], seed=f"seed {wanted.seed}")],
+        "strided": [Setting(SHAPE, [0, 2], layout=layout) for layout in LAYOUTS],
+        "empty": [Setting(shape, mode="by_n") for shape in empty],
+        "special": [Setting((2, 6), size=size) for size in ("large", "small")],
+    }
+    for dtype in dtypes_of(op):
+        for group, some in groups.items():
+            if wanted.wants(group, dtype):
+                for how in some:
+                    yield from _MAKERS[op](group, dtype, how)
+        if wanted.wants("special", dtype):
+            yield from _special(op, dtype)
 
 
 def hermitian(data: Data, along: Sequence[int], length: int) -> Data:
@@ -215,15 +268,15 @@ def hermitian(data: Data, along: Sequence[int], length: int) -> Data:
     return Data(data.dtype, shape, raw, data.layout)
 
 
-def special(op: str, dtype: str) -> Iterator[Case]:
-    """Give impulses, what one NaN spoils, and what cannot count."""
+def _special(op: str, dtype: str) -> Iterator[Case]:
+    """Give impulses, one NaN, and parts that must be ignored."""
     if op == "fft_c2r":
         yield _imaginary_parts(dtype)
     if op != "fft_c2c":
         return
     impulses: list[Value] = [(real(int(i == j)), real(0)) for i in range(6) for j in range(6)]
     data = tensor(dtype, impulses, (6, 6))
-    yield c2c_case("special", dtype, "impulses", data, None, [1], "none", True)
+    yield _c2c_case("special", dtype, "impulses", data, Setting((6, 6)))
     yield _not_a_number(dtype)
 
 
@@ -245,5 +298,5 @@ def _not_a_number(dtype: str) -> Case:
 def _imaginary_parts(dtype: str) -> Case:
     """Return a spectrum whose first and last element have an imaginary part, which cannot count."""
     data = sample(dtype, (2, 5), "imaginary parts")
-    return c2r_case("special", dtype, "imaginary parts that do not count", data, None, [1],
-                    "none", False, 8)  # fmt: skip
+    how = Setting((2, 8), forward=False)
+    return _c2r_case("special", dtype, "imaginary parts that do not count", data, how)

@@ -15,7 +15,7 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
-from suanzi.conformance.cases.signal import arguments, title
+from suanzi.conformance.cases.signal import Setting
 from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.numbers import PARTS, Value, real
 from suanzi.conformance.model.picked import Cycle, Picked
@@ -174,9 +174,8 @@ def _case(
         truth, allowed = Picked(once.truth, which), Picked(once.allowed, which)
         return (Output(result, full, truth, allowed=allowed, zero_sign=False),)
 
-    name = "input" if not op.endswith("backward") else "grad_out"
-    given_all = arguments(name, data, axes, mode, forward, **more)
-    return Case(op, "sizes", dtype, title(shape, axes, mode, forward), given_all, expect)
+    how = Setting(shape, axes, mode, forward)
+    return Case(op, "sizes", dtype, how.title(), how.arguments(op, data, **more), expect)
 
 
 def _product(lines: Sequence[Exact]) -> Exact:

@@ -286,23 +286,15 @@ def _where_drawn(random: Random) -> tuple[Shape, Shape, Shape, list[int]]:
     return x, y, condition, [random.randint(0, 1) for _ in range(prod(condition))]
 
 
-moving(
-    "where",  # all three are broadcast, E68
-    Moving(
-        _where,
-        plain=[((2, 3, 4),) * 3, ((7,),) * 3],
-        empty=[((), (), ()), ((0,), (0,), (0,)), ((2, 0), (1, 1), (2, 0))],
-        broadcast=[
-            ((3, 4), (3, 4), (4,)),
-            ((), (3, 4), (3, 4)),
-            ((3, 1), (4,), (2, 1, 1)),
-            ((3, 4), (3, 4), ()),
-            ((1, 4), (3, 1), (3, 4)),
-        ],
-        drawn=_where_drawn,
-        quantised=False,
-    ),
-)
+moving("where", Moving(  # all three are broadcast, E68
+    _where,
+    plain=[((2, 3, 4),) * 3, ((7,),) * 3],
+    empty=[((), (), ()), ((0,), (0,), (0,)), ((2, 0), (1, 1), (2, 0))],
+    broadcast=[((3, 4), (3, 4), (4,)), ((), (3, 4), (3, 4)), ((3, 1), (4,), (2, 1, 1)),
+               ((3, 4), (3, 4), ()), ((1, 4), (3, 1), (3, 4))],
+    drawn=_where_drawn,
+    quantised=False,
+))  # fmt: skip
 
 
 @cases_of("where")

@@ -42,26 +42,15 @@ def _concat_drawn(random: Random) -> tuple[list[Shape], int]:
     return [(*shape[:axis], n, *shape[axis + 1 :]) for n in sizes], axis
 
 
-moving(
-    "concat",
-    Moving(
-        _concat,
-        plain=[
-            ([(2, 3), (2, 1), (2, 4)], 1),
-            ([(2, 3, 2), (1, 3, 2)], 0),
-            ([(2, 2, 3), (2, 4, 3)], 1),
-            ([(2, 3), (2, 2)], -1),
-            ([(4,), (1,), (3,)], 0),
-            ([(2, 3)], 0),
-        ],
-        empty=[([(0,), (3,), (0,)], 0), ([(0, 2), (0, 2)], 0), ([(2, 0), (2, 3)], 1)],
-        drawn=_concat_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x{c} along 1", [(r, c // 3), (r, c - c // 3)], 1),
-            (f"{r}x{c} along 0", [(3, c), (r - 3, c)], 0),
-        ],
-    ),
-)
+moving("concat", Moving(
+    _concat,
+    plain=[([(2, 3), (2, 1), (2, 4)], 1), ([(2, 3, 2), (1, 3, 2)], 0), ([(2, 2, 3), (2, 4, 3)], 1),
+           ([(2, 3), (2, 2)], -1), ([(4,), (1,), (3,)], 0), ([(2, 3)], 0)],
+    empty=[([(0,), (3,), (0,)], 0), ([(0, 2), (0, 2)], 0), ([(2, 0), (2, 3)], 1)],
+    drawn=_concat_drawn,
+    sizes=lambda r, c: [(f"{r}x{c} along 1", [(r, c // 3), (r, c - c // 3)], 1),
+                        (f"{r}x{c} along 0", [(3, c), (r - 3, c)], 0)],
+))  # fmt: skip
 
 
 def _stack(shape: Shape, count: int, axis: int) -> Move:
@@ -76,23 +65,14 @@ def _stack_drawn(random: Random) -> tuple[Shape, int, int]:
     return shape, random.randint(1, 4), random.randint(-len(shape) - 1, len(shape))
 
 
-moving(
-    "stack",
-    Moving(
-        _stack,
-        plain=[
-            ((2, 3), 3, 1),
-            ((2, 3), 2, 2),
-            ((2, 3), 2, 0),
-            ((2, 3), 2, -1),
-            ((4,), 3, 1),
-            ((2, 2, 2), 1, 1),
-        ],
-        empty=[((), 3, 0), ((0,), 2, 1), ((2, 0), 2, 0)],
-        drawn=_stack_drawn,
-        sizes=lambda r, c: [(f"2 of {r // 2}x{c}", (r // 2, c), 2, 2)],
-    ),
-)
+moving("stack", Moving(
+    _stack,
+    plain=[((2, 3), 3, 1), ((2, 3), 2, 2), ((2, 3), 2, 0), ((2, 3), 2, -1), ((4,), 3, 1),
+           ((2, 2, 2), 1, 1)],
+    empty=[((), 3, 0), ((0,), 2, 1), ((2, 0), 2, 0)],
+    drawn=_stack_drawn,
+    sizes=lambda r, c: [(f"2 of {r // 2}x{c}", (r // 2, c), 2, 2)],
+))  # fmt: skip
 
 
 # ---- tile and roll -------------------------------------------------------------------------------
@@ -108,22 +88,14 @@ def _tile_drawn(random: Random) -> tuple[Shape, Shape]:
     return shape, tuple(random.randint(1, 3) for _ in shape)
 
 
-moving(
-    "tile",
-    Moving(
-        _tile,
-        plain=[
-            ((2, 3), (2, 3)),
-            ((2, 3, 2), (1, 2, 3)),
-            ((2, 3), (1, 1)),
-            ((5,), (4,)),
-            ((1, 3), (4, 1)),
-        ],
-        empty=[((), ()), ((0, 3), (2, 2)), ((2, 3), (0, 2)), ((2, 3), (2, 0))],
-        drawn=_tile_drawn,
-        sizes=lambda r, c: [(f"{r // 2}x{c}", (r // 2, c), (2, 2))],
-    ),
-)
+moving("tile", Moving(
+    _tile,
+    plain=[((2, 3), (2, 3)), ((2, 3, 2), (1, 2, 3)), ((2, 3), (1, 1)), ((5,), (4,)),
+           ((1, 3), (4, 1))],
+    empty=[((), ()), ((0, 3), (2, 2)), ((2, 3), (0, 2)), ((2, 3), (2, 0))],
+    drawn=_tile_drawn,
+    sizes=lambda r, c: [(f"{r // 2}x{c}", (r // 2, c), (2, 2))],
+))  # fmt: skip
 
 
 def _roll(shape: Shape, shifts: Sequence[int], axis: Sequence[int] | None) -> Move:
@@ -151,29 +123,17 @@ def _many_axes() -> Iterator[tuple[str, Shape, list[int], list[int]]]:
         yield f"{ndim} axes", (3, 3) + (2,) * (ndim - 2), [1] * ndim, list(range(ndim))
 
 
-moving(
-    "roll",  # without axes as one row; an axis named twice is shifted twice, E58
-    Moving(
-        _roll,
-        plain=[
-            ((3, 4), (1, -2), (0, 1)),
-            ((3, 4), (5,), None),
-            ((3, 4), (-1,), None),
-            ((3, 4), (1, 2, 4), (1, 0, 1)),
-            ((2, 3, 4), (1,), (1,)),
-            ((3, 4), (1,), (-1,)),
-            ((7,), (100,), (0,)),
-            ((3, 4), (0, 0), (0, 1)),
-        ],
-        empty=[((), (2,), None), ((0,), (1,), None), ((0, 3), (2, 1), (0, 1))],
-        drawn=_roll_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x{c} both axes", (r, c), [3, -7], [0, 1]),
-            (f"{r}x{c} as one row", (r, c), [1000], None),
-        ],
-        more_sizes=_many_axes,
-    ),
-)
+moving("roll", Moving(  # without axes as one row; an axis named twice is shifted twice, E58
+    _roll,
+    plain=[((3, 4), (1, -2), (0, 1)), ((3, 4), (5,), None), ((3, 4), (-1,), None),
+           ((3, 4), (1, 2, 4), (1, 0, 1)), ((2, 3, 4), (1,), (1,)), ((3, 4), (1,), (-1,)),
+           ((7,), (100,), (0,)), ((3, 4), (0, 0), (0, 1))],
+    empty=[((), (2,), None), ((0,), (1,), None), ((0, 3), (2, 1), (0, 1))],
+    drawn=_roll_drawn,
+    sizes=lambda r, c: [(f"{r}x{c} both axes", (r, c), [3, -7], [0, 1]),
+                        (f"{r}x{c} as one row", (r, c), [1000], None)],
+    more_sizes=_many_axes,
+))  # fmt: skip
 
 
 # ---- pad -----------------------------------------------------------------------------------------
@@ -203,33 +163,18 @@ def _pad_drawn(random: Random) -> tuple[Shape, list[int], str]:
     return shape, widths, random.choice(list(_FOLD))
 
 
-moving(
-    "pad",
-    Moving(
-        _pad,
-        plain=[
-            ((2, 3), (1, 2, 2, 1), "PAD_CONST"),
-            ((2, 3), (1, 2, 2, 1), "PAD_PERIOD"),
-            ((2, 3), (1, 2, 2, 1), "PAD_MIRROR"),
-            ((2, 3), (0, 1, 3, 0), None),
-            ((3,), (7, 8), "PAD_PERIOD"),
-            ((3,), (7, 8), "PAD_MIRROR"),
-            ((2, 2, 2), (0, 0, 1, 0, 0, 2), "PAD_MIRROR"),
-            ((2, 3), (0, 0, 0, 0), "PAD_PERIOD"),
-        ],
-        empty=[
-            ((0, 2), (1, 1, 0, 1), "PAD_CONST"),
-            ((0, 2), (0, 0, 1, 1), "PAD_MIRROR"),
-            ((), (), "PAD_CONST"),
-            ((), (), "PAD_PERIOD"),
-        ],
-        drawn=_pad_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x{c} zeros", (r, c), [2, 1, 3, 5], "PAD_CONST"),
-            (f"{r}x{c} itself", (r, c), [2, 1, 3, 5], "PAD_PERIOD"),
-        ],
-    ),
-)
+moving("pad", Moving(
+    _pad,
+    plain=[((2, 3), (1, 2, 2, 1), "PAD_CONST"), ((2, 3), (1, 2, 2, 1), "PAD_PERIOD"),
+           ((2, 3), (1, 2, 2, 1), "PAD_MIRROR"), ((2, 3), (0, 1, 3, 0), None),
+           ((3,), (7, 8), "PAD_PERIOD"), ((3,), (7, 8), "PAD_MIRROR"),
+           ((2, 2, 2), (0, 0, 1, 0, 0, 2), "PAD_MIRROR"), ((2, 3), (0, 0, 0, 0), "PAD_PERIOD")],
+    empty=[((0, 2), (1, 1, 0, 1), "PAD_CONST"), ((0, 2), (0, 0, 1, 1), "PAD_MIRROR"),
+           ((), (), "PAD_CONST"), ((), (), "PAD_PERIOD")],
+    drawn=_pad_drawn,
+    sizes=lambda r, c: [(f"{r}x{c} zeros", (r, c), [2, 1, 3, 5], "PAD_CONST"),
+                        (f"{r}x{c} itself", (r, c), [2, 1, 3, 5], "PAD_PERIOD")],
+))  # fmt: skip
 
 
 @cases_of("pad")

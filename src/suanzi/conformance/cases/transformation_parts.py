@@ -71,17 +71,14 @@ def _slice_sizes(r: int, c: int) -> list[tuple[object, ...]]:
 
 # The size counts the elements that are stepped over, too, E53.
 moving("slice", Moving(_slice, _SLICES, _EMPTY_SLICES, drawn=_slice_drawn, sizes=_slice_sizes))
-moving(
-    "slice_backward",
-    Moving(
-        _slice_backward,
-        _SLICES,
-        _EMPTY_SLICES,
-        drawn=_slice_drawn,
-        sizes=_slice_sizes,
-        quantised=False,
-    ),
-)
+moving("slice_backward", Moving(
+    _slice_backward,
+    _SLICES,
+    _EMPTY_SLICES,
+    drawn=_slice_drawn,
+    sizes=_slice_sizes,
+    quantised=False,
+))  # fmt: skip
 
 
 def _crop(shape: Shape, sizes: Shape, offsets: Shape | None) -> Move:
@@ -98,22 +95,14 @@ def _crop_drawn(random: Random) -> tuple[Shape, Shape, Shape]:
     return shape, sizes, offsets
 
 
-moving(
-    "crop",
-    Moving(
-        _crop,
-        plain=[
-            ((3, 5), (2, 3), (1, 2)),
-            ((2, 3, 4), (1, 3, 2), (1, 0, 2)),
-            ((3, 5), (2, 2), None),
-            ((3, 5), (3, 5), (0, 0)),
-            ((6,), (1,), (5,)),
-        ],
-        empty=[((3, 5), (0, 2), (3, 1)), ((0, 2), (0, 1), (0, 1)), ((), (), None)],
-        drawn=_crop_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), (r - 2, c - 3), (2, 1))],
-    ),
-)
+moving("crop", Moving(
+    _crop,
+    plain=[((3, 5), (2, 3), (1, 2)), ((2, 3, 4), (1, 3, 2), (1, 0, 2)), ((3, 5), (2, 2), None),
+           ((3, 5), (3, 5), (0, 0)), ((6,), (1,), (5,))],
+    empty=[((3, 5), (0, 2), (3, 1)), ((0, 2), (0, 1), (0, 1)), ((), (), None)],
+    drawn=_crop_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), (r - 2, c - 3), (2, 1))],
+))  # fmt: skip
 
 
 def _expand(shape: Shape, out: Shape) -> Move:
@@ -126,25 +115,15 @@ def _expand_drawn(random: Random) -> tuple[Shape, Shape]:
     return shape[random.randint(0, len(out)) :], out
 
 
-moving(
-    "expand",
-    Moving(
-        _expand,
-        plain=[
-            ((3, 1), (3, 4)),
-            ((1, 3, 1), (2, 2, 3, 2)),
-            ((2, 3), (2, 3)),
-            ((5,), (1, 1, 5)),
-        ],
-        empty=[((), ()), ((1,), (0,)), ((0, 1), (2, 0, 3)), ((), (0, 2))],
-        broadcast=[((3,), (2, 3)), ((), (2, 3)), ((1, 1), (4, 5)), ((2, 1, 3), (2, 4, 3))],
-        drawn=_expand_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x1 to {r}x{c}", (r, 1), (r, c)),
-            (f"1x{c} to {r}x{c}", (1, c), (r, c)),
-        ],
-    ),
-)
+moving("expand", Moving(
+    _expand,
+    plain=[((3, 1), (3, 4)), ((1, 3, 1), (2, 2, 3, 2)), ((2, 3), (2, 3)), ((5,), (1, 1, 5))],
+    empty=[((), ()), ((1,), (0,)), ((0, 1), (2, 0, 3)), ((), (0, 2))],
+    broadcast=[((3,), (2, 3)), ((), (2, 3)), ((1, 1), (4, 5)), ((2, 1, 3), (2, 4, 3))],
+    drawn=_expand_drawn,
+    sizes=lambda r, c: [(f"{r}x1 to {r}x{c}", (r, 1), (r, c)),
+                        (f"1x{c} to {r}x{c}", (1, c), (r, c))],
+))  # fmt: skip
 
 
 # ---- lists of tensors ----------------------------------------------------------------------------
@@ -179,24 +158,14 @@ def _split_drawn(random: Random) -> tuple[Shape, list[int], int, int]:
     return shape, sizes, len(sizes), axis
 
 
-moving(
-    "split",  # of given sizes, E49, or so many equal ones
-    Moving(
-        _split,
-        plain=[
-            ((4, 6), (1, 3, 2), 3, 1),
-            ((4, 6), (), 2, 0),
-            ((4, 6), (3, 1), 2, None),
-            ((2, 6, 2), (), 3, 1),
-            ((4, 6), (2, 4), 2, -1),
-            ((5,), (5,), 1, 0),
-            ((3, 2), (), 3, 0),
-        ],
-        empty=[((0, 4), (1, 3), 2, 1), ((2, 0), (), 3, 1)],
-        drawn=_split_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), [1, c // 2, c - 1 - c // 2], 3, 1)],
-    ),
-)
+moving("split", Moving(  # of given sizes, E49, or so many equal ones
+    _split,
+    plain=[((4, 6), (1, 3, 2), 3, 1), ((4, 6), (), 2, 0), ((4, 6), (3, 1), 2, None),
+           ((2, 6, 2), (), 3, 1), ((4, 6), (2, 4), 2, -1), ((5,), (5,), 1, 0), ((3, 2), (), 3, 0)],
+    empty=[((0, 4), (1, 3), 2, 1), ((2, 0), (), 3, 1)],
+    drawn=_split_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), [1, c // 2, c - 1 - c // 2], 3, 1)],
+))  # fmt: skip
 
 
 def _unstack(shape: Shape, axis: int | None) -> Move:
@@ -213,16 +182,13 @@ def _unstack_drawn(random: Random) -> tuple[Shape, int]:
     return shape, random.randrange(-len(shape), len(shape))
 
 
-moving(
-    "unstack",
-    Moving(
-        _unstack,
-        plain=[*(((2, 3, 4), axis) for axis in (1, 0, 2, None, -1)), ((5,), 0)],
-        empty=[((2, 0), 0), ((3, 0, 2), 2), ((0, 2), 0)],
-        drawn=_unstack_drawn,
-        sizes=lambda r, c: [(f"{r * c // 3}x3", (r * c // 3, 3), 1)],
-    ),
-)
+moving("unstack", Moving(
+    _unstack,
+    plain=[*(((2, 3, 4), axis) for axis in (1, 0, 2, None, -1)), ((5,), 0)],
+    empty=[((2, 0), 0), ((3, 0, 2), 2), ((0, 2), 0)],
+    drawn=_unstack_drawn,
+    sizes=lambda r, c: [(f"{r * c // 3}x3", (r * c // 3, 3), 1)],
+))  # fmt: skip
 
 
 def _meshgrid(sizes: Shape) -> Move:
@@ -234,13 +200,10 @@ def _meshgrid(sizes: Shape) -> Move:
     return Move(f"of {text(sizes)}", {"input": [(n,) for n in sizes]}, grids)
 
 
-moving(
-    "meshgrid",  # tensor i varies along axis i, E69
-    Moving(
-        _meshgrid,
-        plain=[((2, 3),), ((3, 2, 4),), ((5,),), ((1, 4),), ((2, 1, 2, 3),)],
-        empty=[((0,),), ((2, 0),), ((0, 2, 3),)],
-        drawn=lambda random: (random_shape(random),),
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
-    ),
-)
+moving("meshgrid", Moving(  # tensor i varies along axis i, E69
+    _meshgrid,
+    plain=[((2, 3),), ((3, 2, 4),), ((5,),), ((1, 4),), ((2, 1, 2, 3),)],
+    empty=[((0,),), ((2, 0),), ((0, 2, 3),)],
+    drawn=lambda random: (random_shape(random),),
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
+))  # fmt: skip

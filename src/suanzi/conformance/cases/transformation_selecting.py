@@ -66,26 +66,17 @@ def _gather(shape: Shape, dims: Shape, at: Sequence[int], dtype: str = "int64") 
     return moved(f"{dtype} indices {by(dims)}", shape, result, index=index)
 
 
-moving(
-    "gather",  # rows, or the elements that coordinates point to, E61
-    Moving(
-        _gather,
-        plain=[
-            ((4, 3), (5,), (3, 0, 3, 1, 2)),
-            ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
-            ((2, 3, 4), (3, 3), (1, 2, 3, 0, 0, 0, 1, 0, 2), "int32"),
-            ((2, 3, 4), (2, 3, 2), (0, 1, 1, 2, 0, 0, 1, 1, 0, 2, 1, 0)),
-            ((4, 3), (2, 1), (3, 0)),
-            ((6,), (4,), (5, 5, 0, 2), "int32"),
-        ],
-        empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0)), ((4, 3), (0, 2), ())],
-        drawn=lambda random: _drawn(random, 4),
-        sizes=lambda r, c: [
-            (f"rows of {r}x{c}", (r, c), *_row([7 * i % r for i in range(r + 2)])),
-            ("4099 of 4097", (4097,), *_row([(5 * i) % 4097 for i in range(4099)])),
-        ],
-    ),
-)
+moving("gather", Moving(  # rows, or the elements that coordinates point to, E61
+    _gather,
+    plain=[((4, 3), (5,), (3, 0, 3, 1, 2)), ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
+           ((2, 3, 4), (3, 3), (1, 2, 3, 0, 0, 0, 1, 0, 2), "int32"),
+           ((2, 3, 4), (2, 3, 2), (0, 1, 1, 2, 0, 0, 1, 1, 0, 2, 1, 0)), ((4, 3), (2, 1), (3, 0)),
+           ((6,), (4,), (5, 5, 0, 2), "int32")],
+    empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0)), ((4, 3), (0, 2), ())],
+    drawn=lambda random: _drawn(random, 4),
+    sizes=lambda r, c: [(f"rows of {r}x{c}", (r, c), *_row([7 * i % r for i in range(r + 2)])),
+                        ("4099 of 4097", (4097,), *_row([(5 * i) % 4097 for i in range(4099)]))],
+))  # fmt: skip
 
 
 # ---- scatter -------------------------------------------------------------------------------------
@@ -109,25 +100,15 @@ def _scatter(
     return Move(title, {"input": shape, "updates": part}, Result(shape, places), arguments)
 
 
-moving(
-    "scatter",  # the last of several updates of one element remains, E62
-    Moving(
-        _scatter,
-        plain=[
-            ((4, 3), (3,), (2, 0, 2)),
-            ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
-            ((4, 3), (3,), (1, 1, 1), None),
-            ((2, 3), (4, 2), (0, 0, 1, 2, 0, 0, 1, 1)),
-            ((6,), (3,), (5, 0, 2)),
-            ((4, 3), (2, 1), (3, 0)),
-        ],
-        empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0))],
-        drawn=lambda random: _drawn(random, 3),
-        sizes=lambda r, c: [
-            (f"rows of {r}x{c}", (r, c), *_row([3 * i % r for i in range(r // 2)])),
-        ],
-    ),
-)
+moving("scatter", Moving(  # the last of several updates of one element remains, E62
+    _scatter,
+    plain=[((4, 3), (3,), (2, 0, 2)), ((2, 3, 4), (2, 2), (0, 1, 1, 2)),
+           ((4, 3), (3,), (1, 1, 1), None), ((2, 3), (4, 2), (0, 0, 1, 2, 0, 0, 1, 1)),
+           ((6,), (3,), (5, 0, 2)), ((4, 3), (2, 1), (3, 0))],
+    empty=[((4, 3), (0,), ()), ((4, 0), (2,), (3, 0))],
+    drawn=lambda random: _drawn(random, 3),
+    sizes=lambda r, c: [(f"rows of {r}x{c}", (r, c), *_row([3 * i % r for i in range(r // 2)]))],
+))  # fmt: skip
 
 
 @cases_of("gather", "scatter")
@@ -231,30 +212,15 @@ def _mask(n: int) -> list[int]:
     return [int(i * i % 7 < 3) for i in range(n)] if n < 10_000 else ([1, 1, 0, 1, 0] * n)[:n]
 
 
-moving(
-    "masked_select",  # in row-major order; the mask is broadcast to the input, E70
-    Moving(
-        _masked,
-        plain=[
-            ((3, 4), (3, 4), (1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1)),
-            ((2, 2, 2), (2, 2, 2), (0, 1, 1, 0, 1, 0, 1, 1)),
-            ((5,), (5,), (0, 0, 1, 0, 1)),
-            ((2, 3), (2, 3), (1,) * 6),
-        ],
-        empty=[
-            ((2, 3), (2, 3), (0,) * 6),
-            ((0, 3), (0, 3), ()),
-            ((0, 3), (3,), (1, 1, 1)),
-            ((), (), (1,)),
-            ((), (), (0,)),
-        ],
-        broadcast=[
-            ((2, 3), (3,), (1, 0, 1)),
-            ((2, 3), (2, 1), (0, 1)),
-            ((2, 3), (), (1,)),
-            ((2, 3, 2), (3, 1), (1, 0, 1)),
-        ],
-        drawn=_masked_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), (r, c), _mask(r * c))],
-    ),
-)
+moving("masked_select", Moving(  # in row-major order; the mask is broadcast to the input, E70
+    _masked,
+    plain=[((3, 4), (3, 4), (1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1)),
+           ((2, 2, 2), (2, 2, 2), (0, 1, 1, 0, 1, 0, 1, 1)), ((5,), (5,), (0, 0, 1, 0, 1)),
+           ((2, 3), (2, 3), (1,) * 6)],
+    empty=[((2, 3), (2, 3), (0,) * 6), ((0, 3), (0, 3), ()), ((0, 3), (3,), (1, 1, 1)),
+           ((), (), (1,)), ((), (), (0,))],
+    broadcast=[((2, 3), (3,), (1, 0, 1)), ((2, 3), (2, 1), (0, 1)), ((2, 3), (), (1,)),
+               ((2, 3, 2), (3, 1), (1, 0, 1))],
+    drawn=_masked_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), (r, c), _mask(r * c))],
+))  # fmt: skip

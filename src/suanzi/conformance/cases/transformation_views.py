@@ -35,22 +35,14 @@ def _reshape_drawn(random: Random) -> tuple[Shape, Shape]:
     return shape, tuple(dims)
 
 
-moving(
-    "reshape",  # in row-major order whatever the layout, E20
-    Moving(
-        _reshape,
-        plain=[
-            ((2, 3, 4), (4, 6)),
-            ((3, 4), (4, 3)),
-            ((24,), (2, 3, 2, 2)),
-            ((2, 3), (2, 3)),
-            ((2, 1, 3), (6,)),
-        ],
-        empty=[((2, 0), (0, 3)), ((0,), (0,)), ((), ()), ((), (1, 1)), ((1, 1), ())],
-        drawn=_reshape_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), (c, r))],
-    ),
-)
+moving("reshape", Moving(  # in row-major order whatever the layout, E20
+    _reshape,
+    plain=[((2, 3, 4), (4, 6)), ((3, 4), (4, 3)), ((24,), (2, 3, 2, 2)), ((2, 3), (2, 3)),
+           ((2, 1, 3), (6,))],
+    empty=[((2, 0), (0, 3)), ((0,), (0,)), ((), ()), ((), (1, 1)), ((1, 1), ())],
+    drawn=_reshape_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), (c, r))],
+))  # fmt: skip
 
 
 @cases_of("reshape")
@@ -72,16 +64,13 @@ def _expand_dims_drawn(random: Random) -> tuple[Shape, int]:
     return shape, random.randint(-len(shape) - 1, len(shape))
 
 
-moving(
-    "expand_dims",
-    Moving(
-        _expand_dims,
-        plain=[((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)],
-        empty=[((), 0), ((), -1), ((0,), 1), ((3, 0), 0)],
-        drawn=_expand_dims_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), 1)],
-    ),
-)
+moving("expand_dims", Moving(
+    _expand_dims,
+    plain=[((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)],
+    empty=[((), 0), ((), -1), ((0,), 1), ((3, 0), 0)],
+    drawn=_expand_dims_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), 1)],
+))  # fmt: skip
 
 
 def _squeeze(shape: Shape, axis: Sequence[int] | None) -> Move:
@@ -98,20 +87,14 @@ def _squeeze_drawn(random: Random) -> tuple[Shape, list[int]]:
     return shape, [n - len(shape) if random.random() < 0.3 else n for n in axes]
 
 
-moving(
-    "squeeze",  # a named axis of another size than 1 remains, E46
-    Moving(
-        _squeeze,
-        plain=[
-            *(((1, 3, 1, 4), axis) for axis in (None, [2], [0, 2], [0, 1], [-2])),
-            ((2, 3), None),
-            ((1, 1), None),
-        ],
-        empty=[((), None), ((1, 0), None), ((0, 1, 2), [1])],
-        drawn=_squeeze_drawn,
-        sizes=lambda r, c: [(f"{r}x1x{c}", (r, 1, c), [1])],
-    ),
-)
+moving("squeeze", Moving(  # a named axis of another size than 1 remains, E46
+    _squeeze,
+    plain=[*(((1, 3, 1, 4), axis) for axis in (None, [2], [0, 2], [0, 1], [-2])), ((2, 3), None),
+           ((1, 1), None)],
+    empty=[((), None), ((1, 0), None), ((0, 1, 2), [1])],
+    drawn=_squeeze_drawn,
+    sizes=lambda r, c: [(f"{r}x1x{c}", (r, 1, c), [1])],
+))  # fmt: skip
 
 
 def _flatten(shape: Shape, start: int, stop: int) -> Move:
@@ -126,23 +109,14 @@ def _flatten_drawn(random: Random) -> tuple[Shape, int, int]:
     return shape, start, stop
 
 
-moving(
-    "flatten",  # stop_axis is included
-    Moving(
-        _flatten,
-        plain=[
-            ((2, 3, 4), 1, 2),
-            ((2, 3, 2, 2), 1, 2),
-            ((2, 3, 4), 0, 2),
-            ((2, 3, 4), 0, -1),
-            ((2, 3, 4), 1, 1),
-            ((6,), 0, 0),
-        ],
-        empty=[((2, 0, 3), 1, 2), ((0,), 0, 0), ((0, 2, 3), 1, 2)],
-        drawn=_flatten_drawn,
-        sizes=lambda r, c: [(f"{r}x{c}", (r, c), 0, 1)],
-    ),
-)
+moving("flatten", Moving(  # stop_axis is included
+    _flatten,
+    plain=[((2, 3, 4), 1, 2), ((2, 3, 2, 2), 1, 2), ((2, 3, 4), 0, 2), ((2, 3, 4), 0, -1),
+           ((2, 3, 4), 1, 1), ((6,), 0, 0)],
+    empty=[((2, 0, 3), 1, 2), ((0,), 0, 0), ((0, 2, 3), 1, 2)],
+    drawn=_flatten_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), 0, 1)],
+))  # fmt: skip
 
 
 # ---- other orders --------------------------------------------------------------------------------
@@ -162,29 +136,16 @@ def _transpose_drawn(random: Random) -> tuple[Shape, list[int]]:
     return shape, random.sample(range(len(shape)), len(shape))
 
 
-moving(
-    "transpose",  # axis i becomes axis perm[i], the inverse of NumPy's, E47
-    Moving(
-        _transpose,
-        plain=[
-            ((2, 3, 4), (1, 2, 0)),
-            ((2, 3, 4), None),
-            ((2, 3, 4), (2, 0, 1)),
-            ((2, 3, 4), (0, 2, 1)),
-            ((2, 3), (1, 0)),
-            ((2, 3, 2, 2), (2, 0, 3, 1)),
-            ((2, 3, 4), (-2, -1, -3)),
-            ((5,), (0,)),
-        ],
-        empty=[((), None), ((0, 3), None), ((2, 0, 3), (1, 2, 0))],
-        drawn=_transpose_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x{c}", (r, c), (1, 0)),
-            (f"{r}x3x{c}", (r, 3, c), (1, 2, 0)),
-            (f"{c}x2x{r}", (c, 2, r), (1, 0, 2)),
-        ],
-    ),
-)
+moving("transpose", Moving(  # axis i becomes axis perm[i], the inverse of NumPy's, E47
+    _transpose,
+    plain=[((2, 3, 4), (1, 2, 0)), ((2, 3, 4), None), ((2, 3, 4), (2, 0, 1)),
+           ((2, 3, 4), (0, 2, 1)), ((2, 3), (1, 0)), ((2, 3, 2, 2), (2, 0, 3, 1)),
+           ((2, 3, 4), (-2, -1, -3)), ((5,), (0,))],
+    empty=[((), None), ((0, 3), None), ((2, 0, 3), (1, 2, 0))],
+    drawn=_transpose_drawn,
+    sizes=lambda r, c: [(f"{r}x{c}", (r, c), (1, 0)), (f"{r}x3x{c}", (r, 3, c), (1, 2, 0)),
+                        (f"{c}x2x{r}", (c, 2, r), (1, 0, 2))],
+))  # fmt: skip
 
 
 def _flip(shape: Shape, axis: Sequence[int]) -> Move:
@@ -198,21 +159,12 @@ def _flip_drawn(random: Random) -> tuple[Shape, list[int]]:
     return shape, random.sample(range(len(shape)), random.randint(1, len(shape)))
 
 
-moving(
-    "flip reverse",
-    Moving(
-        _flip,
-        plain=[
-            *(((2, 3, 4), axis) for axis in ((1,), (0, 2), (2, 1, 0), (-1,))),
-            ((7,), (0,)),
-            ((1, 5), (0,)),
-        ],
-        empty=[((0,), (0,)), ((2, 0, 3), (0, 1))],
-        drawn=_flip_drawn,
-        sizes=lambda r, c: [
-            (f"{r}x{c} columns", (r, c), [1]),
-            (f"{r}x{c} rows", (r, c), [0]),
-            (f"{r * c} elements", (r * c,), [0]),
-        ],
-    ),
-)
+moving("flip reverse", Moving(
+    _flip,
+    plain=[*(((2, 3, 4), axis) for axis in ((1,), (0, 2), (2, 1, 0), (-1,))), ((7,), (0,)),
+           ((1, 5), (0,))],
+    empty=[((0,), (0,)), ((2, 0, 3), (0, 1))],
+    drawn=_flip_drawn,
+    sizes=lambda r, c: [(f"{r}x{c} columns", (r, c), [1]), (f"{r}x{c} rows", (r, c), [0]),
+                        (f"{r * c} elements", (r * c,), [0])],
+))  # fmt: skip
