@@ -45,7 +45,7 @@ def test_an_adapter_of_ones_own() -> None:
     [
         ("numpi", "numpy"),
         ("mindspor", "mindspore"),
-        ("a b:Adapter", "is no backend"),
+        ("a b:Adapter", "is not a backend"),
         ("", "suanzi"),
     ],
 )

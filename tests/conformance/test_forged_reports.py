@@ -122,12 +122,12 @@ FORGED: dict[str, tuple[Callable[[Report], Any], str]] = {
     "a shard that is a word": (put("settings", "shard", "1/2"), "settings.shard is '1/2'"),
     "a shard that is true": (put("settings", "shard", "number", True), "settings.shard.number"),
     "shard 0": (put("settings", "shard", "number", 0), "1 or more"),
-    "shard 3 of 2": (put("settings", "shard", "number", 3), "is of no shard"),
+    "shard 3 of 2": (put("settings", "shard", "number", 3), "is not of a shard"),
     "shards without an end": (put("settings", "shard", "of", 10**30), "are of 2 and 1000"),
-    "the other shard": (put("settings", "shard", "number", 2), "2/2 is there more than once"),
+    "the other shard": (put("settings", "shard", "number", 2), "2/2 is given more than once"),
     "another seed": (put("settings", "seed", 7), "seed is"),
     "another kit": (put("settings", "suanzi", "\x1b[2J"), r"suanzi is '\x1b[2J'"),
-    "another subject": (put("subject", "name", "<b>"), "they are not of one subject"),
+    "another subject": (put("subject", "name", "<b>"), "these are different backends"),
     "the case of the other": (put("results", 0, "id", "abs/plain/int8/a"), "is in two shards"),
     "a block that is a word": (put("blocks", ["x"]), "blocks[0] is 'x', not object"),
     "a block without titles": (put("blocks", [{"op": "add"}]), "blocks that cannot be read"),
@@ -213,7 +213,7 @@ def test_what_blocks_stand_for_is_counted() -> None:
 def test_shards_that_are_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = json.dumps(shard(1, 10**30))
     assert "and 999999999999999999999999999993 more missing" in said(tmp_path, capsys, first)
-    assert "there is no report" in said(tmp_path, capsys)
+    assert "no reports; give" in said(tmp_path, capsys)
 
 
 def test_what_names_say_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ class TestShares:
     @pytest.mark.parametrize("text", ["0/3", "4/3", "2", "a/b", "1/2/3", "-1/3", "1/0", "", "²/3"])
     def test_no_shard(self, text: str) -> None:
         with pytest.raises(
-            sz.InvalidArgument, match="is no shard; write the second of five as 2/5"
+            sz.InvalidArgument, match="is not a shard; write the second of five as 2/5"
         ):
             Shard.read(text)
 
@@ -185,23 +185,23 @@ class TestMerged:
     @pytest.mark.parametrize(
         ("runs", "words"),
         [
-            ([], "there is no report"),
+            ([], "no reports"),
             ([shard(1, 3), shard(3, 3)], "shard 2/3 missing"),
             ([shard(1, 9)], r"shards 2/9, 3/9, .* and 2 more missing"),
-            ([shard(1, 2), shard(1, 2)], "shard 1/2 is there more than once"),
+            ([shard(1, 2), shard(1, 2)], "shard 1/2 is given more than once"),
             ([shard(1, 2), shard(2, 3)], "of 2 and 3 shards"),
             ([shard(1, 2), shard(2, 2, seed=1)], "seed is 0 in shard 1/2 and 1 in shard 2/2"),
             ([shard(1, 1, result("add"), result("add"))], "'add/.*' is in two shards"),
-            ([Run({}, {"shard": "1/2"}, [])], "report 1 is of no shard"),
-            ([Run({}, {"shard": {"number": True, "of": "2"}}, [])], "report 1 is of no shard"),
+            ([Run({}, {"shard": "1/2"}, [])], "report 1 is not of a shard"),
+            ([Run({}, {"shard": {"number": True, "of": "2"}}, [])], "report 1 is not of a shard"),
             (
                 [shard(1, 2), replace(shard(2, 2), subject={"name": "other"})],
-                "not of one subject",
+                "different backends",
             ),
             *(
                 (
                     [one, replace(one, subject=one.subject | {name: "2"}, settings=second)],
-                    f"is of {name} .* of '2'; they are not of one subject",
+                    f"is of {name} .* of '2'; these are different backends",
                 )
                 for one, second in [(shard(1, 2), shard(2, 2).settings)]
                 for name in ("title", "version", "adapter")

@@ -69,7 +69,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
         MofNCompleteColumn(), TextColumn("{task.fields[wrong]}", style="red"), TimeElapsedColumn(),
         console=out, transient=True,
     ) as bar:  # fmt: skip
-        task = bar.add_task("starting the subject", total=None, wrong="")
+        task = bar.add_task("starting the backend", total=None, wrong="")
         wrong = 0
 
         def tell(progress: Progress) -> None:

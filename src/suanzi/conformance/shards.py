@@ -1,4 +1,4 @@
-"""A run in shards: which interfaces each has, and the one report that their reports make.
+"""A run in shards: which interfaces each has, and how their reports are merged.
 
 A shard has whole interfaces, every nth in the standard's order: what is decided within one, as when
 crashes end its trial, is decided as in one run. What is decided across them, which reading of an
@@ -46,7 +46,7 @@ class Shard:
         shard = cls(*map(int, found.groups())) if found else None
         if shard is None or not 1 <= shard.number <= shard.of:
             raise InvalidArgument(
-                f"check: {text!r} is no shard; write the second of five as 2/5, from 1/5 to 5/5."
+                f"check: {text!r} is not a shard; write the second of five as 2/5."
             )
         return shard
 
@@ -133,7 +133,7 @@ def _shard_of(run: Run) -> dict[str, Any]:
 def _shards(runs: Sequence[Run]) -> dict[int, int]:
     """Return which run is which shard; all must be there, each once, and of one division."""
     if not runs:
-        raise InvalidArgument("merge: there is no report; give those of all shards.")
+        raise InvalidArgument("merge: no reports; give those of all shards.")
     found: dict[int, int] = {}
     ofs: set[int] = set()
     for i, run in enumerate(runs):
@@ -141,11 +141,11 @@ def _shards(runs: Sequence[Run]) -> dict[int, int]:
         number, of = shard.get("number"), shard.get("of")
         if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of):
             raise InvalidArgument(
-                f"merge: report {i + 1} is of no shard; it takes what `suanzi check --shard k/n "
-                "--json` wrote."
+                f"merge: report {i + 1} is not of a shard; give the files that `suanzi check "
+                "--shard k/n --json` wrote."
             )
         if number in found:
-            raise InvalidArgument(f"merge: shard {number}/{of} is there more than once.")
+            raise InvalidArgument(f"merge: shard {number}/{of} is given more than once.")
         found[number] = i
         ofs.add(of)
     if len(ofs) > 1:
@@ -166,14 +166,14 @@ def _same(first: Run, other: Run) -> None:
         if first.subject.get(name) != other.subject.get(name):
             raise InvalidArgument(
                 f"merge: shard {_number(first)} is of {name} {first.subject.get(name)!r}, shard "
-                f"{_number(other)} of {other.subject.get(name)!r}; they are not of one subject."
+                f"{_number(other)} of {other.subject.get(name)!r}; these are different backends."
             )
     for name in dict.fromkeys((*first.settings, *other.settings)):
         a, b = first.settings.get(name), other.settings.get(name)
         if name not in _OWN and a != b:
             raise InvalidArgument(
                 f"merge: {name} is {a!r} in shard {_number(first)} and {b!r} in shard "
-                f"{_number(other)}; run them alike."
+                f"{_number(other)}; run all shards with the same settings."
             )
 
 

@@ -56,7 +56,7 @@ def outputs_asserted(ways: Sequence[Way], form: Form) -> str:
         "        reading()",
         "    except AssertionError as error:",
         "        wrong.append(str(error))",
-        f"assert len(wrong) < {len(some)}, wrong  # any of the readings will do",
+        f"assert len(wrong) < {len(some)}, wrong  # any of them passes",
     ]
     return "\n".join(lines)
 
@@ -70,7 +70,7 @@ def _one_way(way: Way, form: Form) -> str:
 
 def _output(name: str, right: Any, form: Form) -> list[str]:
     if right is None:
-        return [f"print({name})  # `suanzi check` knows what must hold of it"]
+        return [f"print({name})  # `suanzi check` checks its properties"]
     if isinstance(right, list) and any(isinstance(one, Range) for one in right):
         lines = [f"assert len({name}) == {len(right)}, {name}"]
         for i, one in enumerate(right):

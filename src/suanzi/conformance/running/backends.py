@@ -52,8 +52,8 @@ def backend(title: str, python: str | None = None, device: str | None = None) ->
     if _is_adapter(name):
         return Backend(name, name, python or sys.executable)
     raise InvalidArgument(
-        f"check: {title!r} is no backend; there are suanzi, {', '.join(FRAMEWORKS)}, the path of a "
-        f"C library ({', '.join(LIBRARIES)}) and package.module:Adapter."
+        f"check: {title!r} is not a backend; use suanzi, {', '.join(FRAMEWORKS)}, the path of a "
+        f"C library ({', '.join(LIBRARIES)}) or package.module:Adapter."
         + nearest(name, ("suanzi", *FRAMEWORKS, *_OTHER_NAMES))
     )
 
@@ -61,8 +61,8 @@ def backend(title: str, python: str | None = None, device: str | None = None) ->
 def _on_device(name: str, python: str | None, device: str) -> Backend:
     if name != "suanzi" or device not in DEVICES:
         raise InvalidArgument(
-            f"check: the device {device!r} of {name} is not known; --device is of suanzi, and one "
-            f"of {', '.join(DEVICES)}."
+            f"check: {name} has no device {device!r}; --device is for suanzi: "
+            f"{' or '.join(DEVICES)}."
         )
     return Backend(on_device(device), f"{device}_adapter:Adapter", python or sys.executable)
 
@@ -72,7 +72,7 @@ def _library(title: str, python: str | None) -> Backend:
     if not path.is_file():
         there = [p.name for p in path.parent.glob("*") if p.name.endswith(LIBRARIES)]
         raise InvalidArgument(
-            f"check: there is no library {str(path)!r}.{nearest(path.name, there)}"
+            f"check: library {str(path)!r} does not exist.{nearest(path.name, there)}"
         )
     options = {"path": str(path)}
     return Backend(title.strip(), C_ADAPTER, python or sys.executable, options)

@@ -183,7 +183,7 @@ class _Call:
             return [*lines, *some]
         if outputs:
             lines.append(
-                "    /* Several readings of the standard are right: `suanzi check` knows. */"
+                "    /* Several interpretations of the standard pass: see `suanzi check`. */"
             )
         return lines
 

@@ -200,7 +200,7 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
     if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
-        return Unanswered("skipped", "the subject has no handles that can be destroyed")
+        return Unanswered("skipped", "the backend has no handles that can be destroyed")
     answer = subject.ask(case)
     if not isinstance(answer, Unanswered):
         return answer
