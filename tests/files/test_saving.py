@@ -113,7 +113,7 @@ class TestPickle:
     def test_damaged_parts(self) -> None:
         from suanzi.saving import from_parts, to_parts
 
-        kind, shape, order, raw, _ = to_parts(sample(sz.float32))
+        kind, shape, order, raw, *_ = to_parts(sample(sz.float32))
         with pytest.raises(sz.InvalidArgument):
             from_parts(kind, shape, order, raw[:-1], None)
         with pytest.raises(sz.InvalidArgument):
