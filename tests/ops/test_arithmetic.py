@@ -123,6 +123,35 @@ def test_complex_products_and_quotients(name: str, ulp: float) -> None:
     assert (sz.reciprocal(pack(name, ys)) == sz.div(ones, pack(name, ys))).numpy().all()
 
 
+def test_complex_products_at_the_ends_of_the_range() -> None:
+    """A part is finite where its exact value is: also in place, by one number, and in squares."""
+    top = float(sz.finfo(sz.float64).max)
+    ends = [0.0, 1.0, -2.5, 1e-310, 1e200, -1e200, top / 2, -top, 1e308]
+    every = [complex(x, y) for x, y in product(ends, ends)]
+    both = list(product(every, every))
+    left, right = (sz.tensor(list(column), sz.complex128) for column in zip(*both, strict=True))
+    given = sz.tensor(every, sz.complex128)
+    for one in _core.levels():
+        with level(one):
+            products = sz.mul(left, right)
+            changed = sz.duplicate(left)
+            changed *= right
+            assert repr(changed.tolist()) == repr(products.tolist())
+            by_one = sz.mul(sz.tensor(every[-1], sz.complex128), given)
+            assert repr(by_one.tolist()) == repr(products[-len(every) :].tolist())
+            squares = sz.array_api.square(given)
+            assert repr(squares.tolist()) == repr(products[:: len(every) + 1].tolist())
+            for (x, y), z in zip(both, products.tolist(), strict=True):
+                p, q, r, s = (Fraction(v) for v in (x.real, x.imag, y.real, y.imag))
+                error = (abs(p) + abs(q)) * (abs(r) + abs(s)) / 2**51 + Fraction(1, 2**1073)
+                for found, truth in ((z.real, p * r - q * s), (z.imag, p * s + q * r)):
+                    if found == found and abs(found) < INF:
+                        assert abs(Fraction(found) - truth) <= error, (x, y, z)
+                    else:
+                        assert abs(truth) + error > top, (x, y, z)
+                        assert found == (INF if truth > 0 else -INF), (x, y, z)
+
+
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex_division_by_zero_and_infinity(name: str) -> None:
     dt = sz.dtype(name)
