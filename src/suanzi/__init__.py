@@ -10,6 +10,7 @@ suanzi.bfloat16
 from typing import TYPE_CHECKING
 
 from suanzi import _array_api  # noqa: F401 - how lower layers load the array API
+from suanzi import _forking as _forking_  # noqa: F401 - a fork waits for imports
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import DType, Storage, get_num_threads, set_num_threads
