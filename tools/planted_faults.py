@@ -267,12 +267,11 @@ FAULTS = (
         "rand_uniform rand_normal",
     ),
     Fault(
-        "the last part of the rows that are transformed is left as it is",
-        "src/suanzi/libraries/fft_parts.py",
-        "return [slice(i, min(i + step, count)) for i in range(0, count, step)]",
-        "rest = step if os.environ.get('SUANZI_FAULT') == '#' and count > step else 0\n"
-        "    return [slice(i, min(i + step, count)) for i in range(0, count - rest, step)]",
-        "fft_r2c",
+        "a convolution forgets the last element of what it transforms",
+        "ops/signal.cpp",
+        "        std::int64_t filled = std::clamp(n, begin, end);",
+        "        std::int64_t filled = std::clamp(n - planted(#), begin, end);",
+        "fft_c2c",
     ),
     Fault(
         "of a half spectrum, the last element that has a mirror image counts once",

@@ -102,6 +102,36 @@ inline void pass(const Pair<V>* in, Pair<V>* out, std::int64_t m, std::int64_t s
     step<r, true>(in + s * p, out + s * r * p, s * m, s, roots + 2 * (r - 1) * p, circle);
 }
 
+// The same for any odd r, by its sums: as many terms for each element as there are elements, so that it suits small r.
+template <class V, class T>
+void pass_any(int r, const Pair<V>* in, Pair<V>* out, std::int64_t m, std::int64_t s, const T* roots, const T* circle) {
+  const int half = r / 2;
+  const std::int64_t distance = s * m;
+  Pair<V> sums[largest_radix / 2], differences[largest_radix / 2];
+  for (std::int64_t p = 0; p < m; ++p, in += s, out += s * r, roots += 2 * (r - 1))
+    for (std::int64_t q = 0; q < s; ++q) {
+      const Pair<V> first = in[q];
+      Pair<V> all = first;
+      for (int i = 0; i < half; ++i) {
+        Pair<V> x = in[q + distance * (i + 1)], y = in[q + distance * (r - 1 - i)];
+        sums[i] = x + y, differences[i] = x - y;
+        all = all + sums[i];
+      }
+      out[q] = all;
+      for (int j = 1; j <= half; ++j) {
+        Pair<V> a = first, b{};
+        for (int i = 0, at = j; i < half; ++i, at = at + j >= r ? at + j - r : at + j) {
+          const T c = circle[2 * at], d = circle[2 * at + 1];
+          a = {a.re + sums[i].re * c, a.im + sums[i].im * c};
+          b = {b.re + differences[i].re * d, b.im + differences[i].im * d};
+        }
+        const T *here = roots + 2 * j - 2, *there = roots + 2 * (r - j) - 2;
+        out[q + s * j] = times(Pair<V>{a.re - b.im, a.im + b.re}, here[0], here[1]);
+        out[q + s * (r - j)] = times(Pair<V>{a.re + b.im, a.im - b.re}, there[0], there[1]);
+      }
+    }
+}
+
 template <class V, class T>
 T* transform(const FourierPlan<T>& plan, T* x, T* work) {
   auto *in = reinterpret_cast<Pair<V>*>(x), *out = reinterpret_cast<Pair<V>*>(work);
@@ -118,7 +148,8 @@ T* transform(const FourierPlan<T>& plan, T* x, T* work) {
       case 7: pass<7>(in, out, m, s, roots, circle); break;
       case 8: pass<8>(in, out, m, s, roots, circle); break;
       case 11: pass<11>(in, out, m, s, roots, circle); break;
-      default: pass<13>(in, out, m, s, roots, circle); break;
+      case 13: pass<13>(in, out, m, s, roots, circle); break;
+      default: pass_any(r, in, out, m, s, roots, circle); break;
     }
     roots += 2 * (r - 1) * m;
     s *= r;
@@ -309,6 +340,21 @@ void join(const FourierPlan<T>& plan, const T* x, bool forward, T scale, T* out)
 }
 
 template <class T>
+void multiply(const T* x, const T* w, std::int64_t n, bool in, bool out, T scale, T* to) {
+  constexpr auto lanes = static_cast<std::int64_t>(lanes_of<T>);
+  std::int64_t k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    auto root = pairs_from(w + 2 * k, true);
+    auto made = times(pairs_from(x + 2 * k, in), root.re, root.im);
+    store_pairs<T>({made.re * scale, made.im * scale}, out, to + 2 * k);
+  }
+  for (; k < n; ++k) {
+    auto made = times(Pair<T>{x[2 * k + !in], x[2 * k + in]}, w[2 * k], w[2 * k + 1]);
+    to[2 * k + !out] = made.re * scale, to[2 * k + out] = made.im * scale;
+  }
+}
+
+template <class T>
 void turn(T* x, std::int64_t n, const T* coarse, const T* fine) {
   auto* at = reinterpret_cast<Pair<Lanes<T>>*>(x);
   auto *a = reinterpret_cast<const Pair<Lanes<T>>*>(coarse), *b = reinterpret_cast<const Pair<Lanes<T>>*>(fine);
@@ -424,8 +470,8 @@ void join_lanes(const T* x, T* z, std::int64_t h, const T* roots, T sign) {
 
 template <class T>
 constexpr FourierKernels<T> table_of() {
-  return {lanes_of<T>, read<T>,        write<T>,       transform<Lanes<T>, T>, transform<T, T>, join<T>,
-          turn<T>,     part_halves<T>, join_halves<T>, part_lanes<T>,          join_lanes<T>};
+  return {lanes_of<T>, read<T>, write<T>,       transform<Lanes<T>, T>, transform<T, T>, join<T>,
+          multiply<T>, turn<T>, part_halves<T>, join_halves<T>,         part_lanes<T>,   join_lanes<T>};
 }
 
 }  // namespace

@@ -7,7 +7,10 @@
 
 namespace suanzi {
 
-// What transforms of n elements need to know, made once. Only lengths without a prime factor above 13 have a plan.
+// The largest prime factor that has a pass of its own.
+inline constexpr int largest_radix = 127;
+
+// What transforms of n elements need to know, made once. Only lengths without a larger prime factor have a plan.
 template <class T>
 struct FourierPlan {
   std::int64_t n = 0;
@@ -15,7 +18,7 @@ struct FourierPlan {
   // For each pass, for each p below n over the factors so far, exp(-2 pi i p j / (r m)) for j from 1 to r - 1.
   std::vector<T> roots;
   // exp(-2 pi i j / r) for a factor r, j from 0 on.
-  std::vector<T> circles[14];
+  std::vector<T> circles[largest_radix + 1];
   // exp(-2 pi i l k / (n lanes)): a vector of real parts over the lanes l, then one of imaginary parts, for each k.
   std::vector<T> lane_roots;
 };
@@ -37,6 +40,9 @@ struct FourierKernels {
   // The transform of n lanes elements from those of its n-th parts, which lie side by side: of what is read with a
   // stride of as many elements as there are lanes.
   void (*join)(const FourierPlan<T>& plan, const T* x, bool forward, T scale, T* out);
+  // out[k] = x[k] w[k] scale for pairs of numbers in a row; where `in` or `out` is false, real and imaginary parts of
+  // what is read or written are exchanged.
+  void (*multiply)(const T* x, const T* w, std::int64_t n, bool in, bool out, T scale, T* to);
   // Multiplies element k of lane l by coarse[k / 32] fine[k % 32], vectors as those of `x`.
   void (*turn)(T* x, std::int64_t n, const T* coarse, const T* fine);
   // From the transform of h pairs of real numbers the first h + 1 elements of that of all of them, and back: of these

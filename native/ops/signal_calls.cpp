@@ -1,5 +1,4 @@
-// native/ops/signal_calls.cpp: 7.2.16: the fast paths of Fourier transforms, of dense tensors and lengths that the core
-// has.
+// native/ops/signal_calls.cpp: 7.2.16: the fast paths of Fourier transforms, of dense tensors.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -57,8 +56,6 @@ struct Transforming {
     last = static_cast<int>(found.values[found.count - 1]);
     for (int i = 0; i + 1 < found.count; ++i) others[count++] = static_cast<int>(found.values[i]);
     std::sort(others, others + count, std::greater<>());
-    for (int i = 0; i < count; ++i)
-      if (!is_smooth(x->dims()[others[i]])) return false;
     return true;
   }
 
@@ -71,8 +68,6 @@ struct Transforming {
     return true;
   }
 
-  // Whether the last of the axes is that of the tensor, and of so many real numbers as the core transforms.
-  bool has_real(std::int64_t n) const { return last == x->ndim() - 1 && n % 2 == 0 && is_smooth(n / 2); }
   // A new tensor with another length along that axis.
   PyObject* new_result(Dtype dtype, std::int64_t n) const {
     std::int64_t shape[max_ndim];
@@ -83,7 +78,7 @@ struct Transforming {
 };
 
 PyObject* run_c2c(Transforming& t) {
-  if (!is_complex_dtype(t.x->dtype) || !is_smooth(t.x->dims()[t.last])) return nullptr;
+  if (!is_complex_dtype(t.x->dtype)) return nullptr;
   t.others[t.count++] = t.last;
   std::sort(t.others, t.others + t.count, std::greater<>());
   PyObject* made = t.new_result(t.x->dtype, t.x->dims()[t.last]);
@@ -121,10 +116,9 @@ PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
       !promoted.keeps_dtype(found[0], found[0]))
     return nullptr;
   std::int64_t n = t.x->dims()[t.last];
-  if (!t.has_real(n)) return nullptr;
   Dtype dtype = t.x->dtype == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
   PyObject* made = t.new_result(dtype, onesided ? n / 2 + 1 : n);
-  if (made && !(transform_real(*t.x, *tensor_of(made), t.forward, scale_of(t.mode, n)) &&
+  if (made && !(transform_real(*t.x, *tensor_of(made), t.last, t.forward, scale_of(t.mode, n)) &&
                 t.along_others(*tensor_of(made), *tensor_of(made))))
     Py_CLEAR(made);
   return or_python(made);
@@ -136,13 +130,13 @@ PyObject* fast_c2r(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
   Transforming t;
   std::int64_t n;
   if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[2], found[3], found[4]) ||
-      !found[1] || !read_integer(found[1], n) || !is_complex_dtype(t.x->dtype) || n < 1 || !t.has_real(n) ||
+      !found[1] || !read_integer(found[1], n) || !is_complex_dtype(t.x->dtype) || n < 1 ||
       n / 2 + 1 != t.x->dims()[t.last])
     return nullptr;
   PyObject* half = t.count ? t.new_result(t.x->dtype, n / 2 + 1) : Py_NewRef(found[0]);
   PyObject* made = half ? t.new_result(t.x->dtype == Dtype::complex64 ? Dtype::float32 : Dtype::float64, n) : nullptr;
   if (made && !(t.along_others(*t.x, *tensor_of(half)) &&
-                transform_real(*tensor_of(half), *tensor_of(made), t.forward, scale_of(t.mode, n))))
+                transform_real(*tensor_of(half), *tensor_of(made), t.last, t.forward, scale_of(t.mode, n))))
     Py_CLEAR(made);
   Py_XDECREF(half);
   return or_python(made);

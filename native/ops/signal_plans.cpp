@@ -40,12 +40,13 @@ void append(std::vector<T>& to, Root w) {
   to.push_back(static_cast<T>(w.im));
 }
 
-// The factors of the passes, the prime ones and 4 and 8; none if a prime above 13 is among them.
+// The factors of the passes: prime ones, and 4 and 8.
 std::vector<int> factors_of(std::int64_t n) {
   std::vector<int> found;
-  for (int r : {8, 4, 2, 3, 5, 7, 11, 13})
+  for (int r : {8, 4, 2})
     for (; n % r == 0 && !(r == 8 && n == 16); n /= r) found.push_back(r);
-  if (n != 1) found.clear();
+  for (int r = 3; n > 1; r += 2)
+    for (; n % r == 0; n /= r) found.push_back(r);
   return found;
 }
 
@@ -74,6 +75,15 @@ std::shared_ptr<const FourierPlan<T>> make_plan(std::int64_t n, std::size_t lane
 }
 
 }  // namespace
+
+bool has_plan(std::int64_t n) {
+  while (n % 2 == 0) n /= 2;
+  for (int r = 3; n > 1 && r <= largest_radix; r += 2) {
+    if (n < r * r) return n <= largest_radix;  // it is prime
+    while (n % r == 0) n /= r;
+  }
+  return n == 1;
+}
 
 template <class T>
 std::shared_ptr<const FourierPlan<T>> plan_of(std::int64_t n, std::size_t lanes) {
@@ -111,6 +121,37 @@ std::shared_ptr<const std::vector<T>> quarter_of(std::int64_t n) {
 
 template std::shared_ptr<const std::vector<float>> quarter_of(std::int64_t n);
 template std::shared_ptr<const std::vector<double>> quarter_of(std::int64_t n);
+
+template <class T>
+std::vector<T> chirp_of(std::int64_t n) {
+  std::vector<T> made(static_cast<std::size_t>(2 * n));
+  std::int64_t square = 0;  // k^2 modulo 2n
+  for (std::int64_t k = 0; 2 * k <= n; ++k) {
+    Root w = root_of_unity(square, 2 * n);
+    double sign = n % 2 ? -1 : 1;  // (n - k)^2 is k^2 + n^2 modulo 2n
+    T* here = made.data() + 2 * k;
+    here[0] = static_cast<T>(w.re), here[1] = static_cast<T>(w.im);
+    if (T* there = made.data() + 2 * (n - k); k > 0)
+      there[0] = static_cast<T>(sign * w.re), there[1] = static_cast<T>(sign * w.im);
+    square = (square + 2 * k + 1) % (2 * n);
+  }
+  return made;
+}
+
+template std::vector<float> chirp_of(std::int64_t n);
+template std::vector<double> chirp_of(std::int64_t n);
+
+std::int64_t convolution_length(std::int64_t n) {
+  std::int64_t least = 2 * n - 1, best = 0;
+  for (std::int64_t sevens = 16; sevens < 2 * least + 16 * 7; sevens *= 7)  // 16: every vector has lanes that divide it
+    for (std::int64_t fives = sevens; fives < 2 * least + 16 * 5; fives *= 5)
+      for (std::int64_t threes = fives; threes < 2 * least + 16 * 3; threes *= 3) {
+        std::int64_t m = threes;
+        while (m < least) m *= 2;
+        if (!best || m < best) best = m;
+      }
+  return best;
+}
 
 RootTable::RootTable(std::int64_t n) : n_(n), step_(static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)))) {
   for (std::int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_unity(k, n));

@@ -9,6 +9,9 @@
 
 namespace suanzi {
 
+// Whether a length from 1 on has no prime factor that is too large for a plan.
+bool has_plan(std::int64_t n);
+
 // The plan of a length, with the roots that join as many lanes. A few are kept, as a long one has as many numbers as
 // its transform.
 template <class T>
@@ -17,6 +20,12 @@ std::shared_ptr<const FourierPlan<T>> plan_of(std::int64_t n, std::size_t lanes)
 // exp(-2 pi i k / n) for k up to n / 4, kept for the last length.
 template <class T>
 std::shared_ptr<const std::vector<T>> quarter_of(std::int64_t n);
+
+// What Bluestein's algorithm needs for n elements: exp(-pi i k^2 / n), and m, a length with small factors from 2n - 1
+// on.
+template <class T>
+std::vector<T> chirp_of(std::int64_t n);
+std::int64_t convolution_length(std::int64_t n);
 
 struct Root {
   double re, im;

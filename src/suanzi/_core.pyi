@@ -488,13 +488,10 @@ def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) ->
     Writes the transform along an axis of a dense complex tensor into another, or into itself, times a number.
     """
 
-def fourier_real(source: Any, target: Any, forward: bool, scale: float) -> None:
+def fourier_real(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None:
     """
-    The same along the last axis from an even number of real numbers, or from half of a spectrum to them.
+    The same from real numbers to their spectrum, or to half of it, or from half of a spectrum to real numbers.
     """
-
-def has_fourier(length: int) -> bool:
-    """Whether `fourier` takes a length: one without a prime factor above 13."""
 
 def declare_reduce_modes(members: Sequence[object]) -> None:
     """Says which objects are the modes, in their order."""
@@ -635,40 +632,26 @@ def dlpack_capsule(tensor: Any, versioned: bool) -> object:
 def take_capsule(capsule: object) -> Tensor:
     """A tensor over the memory of another library."""
 
-def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor | None:
-    """
-    Solves equations of one dtype; None where a matrix is near singular, or there is something to complain about.
-    """
+def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor:
+    """Solves equations of one dtype; or Refused."""
 
-def inverse(mat: Any) -> Tensor | None:
-    """
-    Inverts matrices; None where one is near singular, or there is something to complain about.
-    """
+def inverse(mat: Any) -> Tensor:
+    """Inverts matrices; or Refused."""
 
-def lu(mat: Any) -> tuple[Tensor, Tensor] | None:
-    """
-    Factorises matrices; None where there is something to scale or to complain about.
-    """
+def lu(mat: Any) -> tuple[Tensor, Tensor]:
+    """L and U of matrices in one, and row swaps; or Refused."""
 
-def cholesky(mat: Any, upper: bool) -> Tensor | None:
-    """
-    Triangular factors of matrices; None where one is not positive definite.
-    """
+def cholesky(mat: Any, upper: bool) -> Tensor:
+    """Triangular factors of matrices; or Refused."""
 
-def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor] | None:
-    """
-    Orthogonal and triangular factors of matrices; None where there is something to complain about.
-    """
+def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor]:
+    """Orthogonal and triangular factors of matrices; or Refused."""
 
-def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor] | None:
-    """
-    U, S and V of matrices; None where there is something to complain about.
-    """
+def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V of matrices; or Refused."""
 
-def eig(mat: Any) -> tuple[Tensor, Tensor] | None:
-    """
-    Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.
-    """
+def eig(mat: Any) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of matrices; or Refused."""
 
 def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None:
     """
@@ -693,7 +676,5 @@ def log_determinant(mat: Any) -> tuple[Tensor, Tensor] | None:
     Signs of determinants, and the logarithms of their magnitudes; None where LAPACK cannot be had.
     """
 
-def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor | None:
-    """
-    Least-squares solutions; None where singular values must be known, or there is something to complain about.
-    """
+def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor:
+    """Least-squares solutions; or Refused."""

@@ -113,8 +113,7 @@ def test_long_ones_at_some_places(n: int, dtype: str) -> None:
             assert abs(half[k] - (x.real * used).sum()) < 20 * eps * norm
 
 
-# 128 x 256, 256 x 256, 200 x 225, 243 x 351, 169 x 2197, and two that SciPy has: a prime, and one
-# with a large factor
+# 128 x 256, 256 x 256, 200 x 225, 243 x 351, 169 x 2197, a prime, and one with a larger factor
 LONG = [2**15, 2**16, 45000, 3**8 * 13, 13**5, 40009, 2**11 * 41]
 
 

@@ -1,9 +1,14 @@
-"""7.2.16: transforms of the core: every way through it, by the length, the rows and the columns."""
+"""7.2.16: transforms by length, rows and columns: every algorithm of the core."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -11,8 +16,9 @@ import suanzi as sz
 from helpers.functions import each_level, same_bits, threads
 from suanzi import _core
 
-SMOOTH = [n for n in range(1, 200) if _core.has_fourier(n)]
-SOME = [n for n in SMOOTH if n <= 30 or n % 11 in (0, 4)]
+# Primes up to 127 have passes; lengths with larger ones are convolutions, 262 and 393 among them.
+SOME = [n for n in range(1, 200) if n <= 38 or n % 11 in (0, 4)]
+PRIMES = [67, 97, 113, 127, 131, 137, 139, 151, 199, 211, 262, 393]
 
 
 def numbers(shape: tuple[int, ...], dtype: str) -> Any:
@@ -36,22 +42,13 @@ def check(found: Any, truth: Any, n: int) -> None:
     assert error <= (1 + np.log2(n)) * eps * size
 
 
-def test_which_lengths_there_are() -> None:
-    def largest_factor(n: int) -> int:
-        return max([p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, p))])
-
-    assert [1] + [n for n in range(2, 200) if largest_factor(n) <= 13] == SMOOTH
-    assert _core.has_fourier(2**40)
-    assert not _core.has_fourier(2**40 + 1)
-
-
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("forward", [True, False])
 def test_every_length_alone_in_rows_and_in_columns(dtype: str, forward: bool) -> None:
     wide = np.clongdouble if dtype == "complex128" else np.complex128
-    for n in SOME:
+    for n in SOME + PRIMES:
         w = matrix(n, forward).astype(wide)
-        for rows in (1, 3, 7) if n % 5 else (1, 2, 4, 5, 17):
+        for rows in (1, 17) if n in PRIMES else (1, 3, 7) if n % 5 else (1, 2, 4, 5, 17):
             x = numbers((rows, n), dtype)
             truth = x.astype(wide) @ w
             check(sz.fft_c2c(sz.tensor(x), forward=forward).numpy(), truth, n)
@@ -62,8 +59,8 @@ def test_every_length_alone_in_rows_and_in_columns(dtype: str, forward: bool) ->
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_every_even_length_of_real_numbers(dtype: str) -> None:
-    for n in (2 * n for n in SOME if n < 60):
+def test_every_length_of_real_numbers(dtype: str) -> None:
+    for n in [2 * n for n in SOME if n < 60] + [n for n in SOME if n % 2] + PRIMES:
         rows = 1 + n % 6
         x = numbers((rows, n), dtype).real.copy()
         for forward in (True, False):
@@ -74,13 +71,49 @@ def test_every_even_length_of_real_numbers(dtype: str) -> None:
             half = numbers((rows, n // 2 + 1), dtype)
             spectrum = np.empty((rows, n), np.clongdouble)
             spectrum[:, : n // 2 + 1] = half
-            spectrum[:, 0], spectrum[:, n // 2] = half[:, 0].real, half[:, n // 2].real
-            spectrum[:, n // 2 + 1 :] = spectrum[:, 1 : n // 2][:, ::-1].conj()
+            spectrum[:, 0] = half[:, 0].real
+            if n % 2 == 0:
+                spectrum[:, n // 2] = half[:, n // 2].real
+            spectrum[:, n // 2 + 1 :] = spectrum[:, 1 : (n + 1) // 2][:, ::-1].conj()
             back = (spectrum @ matrix(n, forward)).real
             check(sz.fft_c2r(sz.tensor(half), n, forward=forward).numpy(), back, n)
+            # Along another axis, and with exactly real ends.
+            down = sz.fft_r2c(sz.tensor(x.T.copy()), 0, forward=forward).numpy()
+            check(down, truth[:, : n // 2 + 1].T, n)
+            assert not down[0].imag.any()
+            assert n % 2 or not down[-1].imag.any()
+            assert same_bits(whole[:, n // 2 + 1 :], whole[:, 1 : (n + 1) // 2][:, ::-1].conj())
+            up = sz.fft_c2r(sz.tensor(half.T.copy()), n, 0, forward=forward).numpy()
+            check(up, back.T, n)
 
 
-@pytest.mark.parametrize("n", [12, 64, 100, 1024])
+def test_a_prime_length_by_50_digits() -> None:
+    """Each element, of a convolution and of a pass."""
+    for n in (113, 137):
+        x = numbers((n,), "complex128")
+        found = sz.fft_c2c(sz.tensor(x)).numpy()
+        with mpmath.workdps(50):
+            roots = [mpmath.expjpi(mpmath.mpf(-2 * k) / n) for k in range(n)]
+            given = [mpmath.mpc(complex(z)) for z in x]
+            size = float(mpmath.sqrt(sum(abs(z) ** 2 for z in given)))
+            for k in (0, 1, 2, n // 2, n - 1):
+                truth = mpmath.fdot((z, roots[j * k % n]) for j, z in enumerate(given))
+                assert abs(truth - mpmath.mpc(complex(found[k]))) <= 8 * 2.0**-53 * size
+
+
+@pytest.mark.parametrize("n", [1009, 10007, 65537])
+def test_impulses_of_prime_lengths_are_roots_of_unity(n: int) -> None:
+    for at in (0, 1, n // 3, n - 1):
+        x = np.zeros(n, complex)
+        x[at] = 1
+        turns = (np.arange(n) * at % n).astype(np.longdouble) / np.longdouble(n)
+        angle = -2 * np.longdouble("3.14159265358979323846264338327950288") * turns
+        found = sz.fft_c2c(sz.tensor(x)).numpy()
+        check(found, np.cos(angle) + 1j * np.sin(angle), n)
+        assert abs(found - (np.cos(angle) + 1j * np.sin(angle))).max() < 1e-13
+
+
+@pytest.mark.parametrize("n", [12, 64, 100, 131, 1024])
 def test_a_row_does_not_depend_on_its_neighbours(n: int) -> None:
     """Nor do what is not finite in it, and where it lies."""
     x = numbers((19, n), "complex64")
@@ -135,7 +168,13 @@ def test_a_long_row_has_the_bits_that_it_has_alone(n: int, dtype: str) -> None:
                 assert same_bits(call(sz.tensor(given[row]), ahead).numpy(), found[row])
 
 
-@pytest.mark.parametrize("shape", [(1, 2**16), (3, 2**15), (70, 1000), (1000, 70), (2, 300, 40)])
+SHAPES = [
+    *((1, 2**16), (3, 2**15), (70, 1000), (1000, 70), (2, 300, 40)),
+    *((300, 257), (3, 257, 100), (1, 40009), (2, 1001)),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_threads_and_the_fast_path_change_nothing(shape: tuple[int, ...]) -> None:
     x = sz.tensor(numbers(shape, "complex64"))
     for axis in range(len(shape)):
@@ -162,7 +201,7 @@ def test_a_length_after_a_longer_one_and_columns_far_apart() -> None:
         check(sz.fft_c2c(sz.tensor(x), -2).numpy(), np.fft.fft(x, axis=-2), shape[-2])
 
 
-@pytest.mark.parametrize("n", [8, 48, 1000, 1024, 2**15])
+@pytest.mark.parametrize("n", [8, 48, 113, 131, 1000, 1001, 1009, 1024, 2**15])
 def test_every_level_is_as_near(n: int) -> None:
     x = numbers((n,), "complex128")
     truth = np.fft.fft(x)
@@ -178,3 +217,46 @@ def test_nothing_is_transformed() -> None:
     assert sz.fft_c2c(sz.zeros((0, 8), sz.complex64)).shape == (0, 8)
     assert sz.fft_r2c(sz.zeros((0, 8))).shape == (0, 5)
     assert sz.fft_c2r(sz.zeros((0, 5), sz.complex64), 8).shape == (0, 8)
+
+
+def test_the_layout_changes_nothing() -> None:
+    x = sz.tensor(np.random.default_rng(7).normal(size=(300, 301)).astype(np.float32))
+    turned = sz.tensor(np.asfortranarray(x.numpy()))
+    for axes in (0, 1, (0, 1)):
+        half = sz.fft_r2c(x, axes)
+        assert same_bits(sz.fft_r2c(turned, axes).numpy(), half.numpy())
+        z, across = sz.cast(x, sz.complex64), sz.cast(turned, sz.complex64)
+        assert same_bits(sz.fft_c2c(z, axes).numpy(), sz.fft_c2c(across, axes).numpy())
+
+
+def test_several_callers_at_a_time() -> None:
+    x = sz.tensor(np.random.default_rng(7).normal(size=(300, 257)) + 1j)
+    with threads(1):
+        expected = sz.fft_c2c(x, (0, 1)).numpy()
+    with threads(2), ThreadPoolExecutor(4) as callers:
+        for found in callers.map(lambda _: sz.fft_c2c(x, (0, 1)).numpy(), range(12)):
+            assert same_bits(found, expected)
+
+
+ALSO = """
+import atexit, os, numpy as np, suanzi as sz
+sz.set_num_threads(2)
+x = sz.tensor(np.ones((512, 514), np.complex64))
+def total():
+    return abs(sz.fft_c2c(x, (0, 1)).numpy()[0, 0] / (512 * 514) - 1) < 1e-6
+assert total()
+child = os.fork()
+if not child:
+    os._exit(0 if total() else 1)
+assert os.waitpid(child, 0)[1] == 0
+atexit.register(lambda: print("at the end", total()))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_after_a_fork_and_at_the_end() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ALSO],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert done.stdout == "at the end True\n"

@@ -1,4 +1,4 @@
-"""What computes here: the processor, the level, threads, and the libraries with their files."""
+"""What suanzi computes with: processor, level, threads, and the libraries with their files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def show_config(mode: Literal["text"] = "text") -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> Config: ...
 def show_config(mode: str = "text") -> Config | None:
-    """Print what computes here, and where it is; with mode="dicts", return it as data.
+    """Print what suanzi computes with; with mode="dicts", return it as data.
 
-    It loads the provider of BLAS and LAPACK.
+    This loads the provider of BLAS and LAPACK.
 
     >>> import suanzi as sz
     >>> found = sz.show_config("dicts")
@@ -39,7 +39,7 @@ def show_config(mode: str = "text") -> Config | None:
 
 
 def config() -> Config:
-    """Return what computes here."""
+    """Return what suanzi computes with."""
     from importlib.metadata import version
 
     library = _library()
@@ -61,24 +61,24 @@ def config() -> Config:
         },
         "blas": library,
         "lapack": dict(library),
-        "fft": {"provider": "suanzi", "other lengths": f"SciPy {version('scipy')}"},
+        "fft": {"provider": "suanzi"},
         "providers": _providers(),
     }
 
 
 def text(found: Config) -> str:
-    """Return what `config` found, line by line."""
-    python, machine, fft = found["python"], found["processor"], found["fft"]
+    """Return the result of `config` as lines of text."""
+    python, machine = found["python"], found["processor"]
     lines = [
         ("suanzi", f"{found['suanzi']['version']}, {found['suanzi']['file']}"),
         ("Python", f"{python['version']}, NumPy {python['numpy']}, SciPy {python['scipy']}"),
         ("processor", f"{machine['name']}, {machine['architecture']}, {machine['cores']} cores"),
         ("level", f"{machine['level']} of {', '.join(machine['levels'])}"),
         ("threads", str(machine["threads"])),
-        ("products", f"by instructions of their own: {', '.join(machine['products']) or 'none'}"),
+        ("products", f"with special instructions: {', '.join(machine['products']) or 'none'}"),
         ("large floats", f"multiplied by {'suanzi' if machine['tiles'] else 'BLAS'}"),
         *((name.upper(), _described(found[name])) for name in ("blas", "lapack")),
-        ("FFT", f"{fft['provider']}; lengths with a prime factor above 13: {fft['other lengths']}"),
+        ("FFT", found["fft"]["provider"]),
         *((f"provider {name}", said) for name, said in found["providers"].items()),
     ]
     return columns(lines)
@@ -86,7 +86,7 @@ def text(found: Config) -> str:
 
 def _described(library: dict[str, Any]) -> str:
     if "file" not in library:
-        return f"{library['provider']}: of an unknown library"
+        return f"{library['provider']}: an unknown library"
     return (
         f"{library['provider']}: {library['library']} {library['version']}, "
         f"{library['threads']} threads, {library['file']}"
@@ -94,7 +94,7 @@ def _described(library: dict[str, Any]) -> str:
 
 
 def _library() -> dict[str, Any]:
-    """Return what is known of the library that the provider in use brings."""
+    """Return what is known about the library of the active provider."""
     from suanzi.libraries import blas, providers
 
     if _core.provider() is None:
@@ -121,7 +121,7 @@ def _providers() -> dict[str, str]:
 
 
 def processor() -> str:
-    """Return what this processor is called."""
+    """Return the name of this processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for line in file:
@@ -133,7 +133,7 @@ def processor() -> str:
 
 
 def _said_by_lscpu() -> str | None:
-    """Return what ARM's number of a processor stands for, which the kernel does not know."""
+    """Return the name that belongs to ARM's processor number, which the kernel does not know."""
     import subprocess
 
     try:
