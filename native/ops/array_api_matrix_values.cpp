@@ -53,7 +53,7 @@ struct Hermitian {
 // Eigenvalues, rising, and with `vectors` a matrix of them, else None, as a tuple; null where it is left to Python.
 PyObject* hermitian_eigenvalues(const Tensor& mat, bool vectors) {
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns || !x.are_plain(1 << 14) || !prepare_lapack()) return nullptr;
   Scratch copy;
   PyObject* w = new_matrices(x, part_of(x.computed), 1, x.rows, 1, false);
   PyObject* v = !w ? nullptr : vectors ? new_matrices(x, x.computed, 2, x.rows, x.rows, true) : Py_NewRef(Py_None);
@@ -132,7 +132,7 @@ Dtype complex_of(Dtype dtype) {
 // Eigenvalues, in no order, and complex; null where it is left to Python.
 PyObject* eigenvalues(const Tensor& mat) {
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns || !x.are_plain(1 << 14) || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
   Scratch copy(x.computed, x.size());
   PyObject* w = new_matrices(x, complex_of(x.computed), 1, x.rows, 1, false);
   bool good = w && copy.data() && copy_by_columns(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
@@ -169,7 +169,7 @@ int call_gesdd(int m, int n, T* a, Part<T>* s, T* work, int length, Part<T>* par
 // Falling, along the last axis; null where it is left to Python. Those of the transpose are the same.
 PyObject* singular_values(const Tensor& mat) {
   Matrices x(mat);
-  if (!x.are_plain() || std::max(x.rows, x.columns) > 1 << 12 || !prepare_lapack()) return nullptr;
+  if (!x.are_plain(1 << 14) || std::max(x.rows, x.columns) > 1 << 12 || !prepare_lapack()) return nullptr;
   int m = static_cast<int>(x.columns), n = static_cast<int>(x.rows), k = std::min(m, n);
   Scratch copy(x.computed, x.size());
   PyObject* s = new_matrices(x, part_of(x.computed), 1, k, 1, false);
@@ -291,7 +291,7 @@ Product<T> determinant_of(T* a, int n, int* swaps) {
 // The determinants, or with `logarithm` their signs and the logarithms of their magnitudes; null: left to Python.
 PyObject* determinant(const Tensor& mat, bool logarithm) {
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns || !x.are_plain(1 << 14) || !prepare_lapack()) return nullptr;
   Scratch copy(x.computed, x.size());
   PyObject* value = new_matrices(x, x.computed, 0, 1, 1, false);
   PyObject* size = !value || !logarithm ? nullptr : new_matrices(x, part_of(x.computed), 0, 1, 1, false);

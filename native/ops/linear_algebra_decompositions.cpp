@@ -1,4 +1,4 @@
-// native/ops/linear_algebra_decompositions.cpp: 7.2.17.3, 7.2.17.4, 7.2.17.5: LU, Cholesky and QR of finite matrices.
+// native/ops/linear_algebra_decompositions.cpp: 7.2.17.3, 7.2.17.4, 7.2.17.5: LU, Cholesky and QR.
 #include <algorithm>
 #include <limits>
 
@@ -17,130 +17,123 @@ double cube(const Matrices& a) {
          static_cast<double>(std::min(a.rows, a.columns));
 }
 
+// Whether the matrices can be computed; notes why not.
+bool is_possible(Outcome& outcome, const Matrices& x) {
+  return x.are_plain() ? are_small(x) || prepare_lapack(outcome) : outcome.add(Reason::too_large);
+}
+
 // ---- lu -----------------------------------------------------------------------------------------
 
-// A matrix in place, column by column.
+// A matrix in place, column by column; again(a) writes it once more. OpenBLAS divides by no subnormal pivots: a matrix
+// that has them is scaled.
 template <class T>
-bool factorise(T* a, std::int64_t m, std::int64_t n, std::int64_t* ipiv, int* swaps) {
+class LuOfOne {
+ public:
   using Limits = std::numeric_limits<Part<T>>;
-  int info = factorise_lu(a, m, n, swaps);
-  for (std::int64_t j = 0; j < std::min(m, n); ++j) {
-    ipiv[j] = swaps[j] - 1;
-    // OpenBLAS divides by no subnormal pivots.
-    Part<T> pivot = std::abs(a[j * m + j]);
-    if (pivot < Limits::min() && pivot > 0) return false;
+
+  LuOfOne(const Matrices& x) : m_(x.rows), n_(x.columns), k_(std::min(m_, n_)) {}
+  std::size_t workspace() const { return sizeof(int) * static_cast<std::size_t>(k_); }
+
+  template <class Again>
+  Verdict run(T* a, std::int64_t* ipiv, std::byte* memory, Again&& again) const {
+    auto* swaps = reinterpret_cast<int*>(memory);
+    if (factorise(a, ipiv, swaps) && all_finite(a, m_ * n_)) return {};
+    again(a);
+    if (!all_finite(a, m_ * n_)) return {Reason::not_finite};
+    int power = std::max(0, Limits::max_exponent * 3 / 4 - largest_exponent(a, m_ * n_));
+    scale(a, m_ * n_, power);
+    factorise(a, ipiv, swaps);
+    for (std::int64_t j = 0; j < n_; ++j) scale(a + j * m_, std::min(j + 1, m_), -power);
+    return {all_finite(a, m_ * n_) ? Reason::none : Reason::overflow};
   }
-  return info >= 0 && all_finite(a, m * n);
-}
 
-template <class T>
-bool run_lu(const Matrices& x, T* data, std::int64_t* ipiv) {
-  std::int64_t each = x.rows * x.columns, k = std::min(x.rows, x.columns);
-  return for_each_matrix(
-      x.count, std::max(x.rows, x.columns), cube(x), sizeof(int) * static_cast<std::size_t>(k),
-      [&](std::int64_t i, std::byte* work) {
-        return factorise(data + i * each, x.rows, x.columns, ipiv + i * k, reinterpret_cast<int*>(work));
-      },
-      threads_of(k));
-}
+ private:
+  // False if a pivot is subnormal.
+  bool factorise(T* a, std::int64_t* ipiv, int* swaps) const {
+    factorise_lu(a, m_, n_, swaps);
+    bool good = true;
+    for (std::int64_t j = 0; j < k_; ++j) {
+      ipiv[j] = swaps[j] - 1;
+      Part<T> pivot = std::abs(a[j * m_ + j]);
+      good = good && (pivot >= Limits::min() || pivot == 0);
+    }
+    return good;
+  }
 
-template <class T>
-bool run_small_lu(const Matrices& x, const T* from, T* data, std::int64_t* ipiv) {
-  const auto& kernels = small_kernels_of<T>();
-  std::int64_t m = x.rows, n = x.columns, each = m * n, k = std::min(m, n);
-  return for_each_small(
-      x.count, static_cast<std::int64_t>(kernels.lanes), std::max(m, n), cube(x),
-      sizeof(int) * static_cast<std::size_t>(k),
-      [&](std::int64_t first, std::size_t count) {
-        return kernels.lu(Places(from, each, first, count).at, Places(data, each, first, count).at,
-                          Places(ipiv, k, first, count).at, static_cast<int>(m), static_cast<int>(n), count);
-      },
-      [&](std::int64_t i, std::byte* work) {
-        copy_to_columns(from + i * each, m, n, data + i * each);
-        return factorise(data + i * each, m, n, ipiv + i * k, reinterpret_cast<int*>(work));
-      });
-}
+  std::int64_t m_, n_, k_;
+};
 
 PyObject* lu(const Tensor& mat) {
+  Outcome outcome;
+  Kept keep(mat);
   Matrices x(mat);
-  if (!x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
+  if (!is_possible(outcome, x)) return outcome.raise();
   PyObject* made = new_matrices(x, x.computed, 2, x.rows, x.columns, true);
   PyObject* ipiv = made ? new_matrices(x, Dtype::int64, 1, std::min(x.rows, x.columns), 1, false) : nullptr;
-  bool good = ipiv;
-  if (good && are_small(x)) {
-    Rows rows(x);
-    good = rows && with_small_type(x.computed, [&](auto zero) {
-             using T = decltype(zero);
-             return run_small_lu(x, rows.as<T>(), elements<T>(made), elements<std::int64_t>(ipiv));
-           });
-  } else if (good) {
-    good = copy_by_columns(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
-             return run_lu(x, elements<decltype(zero)>(made), elements<std::int64_t>(ipiv));
-           });
-  }
-  return rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}});
+  bool good =
+      ipiv && with_matrices(x, elements<std::byte>(made), true, [&]<class T>(const T* from, T* data) {
+        LuOfOne<T> lu_of(x);
+        auto* all = elements<std::int64_t>(ipiv);
+        std::int64_t k = std::min(x.rows, x.columns);
+        return compute_matrices(
+            outcome, x, from, data, true, cube(x), lu_of.workspace(), threads_of(k),
+            [&](auto& kernels, auto* mats, auto* made, std::int64_t first, std::size_t count) {
+              return kernels.lu(mats, made, Places(all, k, first, count).at, static_cast<int>(x.rows),
+                                static_cast<int>(x.columns), count);
+            },
+            [&](std::int64_t i, T* a, std::byte* work, auto& again) { return lu_of.run(a, all + i * k, work, again); });
+      });
+  PyObject* found = rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}});
+  return found ? found : outcome.raise();
 }
 
 // ---- cholesky -----------------------------------------------------------------------------------
 
 // Rows one behind the other are the columns of the transpose, which has the other triangle; its factor is the transpose
-// of the one that is asked for.
-template <class T>
-bool take_root(T* a, std::int64_t n, bool upper) {
-  if constexpr (is_complex<T>)
-    for (std::int64_t j = 0; j < n; ++j) a[j * n + j] = a[j * n + j].real();  // the other part is not read
+// of the one that is wanted. again(a) writes the matrix once more.
+template <class T, class Again>
+Verdict take_root(T* a, std::int64_t n, bool upper, Again&& again) {
+  auto make_diagonal_real = [&] {
+    if constexpr (is_complex<T>)
+      for (std::int64_t j = 0; j < n; ++j) a[j * n + j] = a[j * n + j].real();  // the other part is not read
+  };
+  make_diagonal_real();
   char triangle = upper ? 'L' : 'U';
   int order = static_cast<int>(n), info = 0;
   call_lapack<T>(Lapack::potrf, &triangle, &order, a, &order, &info);
-  if (info) return false;
-  for (std::int64_t j = 0; j < n; ++j) {
+  if (info < 0) return verdict_of(info, Reason::refused);
+  std::int64_t minor = info;
+  for (std::int64_t j = 0; j < n && !minor; ++j) {
     T* column = a + j * n;
     if (upper) std::fill(column, column + j, T{});
     else std::fill(column + j + 1, column + n, T{});
     // A NaN or an infinity, wherever it was, has reached the diagonal.
-    if (!std::isfinite(std::abs(column[j]))) return false;
+    if (!std::isfinite(std::abs(column[j]))) minor = j + 1;
   }
-  return true;
-}
-
-template <class T>
-bool run_cholesky(const Matrices& x, T* data, bool upper) {
-  return for_each_matrix(x.count, x.rows, cube(x) / 3, 0, [&](std::int64_t i, std::byte*) {
-    return take_root(data + i * x.rows * x.rows, x.rows, upper);
-  });
-}
-
-template <class T>
-bool run_small_cholesky(const Matrices& x, const T* from, T* data, bool upper) {
-  const auto& kernels = small_kernels_of<T>();
-  std::int64_t n = x.rows, each = n * n;
-  return for_each_small(
-      x.count, static_cast<std::int64_t>(kernels.lanes), n, cube(x) / 3, 0,
-      [&](std::int64_t first, std::size_t count) {
-        return kernels.cholesky(Places(from, each, first, count).at, Places(data, each, first, count).at,
-                                static_cast<int>(n), upper, count);
-      },
-      [&](std::int64_t, std::byte*) { return false; });
+  if (!minor) return {};
+  again(a);
+  make_diagonal_real();
+  for (std::int64_t j = 0; j < n; ++j)
+    if (!all_finite(a + j * n + (upper ? j : 0), upper ? n - j : j + 1)) return {Reason::not_finite};
+  return {Reason::not_positive_definite, static_cast<double>(minor)};
 }
 
 PyObject* cholesky(const Tensor& mat, bool upper) {
+  Outcome outcome;
+  Kept keep(mat);
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
+  if (x.rows != x.columns) return nullptr;
+  if (!is_possible(outcome, x)) return outcome.raise();
   PyObject* made = new_matrices(x, x.computed, 2, x.rows, x.columns, false);
-  bool good = made;
-  if (good && are_small(x)) {
-    Rows rows(x);
-    good = rows && with_small_type(x.computed, [&](auto zero) {
-             using T = decltype(zero);
-             return run_small_cholesky(x, rows.as<T>(), elements<T>(made), upper);
-           });
-  } else if (good) {
-    good = copy_by_rows(x, tensor_of(made)->data()) && with_lapack_type(x.computed, [&](auto zero) {
-             return run_cholesky(x, elements<decltype(zero)>(made), upper);
-           });
-  }
-  if (!good) Py_CLEAR(made);
-  return rounded_to(made, mat.dtype);
+  bool good = made && with_matrices(x, elements<std::byte>(made), false, [&]<class T>(const T* from, T* data) {
+                return compute_matrices(
+                    outcome, x, from, data, false, cube(x) / 3, 0, Threads::of_lapack,
+                    [&](auto& kernels, auto* mats, auto* made, std::int64_t, std::size_t count) {
+                      return kernels.cholesky(mats, made, static_cast<int>(x.rows), upper, count);
+                    },
+                    [&](std::int64_t, T* a, std::byte*, auto& again) { return take_root(a, x.rows, upper, again); });
+              });
+  return rounded_or_raised(good, made, mat.dtype, outcome);
 }
 
 // ---- qr -----------------------------------------------------------------------------------------
@@ -168,24 +161,24 @@ class QrOfOne {
         length_(32 * static_cast<int>(std::max<std::int64_t>({x.columns, width, 1}))) {}
   std::size_t workspace() const { return sizeof(T) * static_cast<std::size_t>(length_ + k_); }
 
-  bool run(T* a, T* q, T* r, std::byte* memory) const {
+  Verdict run(T* a, T* q, T* r, std::byte* memory) const {
     auto* tau = reinterpret_cast<T*>(memory);
     T* work = tau + k_;
-    if (!all_finite(a, static_cast<std::int64_t>(m_) * n_)) return false;
+    if (!all_finite(a, static_cast<std::int64_t>(m_) * n_)) return {Reason::not_finite};
     int rows = m_, columns = n_, rank = k_, lwork = length_, info = 0;
     call_lapack<T>(Lapack::geqrf, &rows, &columns, a, &rows, tau, work, &lwork, &info);
-    if (info) return false;
+    if (info) return verdict_of(info, Reason::refused);
     for (std::int64_t j = 0; j < n_; ++j) {
       std::int64_t filled = std::min<std::int64_t>(j + 1, k_);
       std::copy_n(a + j * m_, filled, r + j * width_);
       std::fill(r + j * width_ + filled, r + (j + 1) * width_, T{});
     }
-    if (!all_finite(r, width_ * n_)) return false;
-    if (!q) return true;
+    if (!all_finite(r, width_ * n_)) return {Reason::overflow};
+    if (!q) return {};
     if (q != a) std::copy_n(a, m_ * std::min<std::int64_t>(n_, width_), q);
     int wide = static_cast<int>(width_);
     call_lapack<T>(Lapack::orgqr, &rows, &wide, &rank, q, &rows, tau, work, &lwork, &info);
-    return info == 0;
+    return verdict_of(info, Reason::refused);
   }
 
  private:
@@ -195,21 +188,22 @@ class QrOfOne {
 };
 
 template <class T>
-bool run_qr(const Matrices& x, T* data, T* q, T* r, std::int64_t width) {
+bool run_qr(Outcome& outcome, const Matrices& x, T* data, T* q, T* r, std::int64_t width) {
   QrOfOne<T> one(x, width);
   std::int64_t m = x.rows, n = x.columns;
-  return for_each_matrix(x.count, std::max(m, n), 4 * cube(x), one.workspace(), [&](std::int64_t i, std::byte* memory) {
-    return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
-  });
+  return for_each_matrix(outcome, x.count, std::max(m, n), 4 * cube(x), one.workspace(),
+                         [&](std::int64_t i, std::byte* memory) {
+                           return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
+                         });
 }
 
 template <class T>
-bool run_small_qr(const Matrices& x, const T* from, T* q, T* r, std::int64_t width) {
+bool run_small_qr(Outcome& outcome, const Matrices& x, const T* from, T* q, T* r, std::int64_t width) {
   const auto& kernels = small_kernels_of<T>();
   QrOfOne<T> one(x, width);
   std::int64_t m = x.rows, n = x.columns;
   return for_each_small(
-      x.count, static_cast<std::int64_t>(kernels.lanes), std::max(m, n), 4 * cube(x), one.workspace(),
+      outcome, x.count, static_cast<std::int64_t>(kernels.lanes), std::max(m, n), 4 * cube(x), one.workspace(),
       [&](std::int64_t first, std::size_t count) {
         Places<T> all_q(q, q ? m * width : 0, first, count);
         return kernels.qr(Places(from, m * n, first, count).at, q ? all_q.at : nullptr,
@@ -224,8 +218,9 @@ bool run_small_qr(const Matrices& x, const T* from, T* q, T* r, std::int64_t wid
 }
 
 PyObject* qr(const Tensor& mat, Mode mode) {
+  Outcome outcome;
   Matrices x(mat);
-  if (!x.are_plain() || (!are_small(x) && !prepare_lapack())) return nullptr;
+  if (!is_possible(outcome, x)) return outcome.raise();
   std::int64_t k = std::min(x.rows, x.columns), width = mode == Mode::complete ? x.rows : k;
   bool has_q = mode != Mode::r, shared = has_q && width == x.columns;
   PyObject* q = has_q ? new_matrices(x, x.computed, 2, x.rows, width, true) : Py_NewRef(Py_None);
@@ -235,17 +230,19 @@ PyObject* qr(const Tensor& mat, Mode mode) {
     Rows rows(x);
     good = rows && with_small_type(x.computed, [&](auto zero) {
              using T = decltype(zero);
-             return run_small_qr(x, rows.as<T>(), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
+             return run_small_qr(outcome, x, rows.as<T>(), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
            });
   } else if (good) {
     Scratch own;
     std::byte* data = shared ? tensor_of(q)->data() : own.take(x.computed, x.size());
     good = data && copy_by_columns(x, data) && with_lapack_type(x.computed, [&](auto zero) {
              using T = decltype(zero);
-             return run_qr(x, reinterpret_cast<T*>(data), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
+             return run_qr(outcome, x, reinterpret_cast<T*>(data), has_q ? elements<T>(q) : nullptr, elements<T>(r),
+                           width);
            });
   }
-  return rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}});
+  PyObject* found = rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}});
+  return found ? found : outcome.raise();
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------
@@ -281,22 +278,21 @@ PyObject* fast_qr(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
 void init_decompositions(nb::module_& m) {
   using namespace nb::literals;
   m.def(
-      "lu", [](nb::handle mat) { return or_none(lu(matrices_argument(mat))); }, "mat"_a,
-      nb::sig("def lu(mat: Any) -> tuple[Tensor, Tensor] | None"),
-      "Factorises matrices; None where there is something to scale or to complain about.");
+      "lu", [](nb::handle mat) { return or_raise(lu(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def lu(mat: Any) -> tuple[Tensor, Tensor]"), "L and U of matrices in one, and row swaps; or Refused.");
   m.def(
-      "cholesky", [](nb::handle mat, bool upper) { return or_none(cholesky(matrices_argument(mat), upper)); }, "mat"_a,
-      "upper"_a, nb::sig("def cholesky(mat: Any, upper: bool) -> Tensor | None"),
-      "Triangular factors of matrices; None where one is not positive definite.");
+      "cholesky", [](nb::handle mat, bool upper) { return or_raise(cholesky(matrices_argument(mat), upper)); }, "mat"_a,
+      "upper"_a, nb::sig("def cholesky(mat: Any, upper: bool) -> Tensor"),
+      "Triangular factors of matrices; or Refused.");
   m.def(
       "qr",
       [](nb::handle mat, nb::handle mode) {
         Mode read = Mode::reduced;
         if (!read_qr_mode(mode.ptr(), read)) throw nb::value_error("no mode");
-        return or_none(qr(matrices_argument(mat), read));
+        return or_raise(qr(matrices_argument(mat), read));
       },
-      "mat"_a, "mode"_a, nb::sig("def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor] | None"),
-      "Orthogonal and triangular factors of matrices; None where there is something to complain about.");
+      "mat"_a, "mode"_a, nb::sig("def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor]"),
+      "Orthogonal and triangular factors of matrices; or Refused.");
   add_fast_path<fast_lu>("lu");
   add_fast_path<fast_cholesky>("cholesky");
   add_fast_path<fast_qr>("qr");

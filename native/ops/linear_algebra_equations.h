@@ -52,6 +52,15 @@ class Equations {
     }
   }
 
+  // What makes the index of an equation that of the matrix, or of the right-hand sides, that a verdict is about.
+  auto operands() const {
+    return [this](std::int64_t i, Reason reason) {
+      std::int64_t matrix, side;
+      at(i, matrix, side);
+      return reason == Reason::sides_not_finite ? side : matrix;
+    };
+  }
+
   // A new tensor for the solutions, column by column; null if there is none.
   PyObject* new_solutions(Dtype dtype, std::int64_t rows, std::int64_t columns) const {
     std::int64_t dims[max_ndim], strides[max_ndim], size;

@@ -8,6 +8,7 @@
 #include "calls/results.h"
 #include "core/room.h"
 #include "core/rules.h"
+#include "core/status.h"
 #include "loops/copies.h"
 
 namespace suanzi {
@@ -39,6 +40,9 @@ bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
   return true;
 }
 
+// Whether no other thread of Python's runs, which might be in a call of LAPACK.
+bool is_alone() { return nb::cast<int>(nb::module_::import_("threading").attr("active_count")()) == 1; }
+
 }  // namespace
 
 bool prepare_lapack() {
@@ -59,13 +63,30 @@ Matrices::Matrices(const Tensor& t) noexcept
   for (int d = 0; d < batch_ndim; ++d) count *= t.dims()[d];
 }
 
-bool Matrices::are_plain() const noexcept {
-  constexpr std::int64_t most = 1 << 14;  // whose square, with workspaces, fits 32 bits
-  return tensor->size > 0 && rows <= most && columns <= most;
+bool Matrices::are_plain(std::int64_t order) const noexcept {
+  return tensor->size > 0 && std::min(rows, columns) <= order && std::max(rows, columns) <= 1 << 25;
 }
 
 bool copy_by_rows(const Matrices& x, std::byte* to) { return copy_matrices(x, to, false); }
 bool copy_by_columns(const Matrices& x, std::byte* to) { return copy_matrices(x, to, true); }
+
+void copy_again(const Matrices& x, std::int64_t i, std::byte* to, bool by_columns) {
+  const Tensor& t = *x.tensor;
+  auto from_item = static_cast<std::int64_t>(t.itemsize()), to_item = std::int64_t{facts(x.computed).itemsize};
+  std::int64_t offset = 0;
+  for (int d = x.batch_ndim - 1; d >= 0; i /= t.dims()[d], --d) offset += i % t.dims()[d] * t.strides()[d];
+  Move move;
+  move.ndim = 2;
+  move.to = to, move.from = t.data() + offset * from_item;
+  move.to_dtype = x.computed, move.from_dtype = t.dtype;
+  for (int d = 0; d < 2; ++d) {
+    move.dims[d] = t.dims()[x.batch_ndim + d];
+    move.from_strides[d] = t.strides()[x.batch_ndim + d] * from_item;
+  }
+  move.to_strides[0] = by_columns ? to_item : x.columns * to_item;
+  move.to_strides[1] = by_columns ? x.rows * to_item : to_item;
+  run_move(move);
+}
 
 PyObject* new_matrices(const Matrices& like, Dtype dtype, int ndim, std::int64_t rows, std::int64_t columns,
                        bool by_columns) {
@@ -98,6 +119,12 @@ PyObject* rounded_to(PyObject* made, Dtype dtype) {
   return narrow;
 }
 
+PyObject* rounded_or_raised(bool good, PyObject* made, Dtype dtype, const Outcome& outcome) {
+  if (!good) Py_CLEAR(made);
+  PyObject* found = rounded_to(made, dtype);
+  return found ? found : outcome.raise();
+}
+
 PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
   PyObject* tuple = good ? PyTuple_New(static_cast<Py_ssize_t>(all.size())) : nullptr;
   Py_ssize_t i = 0;
@@ -113,6 +140,28 @@ PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
   return tuple;
 }
 
+// ---- verdicts -----------------------------------------------------------------------------------
+
+bool Outcome::add(std::int64_t i, Verdict verdict) {
+  if (verdict) return true;
+  std::lock_guard lock(mutex_);
+  if (i < first_) first_ = i, verdict_ = verdict;
+  return false;
+}
+
+bool prepare_lapack(Outcome& outcome) {
+  return prepare_lapack() || outcome.add(memory_is_limited() ? Reason::memory : Reason::unavailable);
+}
+
+PyObject* Outcome::raise() const {
+  PyErr_Clear();
+  if (*this || verdict_.reason == Reason::memory) return no_memory();
+  nb::object refused = nb::module_::import_("suanzi.libraries.lapack").attr("Refused");
+  nb::object error = refused(static_cast<int>(verdict_.reason), first_.load(), verdict_.value);
+  PyErr_SetObject(refused.ptr(), error.ptr());
+  return nullptr;
+}
+
 // ---- batches ------------------------------------------------------------------------------------
 
 bool may_call_at_once() noexcept {
@@ -123,9 +172,8 @@ bool run_batch(std::int64_t count, std::int64_t order, double operations, Thread
                const std::function<void(std::int64_t, std::int64_t)>& some) {
   constexpr double call = 4000, worth_a_thread = 400000, worth_the_gil = 60000;  // operations, about 4 per ns
   bool limited = memory_is_limited();
-  // Another thread may be in a call. Python looks closer.
   Provider& lapack = *provider();
-  if (limited && !has_call_room(lapack.library, false)) return false;
+  if (limited && !has_call_room(lapack.library, is_alone())) return false;
   bool is_ours = threads == Threads::of_ours, is_single = is_ours || order <= threaded_order;
   bool keeps_single = order > single_order && is_single;
   if (keeps_single && !lapack.begin()) return false;
@@ -159,6 +207,11 @@ nb::object or_none(PyObject* made) {
   if (made) return nb::steal(made);
   PyErr_Clear();
   return nb::none();
+}
+
+nb::object or_raise(PyObject* made) {
+  if (!made && !PyErr_Occurred()) throw nb::value_error("not matrices that belong together");
+  return raise_or(made);
 }
 
 }  // namespace suanzi

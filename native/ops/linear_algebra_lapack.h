@@ -1,7 +1,7 @@
 // native/ops/linear_algebra_lapack.h: 7.2.17.3 to 7.2.17.10: LAPACK's routines, and matrices on their way to them.
 //
-// What is here answers for matrices that are finite and good-natured. Whatever is not, and whatever cannot be had, is
-// left to Python: it scales, computes again and explains, so that every refusal is written once.
+// Every matrix gets an answer or a verdict: the reason why it has none. Python puts the first one of a batch into
+// words.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <mutex>
 #include <type_traits>
 
 #include "core/scratch.h"
@@ -23,7 +25,7 @@ namespace suanzi {
 
 // ---- the routines -------------------------------------------------------------------------------
 
-// Loads LAPACK, the first time, with the GIL; false if there is none, or no memory for it.
+// Loads LAPACK, the first time, with the GIL; false if it is not available, or there is no memory for it.
 bool prepare_lapack();
 
 template <class T>
@@ -47,15 +49,16 @@ void call_lapack(Lapack routine, Arguments*... arguments) {
   reinterpret_cast<void (*)(Arguments*...)>(function)(arguments...);
 }
 
-// c -= a b for matrices of m by k and k by n numbers, column by column, each column `step` after the one before.
+// c = beta c + alpha op(a) b for matrices of m by k and k by n numbers, column by column, each column a step after the
+// one before; op(a) is a for 'N', and its adjoint for 'C'.
 template <class T>
-void subtract_product(const T* a, const T* b, T* c, int step, int m, int n, int k) {
+void multiply_add(char op, T alpha, const T* a, int a_step, const T* b, int b_step, T beta, T* c, int c_step, int m,
+                  int n, int k) {
   constexpr std::size_t type = (is_complex<T> ? 2 : 0) + (sizeof(Part<T>) == 8);
   using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const T*, const T*, const int*,
                         const T*, const int*, const T*, T*, const int*);
-  const T minus_one{-1}, one{1};
-  reinterpret_cast<Gemm>(loaded_provider().gemm[type])("N", "N", &m, &n, &k, &minus_one, a, &step, b, &step, &one, c,
-                                                       &step);
+  reinterpret_cast<Gemm>(loaded_provider().gemm[type])(&op, "N", &m, &n, &k, &alpha, a, &a_step, b, &b_step, &beta, c,
+                                                       &c_step);
 }
 
 // Calls body(T{}) with the type that a dtype is computed in.
@@ -82,8 +85,9 @@ struct Matrices {
   std::int64_t count = 1, rows, columns;
 
   explicit Matrices(const Tensor& t) noexcept;
-  // Whether LAPACK can count them; there is something to compute.
-  bool are_plain() const noexcept;
+  // Whether there is something to compute, and 32 bits count the workspaces of LAPACK: of `order` or less, where those
+  // grow with its square.
+  bool are_plain(std::int64_t order = 1 << 25) const noexcept;
   const std::int64_t* batch() const noexcept { return tensor->dims(); }
   std::int64_t size() const noexcept { return count * rows * columns; }
 };
@@ -92,6 +96,8 @@ struct Matrices {
 // another thread has destroyed the tensor meanwhile.
 bool copy_by_rows(const Matrices& x, std::byte* to);
 bool copy_by_columns(const Matrices& x, std::byte* to);
+// The same of one matrix, whose tensor is kept meanwhile; without the GIL, too.
+void copy_again(const Matrices& x, std::int64_t i, std::byte* to, bool by_columns);
 
 // A new tensor of the batch and `ndim` axes of its own, dense, in row-major order; null and an exception if there is
 // none. With `by_columns`, the last two axes lie the other way round.
@@ -99,6 +105,9 @@ PyObject* new_matrices(const Matrices& like, Dtype dtype, int ndim, std::int64_t
                        bool by_columns);
 // The same in another dtype, rounded once; takes the reference over.
 PyObject* rounded_to(PyObject* made, Dtype dtype);
+
+// The same, unless the outcome is not good, or there is no memory: then null, and the exception for it.
+PyObject* rounded_or_raised(bool good, PyObject* made, Dtype dtype, const class Outcome& outcome);
 
 // Several of them, or None, each in its dtype, as a tuple; null unless `good`. Takes the references over.
 struct Made {
@@ -134,6 +143,93 @@ void conjugate(T* x, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) x[i] = std::conj(x[i]);
 }
 
+// ---- powers of two ------------------------------------------------------------------------------
+
+// The exponents of frexp: of a number, 0 having the least, and the largest of several.
+inline constexpr int exponent_of_zero = -1000000;
+template <class T>
+int exponent_of(T x) {
+  Part<T> size = std::max(std::abs(std::real(x)), std::abs(std::imag(x)));
+  int found = 0;
+  std::frexp(size, &found);
+  return size > 0 ? found : exponent_of_zero;
+}
+template <class T>
+int largest_exponent(const T* x, std::int64_t count) {
+  Part<T> largest = 0;
+  auto* parts = reinterpret_cast<const Part<T>*>(x);
+  for (std::int64_t i = 0; i < (is_complex<T> ? 2 * count : count); ++i)
+    largest = std::max(largest, std::abs(parts[i]));
+  return exponent_of(largest);
+}
+
+// Multiplies by a power of two: each number is rounded once, if at all.
+template <class T>
+T scaled(T x, int power) {
+  if constexpr (is_complex<T>) return {std::ldexp(x.real(), power), std::ldexp(x.imag(), power)};
+  else return std::ldexp(x, power);
+}
+template <class T>
+void scale(T* x, std::int64_t count, int power) {
+  if (power)
+    for (std::int64_t i = 0; i < count; ++i) x[i] = scaled(x[i], power);
+}
+
+// ---- verdicts -----------------------------------------------------------------------------------
+
+// Why a matrix has no answer; the names that Python knows are in the same order.
+enum class Reason : std::uint8_t {
+  none,
+  memory,
+  too_large,
+  not_finite,
+  sides_not_finite,
+  singular,
+  not_positive_definite,
+  no_convergence,
+  overflow,
+  refused,
+  unavailable
+};
+
+// The answer is there, unless there is a reason; the value is the reciprocal condition number of a singular matrix, the
+// order of a minor that is not positive, or the number of an argument that LAPACK refused.
+struct Verdict {
+  Reason reason = Reason::none;
+  double value = 0;
+  explicit operator bool() const { return reason == Reason::none; }
+};
+// What LAPACK's `info` means, where a positive one has a reason.
+inline Verdict verdict_of(int info, Reason positive) {
+  return info == 0 ? Verdict{} : info < 0 ? Verdict{Reason::refused, -static_cast<double>(info)} : Verdict{positive};
+}
+
+// The verdict on the first matrix of a batch that has no answer, in whichever order threads compute them.
+class Outcome {
+ public:
+  explicit operator bool() const { return first_.load(std::memory_order_relaxed) == nothing; }
+  bool is_decided_before(std::int64_t i) const { return first_.load(std::memory_order_relaxed) < i; }
+  // Notes a verdict, and returns whether it is good. Missing memory comes before everything.
+  bool add(std::int64_t i, Verdict verdict);
+  bool add(Reason reason) { return add(-1, {reason}); }
+  // Makes an index what index(i, reason) gives.
+  template <class Index>
+  void translate(Index&& index) {
+    if (std::int64_t i = first_; i >= 0 && i != nothing) first_ = index(i, verdict_.reason);
+  }
+  // Sets the exception for it, that of missing memory where nothing was noted, and returns null. With the GIL.
+  PyObject* raise() const;
+
+ private:
+  static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::max();
+  std::mutex mutex_;
+  std::atomic<std::int64_t> first_{nothing};
+  Verdict verdict_;
+};
+
+// Loads LAPACK as above, and notes it where that is not possible.
+bool prepare_lapack(Outcome& outcome);
+
 // ---- batches ------------------------------------------------------------------------------------
 
 // LAPACK's threads are BLAS's own. Matrices up to the first size never use them; from there to the second they cost
@@ -157,19 +253,28 @@ enum class Threads { of_lapack, of_ours };
 bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads,
                const std::function<void(std::int64_t, std::int64_t)>& some);
 
-// Calls body(i, workspace) for each matrix, until one says no, or there is no memory.
+// Calls body(i, workspace) for each matrix, which returns a verdict, but for those behind one without an answer. False
+// if there is one, or no memory.
 template <class Body>
-bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, std::size_t workspace, Body&& body,
-                     Threads threads = Threads::of_lapack) {
-  std::atomic<bool> good{true};
+bool for_each_matrix(Outcome& outcome, std::int64_t count, std::int64_t order, double operations, std::size_t workspace,
+                     Body&& body, Threads threads = Threads::of_lapack) {
   bool ran = run_batch(count, order, operations, threads, [&](std::int64_t begin, std::int64_t end) {
     Scratch memory;
     std::byte* work = workspace ? memory.take(Dtype::uint8, static_cast<std::int64_t>(workspace)) : nullptr;
-    if (workspace && !work) good = false;
-    for (std::int64_t i = begin; i < end && good.load(std::memory_order_relaxed); ++i)
-      if (!body(i, work)) good.store(false, std::memory_order_relaxed);
+    if (workspace && !work) outcome.add(Reason::memory);
+    for (std::int64_t i = begin; i < end && !outcome.is_decided_before(i); ++i) outcome.add(i, body(i, work));
   });
-  return ran && good;
+  if (!ran) outcome.add(Reason::memory);
+  return static_cast<bool>(outcome);
+}
+
+// The same with a body that says no more than whether there is an answer.
+template <class Body>
+bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, std::size_t workspace, Body&& body,
+                     Threads threads = Threads::of_lapack) {
+  Outcome outcome;
+  auto judged = [&](std::int64_t i, std::byte* work) { return body(i, work) ? Verdict{} : Verdict{Reason::refused}; };
+  return for_each_matrix(outcome, count, order, operations, workspace, judged, threads);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
@@ -177,7 +282,9 @@ bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, 
 // Throws unless an object of Python's is a tensor of matrices in a floating-point dtype.
 const Tensor& matrices_argument(nb::handle object);
 
-// What a native computation made, to Python: None where it is left to it.
+// What was computed, or None, and no exception.
 nb::object or_none(PyObject* made);
+// What was computed, or the exception; a ValueError where there is none.
+nb::object or_raise(PyObject* made);
 
 }  // namespace suanzi

@@ -1,30 +1,42 @@
-// native/ops/linear_algebra_least_squares.cpp: 7.2.17.8: least squares by the QR of matrices of full rank.
+// native/ops/linear_algebra_least_squares.cpp: 7.2.17.8: least squares.
+//
+// Where no singular value is near the one below which they count as zero, the QR of a matrix is enough, which is
+// several times faster. Elsewhere the singular values of its R are computed, too.
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
 #include "loops/conversions.h"
 #include "ops/linear_algebra_equations.h"
+#include "ops/linear_algebra_singular_values.h"
 
 namespace suanzi {
 
 namespace {
 
-// Whether no 2-norm of so many numbers overflows, and no square vanishes.
+// The power of two that brings numbers to where no 2-norm overflows, and no square vanishes.
 template <class T>
-bool is_far_from_the_ends(const T* x, std::int64_t count, bool may_be_zero) {
-  using R = Part<T>;
-  R largest = 0;
-  auto* parts = reinterpret_cast<const R*>(x);
-  for (std::int64_t i = 0; i < (is_complex<T> ? 2 * count : count); ++i)
-    largest = std::max(largest, std::abs(parts[i]));
-  R limit = std::ldexp(R{1}, std::numeric_limits<R>::max_exponent * 7 / 8 - 1);
-  return (largest < limit && largest > 1 / limit) || (may_be_zero && largest == 0);
+int power_from_the_ends(const T* x, std::int64_t count) {
+  constexpr int end = std::numeric_limits<Part<T>>::max_exponent * 7 / 8;
+  int largest = largest_exponent(x, count);
+  return largest == exponent_of_zero ? 0 : std::clamp(largest, -end, end) - largest;
 }
 
-// Solves with the QR of a matrix of m rows and k columns, or of a wide one's adjoint.
+// The QR of a matrix of m rows and k columns, or of a wide one's adjoint, after it was scaled; and the singular values
+// of R, with their vectors, where it takes them.
+template <class T>
+struct Factored {
+  T *a, *tau;
+  int power = 0;
+  std::unique_ptr<Scratch> memory = nullptr;  // that of u, k by k, of the adjoint of v, and of as many values
+  T *u = nullptr, *vh = nullptr;
+  Part<T>* values = nullptr;
+};
+
 template <class T>
 class LeastSquares {
  public:
@@ -32,28 +44,33 @@ class LeastSquares {
 
   LeastSquares(const Matrices& a, const Matrices& b, double cut)
       : m_(static_cast<int>(std::max(a.rows, a.columns))), k_(static_cast<int>(std::min(a.rows, a.columns))),
-        sides_(static_cast<int>(b.columns)), is_tall_(a.rows >= a.columns), least_(10 * static_cast<R>(cut)),
+        sides_(static_cast<int>(b.columns)), is_tall_(a.rows >= a.columns), cut_(static_cast<R>(std::min(cut, 1e30))),
         length_(32 * std::max({k_, sides_, 3})) {}
 
   std::size_t workspace() const {
     auto work = static_cast<std::size_t>(length_), order = static_cast<std::size_t>(m_);
-    return sizeof(T) * (work + order * static_cast<std::size_t>(sides_)) + std::max(sizeof(R), sizeof(int)) * order;
+    auto rank = static_cast<std::size_t>(k_), sides = static_cast<std::size_t>(sides_);
+    return sizeof(T) * (work + (order + rank) * sides) + std::max(sizeof(R), sizeof(int)) * order;
   }
 
-  // In place; false if a singular value may have to count as zero.
-  bool factorise(T* a, T* tau, std::byte* memory) const {
-    if (!is_far_from_the_ends(a, std::int64_t{m_} * k_, false) || !all_finite(a, std::int64_t{m_} * k_)) return false;
-    if (!is_tall_) conjugate(a, std::int64_t{m_} * k_);
+  // In place.
+  Verdict factorise(Factored<T>& f, std::byte* memory) const {
+    std::int64_t size = std::int64_t{m_} * k_;
+    if (!all_finite(f.a, size)) return {Reason::not_finite};
+    f.power = power_from_the_ends(f.a, size);
+    scale(f.a, size, f.power);
+    if (!is_tall_) conjugate(f.a, size);
     int m = m_, k = k_, length = length_, info = 0;
     auto* work = reinterpret_cast<T*>(memory);
-    call_lapack<T>(Lapack::geqrf, &m, &k, a, &m, tau, work, &length, &info);
+    call_lapack<T>(Lapack::geqrf, &m, &k, f.a, &m, f.tau, work, &length, &info);
+    if (info) return verdict_of(info, Reason::refused);
     // The 2-norm of a matrix is at most the geometric mean of these two, and so for its inverse.
-    R found = info ? R{0} : rcond('1', a, work);
-    return found > 0 && std::sqrt(found * rcond('I', a, work)) > least_;
+    R found = rcond('1', f.a, work), least = 10 * std::max(cut_, std::numeric_limits<R>::epsilon());
+    return found > 0 && std::sqrt(found * rcond('I', f.a, work)) > least ? Verdict{} : find_values(f);
   }
 
   // x of one matrix, of right-hand sides y.
-  bool solve(T* a, T* tau, const T* y, T* x, std::byte* memory) const {
+  Verdict solve(const Factored<T>& f, const T* y, int power, T* x, std::byte* memory) const {
     auto* work = reinterpret_cast<T*>(memory);
     T* tall = work + length_;
     int m = m_, k = k_, sides = sides_, length = length_, info = 0;
@@ -64,16 +81,18 @@ class LeastSquares {
       std::fill(tall + j * m + height, tall + (j + 1) * m, T{});
     }
     auto turn = [&](char trans) {
-      call_lapack<T>(Lapack::ormqr, &left, &trans, &m, &sides, &k, a, &m, tau, tall, &m, work, &length, &info);
+      call_lapack<T>(Lapack::ormqr, &left, &trans, &m, &sides, &k, f.a, &m, f.tau, tall, &m, work, &length, &info);
     };
     if (is_tall_) turn(adjoint);
     char trans = is_tall_ ? no : adjoint;
-    if (info == 0) call_lapack<T>(Lapack::trtrs, &upper, &trans, &no, &k, &sides, a, &m, tall, &m, &info);
-    if (info == 0 && !is_tall_) turn(no);
-    if (info) return false;
+    if (f.values) solve_by_values(f, tall);
+    else if (!info) call_lapack<T>(Lapack::trtrs, &upper, &trans, &no, &k, &sides, f.a, &m, tall, &m, &info);
+    if (!info && !is_tall_) turn(no);
+    if (info) return verdict_of(info, Reason::refused);
     std::int64_t rows = is_tall_ ? k : m;
     for (std::int64_t j = 0; j < sides; ++j) std::copy_n(tall + j * m, rows, x + j * rows);
-    return all_finite(x, rows * sides);
+    scale(x, rows * sides, f.power - power);
+    return {all_finite(x, rows * sides) ? Reason::none : Reason::overflow};
   }
 
   int order() const { return m_; }
@@ -93,45 +112,112 @@ class LeastSquares {
     return info == 0 ? found : R{0};
   }
 
+  // R = u diag(values) vh.
+  Verdict find_values(Factored<T>& f) const {
+    int length = gesdd_length<T>('S', k_, k_);
+    if (!length || k_ > largest_order) return {Reason::too_large};
+    std::int64_t k = k_, square = k * k, item = sizeof(T);
+    auto parts = static_cast<std::int64_t>(gesdd_parts<T>(k_, k_));
+    f.memory.reset(new (std::nothrow) Scratch(Dtype::uint8, item * (2 * square + k)));
+    Scratch more(Dtype::uint8, item * (square + length) + static_cast<std::int64_t>(sizeof(R)) * parts + 32 * k);
+    f.u = f.memory ? reinterpret_cast<T*>(f.memory->data()) : nullptr;
+    auto* r = reinterpret_cast<T*>(more.data());
+    if (!f.u || !r) return {Reason::memory};
+    f.vh = f.u + square, f.values = reinterpret_cast<R*>(f.vh + square);
+    for (std::int64_t j = 0; j < k; ++j) {
+      std::copy_n(f.a + j * m_, j + 1, r + j * k);
+      std::fill(r + j * k + j + 1, r + (j + 1) * k, T{});
+    }
+    T* work = r + square;
+    auto* part = reinterpret_cast<R*>(work + length);
+    int info =
+        call_gesdd('S', k_, k_, r, f.values, f.u, f.vh, work, length, part, reinterpret_cast<int*>(part + parts));
+    return verdict_of(info, Reason::no_convergence);
+  }
+
+  // With the values that count: of R, or of its adjoint for a wide matrix. Behind y there is room for as many rows.
+  void solve_by_values(const Factored<T>& f, T* y) const {
+    // What is equal to the cut counts, though it may have been rounded.
+    R least = cut_ * (1 - 2 * std::numeric_limits<R>::epsilon()) * f.values[0];
+    T* z = y + std::int64_t{m_} * sides_;
+    multiply_add(is_tall_ ? 'C' : 'N', T{1}, is_tall_ ? f.u : f.vh, k_, y, m_, T{0}, z, k_, k_, sides_, k_);
+    for (std::int64_t j = 0; j < sides_; ++j)
+      for (std::int64_t i = 0; i < k_; ++i)
+        z[j * k_ + i] = f.values[i] >= least && f.values[i] > 0 ? z[j * k_ + i] / f.values[i] : T{};
+    multiply_add(is_tall_ ? 'C' : 'N', T{1}, is_tall_ ? f.vh : f.u, k_, z, k_, T{0}, y, m_, k_, sides_, k_);
+  }
+
   int m_, k_, sides_;
   bool is_tall_;
-  R least_;
+  R cut_;
   int length_;
 };
 
+// Scales right-hand sides, each of `size` numbers; notes the first that is not finite.
 template <class T>
-bool run_lstsq(const Equations& equations, const Matrices& a, const Matrices& b, double cut, T* factors, T* sides,
-               T* x) {
-  LeastSquares<T> one(a, b, std::max<double>(cut, std::numeric_limits<Part<T>>::epsilon()));
-  if (!all_finite(sides, b.size()) || !is_far_from_the_ends(sides, b.size(), true)) return false;
+std::vector<int> scale_sides(Outcome& outcome, T* sides, std::int64_t count, std::int64_t size) {
+  std::vector<int> powers(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    T* side = sides + i * size;
+    if (!all_finite(side, size)) outcome.add(i, {Reason::sides_not_finite});
+    int& power = powers[static_cast<std::size_t>(i)];
+    power = power_from_the_ends(side, size);
+    scale(side, size, power);
+  }
+  return powers;
+}
+
+template <class T>
+bool run_lstsq(Outcome& outcome, const Equations& equations, const Matrices& a, const Matrices& b, double cut,
+               T* matrices, T* sides, T* x) {
+  LeastSquares<T> one(a, b, cut);
   std::int64_t k = one.rank(), each = a.rows * a.columns, side_size = b.rows * b.columns, size = a.columns * b.columns;
   Scratch tau_memory(a.computed, a.count * k);
   auto* tau = reinterpret_cast<T*>(tau_memory.data());
   if (!tau) return false;
   bool once = a.count == equations.count();
+  std::vector<Factored<T>> factors(once ? 0 : static_cast<std::size_t>(a.count));
+  auto factored = [&](std::int64_t i) { return Factored<T>{matrices + i * each, tau + i * k}; };
   auto factorise = [&](std::int64_t i, std::byte* memory) {
-    return one.factorise(factors + i * each, tau + i * k, memory);
+    Factored<T>& f = factors[static_cast<std::size_t>(i)];
+    f = factored(i);
+    return one.factorise(f, memory);
   };
-  if (!once && !for_each_matrix(a.count, one.order(), one.operations(), one.workspace(), factorise)) return false;
+  if (!once && !for_each_matrix(outcome, a.count, one.order(), one.operations(), one.workspace(), factorise))
+    return false;
+  if (once)
+    for (std::int64_t i = 0; i < a.count; ++i)
+      if (!all_finite(matrices + i * each, each)) return outcome.add(i, {Reason::not_finite});
+  std::vector<int> powers = scale_sides(outcome, sides, b.count, side_size);
+  if (!outcome) return false;
   double operations = 4.0 * static_cast<double>(each * b.columns) + (once ? one.operations() : 0);
   std::int64_t order = order_of_equations(one.order(), b.columns);
-  return for_each_matrix(equations.count(), order, operations, one.workspace(), [&](std::int64_t i, std::byte* memory) {
-    if (once && !factorise(i, memory)) return false;
+  auto solve = [&](std::int64_t i, std::byte* memory) {
     std::int64_t matrix, side;
     equations.at(i, matrix, side);
-    return one.solve(factors + matrix * each, tau + matrix * k, sides + side * side_size, x + i * size, memory);
-  });
+    Factored<T> own = factored(matrix);
+    if (once)
+      if (Verdict verdict = one.factorise(own, memory); !verdict) return verdict;
+    return one.solve(once ? own : factors[static_cast<std::size_t>(matrix)], sides + side * side_size,
+                     powers[static_cast<std::size_t>(side)], x + i * size, memory);
+  };
+  bool good = for_each_matrix(outcome, equations.count(), order, operations, one.workspace(), solve);
+  outcome.translate(equations.operands());
+  return good;
 }
 
-// Null where it is left to Python.
+// Null without an exception where the operands do not belong together.
 PyObject* lstsq(const Tensor& mat, const Tensor& rhs, double cut) {
-  if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !(cut > 0) || !(cut < 1) || !prepare_lapack() ||
-      !mat.storage || !rhs.storage)
+  if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !(cut >= 0 && std::isfinite(cut)) || !mat.storage ||
+      !rhs.storage)
     return nullptr;
+  Outcome outcome;
   Kept keep(rhs);
   Equations equations(mat, rhs);
   Matrices a = equations.a(), b = equations.b(rhs);
-  if (b.rows != a.rows || !a.are_plain() || b.columns > 1 << 14 || !equations.broadcast(a, b)) return nullptr;
+  if (b.rows != a.rows || !equations.broadcast(a, b)) return nullptr;
+  if (!a.are_plain() || !b.are_plain()) outcome.add(Reason::too_large);
+  if (!outcome || !prepare_lapack(outcome)) return outcome.raise();
   PyObject* made = equations.new_solutions(a.computed, a.columns, b.columns);
   Scratch factors(a.computed, a.size()), sides(a.computed, b.size());
   // The rows of a wide matrix are the columns of its transpose.
@@ -139,11 +225,10 @@ PyObject* lstsq(const Tensor& mat, const Tensor& rhs, double cut) {
               (a.rows >= a.columns ? copy_by_columns(a, factors.data()) : copy_by_rows(a, factors.data())) &&
               copy_by_columns(b, sides.data()) && with_lapack_type(a.computed, [&](auto zero) {
                 using T = decltype(zero);
-                return run_lstsq(equations, a, b, cut, reinterpret_cast<T*>(factors.data()),
+                return run_lstsq(outcome, equations, a, b, cut, reinterpret_cast<T*>(factors.data()),
                                  reinterpret_cast<T*>(sides.data()), elements<T>(made));
               });
-  if (!good) Py_CLEAR(made);
-  return rounded_to(made, mat.dtype);
+  return rounded_or_raised(good, made, mat.dtype, outcome);
 }
 
 PyObject* fast_lstsq(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -171,10 +256,10 @@ void init_least_squares(nb::module_& m) {
         const Tensor& a = matrices_argument(mat);
         const Tensor* b = read_tensor(rhs.ptr());
         if (!b) throw nb::value_error("no right-hand sides");
-        return or_none(lstsq(a, *b, cut));
+        return or_raise(lstsq(a, *b, cut));
       },
-      "mat"_a, "rhs"_a, "cut"_a, nb::sig("def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor | None"),
-      "Least-squares solutions; None where singular values must be known, or there is something to complain about.");
+      "mat"_a, "rhs"_a, "cut"_a, nb::sig("def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor"),
+      "Least-squares solutions; or Refused.");
   add_fast_path<fast_lstsq>("lstsq");
 }
 

@@ -116,7 +116,9 @@ class SharedLu {
       char lower = 'L', plain = 'N', unit = 'U';
       call_lapack<T>(Lapack::trtrs, &lower, &plain, &unit, &depth, &count, at(first, first), &rows_, at(first, column),
                      &rows_, &info);
-      if (below > 0) subtract_product(at(last, first), at(first, column), at(last, column), rows_, below, count, depth);
+      if (below > 0)
+        multiply_add('N', T{-1}, at(last, first), rows_, at(first, column), rows_, T{1}, at(last, column), rows_, below,
+                     count, depth);
     });
   }
 

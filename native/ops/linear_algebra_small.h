@@ -1,5 +1,5 @@
-// native/ops/linear_algebra_small.h: 7.2.17.3 to 7.2.17.9: small real matrices side by side, and LAPACK for those among
-// them that need more care.
+// native/ops/linear_algebra_small.h: 7.2.17.3 to 7.2.17.9: small real matrices side by side, and LAPACK for those that
+// need more care.
 //
 // Which of the two computes a matrix, its order and its elements decide alone, whatever else is in the batch.
 #pragma once
@@ -78,10 +78,9 @@ struct Places {
 void run_small(std::int64_t count, std::int64_t lanes, double operations, std::uint32_t* good,
                const std::function<std::uint32_t(std::int64_t, std::size_t)>& some);
 
-// The same; then calls one(i, workspace), with LAPACK, for each that is not good. False if one says no, or there is no
-// memory.
+// The same; then calls one(i, workspace), with LAPACK, for the verdict on each that is not good.
 template <class Some, class One>
-bool for_each_small(std::int64_t count, std::int64_t lanes, std::int64_t order, double operations,
+bool for_each_small(Outcome& outcome, std::int64_t count, std::int64_t lanes, std::int64_t order, double operations,
                     std::size_t workspace, Some&& some, One&& one) {
   std::int64_t groups = (count + lanes - 1) / lanes;
   std::uint32_t few[64];
@@ -94,12 +93,56 @@ bool for_each_small(std::int64_t count, std::int64_t lanes, std::int64_t order, 
   if (!bad) return true;
   Scratch memory(Dtype::int64, bad);
   auto* left = reinterpret_cast<std::int64_t*>(memory.data());
-  if (!left || !prepare_lapack()) return false;
+  if (!left || !prepare_lapack(outcome)) return false;
   std::int64_t found = 0;
   for (std::int64_t i = 0; i < count; ++i)
     if (!(good[i / lanes] >> (i % lanes) & 1)) left[found++] = i;
-  return for_each_matrix(bad, order, operations, workspace,
-                         [&](std::int64_t i, std::byte* work) { return one(left[i], work); });
+  bool answered = for_each_matrix(outcome, bad, order, operations, workspace,
+                                  [&](std::int64_t i, std::byte* work) { return one(left[i], work); });
+  outcome.translate([&](std::int64_t i, Reason) { return left[i]; });
+  return answered;
+}
+
+// Computes matrices in `data`, one behind the other, each row by row or column by column. Where `from` has the rows of
+// small ones, kernel(from, first, count) computes them side by side, and tells by a bit which are good. For the others,
+// which are copied to their place, one(i, a, workspace, again) gives the verdict; again(a) copies the matrix once more.
+template <class T, class Kernel, class One>
+bool compute_matrices(Outcome& outcome, const Matrices& x, const T* from, T* data, bool by_columns, double operations,
+                      std::size_t workspace, Threads threads, Kernel&& kernel, One&& one) {
+  std::int64_t each = x.rows * x.columns, order = std::max(x.rows, x.columns);
+  auto compute = [&](std::int64_t i, std::byte* work) {
+    auto again = [&](T* a) { copy_again(x, i, reinterpret_cast<std::byte*>(a), by_columns); };
+    if (from) again(data + i * each);
+    return one(i, data + i * each, work, again);
+  };
+  if constexpr (!is_complex<T>)
+    if (from) {
+      auto lanes = static_cast<std::int64_t>(small_kernels_of<T>().lanes);
+      return for_each_small(
+          outcome, x.count, lanes, order, operations, workspace,
+          [&](std::int64_t first, std::size_t count) {
+            return kernel(small_kernels_of<T>(), Places(from, each, first, count).at,
+                          Places(data, each, first, count).at, first, count);
+          },
+          compute);
+    }
+  return for_each_matrix(outcome, x.count, order, operations, workspace, compute, threads);
+}
+
+// Calls run(from, data) for small matrices or for others, which were copied to `to`. False if there is no memory.
+template <class Run>
+bool with_matrices(const Matrices& x, std::byte* to, bool by_columns, Run&& run) {
+  if (are_small(x)) {
+    Rows rows(x);
+    return rows && with_small_type(x.computed, [&](auto zero) {
+             using T = decltype(zero);
+             return run(rows.as<T>(), reinterpret_cast<T*>(to));
+           });
+  }
+  return (by_columns ? copy_by_columns(x, to) : copy_by_rows(x, to)) && with_lapack_type(x.computed, [&](auto zero) {
+           using T = decltype(zero);
+           return run(static_cast<const T*>(nullptr), reinterpret_cast<T*>(to));
+         });
 }
 
 // A matrix of rows one behind the other, column by column.

@@ -1,7 +1,7 @@
-// native/ops/linear_algebra_solving.cpp: 7.2.17.7, 7.2.17.9: equations and inverses of matrices that are far from
-// singular.
+// native/ops/linear_algebra_solving.cpp: 7.2.17.7, 7.2.17.9: equations and inverses.
 //
-// Rows one behind the other are the columns of the transpose, of which the factors are made: they serve as well.
+// Rows one behind the other are the columns of the transpose, of which the factors are made: they serve as well. A
+// matrix that seems singular is scaled by powers of two before it is refused.
 #include <algorithm>
 #include <limits>
 
@@ -185,28 +185,125 @@ bool factorise(T* a, int n, int* swaps, T* work) {
   return factorise_lu(a, n, n, swaps) == 0 && has_good_pivots(a, n, size) && is_regular(a, n, swaps, size, work);
 }
 
+// ---- scaling ------------------------------------------------------------------------------------
+
+// The factors of a matrix, whose rows and columns were multiplied by powers of two where it is scaled.
+template <class T>
+struct Factors {
+  T* lu;
+  int *swaps, *rows, *columns;
+  int* is_scaled;
+
+  // How many integers they take.
+  static std::int64_t integers(std::int64_t n) { return 3 * n + 1; }
+  Factors(T* matrix, int* memory, int n)
+      : lu(matrix), swaps(memory), rows(memory + n), columns(memory + 2 * n), is_scaled(memory + 3 * n) {}
+};
+
+// Factorises in place, and returns the reciprocal condition number, as it is estimated.
+template <class T>
+Part<T> condition(const Factors<T>& factors, int n, T* work) {
+  using R = Part<T>;
+  auto* sums = reinterpret_cast<R*>(work);
+  std::fill_n(sums, n, R{0});
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += std::abs(factors.lu[j * n + i]);
+  R size = *std::max_element(sums, sums + n);
+  if (factorise_lu(factors.lu, n, n, factors.swaps) || !std::isfinite(size)) return 0;
+  R product = size * estimated_inverse(factors.lu, n, factors.swaps, work, R{0});
+  return product > 0 ? 1 / product : R{0};
+}
+
+// Powers that bring the largest number of each row to about 1, and then that of each column, or the other way round.
+// They are to be applied together: by one of the two alone, numbers may vanish.
+template <class T>
+void find_powers(const Factors<T>& factors, int n, bool rows_first) {
+  int *first = rows_first ? factors.rows : factors.columns, *second = rows_first ? factors.columns : factors.rows;
+  std::fill_n(first, n, exponent_of_zero);
+  std::fill_n(second, n, exponent_of_zero);
+  auto each = [&](auto&& body) {
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::int64_t a = rows_first ? i : j, b = rows_first ? j : i;
+        if (int exponent = exponent_of(factors.lu[j * n + i]); exponent != exponent_of_zero) body(a, b, exponent);
+      }
+  };
+  auto invert = [n](int* powers) {
+    for (int i = 0; i < n; ++i) powers[i] = powers[i] == exponent_of_zero ? 0 : -powers[i];
+  };
+  each([&](std::int64_t a, std::int64_t, int exponent) { first[a] = std::max(first[a], exponent); });
+  invert(first);
+  each([&](std::int64_t a, std::int64_t b, int exponent) { second[b] = std::max(second[b], exponent + first[a]); });
+  invert(second);
+}
+
+// Factorises a matrix that is singular or badly scaled, which again(a) writes: as it is, with its columns scaled before
+// its rows, and with its rows scaled first.
+template <class T, class Again>
+Verdict factorise_with_care(const Factors<T>& factors, int n, T* work, Again&& again) {
+  using R = Part<T>;
+  constexpr R least = std::numeric_limits<R>::epsilon();
+  again(factors.lu);
+  if (!all_finite(factors.lu, std::int64_t{n} * n)) return {Reason::not_finite};
+  *factors.is_scaled = 0;
+  R best = condition(factors, n, work);
+  for (bool rows_first : {false, true}) {
+    if (best >= least) return {};
+    again(factors.lu);
+    find_powers(factors, n, rows_first);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        factors.lu[j * n + i] = scaled(factors.lu[j * n + i], factors.rows[i] + factors.columns[j]);
+    *factors.is_scaled = 1;
+    best = std::max(best, condition(factors, n, work));
+  }
+  return best >= least ? Verdict{} : Verdict{Reason::singular, static_cast<double>(best)};
+}
+
+template <class T, class Again>
+Verdict factorise(const Factors<T>& factors, int n, T* work, Again&& again) {
+  *factors.is_scaled = 0;
+  return factorise(factors.lu, n, factors.swaps, work) ? Verdict{} : factorise_with_care(factors, n, work, again);
+}
+
 // ---- solve --------------------------------------------------------------------------------------
 
 // The equations of one matrix, `y` being right-hand sides, column by column, that become what solves them.
 template <class T>
-bool solve_one(T* lu, int* swaps, T* y, int n, int width, bool adjoint) {
+Verdict solve_one(const Factors<T>& factors, T* y, int n, int width, bool adjoint) {
+  using Limits = std::numeric_limits<Part<T>>;
   std::int64_t each = static_cast<std::int64_t>(n) * width;
   // The adjoint is the conjugate of the transpose, which is what was factorised.
   if (adjoint) conjugate(y, each);
-  solve_factorised(adjoint ? 'N' : 'T', lu, n, swaps, y, width);
+  if (!*factors.is_scaled) {
+    solve_factorised(adjoint ? 'N' : 'T', factors.lu, n, factors.swaps, y, width);
+  } else {
+    // What solves the scaled equations may be far larger than the numbers at both ends: each side is scaled, too.
+    constexpr int most = Limits::max_exponent - 2 * Limits::digits;
+    const int *before = adjoint ? factors.rows : factors.columns, *after = adjoint ? factors.columns : factors.rows;
+    for (std::int64_t j = 0; j < width; ++j) {
+      T* side = y + j * n;
+      int largest = exponent_of_zero;
+      for (int i = 0; i < n; ++i) largest = std::max(largest, exponent_of(side[i]) + before[i]);
+      for (int i = 0; i < n; ++i) side[i] = scaled(side[i], before[i] + most - largest);
+      solve_factorised(adjoint ? 'N' : 'T', factors.lu, n, factors.swaps, side, 1);
+      for (int i = 0; i < n; ++i) side[i] = scaled(side[i], after[i] + largest - most);
+    }
+  }
   if (adjoint) conjugate(y, each);
-  return all_finite(y, each);
+  return {all_finite(y, each) ? Reason::none : Reason::overflow};
 }
 
 template <class T>
-bool run_small_solve(const Matrices& a, const Matrices& b, const Equations& equations, const T* mats, const T* sides,
-                     T* x) {
+bool run_small_solve(Outcome& outcome, const Matrices& a, const Matrices& b, const Equations& equations, const T* mats,
+                     const T* sides, T* x) {
   const auto& kernels = small_kernels_of<T>();
   std::int64_t n = a.rows, width = b.columns, square = n * n, each = n * width;
-  std::size_t bytes = sizeof(T) * static_cast<std::size_t>(square + 4 * n) + sizeof(int) * static_cast<std::size_t>(n);
-  return for_each_small(
-      equations.count(), static_cast<std::int64_t>(kernels.lanes), order_of_equations(std::max(n, width), width),
-      static_cast<double>(square * (n + 2 * width)), bytes,
+  auto bytes = sizeof(T) * static_cast<std::size_t>(square + 4 * n) +
+               sizeof(int) * static_cast<std::size_t>(Factors<T>::integers(n));
+  bool good = for_each_small(
+      outcome, equations.count(), static_cast<std::int64_t>(kernels.lanes),
+      order_of_equations(std::max(n, width), width), static_cast<double>(square * (n + 2 * width)), bytes,
       [&](std::int64_t first, std::size_t count) {
         const T *from[most_lanes], *right[most_lanes];
         for (std::size_t l = 0; l < count; ++l) {
@@ -219,81 +316,88 @@ bool run_small_solve(const Matrices& a, const Matrices& b, const Equations& equa
       },
       [&](std::int64_t i, std::byte* memory) {
         auto *lu = reinterpret_cast<T*>(memory), *work = lu + square;
-        auto* swaps = reinterpret_cast<int*>(work + 4 * n);
+        Factors<T> factors(lu, reinterpret_cast<int*>(work + 4 * n), static_cast<int>(n));
         std::int64_t matrix, side;
         equations.at(i, matrix, side);
-        std::copy_n(mats + matrix * square, square, lu);
+        auto again = [&](T* to) { std::copy_n(mats + matrix * square, square, to); };
+        again(lu);
         copy_to_columns(sides + side * each, n, width, x + i * each);
-        int order = static_cast<int>(n);
-        return all_finite(x + i * each, each) && factorise(lu, order, swaps, work) &&
-               solve_one(lu, swaps, x + i * each, order, static_cast<int>(width), false);
+        Verdict verdict = factorise(factors, static_cast<int>(n), work, again);
+        if (!verdict) return verdict;
+        if (!all_finite(x + i * each, each)) return Verdict{Reason::sides_not_finite};
+        return solve_one(factors, x + i * each, static_cast<int>(n), static_cast<int>(width), false);
       });
+  outcome.translate(equations.operands());
+  return good;
 }
 
 template <class T>
-bool run_solve(const Matrices& a, const Matrices& b, const Equations& equations, bool adjoint, T* factors, T* sides,
-               T* x) {
+bool run_solve(Outcome& outcome, const Matrices& a, const Matrices& b, const Equations& equations, bool adjoint,
+               T* matrices, T* sides, T* x) {
   int n = static_cast<int>(a.rows), width = static_cast<int>(b.columns);
-  std::int64_t square = a.rows * a.columns, each = b.rows * b.columns;
-  std::int64_t whole = a.count * a.rows;
-  Scratch swap_memory(Dtype::int32, whole);
-  auto* swaps = reinterpret_cast<int*>(swap_memory.data());
-  if (!swaps) return false;
+  std::int64_t square = a.rows * a.columns, each = b.rows * b.columns, integers = Factors<T>::integers(n);
+  Scratch memory(Dtype::int32, a.count * integers);
+  auto* ints = reinterpret_cast<int*>(memory.data());
+  if (!ints) return false;
   double cubed = static_cast<double>(square) * n;
   bool once = a.count == equations.count();
+  auto factors = [&](std::int64_t i) { return Factors<T>(matrices + i * square, ints + i * integers, n); };
   auto factor = [&](std::int64_t i, std::byte* work) {
-    return factorise(factors + i * square, n, swaps + i * n, reinterpret_cast<T*>(work));
+    auto again = [&](T* to) { copy_again(a, i, reinterpret_cast<std::byte*>(to), false); };
+    return factorise(factors(i), n, reinterpret_cast<T*>(work), again);
   };
   std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
-  if (!once && !for_each_matrix(a.count, a.rows, cubed, bytes, factor, threads_of(a.rows))) return false;
+  if (!once && !for_each_matrix(outcome, a.count, a.rows, cubed, bytes, factor, threads_of(a.rows))) return false;
   double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
   std::int64_t order = order_of_equations(std::max(a.rows, b.columns), b.columns);
-  return for_each_matrix(
-      equations.count(), order, operations, bytes,
+  bool good = for_each_matrix(
+      outcome, equations.count(), order, operations, bytes,
       [&](std::int64_t i, std::byte* work) {
-        if (once && !factor(i, work)) return false;
         std::int64_t matrix, side;
         equations.at(i, matrix, side);
+        if (once)
+          if (Verdict verdict = factor(matrix, work); !verdict) return verdict;
         T* y = x + i * each;
         if (sides != x) std::copy_n(sides + side * each, each, y);
-        return solve_one(factors + matrix * square, swaps + matrix * n, y, n, width, adjoint);
+        if (!all_finite(y, each)) return Verdict{Reason::sides_not_finite};
+        return solve_one(factors(matrix), y, n, width, adjoint);
       },
       threads_of(a.rows));
+  outcome.translate(equations.operands());
+  return good;
 }
 
-// Null where it is left to Python.
+// Null without an exception where the operands do not belong together.
 PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
   if (rhs.dtype != mat.dtype || rhs.ndim() < 1 || !rhs.size || !mat.storage || !rhs.storage) return nullptr;
-  Kept keep(rhs);
+  Outcome outcome;
+  Kept keep(rhs), keep_too(mat);
   Equations equations(mat, rhs);
   Matrices a = equations.a(), b = equations.b(rhs);
-  if (a.rows != a.columns || b.rows != a.rows || !a.are_plain() || b.columns > 1 << 16 || !equations.broadcast(a, b))
-    return nullptr;
+  if (a.rows != a.columns || b.rows != a.rows || !equations.broadcast(a, b)) return nullptr;
   bool is_small = are_small(a) && b.columns <= small_sides && !adjoint;
-  if (!is_small && !prepare_lapack()) return nullptr;
+  if (!a.are_plain() || !b.are_plain()) outcome.add(Reason::too_large);
+  if (!outcome || (!is_small && !prepare_lapack(outcome))) return outcome.raise();
   PyObject* made = equations.new_solutions(a.computed, b.rows, b.columns);
-  if (!made) return nullptr;
-  std::byte* x = tensor_of(made)->data();
   bool good = false;
-  if (is_small) {
+  if (made && is_small) {
     Rows mats(a), sides(b);
     good = mats && sides && with_small_type(a.computed, [&](auto zero) {
              using T = decltype(zero);
-             return run_small_solve(a, b, equations, mats.as<T>(), sides.as<T>(), reinterpret_cast<T*>(x));
+             return run_small_solve(outcome, a, b, equations, mats.as<T>(), sides.as<T>(), elements<T>(made));
            });
-  } else {
+  } else if (made) {
     Scratch factors(a.computed, a.size()), sides;
+    std::byte* x = tensor_of(made)->data();
     std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
     good = y && factors.data() && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
            with_lapack_type(a.computed, [&](auto zero) {
              using T = decltype(zero);
-             return all_finite(reinterpret_cast<T*>(y), b.size()) &&
-                    run_solve(a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()), reinterpret_cast<T*>(y),
-                              reinterpret_cast<T*>(x));
+             return run_solve(outcome, a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()),
+                              reinterpret_cast<T*>(y), reinterpret_cast<T*>(x));
            });
   }
-  if (!good) Py_CLEAR(made);
-  return rounded_to(made, mat.dtype);
+  return rounded_or_raised(good, made, mat.dtype, outcome);
 }
 
 // ---- inverse ------------------------------------------------------------------------------------
@@ -303,78 +407,71 @@ template <class T>
 class InverseOfOne {
  public:
   explicit InverseOfOne(std::int64_t order)
-      : n_(static_cast<int>(order)), is_shared_(is_shared(order)), length_(n_ * (is_shared_ ? n_
-                                                                                 : n_ <= 64 ? 1
-                                                                                            : 64)) {}
+      : n_(static_cast<int>(order)), is_shared_(is_shared(order)), length_(order * (is_shared_ ? order
+                                                                                    : n_ <= 64 ? 1
+                                                                                               : 64)) {}
   std::size_t workspace() const {
-    return sizeof(T) * static_cast<std::size_t>(length_) + sizeof(int) * static_cast<std::size_t>(n_);
+    return sizeof(T) * static_cast<std::size_t>(length_) +
+           sizeof(int) * static_cast<std::size_t>(Factors<T>::integers(n_));
   }
 
-  bool run(T* a, std::byte* memory) const {
+  // again(a) writes the matrix once more.
+  template <class Again>
+  Verdict run(T* a, std::byte* memory, Again&& again) const {
     auto* work = reinterpret_cast<T*>(memory);
     auto* sums = reinterpret_cast<Part<T>*>(memory);
-    auto* swaps = reinterpret_cast<int*>(work + length_);
+    Factors<T> factors(a, reinterpret_cast<int*>(work + length_), n_);
     Part<T> size = row_sums(a, n_, sums);
-    if (!std::isfinite(size)) return false;
-    T* lu = is_shared_ ? work : a;
-    if (is_shared_) std::copy_n(a, static_cast<std::int64_t>(n_) * n_, lu);
-    if (factorise_lu(lu, n_, n_, swaps) || !has_good_pivots(lu, n_, size)) return false;
-    int order = n_, lwork = length_, info = 0;
-    if (is_shared_) invert_factorised(lu, n_, swaps, a);
-    else call_lapack<T>(Lapack::getri, &order, a, &order, swaps, work, &lwork, &info);
-    Part<T> inverse = row_sums(a, n_, sums);
-    return info == 0 && size * inverse * std::numeric_limits<Part<T>>::epsilon() <= 1;
+    if (std::isfinite(size)) {
+      T* lu = is_shared_ ? work : a;
+      if (is_shared_) std::copy_n(a, static_cast<std::int64_t>(n_) * n_, lu);
+      if (!factorise_lu(lu, n_, n_, factors.swaps) && has_good_pivots(lu, n_, size)) {
+        invert(lu, factors.swaps, a, work);
+        if (size * row_sums(a, n_, sums) * std::numeric_limits<Part<T>>::epsilon() <= 1) return {};
+      }
+    }
+    Verdict verdict = factorise_with_care(factors, n_, work, again);
+    if (!verdict) return verdict;
+    if (is_shared_) std::copy_n(a, static_cast<std::int64_t>(n_) * n_, work);
+    invert(is_shared_ ? work : a, factors.swaps, a, work);
+    if (*factors.is_scaled)
+      for (std::int64_t j = 0; j < n_; ++j)
+        for (std::int64_t i = 0; i < n_; ++i)
+          a[j * n_ + i] = scaled(a[j * n_ + i], factors.columns[i] + factors.rows[j]);
+    return {all_finite(a, std::int64_t{n_} * n_) ? Reason::none : Reason::overflow};
   }
 
  private:
+  void invert(T* lu, int* swaps, T* a, T* work) const {
+    if (is_shared_) return invert_factorised(lu, n_, swaps, a);
+    int order = n_, lwork = static_cast<int>(length_), info = 0;
+    call_lapack<T>(Lapack::getri, &order, a, &order, swaps, work, &lwork, &info);
+  }
+
   int n_;
   bool is_shared_;
-  int length_;
+  std::int64_t length_;
 };
 
-template <class T>
-bool run_inverse(const Matrices& a, T* data) {
-  std::int64_t n = a.rows, square = n * n;
-  InverseOfOne<T> one(n);
-  return for_each_matrix(
-      a.count, n, 3.0 * static_cast<double>(square * n), one.workspace(),
-      [&](std::int64_t i, std::byte* memory) { return one.run(data + i * square, memory); }, threads_of(n));
-}
-
-template <class T>
-bool run_small_inverse(const Matrices& a, const T* from, T* data) {
-  const auto& kernels = small_kernels_of<T>();
-  std::int64_t n = a.rows, square = n * n;
-  InverseOfOne<T> one(n);
-  return for_each_small(
-      a.count, static_cast<std::int64_t>(kernels.lanes), n, 3.0 * static_cast<double>(square * n), one.workspace(),
-      [&](std::int64_t first, std::size_t count) {
-        return kernels.inverse(Places(from, square, first, count).at, Places(data, square, first, count).at,
-                               static_cast<int>(n), count);
-      },
-      [&](std::int64_t i, std::byte* memory) {
-        std::copy_n(from + i * square, square, data + i * square);
-        return one.run(data + i * square, memory);
-      });
-}
-
 PyObject* inverse(const Tensor& mat) {
+  Outcome outcome;
+  Kept keep(mat);
   Matrices a(mat);
-  if (a.rows != a.columns || !a.are_plain() || (!are_small(a) && !prepare_lapack())) return nullptr;
+  if (a.rows != a.columns) return nullptr;
+  if (!a.are_plain()) outcome.add(Reason::too_large);
+  if (!outcome || (!are_small(a) && !prepare_lapack(outcome))) return outcome.raise();
   PyObject* made = new_matrices(a, a.computed, 2, a.rows, a.columns, false);
-  bool good = made;
-  if (good && are_small(a)) {
-    Rows rows(a);
-    good = rows && with_small_type(a.computed, [&](auto zero) {
-             using T = decltype(zero);
-             return run_small_inverse(a, rows.as<T>(), elements<T>(made));
-           });
-  } else if (good) {
-    good = copy_by_rows(a, tensor_of(made)->data()) &&
-           with_lapack_type(a.computed, [&](auto zero) { return run_inverse(a, elements<decltype(zero)>(made)); });
-  }
-  if (!good) Py_CLEAR(made);
-  return rounded_to(made, mat.dtype);
+  bool good = made && with_matrices(a, elements<std::byte>(made), false, [&]<class T>(const T* from, T* data) {
+                InverseOfOne<T> one(a.rows);
+                double operations = 3.0 * static_cast<double>(a.rows) * static_cast<double>(a.rows * a.rows);
+                return compute_matrices(
+                    outcome, a, from, data, false, operations, one.workspace(), threads_of(a.rows),
+                    [&](auto& kernels, auto* mats, auto* made, std::int64_t, std::size_t count) {
+                      return kernels.inverse(mats, made, static_cast<int>(a.rows), count);
+                    },
+                    [&](std::int64_t, T* x, std::byte* work, auto& again) { return one.run(x, work, again); });
+              });
+  return rounded_or_raised(good, made, mat.dtype, outcome);
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------
@@ -408,14 +505,13 @@ void init_solving(nb::module_& m) {
         const Tensor& a = matrices_argument(mat);
         const Tensor* b = read_tensor(rhs.ptr());
         if (!b) throw nb::value_error("no right-hand sides");
-        return or_none(solve(a, *b, adjoint));
+        return or_raise(solve(a, *b, adjoint));
       },
-      "mat"_a, "rhs"_a, "adjoint"_a, nb::sig("def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor | None"),
-      "Solves equations of one dtype; None where a matrix is near singular, or there is something to complain about.");
+      "mat"_a, "rhs"_a, "adjoint"_a, nb::sig("def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor"),
+      "Solves equations of one dtype; or Refused.");
   m.def(
-      "inverse", [](nb::handle mat) { return or_none(inverse(matrices_argument(mat))); }, "mat"_a,
-      nb::sig("def inverse(mat: Any) -> Tensor | None"),
-      "Inverts matrices; None where one is near singular, or there is something to complain about.");
+      "inverse", [](nb::handle mat) { return or_raise(inverse(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def inverse(mat: Any) -> Tensor"), "Inverts matrices; or Refused.");
   add_fast_path<fast_solve>("solve");
   add_fast_path<fast_inverse>("inverse");
 }

@@ -1,12 +1,14 @@
-// native/ops/linear_algebra_spectra.cpp: 7.2.17.6, 7.2.17.10: singular values and eigenvalues of finite matrices.
+// native/ops/linear_algebra_spectra.cpp: 7.2.17.6, 7.2.17.10: singular values and eigenvalues.
 #include <algorithm>
 #include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
+#include "core/without_gil.h"
 #include "loops/conversions.h"
 #include "ops/linear_algebra_lapack.h"
+#include "ops/linear_algebra_singular_values.h"
 
 namespace suanzi {
 
@@ -19,33 +21,13 @@ struct Asked {
   int length = 0;
 };
 
-template <class T>
-int length_of(T asked) {
-  return static_cast<int>(std::ceil(std::real(asked) * (1 + 0x1p-20)));  // a float32 holds no large size exactly
-}
-
 // ---- svd ----------------------------------------------------------------------------------------
-
-// Calls gesdd; `parts` is only for complex numbers.
-template <class T>
-int call_gesdd(char job, int m, int n, T* a, Part<T>* s, T* u, T* vt, T* work, int length, Part<T>* parts,
-               int* indices) {
-  int info = 0, height = job == 'A' ? n : std::min(m, n);
-  if constexpr (is_complex<T>)
-    call_lapack<T>(Lapack::gesdd, &job, &m, &n, a, &m, s, u, &m, vt, &height, work, &length, parts, indices, &info);
-  else call_lapack<T>(Lapack::gesdd, &job, &m, &n, a, &m, s, u, &m, vt, &height, work, &length, indices, &info);
-  return info;
-}
 
 template <class T>
 int svd_workspace(char job, int m, int n) {
   static Asked last;
   if (last.rows != m || last.columns != n || last.job != job) {
-    T wanted{}, none{};
-    Part<T> part{};
-    int index = 0;
-    if (call_gesdd<T>(job, m, n, &none, &part, &none, &none, &wanted, -1, &part, &index) != 0) return 0;
-    last = {m, n, job, length_of(wanted)};
+    last = {m, n, job, gesdd_length<T>(job, m, n)};
   }
   return last.length;
 }
@@ -53,39 +35,40 @@ int svd_workspace(char job, int m, int n) {
 // Rows one behind the other are the columns of the transpose. Its V^H, by columns, is U by rows, and its U the
 // conjugate of V.
 template <class T>
-bool run_svd(const Matrices& x, bool reduced, T* data, T* u, Part<T>* s, T* v) {
+bool run_svd(Outcome& outcome, const Matrices& x, bool reduced, T* data, T* u, Part<T>* s, T* v) {
   using R = Part<T>;
   int m = static_cast<int>(x.columns), n = static_cast<int>(x.rows), k = std::min(m, n);
   char job = reduced ? 'S' : 'A';
   std::int64_t each = x.rows * x.columns, width = reduced ? k : n, height = reduced ? k : m;
   int length = svd_workspace<T>(job, m, n);
-  if (length <= 0) return false;
-  auto small = static_cast<std::size_t>(k), large = static_cast<std::size_t>(std::max(m, n));
-  std::size_t parts =
-      is_complex<T> ? std::max(5 * small * small + 5 * small, 2 * large * small + 2 * small * small + small) : 0;
+  if (length <= 0) return outcome.add(Reason::too_large);
+  auto small = static_cast<std::size_t>(k), parts = gesdd_parts<T>(m, n);
   std::size_t bytes =
       sizeof(T) * static_cast<std::size_t>(length) + sizeof(R) * (parts + small) + sizeof(int) * 8 * small;
   double operations = 20.0 * static_cast<double>(each) * k;
-  return for_each_matrix(x.count, std::max(m, n), operations, bytes, [&](std::int64_t i, std::byte* memory) {
+  return for_each_matrix(outcome, x.count, std::max(m, n), operations, bytes, [&](std::int64_t i, std::byte* memory) {
     auto* work = reinterpret_cast<T*>(memory);
     auto* part = reinterpret_cast<R*>(work + length);
     R* values = part + parts;
     auto* indices = reinterpret_cast<int*>(values + small);
     T *a = data + i * each, *right = v + i * m * height;
-    if (!all_finite(a, each)) return false;
-    if (call_gesdd(job, m, n, a, values, right, u + i * n * width, work, length, part, indices) != 0) return false;
+    if (!all_finite(a, each)) return Verdict{Reason::not_finite};
+    int info = call_gesdd(job, m, n, a, values, right, u + i * n * width, work, length, part, indices);
+    if (info) return verdict_of(info, Reason::no_convergence);
     conjugate(right, m * height);
     R* diagonal = s + i * width * height;
     std::fill_n(diagonal, width * height, R{0});
     for (int j = 0; j < k; ++j) diagonal[j * height + j] = values[j];
-    return all_finite(values, k);
+    return Verdict{all_finite(values, k) ? Reason::none : Reason::overflow};
   });
 }
 
-// U, S and V as a tuple; null where it is left to Python.
+// U, S and V as a tuple.
 PyObject* svd(const Tensor& mat, bool reduced) {
+  Outcome outcome;
   Matrices x(mat);
-  if (!x.are_plain() || std::max(x.rows, x.columns) > 1 << 12 || !prepare_lapack()) return nullptr;
+  if (!x.are_plain(largest_order)) outcome.add(Reason::too_large);
+  if (!outcome || !prepare_lapack(outcome)) return outcome.raise();
   std::int64_t k = std::min(x.rows, x.columns), width = reduced ? k : x.rows, height = reduced ? k : x.columns;
   Scratch copy(x.computed, x.size());
   PyObject* u = new_matrices(x, x.computed, 2, x.rows, width, false);
@@ -94,10 +77,11 @@ PyObject* svd(const Tensor& mat, bool reduced) {
   bool good =
       u && s && v && copy.data() && copy_by_rows(x, copy.data()) && with_lapack_type(x.computed, [&](auto zero) {
         using T = decltype(zero);
-        return run_svd(x, reduced, reinterpret_cast<T*>(copy.data()), elements<T>(u), elements<Part<T>>(s),
+        return run_svd(outcome, x, reduced, reinterpret_cast<T*>(copy.data()), elements<T>(u), elements<Part<T>>(s),
                        elements<T>(v));
       });
-  return rounded_tuple(good, {{u, mat.dtype}, {s, part_of(mat.dtype)}, {v, mat.dtype}});
+  PyObject* found = rounded_tuple(good, {{u, mat.dtype}, {s, part_of(mat.dtype)}, {v, mat.dtype}});
+  return found ? found : outcome.raise();
 }
 
 // ---- eig ----------------------------------------------------------------------------------------
@@ -113,7 +97,7 @@ struct Eigen {
   explicit Eigen(int order) : n(order) {
     auto size = static_cast<std::size_t>(n);
     // What syevd takes at least, with room for blocks, and geev with the vectors of a real matrix.
-    length = std::max(geev_workspace(n), 2 * n * n + 38 * n + 1);
+    length = std::max(geev_workspace(n), 2 * n * n + 38 * n + 1);  // of at most largest_order
     bytes = sizeof(T) * (static_cast<std::size_t>(length) + size * size) +
             sizeof(R) * (1 + 7 * size + 2 * size * size) + sizeof(int) * (3 + 5 * size);
   }
@@ -154,24 +138,30 @@ struct Eigen {
     return true;
   }
 
-  // Whether LAPACK would scale the matrix: some builds do not scale the eigenvalues back.
-  bool is_near_one(const T* a) const {
-    R largest = 0;
-    for (std::int64_t i = 0; i < std::int64_t{n} * n; ++i)
-      largest = std::max({largest, std::abs(std::real(a[i])), std::abs(std::imag(a[i]))});
-    R limit = std::ldexp(R{1}, std::numeric_limits<R>::max_exponent / 4 - 1);
-    return largest == 0 || (largest < limit && largest > 1 / limit);
+  // The exponent of the largest number if LAPACK would scale the matrix, else 0: some builds do not scale the
+  // eigenvalues back, that of SciPy 1.17 among them.
+  int far_from_one(const T* a) const {
+    int largest = largest_exponent(a, std::int64_t{n} * n);
+    return largest != exponent_of_zero && std::abs(largest) > std::numeric_limits<R>::max_exponent / 4 ? largest : 0;
   }
 
-  bool run(T* a, C* w, C* v, std::byte* memory) const {
+  // again(a) writes the matrix once more.
+  template <class Again>
+  Verdict run(T* a, C* w, C* v, std::byte* memory, Again&& again) const {
     auto* work = reinterpret_cast<T*>(memory);
     T* vectors = work + length;
     auto* parts = reinterpret_cast<R*>(vectors + std::size_t(n) * std::size_t(n));
     auto* indices = reinterpret_cast<int*>(parts + 1 + 7 * std::size_t(n) + 2 * std::size_t(n) * std::size_t(n));
-    if (!all_finite(a, std::int64_t{n} * n)) return false;
-    bool good = is_hermitian(a) ? run_hermitian(a, w, v, work, parts, indices)
-                                : is_near_one(a) && run_general(a, w, v, work, vectors, parts);
-    return good && all_finite(w, n);
+    if (!all_finite(a, std::int64_t{n} * n)) return {Reason::not_finite};
+    bool hermitian = is_hermitian(a);
+    if (!hermitian || !run_hermitian(a, w, v, work, parts, indices)) {
+      if (hermitian) again(a);
+      int power = far_from_one(a);
+      scale(a, std::int64_t{n} * n, -power);
+      if (int info = run_general(a, w, v, work, vectors, parts)) return verdict_of(info, Reason::no_convergence);
+      scale(w, n, power);
+    }
+    return {all_finite(w, n) ? Reason::none : Reason::overflow};
   }
 
  private:
@@ -189,12 +179,13 @@ struct Eigen {
     return info == 0;
   }
 
-  bool run_general(T* a, C* w, C* v, T* work, T* vectors, R* parts) const {
+  // Returns what geev does.
+  int run_general(T* a, C* w, C* v, T* work, T* vectors, R* parts) const {
     if constexpr (is_complex<T>) {
-      return call_geev(n, a, w, nullptr, v, work, length, parts) == 0;
+      return call_geev(n, a, w, nullptr, v, work, length, parts);
     } else {
       R *real = parts, *imaginary = parts + n;
-      if (call_geev(n, a, real, imaginary, vectors, work, length, nullptr) != 0) return false;
+      if (int info = call_geev(n, a, real, imaginary, vectors, work, length, nullptr)) return info;
       for (std::int64_t j = 0; j < n; ++j) {
         w[j] = C(real[j], imaginary[j]);
         const T *column = vectors + j * n, *next = column + n;
@@ -211,7 +202,7 @@ struct Eigen {
         ++j;
         w[j] = C(real[j], imaginary[j]);
       }
-      return true;
+      return 0;
     }
   }
 };
@@ -223,10 +214,14 @@ Dtype complex_of(Dtype dtype) {
   return dtype == Dtype::float32 || dtype == Dtype::bfloat16 ? Dtype::complex64 : Dtype::complex32;
 }
 
-// Eigenvalues and eigenvectors as a tuple; null where it is left to Python.
+// Eigenvalues and eigenvectors as a tuple.
 PyObject* eig(const Tensor& mat) {
+  Outcome outcome;
+  Kept keep(mat);
   Matrices x(mat);
-  if (x.rows != x.columns || !x.are_plain() || x.rows > 1 << 12 || !prepare_lapack()) return nullptr;
+  if (x.rows != x.columns) return nullptr;
+  if (!x.are_plain(largest_order)) outcome.add(Reason::too_large);
+  if (!outcome || !prepare_lapack(outcome)) return outcome.raise();
   Scratch copy(x.computed, x.size());
   PyObject* w = new_matrices(x, complex_of(x.computed), 1, x.rows, 1, false);
   PyObject* v = !w ? nullptr : new_matrices(x, complex_of(x.computed), 2, x.rows, x.rows, true);
@@ -238,11 +233,14 @@ PyObject* eig(const Tensor& mat) {
                 auto* data = reinterpret_cast<T*>(copy.data());
                 auto *values = elements<C>(w), *vectors = elements<C>(v);
                 double operations = 25.0 * static_cast<double>(square) * static_cast<double>(n);
-                return for_each_matrix(x.count, n, operations, eigen.bytes, [&](std::int64_t i, std::byte* memory) {
-                  return eigen.run(data + i * square, values + i * n, vectors + i * square, memory);
-                });
+                auto one = [&](std::int64_t i, std::byte* memory) {
+                  auto again = [&](T* a) { copy_again(x, i, reinterpret_cast<std::byte*>(a), true); };
+                  return eigen.run(data + i * square, values + i * n, vectors + i * square, memory, again);
+                };
+                return for_each_matrix(outcome, x.count, n, operations, eigen.bytes, one);
               });
-  return rounded_tuple(good, {{w, complex_of(mat.dtype)}, {v, complex_of(mat.dtype)}});
+  PyObject* found = rounded_tuple(good, {{w, complex_of(mat.dtype)}, {v, complex_of(mat.dtype)}});
+  return found ? found : outcome.raise();
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------
@@ -269,13 +267,12 @@ PyObject* fast_eig(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
 void init_spectra(nb::module_& m) {
   using namespace nb::literals;
   m.def(
-      "svd", [](nb::handle mat, bool reduced) { return or_none(svd(matrices_argument(mat), reduced)); }, "mat"_a,
-      "reduced"_a, nb::sig("def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor] | None"),
-      "U, S and V of matrices; None where there is something to complain about.");
+      "svd", [](nb::handle mat, bool reduced) { return or_raise(svd(matrices_argument(mat), reduced)); }, "mat"_a,
+      "reduced"_a, nb::sig("def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor]"),
+      "U, S and V of matrices; or Refused.");
   m.def(
-      "eig", [](nb::handle mat) { return or_none(eig(matrices_argument(mat))); }, "mat"_a,
-      nb::sig("def eig(mat: Any) -> tuple[Tensor, Tensor] | None"),
-      "Eigenvalues and eigenvectors of matrices; None where there is something to scale or to complain about.");
+      "eig", [](nb::handle mat) { return or_raise(eig(matrices_argument(mat))); }, "mat"_a,
+      nb::sig("def eig(mat: Any) -> tuple[Tensor, Tensor]"), "Eigenvalues and eigenvectors of matrices; or Refused.");
   add_fast_path<fast_svd>("svd");
   add_fast_path<fast_eig>("eig");
 }

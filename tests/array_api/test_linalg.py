@@ -275,11 +275,11 @@ def test_refusals_name_the_function_and_the_argument() -> None:
     with pytest.raises(InvalidArgument, match="cholesky: x is not positive definite"):
         linalg.cholesky(square)
     for function in (linalg.svd, linalg.qr, linalg.eig, linalg.eigvals):
-        with pytest.raises(InvalidArgument, match=f"^{function.__name__}: x holds NaN"):
+        with pytest.raises(InvalidArgument, match=f"^{function.__name__}: x contains NaN"):
             function(nan)
     with pytest.raises(InvalidArgument, match="^solve: x1 is singular"):
         linalg.solve(square, square)
-    with pytest.raises(InvalidArgument, match="^solve: x2 holds NaN"):
+    with pytest.raises(InvalidArgument, match="^solve: x2 contains NaN"):
         linalg.solve(square + xp.eye(2), nan)
     with pytest.raises(InvalidArgument, match="qr: mode is 'r'"):
         linalg.qr(square, mode="r")
@@ -306,5 +306,5 @@ def test_singular_values_of_long_matrices(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(xp.linalg.svdvals(given).numpy(), expected, rtol=1e-12)
     np.testing.assert_allclose(xp.linalg.matrix_norm(given, ord=2).item(), expected[0], rtol=1e-12)
     assert xp.linalg.matrix_rank(given).item() == 2
-    with pytest.raises(sz.InvalidArgument, match=r"svdvals: x.* holds .*"):
+    with pytest.raises(sz.InvalidArgument, match="svdvals: x contains NaN"):
         xp.linalg.svdvals(xp.asarray(np.full(shape, np.nan)))

@@ -139,8 +139,8 @@ def test_used_otherwise_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(sz.InvalidArgument) as caught:
         use(monkeypatch, "taken", library)
     assert str(caught.value) == (
-        f"the provider taken does not load: {library}: MKL_Set_Threading_Layer(1) answers 0, so "
-        "another package uses it otherwise already."
+        f"the provider taken could not be loaded: {library}: MKL_Set_Threading_Layer(1) answers 0, "
+        "so another package uses it otherwise already."
     )
     assert not _core.use_provider_again("taken")
 

@@ -121,14 +121,14 @@ def test_what_is_not_finite_is_refused(name: str, bad: float, n: int) -> None:
             spoilt = a.copy()
             spoilt[i, j] = bad
             one = sz.cast(sz.tensor(spoilt), dtype)
-            refuse(sz.InvalidArgument, name, "mat holds NaN or an inf", mat=one, **more)
+            refuse(sz.InvalidArgument, name, "mat contains NaN or an inf", mat=one, **more)
             batch = sz.cast(sz.tensor(np.stack([a, a, spoilt]).reshape(3, 1, n, n)), dtype)
-            refuse(sz.InvalidArgument, name, "mat at [2, 0] holds NaN", mat=batch, **more)
+            refuse(sz.InvalidArgument, name, "mat at [2, 0] contains NaN", mat=batch, **more)
     if name in ("solve", "lstsq"):
         spoilt = np.ones((2, n, 1))
         spoilt[1, 0] = bad
         fine = sz.tensor(np.stack([a, a]))
-        refuse(sz.InvalidArgument, name, "rhs at [1] holds NaN", mat=fine, rhs=sz.tensor(spoilt))
+        refuse(sz.InvalidArgument, name, "rhs at [1] contains NaN", mat=fine, rhs=sz.tensor(spoilt))
 
 
 @pytest.mark.parametrize("upper", ["U", "L"])
@@ -149,41 +149,34 @@ def test_cholesky_names_the_minor(upper: str, n: int) -> None:
     refuse(sz.InvalidArgument, "cholesky", "order 2", mat=sz.tensor([[1.0, 1], [1, 1]]))
 
 
-@pytest.mark.parametrize("name", ["svd", "eig", "lstsq"])
-def test_no_convergence_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reason", range(2, 11))
+def test_every_reason_of_the_core_has_its_words(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """LAPACK's iterations fail so seldom that the failure is made up."""
-    real = lapack._routine
 
-    def failing(routine: str, dt: sz.DType) -> Any:
-        if routine not in ("gesdd", "geev", "gelsd"):
-            return real(routine, dt)
-        return lambda *args, **kwargs: (*real(routine, dt)(*args, **kwargs)[:-1], 1)
+    def refusing(*args: Any) -> Any:
+        raise lapack.Refused(reason, 1, 2.0)
 
-    monkeypatch.setattr(lapack, "_routine", failing)
-    if name != "lstsq":  # what the core leaves is computed again; integers get there by Python
-        monkeypatch.setattr(sz._core, name, lambda *args: None)
-    singular = sz.zeros((3, 3)) if name == "lstsq" else sz.tensor([[1, 2, 0], [3, 4, 0], [0, 0, 1]])
-    more = {"rhs": sz.zeros((3,))} if name == "lstsq" else {}
-    refuse(sz.InvalidArgument, name, "did not converge", mat=singular, **more)
-
-    def raising(*args: Any, **kwargs: Any) -> Any:
-        raise np.linalg.LinAlgError("did not converge")
-
-    monkeypatch.setattr(np.linalg, "svd", raising)
-    batch = sz.stack([singular, singular], 0)
-    refuse(sz.InvalidArgument, name, "did not converge", mat=batch, **more)
-
-
-def test_a_complaint_of_lapack_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sz._core, "lu", lambda mat: None)
-    monkeypatch.setattr(lapack, "_routine", lambda name, dt: lambda *a, **k: (None, None, -2))
-    refuse(sz.InternalError, "lu", "getrf refused its argument 2")
-
-    def raising(*args: Any, **kwargs: Any) -> Any:
-        raise ValueError("no such thing")
-
-    monkeypatch.setattr(lapack, "_routine", lambda name, dt: raising)
-    refuse(sz.InternalError, "lu", "no such thing")
+    words = {
+        2: "32-bit integers",
+        3: "mat at [1] contains NaN",
+        4: "rhs at [1] contains NaN",
+        5: "mat at [1] is singular to the precision of float32",
+        6: "mat at [1] is not positive definite: its leading minor of order 2",
+        7: "the iteration for mat at [1] did not converge",
+        8: "exceeds the range of float32",
+        9: "refused its argument 2",
+        10: "could not be loaded",
+    }
+    monkeypatch.setattr(sz._core, "solve", refusing)
+    monkeypatch.setattr(sz._core, "svd", refusing)
+    kind = {2: sz.AllocFailed, 9: sz.InternalError, 10: sz.InternalError}.get(reason)
+    kind = kind or sz.InvalidArgument
+    many, sides = sz.zeros((2, 2, 2), sz.int32), sz.zeros((2, 2, 1), sz.int32)
+    refuse(kind, "solve", words[reason], mat=many, rhs=sides)  # integers have no fast path
+    if reason != 4:
+        refuse(kind, "svd", words[reason], mat=many)
 
 
 @pytest.mark.parametrize("name", MATRICES)

@@ -18,7 +18,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, computed_in, repeated
 from suanzi.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
-from suanzi.array_api.by_operators import by_operator, check_memory
+from suanzi.array_api.by_operators import answered, by_operator, check_memory
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import (
     matmul,
@@ -120,8 +120,8 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     if not x.size:
         return _core.empty(x.shape, x.dtype)
     upper = flag_argument("cholesky", "upper", upper)
-    found: Tensor | None = _core.cholesky(x, upper)
-    return by_operator("cholesky", "cholesky", "U" if upper else "L", x) if found is None else found
+    factor: Tensor = answered("cholesky", _core.cholesky, x, upper)
+    return factor
 
 
 @function
@@ -130,8 +130,9 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
     x = _matrices("qr", x)
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise InvalidArgument(f'qr: mode is {shown(mode)}; it must be "reduced" or "complete".')
-    found = _core.qr(x, mode) if x.size else None
-    return qr_result(*(by_operator("qr", "qr", x, mode) if found is None else found))
+    if not x.size:
+        return qr_result(*by_operator("qr", "qr", x, mode))
+    return qr_result(*answered("qr", _core.qr, x, mode))
 
 
 @function
@@ -139,8 +140,9 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     """Return U, the singular values, falling, and the conjugate transpose of V."""
     x = _matrices("svd", x)
     full_matrices = flag_argument("svd", "full_matrices", full_matrices)
-    found = _core.svd(x, not full_matrices) if x.size else None
-    u, s, v = by_operator("svd", "svd", x, not full_matrices) if found is None else found
+    reduced = not full_matrices
+    found = answered("svd", _core.svd, x, reduced) if x.size else None
+    u, s, v = by_operator("svd", "svd", x, reduced) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))
 
 
@@ -157,8 +159,9 @@ def svdvals(x: Tensor, /) -> Tensor:
 def eig(x: Tensor, /) -> eig_result:
     """Return the eigenvalues, in no order, and the eigenvectors in columns; both complex."""
     x = _square("eig", x)
-    found = _core.eig(x) if x.size else None
-    return eig_result(*(by_operator("eig", "eig", x) if found is None else found))
+    if not x.size:
+        return eig_result(*by_operator("eig", "eig", x))
+    return eig_result(*answered("eig", _core.eig, x))
 
 
 @function
@@ -226,7 +229,7 @@ def slogdet(x: Tensor, /) -> slogdet_result:
     if found is None:
         _check_order("slogdet", x)
         check_memory("slogdet", x)
-        raise InvalidArgument("slogdet: LAPACK of SciPy cannot be had.")
+        raise InvalidArgument("slogdet: LAPACK of SciPy could not be loaded.")
     return slogdet_result(*found)
 
 
@@ -234,8 +237,8 @@ def slogdet(x: Tensor, /) -> slogdet_result:
 def inv(x: Tensor, /) -> Tensor:
     """Return the inverses; matrices that are singular to their precision are refused."""
     x = _square("inv", x)
-    found: Tensor | None = _core.inverse(x) if x.size else None
-    return by_operator("inv", "inverse", x) if found is None else found
+    made: Tensor = answered("inv", _core.inverse, x) if x.size else _core.empty(x.shape, x.dtype)
+    return made
 
 
 @function
@@ -263,11 +266,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
             "equal, or 1."
         )
     shape = (*batch, *b.shape[-2:])
-    if 0 in shape:
-        made = _core.empty(shape, dt)
-    else:
-        found: Tensor | None = _core.solve(a, b, False)
-        made = by_operator("solve", "solve", a, b, False) if found is None else found
+    made = _core.empty(shape, dt) if 0 in shape else answered("solve", _core.solve, a, b, False)
     return made.reshape(made.shape[:-1]) if one else made
 
 

@@ -1,4 +1,4 @@
-"""7.2.17.1, .2, .12, .13: which library SciPy's BLAS is, and how it is kept on one thread."""
+"""7.2.17.1, .2, .12, .13: find SciPy's BLAS, and limit it to one thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from typing import Any
 
 
 def libraries(file: str | None = None) -> list[Any]:
-    """Return what controls SciPy's BLAS, or the one of a file.
-
-    Nothing where it is not known which one SciPy's is.
-    """
+    """Return the controllers of SciPy's BLAS, or of the one in a file; empty if unknown."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -21,19 +18,19 @@ def libraries(file: str | None = None) -> list[Any]:
     found = [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
     if file is not None:
         return [one for one in found if os.path.samefile(one.filepath, file)]
-    # A wheel of SciPy brings its own BLAS; NumPy's is another, and none of our business.
+    # A wheel of SciPy contains a BLAS; NumPy's is another one, and not used here.
     return [one for one in found if _is_of_scipy(str(one.filepath))] or found
 
 
 def _is_of_scipy(path: str) -> bool:
-    """Tell whether a library lies in SciPy's folders; NumPy's can have a name like it."""
+    """Return whether a library is in SciPy's folders; NumPy's may have a similar name."""
     return any(folder.startswith("scipy") for folder in Path(path).parts[-3:-1])
 
 
 def addresses(found: Sequence[Any]) -> tuple[int, int] | None:
-    """Return where OpenBLAS gets and sets its number of threads, so that a call costs nothing.
+    """Return the addresses of OpenBLAS's functions that get and set its number of threads.
 
-    Builds for NumPy and SciPy put a prefix or a suffix to its names.
+    Builds for NumPy and SciPy add a prefix or a suffix to their names.
     """
     if len(found) != 1 or found[0].internal_api != "openblas":
         return None
@@ -50,7 +47,7 @@ def addresses(found: Sequence[Any]) -> tuple[int, int] | None:
 class OneThread:
     """Sets libraries to one thread when the first product begins, and back after the last one.
 
-    It is called with the GIL only.
+    It must be called with the GIL.
     """
 
     def __init__(self, libraries: Sequence[Any]) -> None:

@@ -1,13 +1,12 @@
-"""7.2.17: where MKL is, and which of its parts are used.
+"""7.2.17: find MKL, and choose its layers.
 
-The library to open is `libmkl_rt`. It loads three more from its own folder when it is first called,
-and ends the process where one is missing; so they are looked for before. Which three is chosen by
-two functions of its:
+The library to open is `libmkl_rt`. It loads three more from its folder when it is first called, and
+ends the process if one is missing; so they are checked first. Two of its functions choose which:
 
-- the interface with integers of 32 bits, as everything here counts;
-- no threads of its own. Our threads share a product, each with parts of its own. MKL's other layers
-  bring OpenMP, of which PyTorch, Paddle and MindSpore each have another one in the process, or TBB,
-  whose tasks have a say in the order of summation.
+- the interface with 32-bit integers, which suanzi uses throughout;
+- no MKL threads: suanzi's threads share a product. MKL's other layers load OpenMP, of which
+  PyTorch, Paddle and MindSpore each load another copy, or TBB, whose tasks change the order of
+  summation.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ PARTS = ("intel_lp64", "sequential", "core")
 
 
 def file() -> Path | None:
-    """Return the library to open, the newest whose parts are beside it; None where there is none.
+    """Return the newest complete library to open; None if there is none.
 
     >>> found = file()
     >>> found is None or "libmkl_rt" in found.name
@@ -35,7 +34,7 @@ def file() -> Path | None:
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folder that pip has put the package `mkl` into, and the environment's own."""
+    """Yield the folder where pip installed the package `mkl`, and the environment's `lib`."""
     from importlib.metadata import PackageNotFoundError, files
 
     try:

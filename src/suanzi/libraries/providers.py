@@ -1,9 +1,9 @@
-"""7.2.17: where BLAS and LAPACK come from, which is chosen by name.
+"""7.2.17: the provider of BLAS and LAPACK, chosen by name.
 
-`scipy` is what SciPy brings, OpenBLAS as a rule, by the capsules that it documents for other
-compiled code. The others are packages of their own, whose shared library the core opens itself:
-nobody else uses it, and its threads are ours. They are found without importing anything, and loaded
-when the first operator needs them.
+`scipy` is the library that SciPy brings, usually OpenBLAS, through the capsules that SciPy
+documents for other compiled code. The others are separate packages, whose shared library the core
+opens itself: suanzi is its only user, and controls its threads. They are found without importing
+anything, and loaded when the first operator needs them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from suanzi.status import InvalidArgument
 
 @dataclass(frozen=True)
 class Provider:
-    """The facts of a package that has BLAS and LAPACK behind one file, with integers of 32 bits.
+    """A package that has BLAS and LAPACK in one file, with 32-bit integers.
 
-    Its extra has its name. Functions are called `prefix` + Fortran's name + `suffix`. The file is
-    `library` in the folder of a module, or what `find` finds. Before anything else, the functions
-    of `choices` are called with a number each.
+    Its name is also that of the extra. Functions are called `prefix` + Fortran's name + `suffix`.
+    The file is `library` in the folder of a module, or the result of `find`. The functions of
+    `choices` are called first, with a number each.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Provider:
     choices: tuple[tuple[str, int], ...] = ()
     find: Callable[[], Path | None] | None = None
     machines: tuple[str, ...] = ()
-    """The architectures it is for; all where there is none."""
+    """The architectures it supports; empty for all."""
 
     def suits(self) -> bool:
-        """Tell whether it is for machines like this one."""
+        """Return whether it supports this machine."""
         return not self.machines or platform.machine() in self.machines
 
     def file(self) -> Path | None:
-        """Return where its library is, or None where the package is not installed."""
+        """Return the path of its library, or None if the package is not installed."""
         if not self.suits():
             return None
         if self.find is not None:
@@ -88,7 +88,7 @@ VARIABLE = "SUANZI_PROVIDER"
 
 
 def get_provider() -> str:
-    """Return the name of what BLAS and LAPACK come from, or will come from once they are needed.
+    """Return the name of the provider of BLAS and LAPACK, which is loaded on first use.
 
     >>> import suanzi as sz
     >>> sz.get_provider() in ("scipy", "openblas", "mkl")
@@ -98,18 +98,18 @@ def get_provider() -> str:
 
 
 def set_provider(name: str) -> None:
-    """Choose what BLAS and LAPACK come from, for all threads: `scipy`, or one that is installed.
+    """Choose the provider of BLAS and LAPACK for all threads: `scipy`, or an installed one.
 
-    What runs in other threads ends with what it began with. The environment variable
-    SUANZI_PROVIDER chooses when suanzi is imported.
+    Calculations running in other threads finish with the provider they started with. The
+    environment variable SUANZI_PROVIDER chooses when suanzi is imported.
 
     >>> import suanzi as sz
     >>> sz.set_provider("scipy")
     >>> sz.set_provider("cublas")
     Traceback (most recent call last):
         ...
-    suanzi.status.InvalidArgument: there is no provider 'cublas' of BLAS and LAPACK; use one of \
-scipy, openblas, mkl.
+    suanzi.status.InvalidArgument: unknown provider 'cublas' of BLAS and LAPACK; use one of scipy, \
+openblas, mkl.
     """
     global _chosen
     check(name)
@@ -118,22 +118,22 @@ scipy, openblas, mkl.
 
 
 def check(name: object) -> None:
-    """Raise InvalidArgument unless there is a provider of that name, and it is installed."""
+    """Raise InvalidArgument unless a provider has that name and is installed."""
     if name not in NAMES:
         raise InvalidArgument(
-            f"there is no provider {name!r} of BLAS and LAPACK; use one of {', '.join(NAMES)}."
+            f"unknown provider {name!r} of BLAS and LAPACK; use one of {', '.join(NAMES)}."
         )
     if missing := what_is_missing(str(name)):
         raise InvalidArgument(f"the provider {name} is {missing}, or use scipy.")
 
 
 def is_installed(name: str) -> bool:
-    """Tell whether what a provider needs is there."""
+    """Return whether a provider is installed."""
     return what_is_missing(name) is None
 
 
 def what_is_missing(name: str) -> str | None:
-    """Return why a provider cannot be used here, and what to do; None if it can."""
+    """Return why a provider is not available, and what to do; None if it is."""
     if name == SCIPY:
         return None
     one = WITH_FILES[name]
@@ -143,7 +143,7 @@ def what_is_missing(name: str) -> str | None:
 
 
 def load() -> None:
-    """Load the provider that is chosen; the core calls this when it first needs one."""
+    """Load the chosen provider; the core calls this when it first needs one."""
     _load(_chosen)
 
 
@@ -169,7 +169,7 @@ def _load(name: str) -> None:
             names = (one.prefix, one.suffix, one.get_threads, one.set_threads)
             _core.use_file(name, file, *names, one.choices)
     except ImportError as error:
-        raise InvalidArgument(f"the provider {name} does not load: {error}.") from error
+        raise InvalidArgument(f"the provider {name} could not be loaded: {error}.") from error
 
 
 def _from_environment() -> str:

@@ -1,10 +1,9 @@
-"""Memory for what BLAS and LAPACK take without asking, before they are loaded and called.
+"""Check that there is memory for BLAS and LAPACK before they are loaded and called.
 
-OpenBLAS, of which NumPy and SciPy bring one each, waits for ever or ends the process where it gets
-no memory: for its threads and their buffers as it is loaded, for a buffer of each call that runs at
-the same time as others, and for a deeper stack. So where something limits this process, what it
-will need is asked of the system, and given back, before it is called; elsewhere a call costs the
-question whether there is a limit.
+OpenBLAS hangs or ends the process if it gets no memory: for its threads and their buffers when it
+is loaded, for a buffer of each concurrent call, and for a deeper stack. So if the memory of this
+process is limited, what OpenBLAS will need is allocated and freed before it is called; otherwise
+a call costs only the question whether there is a limit.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from suanzi import _core
 from suanzi.status import AllocFailed
 
 _CODE = 96 << 20
-"""What the libraries and modules themselves take, with room to spare."""
+"""An upper bound of the memory that the libraries and modules themselves take."""
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def load(name: str) -> Any:
-    """Import a module that brings BLAS, with one thread where there is no memory for more.
+    """Import a module that loads BLAS; with one thread if there is no memory for more.
 
     >>> load("scipy.linalg").__name__
     'scipy.linalg'
@@ -39,7 +38,7 @@ def load(name: str) -> Any:
 
 @contextmanager
 def kept(name: str) -> Iterator[None]:
-    """Load a BLAS inside of this: with one thread where there is no memory for more."""
+    """Load a BLAS within this context; with one thread if there is no memory for more."""
     if not _core.memory_is_limited():
         yield
         return
@@ -53,15 +52,15 @@ def kept(name: str) -> Iterator[None]:
                 yield
             return
     raise AllocFailed(
-        f"there is no memory to load {name}, which brings a BLAS. Import it before the limit is "
+        f"there is no memory to load {name}, which contains BLAS. Import it before the limit is "
         "set, or raise the limit (ulimit -v)."
     )
 
 
-def check(of_numpy: bool = False) -> None:
-    """Raise AllocFailed where there is no memory for a call of SciPy's LAPACK, or of NumPy's."""
-    # Another thread may be in a call, and have the buffer that is there.
-    if not _core.has_call_room(of_numpy, threading.active_count() == 1):
+def check() -> None:
+    """Raise AllocFailed if there is no memory for a call of SciPy's LAPACK."""
+    # Another thread may be in a call, and use the existing buffer.
+    if not _core.has_call_room(False, threading.active_count() == 1):
         raise AllocFailed(
             "there is no memory for the buffers of LAPACK. Raise the limit (ulimit -v)."
         )
