@@ -94,7 +94,7 @@ def remainders(case: Case, expected: Expected) -> Expected:
 def _otherwise(
     case: Case, made: Output, names: Sequence[str], way: Callable[..., Value]
 ) -> tuple[Value, ...] | Picked[Value]:
-    """Return another truth; of many elements that are some of a few, it is worked out for those."""
+    """Return another truth; of many elements of few values, it is computed once for each value."""
     operands = [case.arguments[name] for name in names]
     picked = made.truth
     alike = all(isinstance(x, Data) and x.shape == made.shape for x in operands)

@@ -1,7 +1,7 @@
 """The sizes at which kernels break: around vectors, tiles, blocks and the parts of threads.
 
 Elements are some of a few, again and again after a prime number of them: see `model.picked`. So
-truth is worked out for few, and a million cost no more than their bytes.
+the truth is computed for few values, and a million elements cost no more than their bytes.
 """
 
 from __future__ import annotations

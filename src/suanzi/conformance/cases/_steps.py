@@ -16,7 +16,7 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.subjects.wire import Ref
 
 _FROM = (3, 5)
-_BECAUSE = "a tensor in another order is copied to the default one, in which it is contiguous"
+_BECAUSE = "a tensor in another order is copied to the default order, and is then contiguous"
 
 
 def contiguous_cases(

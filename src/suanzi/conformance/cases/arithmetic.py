@@ -41,7 +41,7 @@ def sums(op: str, wanted: Wanted) -> Iterator[Case]:
 
 @cases_of("max", "min")
 def extremes(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give the larger and the smaller of two; which of two zeros that is, nobody says."""
+    """Give the larger and the smaller of two; for two zeros, that is undefined."""
     facts = Elementwise(
         op, ("x", "y"), lambda dtype, row: exact_binary(op, dtype, *row), zero_sign=False
     )

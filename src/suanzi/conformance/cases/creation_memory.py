@@ -15,10 +15,10 @@ from suanzi.conformance.subjects.wire import Bytes, Shaped
 
 _DTYPES = ("float32", "int32", "complex64", "QT_SYM_INT8")
 _SHAPE = (2, 3)
-_FEWER = "of the tensor what the bytes do not cover is 0"
-_NO_MORE = "no more is copied than n_bytes says, and the rest of the tensor is 0"
-_CUT = "no more is copied than the tensor has room for"
-_LAID = "the shape has the order of its axes (6.4), and the new tensor lies in it"
+_FEWER = "elements that the bytes do not cover are 0"
+_NO_MORE = "only n_bytes bytes are copied, and the rest of the tensor is 0"
+_CUT = "no more bytes are copied than the tensor has"
+_LAID = "the shape includes the order of its axes (6.4), which the new tensor has in memory"
 _FAR_TOO_MANY = 1 << 22
 """Bytes: who copies them all leaves the memory it has."""
 

@@ -19,15 +19,17 @@ from suanzi.conformance.subjects.wire import Data, Ref
 from suanzi.status import Status
 
 _SHAPE = (3, 5)
-_SHARED = "the output lies on the memory of the values: what is written there is seen in it"
-_COPIED = "the output has memory of its own: what is written to the input is not seen in it"
-_SAME = "a tensor that is contiguous is returned as it is: what is written to it is seen"
-_OWN = "a tensor that is not contiguous is copied: what is written to it is not seen"
-_OTHERS = "the tensor that is given is destroyed, and no other"
-_VIEWS = "memory that another tensor lies on stays: the clause does not speak of it"
-_GONE = "the clause has a status for no tensor, and does not say that a destroyed one is none"
-_SEED = "numbers follow from the seed, and those of another one are others"
-_SYSTEM = "a seed of 0 is one of the system's: two calls give different numbers"
+_SHARED = "the output shares the memory of the values: writes to the values change it"
+_COPIED = "the output has separate memory: writes to the input do not change it"
+_SAME = "a contiguous tensor is returned itself: writes to it change the output"
+_OWN = "a tensor that is not contiguous is copied: writes to it do not change the output"
+_OTHERS = "only the given tensor is destroyed"
+_VIEWS = "memory shared with another tensor remains; the clause does not mention it"
+_GONE = (
+    "the clause has a status for a missing tensor, and does not say that a destroyed one is missing"
+)
+_SEED = "equal seeds give equal numbers, different seeds different ones"
+_SYSTEM = "with a seed of 0 the system chooses it: two calls give different numbers"
 _SEEDED = ("rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm")
 
 

@@ -41,7 +41,7 @@ NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
 """A Python number of each kind."""
 _KINDS = ("bool", "int", "uint", "float", "complex")
 _EITHER_ZERO = frozenset({"floordiv", "mod", "max", "min"})
-"""Operators of whose zeros nobody says which sign they have."""
+"""Operators with zeros of undefined sign."""
 _WITH_NUMBERS = frozenset({"add", "true_divide", "equal"})
 """Operators that are tried with 0-d tensors and Python numbers, too: one of each kind."""
 _QUICK = frozenset({"add", "true_divide", "equal", "bitwise_and", "concat"})

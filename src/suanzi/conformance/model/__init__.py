@@ -1,1 +1,1 @@
-"""What the kit speaks of: exact numbers, tensors as data, cases, results."""
+"""The terms of the kit: exact numbers, tensors as data, cases, results."""

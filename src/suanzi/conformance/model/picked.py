@@ -1,4 +1,4 @@
-"""Many elements of few values: what is true of a million of them is worked out once for each value.
+"""Many elements of few values: the truth of a million is computed once for each value.
 
 The elements of a case of a large size repeat after a prime number of them, so that every value
 comes to every lane of a vector and to every place of a block, and a block that is left out, or put

@@ -3,7 +3,7 @@
 The kit judges any backend, so it asks for what a standard asks for, or what any careful library
 gives; suanzi's own claims, which are sharper, stand in its registry and are held by its own tests.
 
-- IEEE 754 demands correct rounding of +, -, *, /, the square root and rounding to whole numbers.
+- IEEE 754 requires correct rounding of +, -, *, /, the square root and rounding to whole numbers.
   What is made of one such operation (square, reciprocal) is held to it, too, and so are floordiv
   and mod: their quotient and remainder are exact until they are rounded once.
 - Of the other functions IEEE 754 only recommends it. OpenCL's full profile states limits that every

@@ -41,7 +41,7 @@ def is_lenient() -> bool:
 
 
 def slack(dtype: str) -> int:
-    """Return how many times its error a result may have that is wrong in no more than quality.
+    """Return by which factor the bound of an error grows in a lenient check.
 
     >>> slack("float32"), slack("bfloat16"), slack("complex64")
     (4096, 16, 4096)

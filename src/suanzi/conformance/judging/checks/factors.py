@@ -162,7 +162,7 @@ def lu_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> st
     *outer, m, n = mat.shape
     k, dtype = min(m, n), mat.dtype
     packed, swaps = outputs
-    whole = getattr(swaps, "dtype", "")  # which of the integers, nobody says
+    whole = getattr(swaps, "dtype", "")  # the integer dtype is not defined
     problem = wrong_tensor("lu", packed, dtype, mat.shape) or wrong_tensor(
         "ipiv", swaps, whole if whole in INTEGERS else "int64", (*outer, k)
     )
