@@ -1,4 +1,4 @@
-"""What went wrong, each kind of it once: a fault in ten dtypes is one fault, not a thousand."""
+"""Failures by kind: a fault in ten dtypes is one fault, not a thousand."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _LONGEST = 160
 
 @dataclass(frozen=True)
 class Kind:
-    """Cases of one interface with which the same is wrong."""
+    """Cases of one interface that fail in the same way."""
 
     results: tuple[Result, ...]
 
     @property
     def first(self) -> Result:
-        """The case by which it is told."""
+        """The case that is shown."""
         return self.results[0]
 
     @property
@@ -36,7 +36,7 @@ class Kind:
         return tuple(dict.fromkeys(r.dtype for r in self.results))
 
     def others(self, most: int = 4) -> str:
-        """Return how many cases there are beside the first, and of which dtypes.
+        """Return how many more cases there are after the first, and their dtypes.
 
         >>> made = [Result(d, "add", "plain", d, "failed") for d in ("int8", "int16", "int16")]
         >>> Kind(tuple(made)).others()
@@ -51,7 +51,7 @@ class Kind:
 
 
 def kinds(results: Iterable[Result]) -> list[Kind]:
-    """Return what went wrong by kind, the worst first: crashes, then broken demands, then others.
+    """Return failures by kind, the worst first: violated requirements, crashes first; then others.
 
     >>> made = [Result(d, "add", "plain", d, "failed", f"z: dtype {d}, not bool")
     ...         for d in ("int8", "int16")]
@@ -72,7 +72,7 @@ def _worst(kind: Kind) -> tuple[int, int, int]:
 
 
 def kind_of(problem: str) -> str:
-    """Return a problem without what differs from case to case: numbers, dtypes, operands.
+    """Return a problem without what varies between cases: numbers, dtypes, operands.
 
     >>> kind_of("z: 2 of 24 elements: [3] less(1, nan): 1, not 0; [4] less(nan, 1): 1, not 0")
     'z: a number, not 0'
@@ -96,7 +96,7 @@ def _sort(x: str) -> str:
 
 
 def spread(found: Sequence[Kind], most: int) -> list[Kind]:
-    """Return some kinds, of as many interfaces as there is room for, in their order."""
+    """Return some kinds, of as many interfaces as possible, in their order."""
     times: dict[str, int] = {}
     ranked = []
     for i, kind in enumerate(found):

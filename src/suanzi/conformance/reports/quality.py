@@ -1,8 +1,8 @@
-"""How good a subject is where the standard asks for nothing: a grade beside each level.
+"""How good a backend is beyond what the standard requires: a grade for each level.
 
-Counted are the cases of quality, and the accuracy of the cases that the standard demands. Known
-deviations count as what they are. The grade is A if all is met, B if no more than one in a hundred
-is not, C if no more than one in ten, D if no more than half, else E.
+It counts the cases of quality, and the accuracy of required cases. Known deviations count as
+failures. The grade is A if all pass, B if at most one in a hundred fails, C at most one in ten, D at
+most half, otherwise E.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from suanzi.conformance.model.results import Result
 from suanzi.conformance.model.tallies import is_asked
 
 GRADES = (("A", 0.0), ("B", 0.01), ("C", 0.1), ("D", 0.5))
-"""The most that may be missing."""
+"""The largest share that may fail."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What was met beyond the standard."""
+    """How many cases beyond the standard pass."""
 
     met: int
     total: int
@@ -29,11 +29,11 @@ class Quality:
     ulp_of: str | None = None
     """The case that has it."""
     cann: tuple[int, int] = (0, 0)
-    """How many results keep CANN's limits, of how many it has limits for."""
+    """How many results are within CANN's limits, of how many that have any."""
 
     @property
     def grade(self) -> str:
-        """A to E; a dash where nothing was tried.
+        """A to E; a dash if nothing was tested.
 
         >>> Quality(99, 100).grade, Quality(0, 0).grade
         ('B', '-')
@@ -55,7 +55,7 @@ class Quality:
 
 
 def quality_of(results: Iterable[Result], had: Iterable[str]) -> Quality:
-    """Return the quality of results, with the dtypes that a subject has.
+    """Return the quality of results, for the dtypes that a backend has.
 
     >>> good = Result("a", "exp", "special", "float32", "passed", basis="quality", ulp=0.6)
     >>> rough = Result("b", "exp", "plain", "float32", "failed", basis="letter", broken="quality")
@@ -80,6 +80,6 @@ def _is_of_quality(result: Result) -> bool:
         return False
     if result.basis == "quality":
         return True
-    # A wrong value is none of accuracy: it is counted where it breaks the level.
+    # A wrong value is not a matter of accuracy: it counts for the level.
     measured = result.ulp is not None or result.bad
     return result.demanded and measured and not result.breaks

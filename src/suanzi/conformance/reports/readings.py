@@ -1,4 +1,4 @@
-"""Which reading of a disputed text a subject follows, and whether it does so throughout."""
+"""Which interpretation of each erratum a backend follows, and whether it does so throughout."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _BETWEEN = " | "
 
 @dataclass(frozen=True)
 class Followed:
-    """How a subject reads one erratum."""
+    """How a backend interprets one erratum."""
 
     erratum: str
     readings: dict[str, int]
-    """How many cases follow each reading and no other."""
+    """How many cases follow each interpretation and no other."""
     undecided: int
-    """Cases whose answer fits more than one reading."""
+    """Cases whose answer fits more than one interpretation."""
     throughout: bool
-    """Whether it must be one reading in all of them."""
+    """Whether all of them must follow the same one."""
     operators: tuple[str, ...]
 
     @property
     def consistent(self) -> bool:
-        """Whether no two readings are followed."""
+        """Whether it follows only one."""
         return len(self.readings) < 2
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Followed:
 
 
 def names_of(result: Result) -> tuple[str, tuple[str, ...]]:
-    """Return the erratum and the readings that an answer follows.
+    """Return the erratum and the interpretations that an answer follows.
 
     >>> names_of(Result("a", "rint", "plain", "float32", "passed", reading="E86: even | away"))
     ('E86', ('even', 'away'))
@@ -58,7 +58,7 @@ def names_of(result: Result) -> tuple[str, tuple[str, ...]]:
 
 
 def followed(results: Iterable[Result]) -> list[Followed]:
-    """Return which readings are followed, by erratum, the most frequent first."""
+    """Return which interpretations are followed, by erratum, the most frequent first."""
     by_erratum: dict[str, list[Result]] = {}
     for result in results:
         if result.reading is not None:
@@ -84,9 +84,9 @@ def _number(erratum: str) -> tuple[int, str]:
 
 
 def settle(results: Sequence[Result]) -> list[Result]:
-    """Return the results, failed where an answer leaves the reading that the others follow.
+    """Return the results; an answer fails if it follows another interpretation than most answers.
 
-    Which reading that is, is the subject's choice: the one that most of its answers follow.
+    The backend may choose any interpretation; its choice is the one that most answers follow.
     """
     wrong: dict[str, str] = {}
     held = [r for r in results if r.throughout and r.outcome == "passed"]
@@ -97,7 +97,7 @@ def settle(results: Sequence[Result]) -> list[Result]:
 
 
 def unsettled(result: Result) -> Result:
-    """Return a result as it was before `settle`: an answer that fits a reading had passed."""
+    """Return a result as it was before `settle`: any interpretation passed."""
     if result.throughout and result.reading is not None and result.outcome == "failed":
         return replace(result, outcome="passed", broken=None, problem=None, known=None, issue=None)
     return result
@@ -112,6 +112,6 @@ def _held(result: Result, wrong: dict[str, str]) -> Result:
         result,
         outcome="failed",
         broken=result.basis,
-        problem=f"{names[0]}, where most answers follow {most}: {erratum} leaves the choice, and "
-        "asks for one of them throughout",
+        problem=f"{names[0]}, where most answers follow {most}: {erratum} allows either, but the "
+        "same one throughout",
     )

@@ -1,4 +1,4 @@
-"""A subject in this very process, for tests and for trying: quick, and at the mercy of a crash."""
+"""A backend in this process, for tests: fast, but a crash ends the kit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from suanzi.conformance.subjects import worker
 
 
 class Local:
-    """A subject that is asked here, through all that is said to one in a process of its own."""
+    """A backend that is called here, through the same messages as one in another process."""
 
     def __init__(self, adapter: Any) -> None:
         self.adapter = adapter

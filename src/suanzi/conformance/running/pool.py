@@ -1,4 +1,4 @@
-"""Processes of the kit that share the work; one that is killed is started again, and it is told."""
+"""Processes of the kit that share the work; one that is killed is restarted, and reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _subject: Subject | None = None
 
 
 class Worker:
-    """A process of the kit, with a subject of its own, and the job it has in hand."""
+    """A process of the kit, with its own backend, and its current job."""
 
     def __init__(self, *arguments: Any) -> None:
         self.connection, theirs = _context.Pipe()
@@ -47,7 +47,7 @@ class Worker:
             self.connection.send(None if job is None else (job, list(done), died))
 
     def end(self) -> None:
-        """End the process at once, and its subject with it."""
+        """End the process at once, and its backend with it."""
         self.process.terminate()
         self.process.join(5.0)
         self.process.kill()

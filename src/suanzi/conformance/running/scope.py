@@ -1,4 +1,4 @@
-"""What a subject claims to have: what a C library exports, what an adapter declares."""
+"""What a backend claims to have: what a C library exports, what an adapter declares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ UNDECLARED = "the adapter does not declare it"
 
 
 def unclaimed(facts: Facts) -> dict[str, str]:
-    """Return the interfaces that a subject does not claim, each with the reason.
+    """Return the interfaces that a backend does not claim, each with the reason.
 
     An adapter declares what its `mapping` has, if it has one; without one, all but its `missing`.
 
