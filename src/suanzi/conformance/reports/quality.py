@@ -1,8 +1,8 @@
 """How good a backend is beyond what the standard requires: a grade for each level.
 
 It counts the cases of quality, and the accuracy of required cases. Known deviations count as
-failures. The grade is A if all pass, B if at most one in a hundred fails, C at most one in ten, D at
-most half, otherwise E.
+failures. The grade is A if all pass, B if at most one in a hundred fails, C at most one in ten,
+D at most half, otherwise E.
 """
 
 from __future__ import annotations
