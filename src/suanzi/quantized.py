@@ -106,7 +106,7 @@ def quantize(
     if zero_point is None and channel_axis is None and rounding is None and limited is False:
         try:
             plainly = _by_range(x, dtype) if scale is None else _by_scales(x, dtype, scale)
-        except UninitializedObject:  # which is told below, by its name
+        except UninitializedObject:  # reported below, by name
             plainly = None
         if plainly is not None:
             return plainly
@@ -257,7 +257,7 @@ def _on_its_device(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _operator(name: str) -> Operator:
-    """Return what the checks of arguments know an operator by; these two are not the standard's."""
+    """Return what errors name; the standard does not have these two operators."""
     return Operator(name, "7.2.1.15.4", globals()[name], QUANTIZED, None, None)
 
 
@@ -304,7 +304,7 @@ def channel_axis_argument(op: Operator, axis: Any, dt: DType, shape: tuple[int, 
     if not shape:
         integer_argument(op, "channel_axis", axis)
         raise InvalidArgument(
-            f"{op.title}: channel_axis is {axis}, but the tensor has no axes. Leave it out."
+            f"{op.title}: channel_axis is {axis}, but the tensor has no axes. Omit it."
         )
     return axis_argument(op, "channel_axis", axis, len(shape))
 
@@ -335,7 +335,7 @@ def scale_argument(
     if found and not (min(found) > 0 and sum(found) < math.inf):  # NaN is in the sum, too
         wrong = next(n for n, s in zip(numbers, found, strict=True) if not 0 < s < math.inf)
         raise InvalidArgument(
-            f"{op.title}: scale is {wrong!r}; it must be above 0 and finite, in float32, too."
+            f"{op.title}: scale is {wrong!r}; it must be above 0 and finite in float32."
         )
     return found, axis if len(found) == channels else -1
 
@@ -389,13 +389,13 @@ def channels(op: Operator, shape: tuple[int, ...], axis: int) -> int:
     """Return how many scales there are along an axis, of an empty tensor perhaps; 1 without one."""
     count = shape[axis] if axis >= 0 else 1
     if count > MAX_CHANNELS:
-        raise AllocFailed(f"{op.title}: there is no memory for {count} scales.")
+        raise AllocFailed(f"{op.title}: not enough memory for {count} scales.")
     return count
 
 
 def without_range(op: Operator, name: str) -> InvalidArgument:
     """Return the error for numbers that are not finite."""
     return InvalidArgument(
-        f"{op.title}: {name} holds numbers that are not finite, which have no range to take a "
-        "scale from. Give sz.quantize a scale and a zero_point, or replace them with sz.where."
+        f"{op.title}: {name} contains numbers that are not finite, so no scale can be derived. "
+        "Give sz.quantize a scale and a zero_point, or replace them with sz.where."
     )

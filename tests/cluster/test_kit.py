@@ -35,7 +35,7 @@ def test_the_standards_form_on_blocks() -> None:
     here = x.to_host()
     status, root = interface.op_sqrt(x)
     assert status is sz.Status.SUCCESS
-    with pytest.raises(sz.InvalidArgument, match=r"x holds -1, and its domain is x >= 0"):
+    with pytest.raises(sz.InvalidArgument, match=r"x contains -1, outside the domain x >= 0"):
         root.to_host()
     with sz.domain_errors(False):
         assert interface.op_sqrt(x)[1].to_host().tolist()[0] == [2.0, 3.0]

@@ -89,9 +89,9 @@ class TestOneOperand:
         assert sz.clip(x, -1, 2).to_dense().tolist() == [[0, 2], [-1, 0]]
         assert sz.clip(input=x, high=1).to_dense().tolist() == [[0, 1], [-3.5, 0]]
         assert sz.rint(x, "DOWNWARD").to_dense().tolist() == [[0, 2], [-4, 0]]
-        with pytest.raises(sz.TypeMismatch, match="gives 1"):
+        with pytest.raises(sz.TypeMismatch, match="for zero is 1"):
             sz.clip(x, low=1)
-        with pytest.raises(sz.TypeMismatch, match=r"no other tensor.*to_dense\(\)"):
+        with pytest.raises(sz.TypeMismatch, match=r"0-d tensors.*to_dense\(\)"):
             sz.clip(x, low=sz.tensor([-1.0, -1.0]))
         for low in (sz.tensor(-1.0), np.float32(-1)):
             assert sz.clip(x, low).to_dense().tolist() == [[0, 2.5], [-1, 0]]
@@ -99,7 +99,7 @@ class TestOneOperand:
             assert sz.cast(x, target).to_dense().tolist() == [[0, 2], [-3, 0]]
         assert sz.clip(high=1, input=x).to_dense().tolist() == [[0, 1], [-3.5, 0]]
         for args in ((sz.tensor([1.0]), x), (x, x)):
-            with pytest.raises(sz.TypeMismatch, match=r"in this place.*to_dense\(\)"):
+            with pytest.raises(sz.TypeMismatch, match=r"for this argument.*to_dense\(\)"):
                 sz.clip(*args)
         with pytest.raises(sz.InvalidArgument, match="mode"):
             sz.rint(x, "SIDEWAYS")
@@ -325,7 +325,9 @@ class TestDispatch:
             lambda: sz.trace(x),
             lambda: sz.muladd(x, x, x),
         ):
-            with pytest.raises(sz.TypeMismatch, match=r"no form for sparse tensors.*to_dense\(\)"):
+            with pytest.raises(
+                sz.TypeMismatch, match=r"sparse tensors are not supported.*to_dense\(\)"
+            ):
                 call()
         with pytest.raises(sz.TypeMismatch, match=r"concat \(7\.2\.3\.7\)"):
             x.__suanzi_operator__("concat", ([x, x], 0), {})
@@ -342,7 +344,7 @@ class TestDispatch:
         assert x.__suanzi_operator__("reduce", (x, "SUM", 0, True), {}).shape == (1, 2)
         assert x.__suanzi_operator__("reduce", (), {"axis": 1, "input": x}).shape == (2,)
         assert x.reduce("MAX", 0, keep_dims=True).shape == (1, 2)
-        with pytest.raises(sz.TypeMismatch, match="in this place"):
+        with pytest.raises(sz.TypeMismatch, match="for this argument"):
             x.__suanzi_operator__("reduce", (sz.tensor([1]),), {"axis": x})
 
     def test_another_way_is_left_to_the_other(self) -> None:

@@ -344,7 +344,7 @@ def test_every_operator_reaches_the_device(name: str, make: Callable[[], sz.Tens
         assert dense(found) == dense(expected)
     refusal = attempt(CALLS[name], Elsewhere())
     assert isinstance(refusal, sz.TypeMismatch)
-    assert str(refusal) == f"{REGISTRY[name].title}: it has no form for Elsewhere."
+    assert str(refusal) == f"{REGISTRY[name].title}: not supported for Elsewhere."
 
 
 @pytest.mark.parametrize("name", MIXED)

@@ -36,5 +36,5 @@ def test_it_is_asked_wherever_it_stands() -> None:
 
 def test_the_next_one_is_asked_when_it_declines() -> None:
     assert sz.add(Shy(), Mine())[0] == "add"
-    with pytest.raises(sz.TypeMismatch, match=r"add \(7.2.4.1\): it has no form for Shy\."):
+    with pytest.raises(sz.TypeMismatch, match=r"add \(7.2.4.1\): not supported for Shy\."):
         sz.add(Shy(), sz.tensor([1]))

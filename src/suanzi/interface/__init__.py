@@ -10,8 +10,8 @@ a status and the outputs, and raises no error that a status can report.
 >>> interface.op_sqrt(sz.tensor([-1.0]))
 (<Status.INVALID_ARGUMENT: 4>, None)
 >>> print(interface.last_error())
-sqrt (7.2.8.2): x holds -1, and its domain is x >= 0. Mend it, for example with \
-sz.clip, or let the result be NaN, with sz.domain_errors(False).
+sqrt (7.2.8.2): x contains -1, outside the domain x >= 0. Clip it first, for \
+example with sz.clip, or allow NaN with sz.domain_errors(False).
 
 The functions are built from the standard's records on first use. Each category has a module, too:
 ``suanzi.interface.reduction.op_reduce``, and so has each other catalogue of operators. The stub,

@@ -1,4 +1,4 @@
-"""How a function of the standard's form calls its operator, and what becomes of errors."""
+"""How a function of the standard's form calls its operator, and turns errors into statuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Answer: TypeAlias = tuple[Any, ...]
 
 
 class _Required:
-    """What a parameter holds that was not given and must be."""
+    """The value of a required parameter that was not given."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
@@ -37,7 +37,7 @@ _last: ContextVar[StatusError | None] = ContextVar("suanzi.interface.last_error"
 def last_error() -> StatusError | None:
     """Return the error behind the status of the last call in this thread or task.
 
-    It says in words what the status cannot; after a success, it is None.
+    Its text explains the status; after a success, it is None.
 
     >>> from suanzi import interface
     >>> interface.op_reshape(input=None, dims=(2,))
@@ -57,14 +57,14 @@ def call(key: str, /, **given: Any) -> Answer:
 
 
 def answered(title: str, count: int, make: Callable[[], Any]) -> Answer:
-    """Return the status of what is made, then its outputs, so many; keep the error behind it."""
+    """Return the status of a call, then its outputs, and keep the error behind the status."""
     problem: StatusError | None = None
     try:
         result = make()
     except StatusError as error:
         problem = error
     except MemoryError as error:
-        problem = AllocFailed(f"{title}: there is no memory: {error}.")
+        problem = AllocFailed(f"{title}: not enough memory: {error}.")
     except Exception as error:
         import traceback
 
@@ -135,7 +135,7 @@ def _check_length(op: Operator, name: str, length: Any, of: str, array: Any) -> 
     try:
         found = 0 if array is None else len(array) if _integer(array) is None else 1
     except TypeError:
-        return  # no array: the operator says so
+        return  # not an array: the operator reports it
     if isinstance(length, bool) or _integer(length) != found:
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(length)}, and {of} has {found} elements; leave {name} "

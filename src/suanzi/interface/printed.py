@@ -1,4 +1,4 @@
-"""Names that Appendix A prints and that belong to no clause: constants of A.1, `op_ifft`."""
+"""Names that Appendix A prints outside of any clause: constants of A.1, `op_ifft`."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def op_ifft(
 ) -> Answer:
     """Return the inverse of `op_fft_c2c`: along the last axis, divided by its length.
 
-    A.2.16.2 prints it under no clause of its own (E106); returns (Status, output). Of real numbers
-    it takes those as complex ones, and gives the real parts where real ones are asked for. Strides
-    are None, or those that the page has for none: all 1, the last of them perhaps the rank.
+    A.2.16.2 prints it without a clause (E106); returns (Status, output). Real input is taken as
+    complex, and real parts are returned if `transtype` requests real numbers. Strides are None, or
+    what the page prints for none: all 1, the last of them perhaps the rank.
 
     >>> import suanzi as sz
     >>> from suanzi.interface import op_fft_c2c
@@ -78,7 +78,7 @@ def _inverse(x: Any, transtype: Any, strides: dict[str, tuple[Any, Any]]) -> Any
     except (KeyError, ValueError, TypeError):
         names = ", ".join(one.name for one in TransType)
         raise InvalidArgument(
-            f"ifft (A.2.16.2): transtype is {transtype!r}; there are {names}."
+            f"ifft (A.2.16.2): transtype is {transtype!r}; it must be one of {names}."
         ) from None
     if isinstance(x, Tensor):
         _check(x, kind, strides)

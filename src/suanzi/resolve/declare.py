@@ -1,8 +1,8 @@
-"""How an operator is declared, and what is around every call of one.
+"""How an operator is declared, and what wraps every call of one.
 
 An operator is a typed function with a docstring, its clause and the dtypes it takes. With
-`kernel`, the function has no body: a native fast path answers, and :mod:`suanzi.resolve` does what
-that leaves, errors above all.
+`kernel`, the function has no body: a native fast path answers, and :mod:`suanzi.resolve` handles
+the remaining calls, mainly errors.
 
 An argument with ``__suanzi_operator__(name, args, kwargs)`` overrides the operator: a sparse
 tensor, or a tensor on another device. It returns NotImplemented to leave the call to the next such
@@ -50,10 +50,10 @@ def operator(
 ) -> Callable[[F], F]:
     """Declare an operator.
 
-    `kernel` names the native loop of an element-wise operator. What its fast path leaves, the
-    function's own body does with `own_body`, and else :mod:`suanzi.resolve`, for one or two
-    operands. With `fast`, the native fast path of its name is tried first. `domain` says which
-    numbers it has a result for, where the clause makes the others an error; see
+    `kernel` names the native loop of an element-wise operator. Calls that its fast path declines
+    go to the function's body with `own_body`, and else to :mod:`suanzi.resolve`, for one or two
+    operands. With `fast`, the native fast path of its name is tried first. `domain` states for
+    which numbers it has a result, if the clause makes the others an error; see
     :mod:`suanzi.resolve.domains`. `promotes` is the class that rule sets know it by. `catalogue`
     is the catalogue that has its record, see :mod:`suanzi.standard.catalogues`.
     """
@@ -110,7 +110,7 @@ def _with_types(made: F, function: Callable[..., Any]) -> F:
 
 
 def _with_overrides(declared: Operator, function: F) -> F:
-    """Return the function with overrides asked first, and errors of the core put in its name."""
+    """Return the function that tries overrides first, and names the operator in core errors."""
 
     spelling = spellings.of(function)
     may_differ = differences.may_differ(declared.name)
@@ -134,11 +134,11 @@ def _with_overrides(declared: Operator, function: F) -> F:
             raise AllocFailed(f"{declared.title}: {error}") from None
         except MemoryError as error:  # NumPy's
             problem = str(error).rstrip(".") or "the system has no more"
-            raise AllocFailed(f"{declared.title}: there is no memory: {problem}.") from None
-        except ImportError as error:  # of a library that finds no room for its code
+            raise AllocFailed(f"{declared.title}: not enough memory: {problem}.") from None
+        except ImportError as error:  # a library that finds no memory for its code
             if not _core.memory_is_limited():
                 raise
-            raise AllocFailed(f"{declared.title}: there is no memory: {error}.") from None
+            raise AllocFailed(f"{declared.title}: not enough memory: {error}.") from None
 
     named: Any = call
     made: F = named
@@ -158,33 +158,33 @@ def overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
 
 
 _PLAIN = frozenset({Tensor, DType, bool, int, float, complex, str, type(None)})
-"""What overrides nothing; to ask would take most of the time of a refusal."""
+"""Types that override nothing: to look them up would take most of the time of a refusal."""
 
 
 def _override(
     declared: Operator, others: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Return what the first argument that overrides the operator makes of it."""
+    """Return the result of the first argument that overrides the operator."""
     _check_devices(declared, args, kwargs)
     for other in others:
         result = other.__suanzi_operator__(declared.key, args, kwargs)
         if result is not NotImplemented:
             return result
-    came = " and ".join(sorted({type(other).__name__ for other in others}))
-    raise TypeMismatch(f"{declared.title}: it has no form for {came}.")
+    received = " and ".join(sorted({type(other).__name__ for other in others}))
+    raise TypeMismatch(f"{declared.title}: not supported for {received}.")
 
 
 def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise InvalidArgument for tensors on different devices: none is moved unasked.
+    """Raise InvalidArgument for tensors on different devices: none is moved implicitly.
 
-    What is made of a tensor, with `create_tensor`, is on its device, too.
+    What `create_tensor` makes of a tensor is on its device, too.
     """
     found = []
     for x in (*args, *kwargs.values()):
         for one in x if isinstance(x, list | tuple) else (x,):
             try:
                 place = getattr(one, "device", None) if hasattr(one, "shape") else None
-            except UninitializedObject:  # of which the operator says which argument it is
+            except UninitializedObject:  # the operator reports which argument it is
                 continue
             if isinstance(place, Device) and place not in found:
                 found.append(place)
@@ -208,10 +208,10 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symbol: str = "") -> F:
-    """Return an operator with its native fast path, and what that leaves behind it.
+    """Return an operator with its native fast path, and the Python function behind it.
 
-    One with rules of its own takes tensors of the host alone; `symbol` is the operator of Python's
-    symbol that it stands for while they are in force.
+    One with fixed rules takes tensors of the host only; `symbol` is the operator of Python's symbol
+    that it stands for while they are in force.
     """
     signature = inspect.signature(function)
     names = tuple(signature.parameters)
@@ -256,7 +256,7 @@ def declare_symbol(
     dtypes: Iterable[DType] = (),
     kernel: str | None = None,
 ) -> None:
-    """Say what one of Python's symbols does, where the operator behind it has no fast path.
+    """Declare what one of Python's symbols does, if the operator behind it has no fast path.
 
     With `kernel`, it is an operator of one operand that the standard does not have.
     """

@@ -1,8 +1,8 @@
-"""What a function makes of a number it has no result for.
+"""What a function returns for a number outside its domain.
 
-A square root, an inverse hyperbolic function or a logarithm of a number outside its domain is NaN,
-as IEEE 754 has it. The clauses of these functions have a status for it; the standard's own form
-(:mod:`suanzi.interface`) returns that. `domain_errors` chooses one for both.
+A square root, an inverse hyperbolic function or a logarithm of such a number is NaN, as in IEEE
+754. The clauses of these functions list a status for it, which the standard's own form
+(:mod:`suanzi.interface`) returns. `domain_errors` chooses one of the two for both.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _blocks = Blocks(_chosen, "domain_errors", "its choice")
 def domain_errors(raised: bool = True) -> Iterator[None]:
     """Make a number outside a function's domain an error for a ``with`` block, or NaN.
 
-    It holds in this thread or task, for the Python functions and for the standard's form alike. A
-    generator that yields inside the block has no context of its own: the choice holds for its
-    caller, until the generator goes on and leaves the block. Leave the block before you yield.
+    It applies in this thread or task, to the Python functions and to the standard's form alike. A
+    generator that yields inside the block shares the context of its caller: the choice applies
+    there until the generator continues and leaves the block. Leave the block before you yield.
     Where blocks end in another order than they began, which only that can cause, there is a
     RuntimeWarning, and what was chosen before the outer one holds again.
 
@@ -40,8 +40,8 @@ def domain_errors(raised: bool = True) -> Iterator[None]:
     ...     sz.log(sz.tensor([1.0, -2.0]))
     Traceback (most recent call last):
         ...
-    suanzi.status.InvalidArgument: log (7.2.12.3): x holds -2, and its domain is x >= 0. Mend it, \
-for example with sz.clip, or let the result be NaN, with sz.domain_errors(False).
+    suanzi.status.InvalidArgument: log (7.2.12.3): x contains -2, outside the domain x >= 0. Clip \
+it first, for example with sz.clip, or allow NaN with sz.domain_errors(False).
     """
     _core.check_domains()
     block = _blocks.enter(raised)
@@ -82,6 +82,6 @@ def check(op: Operator, x: Any, result: Tensor | SparseTensor) -> None:
     if made.any():
         first: Any = operand.reshape(-1)[int(made.argmax())].item()
         raise InvalidArgument(
-            f"{op.title}: x holds {first:g}, and its domain is {op.domain}. Mend it, for example "
-            "with sz.clip, or let the result be NaN, with sz.domain_errors(False)."
+            f"{op.title}: x contains {first:g}, outside the domain {op.domain}. Clip it first, for "
+            "example with sz.clip, or allow NaN with sz.domain_errors(False)."
         )

@@ -1,7 +1,6 @@
 """A checked, promoted, broadcast call of an element-wise operator, or a StatusError that explains.
 
-This is the only code that does so. The native fast path does the same for what is plain and right;
-everything else comes here.
+No other code does so. The native fast path handles plain, valid calls; everything else comes here.
 """
 
 from __future__ import annotations
@@ -169,7 +168,7 @@ def check_dtype(op: Operator, operands: Mapping[str, Any], promoted: DType) -> N
 
 
 def _suggest(op: Operator, came: DType) -> DType:
-    """Return the dtype of the operator that is nearest to what came."""
+    """Return the dtype of the operator that is nearest to the one received."""
     from suanzi.promote.values import contains
 
     if came.kind == "quantized":

@@ -1,4 +1,4 @@
-"""What a call loses by promotion, told where ``promotion(..., on_loss=...)`` asks for it."""
+"""What promotion loses in a call, reported if ``promotion(..., on_loss=...)`` requests it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def tell_losses(op: Operator, operands: Mapping[str, Any], found: Answer) -> Non
         if found.rules.on_loss == "raise":
             raise TypeMismatch(f"{message} Cast it yourself where that is meant.")
         dtypes = tuple(y.dtype if isinstance(y, Tensor) else None for y in operands.values())
-        told = LossWarning(
+        warning = LossWarning(
             message, op.name, found.rules.name, dtypes,
             (found.dtype, value, becomes, own is not None),
         )  # fmt: skip
-        warnings.warn(told, stacklevel=_callers_level())
+        warnings.warn(warning, stacklevel=_callers_level())
 
 
 def _loss(x: Any, target: DType) -> Loss | None:
@@ -56,7 +56,7 @@ def _loss(x: Any, target: DType) -> Loss | None:
 
 
 def _own_value(x: Tensor, target: DType) -> tuple[Any, Any] | None:
-    """Return the first element that is not the same after the way there and back."""
+    """Return the first element that changes when it is converted to a dtype and back."""
     if x.device != CPU:
         return None
     there = _core.cast(x, target, False)

@@ -1,4 +1,4 @@
-"""The calls of a program written in suanzi: what notes them while `suanzi.record` is at work."""
+"""The calls of a program written in suanzi: what notes them while `suanzi.record` is active."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suanzi.tensors.tensor import Tensor
 
 _HOME = str(Path(__file__).parents[1])
 _VARIANTS = 8
-"""How many calls are told apart that differ in nothing but where their operands came from."""
+"""How many calls are distinguished that differ only in where their operands came from."""
 
 
 class Recorder:

@@ -1,8 +1,8 @@
-"""Sparse tensors: only the elements that are not zero are stored, with their places.
+"""Sparse tensors: only nonzero elements are stored, with their indices.
 
 elements.py      the stored values as bits, and runs of them combined pairwise
-structure.py     the places: order, duplicates, repetition
-merging.py       the places of two tensors, all or those in common
+structure.py     the indices: order, duplicates, repetition
+merging.py       the indices of two tensors, all or the common ones
 tensor.py        SparseTensor
 making.py        from dense tensors, parts, and the arrays of others
 exchange.py      to SciPy and pydata/sparse

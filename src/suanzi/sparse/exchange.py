@@ -28,9 +28,9 @@ def _check_known(title: str, library: str, x: SparseTensor, known: bool) -> None
     if known:
         return
     narrow = {"complex": "complex64", "float": "float32"}.get(x.dtype.kind, "int8")
-    mend = "uint8" if x.dtype.kind == "uint" else narrow
+    target = "uint8" if x.dtype.kind == "uint" else narrow
     raise TypeMismatch(
-        f"{title}: {library} has no sparse {x.dtype}. Cast it first, with sz.cast(x, sz.{mend})."
+        f"{title}: {library} has no sparse {x.dtype}. Cast it first, with sz.cast(x, sz.{target})."
     )
 
 

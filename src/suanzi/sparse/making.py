@@ -86,8 +86,8 @@ def check_dtype(title: str, name: str, dt: DType) -> None:
     """Raise TypeMismatch for text and quantised integers."""
     if dt in DTYPES:
         return
-    mend = "" if dt.kind == "char" else f" Cast it first, with sz.cast({name}, sz.float32)."
-    raise TypeMismatch(f"{title}: {name} is {dt}; a sparse tensor holds numbers.{mend}")
+    fix = "" if dt.kind == "char" else f" Cast it first, with sz.cast({name}, sz.float32)."
+    raise TypeMismatch(f"{title}: {name} is {dt}; a sparse tensor holds numbers.{fix}")
 
 
 # ---- parts --------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def from_tensors(layout: str, shape: tuple[int, ...], parts: Sequence[Tensor]) -
         raise InvalidArgument(f"{title}: {layout!r} with {len(places)} arrays is not known.")
     check_dtype(title, "values", values.dtype)
     if any(part.dtype is not int64 for part in places):
-        raise InvalidArgument(f"{title}: places are int64.")
+        raise InvalidArgument(f"{title}: indices must be int64.")
     arrays = [part.numpy() for part in places]
     if layout == "csr":
         return csr_from_parts(title, shape, arrays[0], arrays[1], values)

@@ -1,4 +1,4 @@
-"""Which operators have a sparse form, and what it is."""
+"""Which operators support sparse tensors, and the functions that compute them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suanzi.standard import interface
 from suanzi.status import AllocFailed, TypeMismatch, UninitializedObject
 
 Form = Callable[..., Any]
-"""It takes the operator, and its arguments by the names the standard gives them."""
+"""It takes the operator, and its arguments by their names in the standard."""
 
 
 def _duplicate(op: Operator, input: SparseTensor) -> SparseTensor:
@@ -58,7 +58,7 @@ FORMS: dict[str, Form] = {
 """The sparse form of every operator that has one, by key; `form_of` adds element-wise ones."""
 
 _BY_PLACE = (elementwise.unary, elementwise.binary, elementwise.allclose)
-"""The forms that hand their arguments on; others know their names, whatever their order is."""
+"""Forms that pass their arguments on by position; others take them by name."""
 
 _OF_SEVERAL = {"allclose": 2, "matmul": 2}
 """How many arguments, the first ones, can be sparse, where it is not one."""
@@ -82,8 +82,8 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     )
     if form is None or misplaced or any(map(_holds_sparse, every)):
         raise TypeMismatch(
-            f"{op.title}: it has no form for sparse tensors{' in this place' * misplaced}. Make "
-            "them dense first, with to_dense()."
+            f"{op.title}: sparse tensors are not supported{' for this argument' * misplaced}. "
+            "Convert them to dense ones first, with to_dense()."
         )
     try:
         return form(op, *args, **kwargs)
@@ -93,7 +93,7 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             problem if problem.startswith(op.title) else f"{op.title}: {problem}"
         ) from None
     except MemoryError as error:
-        raise AllocFailed(f"{op.title}: there is no memory for the result: {error}.") from None
+        raise AllocFailed(f"{op.title}: not enough memory for the result: {error}.") from None
 
 
 def form_of(op: Operator) -> Form | None:
@@ -111,7 +111,7 @@ def form_of(op: Operator) -> Form | None:
 
 
 def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return arguments by place, or all by name, as the form of an operator takes them."""
+    """Return positional arguments, or all by name, as the form of an operator takes them."""
     if not kwargs and len(args) == 2 and FORMS.get(op.key) is elementwise.binary:
         return args, kwargs
     try:
@@ -132,7 +132,7 @@ def _holds_sparse(x: Any) -> bool:
 
 
 def operator_named(name: str) -> Operator:
-    """Return the declared operator of a name, or one with what the standard says of it."""
+    """Return the declared operator of a name, or one with the clause of the standard."""
     known = REGISTRY.get(name) or NAMESPACES.get(name)
     if known:
         return known

@@ -41,7 +41,7 @@ _ZERO_FIRST = (
 
 @cache
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of an operator's function, which takes long to find out."""
+    """Return the signature of an operator's function, cached because it is slow to find."""
     return inspect.signature(function)
 
 
@@ -80,8 +80,8 @@ def _check_zero(op: Operator, result: Tensor, of: str) -> None:
     """Raise unless a result is zero by value."""
     if elements.has_bits(result).any() and elements.is_nonzero(result).any():
         raise TypeMismatch(
-            f"{op.title}: {of} it gives {readable(result).reshape(-1)[0]}, so that the result "
-            "would not be sparse. Make the operand dense first, with to_dense()."
+            f"{op.title}: the result {of} is {readable(result).reshape(-1)[0]}, so it would not "
+            "be sparse. Convert the operand to a dense tensor first, with to_dense()."
         )
 
 
@@ -93,22 +93,22 @@ def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
     extras = [extra for extra in (*args, *kwargs.values()) if not isinstance(extra, type)]
     if any(getattr(extra, "ndim", 0) for extra in extras):
         raise TypeMismatch(
-            f"{op.title}: with a sparse tensor, it takes no other tensor that has axes. Make it "
-            "dense first, with to_dense()."
+            f"{op.title}: with a sparse tensor, other arguments must be numbers or 0-d tensors. "
+            "Convert it to a dense tensor first, with to_dense()."
         )
     if kwargs.get("layout") is not None:
         raise TypeMismatch(
             f"{op.title}: layout is {shown(kwargs['layout'])}, an order of axes in memory, which a "
-            "sparse tensor does not have. Leave it out, or make it dense first, with to_dense()."
+            "sparse tensor does not have. Omit it, or call to_dense() first."
         )
     function = dense_function(op)
     at_zero = function(_stand_in(x), *args, **kwargs)
     if at_zero.dtype not in DTYPES:
         raise TypeMismatch(
-            f"{op.title}: the result would be {at_zero.dtype}; a sparse tensor holds numbers. Make "
-            "the operand dense first, with to_dense()."
+            f"{op.title}: the result would be {at_zero.dtype}; a sparse tensor holds numbers. "
+            "Convert the operand to a dense tensor first, with to_dense()."
         )
-    _check_zero(op, at_zero, "of zero")
+    _check_zero(op, at_zero, "for zero")
     x = x.coalesce()
     if x.ndim == 0:
         return from_dense(function(x.to_dense(), *args, **kwargs))
@@ -134,7 +134,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
     (first, x), (second, y) = operands.items()
     function = dense_function(op)
     if isinstance(x, SparseTensor) and isinstance(y, SparseTensor):
-        _check_zero(op, function(_stand_in(x), _stand_in(y)), "of two zeros")
+        _check_zero(op, function(_stand_in(x), _stand_in(y)), "for two zeros")
         if x.shape != y.shape:
             common_shape(op, {first: x.shape, second: y.shape})
         return _of_two(op, function, x, y)
@@ -158,7 +158,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
 def _with_number(
     op: Operator, ordered: Callable[..., Tensor], x: SparseTensor, number: Number
 ) -> SparseTensor:
-    _check_zero(op, ordered(_stand_in(x), number), f"of zero and {number}")
+    _check_zero(op, ordered(_stand_in(x), number), f"for zero and {number}")
     if x.ndim == 0:
         return from_dense(ordered(x.to_dense(), number))
     x = x.coalesce()

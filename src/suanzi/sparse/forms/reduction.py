@@ -60,7 +60,7 @@ def reduce(
     how = mode_argument(op, mode)
     if isinstance(how, ReduceFunction):
         raise InvalidArgument(
-            f"{op.title}: a mode of your own has no form for sparse tensors. Make the input dense "
+            f"{op.title}: a ReduceFunction is not supported for sparse tensors. Make it dense "
             "first, with to_dense()."
         )
     axes = axes_argument(op, input.ndim, axis)
