@@ -61,8 +61,8 @@ def test_dtypes_meet() -> None:
     [
         ("ij,jk", "has 2 terms, and there are 1 operands"),
         ("i", "names 1 axes, and operand 0 has 2"),
-        ("ij->k", "each letter is there once, and in a term"),
-        ("ij->ii", "each letter is there once"),
+        ("ij->k", "each letter may stand once after the arrow, and in a term"),
+        ("ij->ii", "each letter may stand once after the arrow"),
         ("i1", "terms have letters"),
         ("...i->i", "what '...' stands for must be in the result"),
     ],

@@ -58,7 +58,7 @@ def _alone(x: Number) -> DType:
     return int64 if isinstance(x, int) else complex64 if isinstance(x, complex) else float32
 
 
-# ---- of what is there ----------------------------------------------------------------------------
+# ---- of existing arrays --------------------------------------------------------------------------
 
 
 @function
@@ -400,7 +400,7 @@ def eye(
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: k arrays of one axis repeated to k of k axes.
 
-    With ``indexing="xy"``, the first two axes change places. They are copies, to be written to.
+    With ``indexing="xy"``, the first two axes are exchanged. The results are copies.
     """
     if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
         raise InvalidArgument(f"meshgrid: indexing is {shown(indexing)}; it is 'xy' or 'ij'.")

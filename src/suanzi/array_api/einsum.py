@@ -85,7 +85,7 @@ def _parsed(subscripts: str, axes: tuple[int, ...]) -> tuple[list[str], str]:
     if wrong or any(t.replace("...", "", 1).count(".") for t in terms) or "," in right:
         raise InvalidArgument(
             f"einsum: subscripts is {subscripts!r}; terms have letters and at most one '...', and "
-            "are apart by commas."
+            "are separated by commas."
         )
     spare = list(map(chr, range(0x4E00, 0x4E00 + 64)))
     longest = 0
@@ -111,7 +111,7 @@ def _parsed(subscripts: str, axes: tuple[int, ...]) -> tuple[list[str], str]:
     right = right.replace("...", whole)
     if len(set(right)) < len(right) or set(right) - set("".join(found)):
         raise InvalidArgument(
-            f"einsum: subscripts is {subscripts!r}; behind the arrow, each letter is there once, "
+            f"einsum: subscripts is {subscripts!r}; each letter may stand once after the arrow, "
             "and in a term before it."
         )
     return found, right

@@ -156,11 +156,11 @@ def fftfreq(
     Tensor([   0,  0.5,   -1, -0.5], dtype=float32)
     """
     count = integer_argument("fftfreq", "n", n, 1)
-    places = counting(count)
+    numbers = counting(count)
     middle = (count + 1) // 2
     if middle < count:
-        places[middle:] = computed("sub", counting(count - middle), count // 2)
-    return _frequencies("fftfreq", places, count, d, dtype, device)
+        numbers[middle:] = computed("sub", counting(count - middle), count // 2)
+    return _frequencies("fftfreq", numbers, count, d, dtype, device)
 
 
 @function
@@ -283,13 +283,13 @@ def _mode(function: str, norm: Any, forward: bool) -> FFTNormMode:
     return _NORMS[norm][not forward]
 
 
-def _frequencies(function: str, places: Tensor, n: int, d: Any, dtype: Any, device: Any) -> Tensor:
+def _frequencies(function: str, numbers: Tensor, n: int, d: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(d, bool) or not isinstance(d, int | float) or d == 0:
         raise InvalidArgument(f"{function}: d is {shown(d)}; it must be a number that is not 0.")
     dt = DEFAULT_FLOAT if dtype is None else dtype_or(function, dtype, DEFAULT_FLOAT)
     if dt.kind != "float":
         raise TypeMismatch(f"{function}: dtype is {dt}; it must be real and floating-point.")
-    made = converted(computed("div", converted(places, float64), double(function, "d", d) * n), dt)
+    made = converted(computed("div", converted(numbers, float64), double(function, "d", d) * n), dt)
     return made if device is None else made.to_device(device)
 
 

@@ -229,7 +229,7 @@ def slogdet(x: Tensor, /) -> slogdet_result:
     if found is None:
         _check_order("slogdet", x)
         check_memory("slogdet", x)
-        raise InvalidArgument("slogdet: LAPACK of SciPy could not be loaded.")
+        raise InvalidArgument("slogdet: SciPy's LAPACK could not be loaded.")
     return slogdet_result(*found)
 
 
@@ -467,8 +467,8 @@ def _hermitian(function: str, x: Tensor, vectors: bool) -> tuple[Tensor, Tensor 
         _check_order(function, x)
         check_memory(function, x)
         raise InvalidArgument(
-            f"{function}: x holds NaN or an infinity, or its eigenvalues did not converge; LAPACK "
-            "computes with finite numbers. Look for them with isfinite."
+            f"{function}: x contains NaN or an infinity, or its eigenvalues did not converge. "
+            "Find numbers that are not finite with isfinite."
         )
     return found
 

@@ -80,7 +80,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
         known = sizes - {None}
         if len(known) > 1:
             raise DimensionsMismatch(
-                f"broadcast_shapes: {' and '.join(map(str, shapes))} do not go together; counted "
+                f"broadcast_shapes: {' and '.join(map(str, shapes))} cannot be broadcast; counted "
                 "from the last axis, sizes must be equal or 1."
             )
         found.append(known.pop() if known else None if sizes else 1)
@@ -94,7 +94,7 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     wanted = shape_of("broadcast_to", "shape", shape)
     if common_shape([x.shape, wanted]) != wanted:
         raise DimensionsMismatch(
-            f"broadcast_to: x has shape {x.shape}, which is not repeated to {wanted}; "
+            f"broadcast_to: x has shape {x.shape}, which cannot be broadcast to {wanted}; "
             "counted from the last axis, sizes must be equal, or 1 in x."
         )
     return _repeated("broadcast_to", x, wanted)
@@ -108,7 +108,7 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     if shape is None:
         came = " and ".join(str(x.shape) for x in given)
         raise DimensionsMismatch(
-            f"broadcast_arrays: the shapes {came} do not go together; counted from the last axis, "
+            f"broadcast_arrays: the shapes {came} cannot be broadcast; counted from the last axis, "
             "sizes must be equal or 1."
         )
     return tuple(_repeated("broadcast_arrays", x, shape) for x in given)
@@ -117,8 +117,8 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 def _repeated(op: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     if math.prod(shape) >= 2**63:
         raise InvalidArgument(
-            f"{op}: the result would have the shape {shape}, beyond what can be counted; "
-            "fewer than 2**63 elements are."
+            f"{op}: the result would have the shape {shape}, which is too large; a "
+            "tensor has fewer than 2**63 elements."
         )
     return repeated(x, shape)
 
@@ -212,9 +212,9 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     """Return a view with new axes of size 1, where they are in the result."""
     x = array_argument("expand_dims", "x", x)
-    places = _several("expand_dims", "axis", axis)
-    ndim = x.ndim + len(places)
-    new = axes_argument("expand_dims", "axis", places, ndim, OutOfRange)
+    given = _several("expand_dims", "axis", axis)
+    ndim = x.ndim + len(given)
+    new = axes_argument("expand_dims", "axis", given, ndim, OutOfRange)
     if ndim > MAX_NDIM:
         raise InvalidArgument(f"expand_dims: the result would have more than {MAX_NDIM} axes.")
     sizes = iter(zip(x.shape, x.strides, strict=True))
@@ -230,7 +230,7 @@ def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
     for one in gone:
         if x.shape[one] != 1:
             raise InvalidArgument(
-                f"squeeze: axis {one} has size {x.shape[one]}; only axes of size 1 go."
+                f"squeeze: axis {one} has size {x.shape[one]}; only axes of size 1 can be removed."
             )
     return _in_order(x, [i for i in range(x.ndim) if i not in gone])
 
@@ -245,7 +245,7 @@ def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
 
 @function
 def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
-    """Return a view with axes moved to other places; the others keep their order."""
+    """Return a view with axes moved to other positions; the others keep their order."""
     x = array_argument("moveaxis", "x", x)
     begins = axes_argument("moveaxis", "source", source, x.ndim, OutOfRange)
     ends = axes_argument("moveaxis", "destination", destination, x.ndim, OutOfRange)
@@ -312,8 +312,8 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
         return copied(made) if copy else made
     if copy is False:
         raise InvalidArgument(
-            f"reshape: copy is False, and the elements of x do not lie so that they have "
-            f"the shape {wanted} without a copy."
+            f"reshape: copy is False, but the shape {wanted} needs a copy: "
+            "the elements of x have other strides."
         )
     return _shaped(_core.row_major_copy(x), wanted)
 

@@ -109,7 +109,7 @@ def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         if least >= 0:
             raise AllocFailed("repeat: the numbers of repeats are too large.") from None
         raise InvalidArgument(
-            f"repeat: repeats holds {least}; each number must be 0 at least."
+            f"repeat: repeats contains {least}; each number must be at least 0."
         ) from None
     stride = x.strides[along]
     offsets = which if stride == 1 else computed("mul", which, stride)
@@ -146,7 +146,7 @@ def _offsets(function: str, indices: Tensor, size: int, stride: int) -> Tensor:
         from suanzi.ops.transformation_selecting import flat_item
 
         raise OutOfRange(
-            f"{function}: indices holds {flat_item(indices, found[1])}; along an axis of {size} "
+            f"{function}: indices contains {flat_item(indices, found[1])}; along an axis of {size} "
             f"they are from {-size} to {size - 1}."
         )
     offsets: Tensor = found

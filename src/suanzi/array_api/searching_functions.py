@@ -122,8 +122,7 @@ def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tens
         axis = axis_of(function, axis, x.ndim)
     if not x.size and (axis is None or not x.shape[axis]):
         raise InvalidArgument(
-            f"{function}: x has shape {x.shape}, and of no elements none is the "
-            f"{'smallest' if least else 'largest'}."
+            f"{function}: x has shape {x.shape}; {function} of no elements is undefined."
         )
     keep, plain = flag_argument(function, "keepdims", keepdims), in_bytes(x)
     if axis is not None:
@@ -142,7 +141,7 @@ def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:
     found = _core.index_offsets([converted(sorter, int64)], x.shape, x.strides, False)
     if isinstance(found, tuple):
         raise OutOfRange(
-            f"searchsorted: sorter holds {sorter[found[1]].item()}; indices are from 0 to "
+            f"searchsorted: sorter contains {sorter[found[1]].item()}; indices are from 0 to "
             f"{len(x) - 1}."
         )
     offsets: Tensor = found

@@ -76,8 +76,8 @@ def ordered(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
         return _core.empty(x.shape, x.dtype), _core.empty(x.shape, int64)
     if x.dtype.kind == "complex":
         return _complex(x, axis, descending)
-    values, places = _core.order(in_bytes(x), axis, descending, x.shape[axis])
-    return converted(values, x.dtype), places
+    values, indices = _core.order(in_bytes(x), axis, descending, x.shape[axis])
+    return converted(values, x.dtype), indices
 
 
 def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
@@ -85,17 +85,17 @@ def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     n = x.shape[axis]
     if x.ndim == 1 and x.size <= _FEW and _core.is_row_major(x):
         row = _core.view(x, x.offset, (1, n), (n, 1))
-        places = _core.order_complex(converted(row, computed_in(x.dtype)), descending)
-        places = _core.view(places, 0, (n,), (1,))
-        return _core.gather(x, 0, 1, places), places
+        indices = _core.order_complex(converted(row, computed_in(x.dtype)), descending)
+        indices = _core.view(indices, 0, (n,), (1,))
+        return _core.gather(x, 0, 1, indices), indices
     turned = axis_last(x, axis)
     shape = turned.shape
     rows = shaped(dense(turned), (x.size // n, n))
     if n <= _SHORT or x.size <= _FEW:
-        places = _core.order_complex(converted(rows, computed_in(x.dtype)), descending)
-        return _back(rows, places, shape, axis)
+        indices = _core.order_complex(converted(rows, computed_in(x.dtype)), descending)
+        return _back(rows, indices, shape, axis)
     real, imaginary = rows.real, rows.imag
-    places = _core.order(imaginary, 1, descending, n)[1]
+    indices = _core.order(imaginary, 1, descending, n)[1]
     keys = [real]
     unordered = computed("is_nan", rows)
     if unordered.any():
@@ -103,26 +103,28 @@ def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
         classes = [converted(computed("is_nan", part), uint8) for part in (imaginary, real)]
         keys.append(computed("add", classes[0], computed("add", classes[1], classes[1])))
     for key in keys:
-        again = _core.order(_picked(key, places), 1, descending, n)[1]
-        places = _picked(places, again)
-    return _back(rows, places, shape, axis)
+        again = _core.order(_picked(key, indices), 1, descending, n)[1]
+        indices = _picked(indices, again)
+    return _back(rows, indices, shape, axis)
 
 
-def _back(rows: Tensor, places: Tensor, shape: tuple[int, ...], axis: int) -> tuple[Tensor, Tensor]:
-    """Return the elements at places, and the places, as the tensor was."""
-    values, indices = shaped(_picked(rows, places), shape), shaped(places, shape)
+def _back(
+    rows: Tensor, indices: Tensor, shape: tuple[int, ...], axis: int
+) -> tuple[Tensor, Tensor]:
+    """Return the elements at indices, and the indices, in the shape of the tensor."""
+    values, found = shaped(_picked(rows, indices), shape), shaped(indices, shape)
     if axis == len(shape) - 1:
-        return values, indices
-    return axis_back(values, axis), axis_back(indices, axis)
+        return values, found
+    return axis_back(values, axis), axis_back(found, axis)
 
 
-def _picked(rows: Tensor, places: Tensor) -> Tensor:
-    """Return of each row the elements at its places, which are within it."""
+def _picked(rows: Tensor, indices: Tensor) -> Tensor:
+    """Return the elements of each row at its indices, which are in range."""
     if rows.shape[0] == 1:
         one = _core.view(rows, rows.offset, rows.shape[1:], rows.strides[1:])
-        steps = places if rows.strides[1] == 1 else computed("mul", places, rows.strides[1])
-        return shaped(_core.gather(one, 0, 1, shaped(steps, steps.shape[1:])), places.shape)
+        steps = indices if rows.strides[1] == 1 else computed("mul", indices, rows.strides[1])
+        return shaped(_core.gather(one, 0, 1, shaped(steps, steps.shape[1:])), indices.shape)
     first = computed("mul", counting(rows.shape[0]), rows.strides[0])
-    offsets = computed("mul", places, rows.strides[1])
+    offsets = computed("mul", indices, rows.strides[1])
     offsets = computed("add", offsets, first.reshape(-1, 1))
     return _core.gather(rows, 0, 2, offsets)

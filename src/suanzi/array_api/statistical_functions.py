@@ -76,7 +76,7 @@ _MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64,
 def sum(
     x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
-    """Return the sums along axes, or of all elements; of nothing, 0.
+    """Return the sums along axes, or of all elements; 0 for no elements.
 
     >>> import suanzi.array_api as xp
     >>> xp.sum(xp.asarray([100, 100], dtype=xp.int8))
@@ -100,7 +100,7 @@ def sum(
 def prod(
     x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
-    """Return the products along axes, or of all elements; of nothing, 1."""
+    """Return the products along axes, or of all elements; 1 for no elements."""
     x = array_argument("prod", "x", x)
     target = summed_dtype("prod", x.dtype, dtype)
     axes = axes_of("prod", axis, x.ndim)
@@ -114,7 +114,7 @@ def prod(
 
 @function
 def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the means along axes, or of all elements; of nothing, NaN.
+    """Return the means along axes, or of all elements; NaN for no elements.
 
     >>> import suanzi.array_api as xp
     >>> xp.mean(xp.zeros((0, 2)), axis=0)
@@ -132,7 +132,7 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @function
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the largest elements along axes; NaN where there is one, and of nothing an error."""
+    """Return the largest elements along axes, or NaN; an error for no elements."""
     if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
         return reduce(x, ReduceMode.MAX, axis, keepdims)
     return _extreme("max", _MAX, x, axis, keepdims)
@@ -140,7 +140,7 @@ def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @function
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the smallest elements along axes; NaN where there is one, and of nothing an error."""
+    """Return the smallest elements along axes, or NaN; an error for no elements."""
     if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
         return reduce(x, ReduceMode.MIN, axis, keepdims)
     return _extreme("min", _MIN, x, axis, keepdims)
@@ -276,7 +276,7 @@ def _extreme(function: str, mode: int, x: Any, axis: Any, keepdims: bool) -> Ten
     axes = axes_of(function, axis, x.ndim)
     if not x.size and not math.prod(x.shape[a] for a in axes):
         raise InvalidArgument(
-            f"{function}: x has shape {x.shape}, and of no elements there is no {function}. Give "
+            f"{function}: x has shape {x.shape}; {function} of no elements is undefined. Choose "
             "axes that have elements."
         )
     return converted(_combined(function, in_bytes(x), mode, axes, keepdims, 0), x.dtype)
@@ -313,7 +313,7 @@ def _cumulative(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Tensor, i
     if axis is None:
         if x.ndim != 1:
             raise InvalidArgument(
-                f"{function}: axis is None, and x has {x.ndim} axes; say along which."
+                f"{function}: axis is None, and x has {x.ndim} axes. Choose one, with axis=."
             )
         axis = 0
     along = axis_of(function, axis, x.ndim)

@@ -24,13 +24,13 @@ _BLOCK = 1 << 12
 
 @function
 def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether all elements along axes are not zero; of nothing, they are. NaN is not."""
+    """Return whether no element along axes is zero; True for no elements. NaN is not zero."""
     return _truth("all", _ALL, x, axis, keepdims)
 
 
 @function
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether any element along axes is not zero; of nothing, none is. NaN is not.
+    """Return whether any element along axes is not zero; False for no elements. NaN is not zero.
 
     >>> import suanzi.array_api as xp
     >>> xp.any(xp.asarray([[0, 1], [0, 0]]), axis=1)

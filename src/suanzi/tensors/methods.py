@@ -220,7 +220,7 @@ class Methods:
         return _core.as_array_api(copy(self), self)  # type: ignore[arg-type]
 
     def to(self, where: Any) -> Any:
-        """Return the tensor in a dtype or on a device; itself if it is there.
+        """Return the tensor in a dtype or on a device; itself if it has it already.
 
         >>> import suanzi as sz
         >>> x = sz.tensor([1.5])
