@@ -110,7 +110,7 @@ def quantize(
             plainly = None
         if plainly is not None:
             return plainly
-    op = OPERATORS["quantize"]
+    op = QUANTIZE
     target = _quantized_dtype(op, dtype)
     given: dict[str, Any] = {
         "scale": scale,
@@ -155,7 +155,7 @@ def _by_range(x: Any, dt: Any) -> Tensor | None:
     lows, highs, finite = _core.value_range(x, -1)
     if not finite:
         return None
-    found = by_equations(OPERATORS["quantize"], dt, lows[0], highs[0], True)
+    found = by_equations(QUANTIZE, dt, lows[0], highs[0], True)
     return None if found is None else found.of(x)
 
 
@@ -215,7 +215,7 @@ def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) 
 
     `axis` is that of its channels in the shape, -1 for none.
     """
-    op = OPERATORS["quantize"]
+    op = QUANTIZE
     assert x.scale is not None
     assert x.zero_point is not None
     real = _core.try_view("expand", real_numbers(op, "value", source), shape)
@@ -231,7 +231,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     >>> sz.dequantize(x)
     Tensor([   1, -0.5], dtype=float32)
     """
-    op = OPERATORS["dequantize"]
+    op = DEQUANTIZE
     made = _on_its_device(x, "dequantize", (x, dtype), {})
     if made is not NotImplemented:
         return made  # type: ignore[no-any-return]
@@ -256,12 +256,9 @@ def _on_its_device(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     return x.__suanzi_operator__(name, args, kwargs)
 
 
-def _operator(name: str) -> Operator:
-    """Return what errors name; the standard does not have these two operators."""
-    return Operator(name, "7.2.1.15.4", globals()[name], QUANTIZED, None, None)
-
-
-OPERATORS = {name: _operator(name) for name in ("quantize", "dequantize")}
+# What errors name: the standard does not have these two operators.
+QUANTIZE = Operator("quantize", "7.2.1.15.4", quantize, QUANTIZED, None, None)
+DEQUANTIZE = Operator("dequantize", "7.2.1.15.4", dequantize, QUANTIZED, None, None)
 
 
 # ---- arguments ----------------------------------------------------------------------------------

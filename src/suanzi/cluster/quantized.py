@@ -28,7 +28,7 @@ from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.context import get_promotion
 from suanzi.quantized import (
-    OPERATORS,
+    QUANTIZE,
     channel_axis_argument,
     channels,
     dequantize,
@@ -157,7 +157,7 @@ def _padding(arguments: Mapping[str, Any], padded: Tensor) -> Any:
 @way("quantize")
 def quantize(x: BlockTensor, dtype: DType, **given: Any) -> BlockTensor:
     """Return real numbers as quantised blocks; what is not given is computed now, of all blocks."""
-    return _quantised(OPERATORS["quantize"], "x", x, dtype, given)
+    return _quantised(QUANTIZE, "x", x, dtype, given)
 
 
 def _quantised(
