@@ -138,14 +138,14 @@ SLOW = {
     ".": "layers new_operator",
     "cli": "check check_files terminal watch",
     "cluster": "kit workers",
-    "conformance": """backends basis breaches breaches_c c_adapter c_round_trip cluster crashes
-        docs_adapter frameworks frozen independence packaged_deviations plugin processes report_json
-        reproduction results rude_subjects shards vendor_c""",
+    "conformance": """backends basis breaches breaches_c c_adapter c_round_trip case_loading cluster
+        crashes docs_adapter frameworks frozen independence packaged_deviations plugin processes
+        report_json report_junit reproduction results rude_subjects shards sizes vendor_c""",
     "interface": "memory",
     "native": "build",
     "port": "exported",
     "promote": "float8_overflow",
-    "together": "exit fuzz_program limits",
+    "together": "exit first_hour fuzz_program limits",
 }
 """Files, by folder, that start programs or make all cases of the kit for most of their tests."""
 
