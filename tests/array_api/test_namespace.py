@@ -62,7 +62,7 @@ def test_a_tensor_names_its_namespace() -> None:
     x = sz.tensor([1, 2])
     assert x.__array_namespace__() is xp
     assert x.__array_namespace__(api_version="2025.12") is xp
-    with pytest.raises(sz.InvalidArgument, match=r"api_version is '2019\.12'; there are 2021\.12"):
+    with pytest.raises(sz.InvalidArgument, match=r"api_version is '2019\.12'; available: 2021\.12"):
         x.__array_namespace__(api_version="2019.12")
 
 

@@ -203,7 +203,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
         (("promote", "i8", "f16", "--rules", "cann,trch"), "Did you mean 'torch'"),
         (("promote", "i8", "f16", "--op", "ad"), "Did you mean 'add'"),
         (("promote", "i8", "f16", "--opp", "add"), "Did you mean --op"),
-        (("promote",), "there is no operand"),
+        (("promote",), "no operand given"),
         (("explain", "0d:f17"), "Did you mean 'f16'"),
         (("explain", "i8", "--rules", "all"), "suanzi promote"),
         (("explain", "i8", "9" * 5000), "too long to be read"),

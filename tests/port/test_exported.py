@@ -103,7 +103,7 @@ def test_what_is_no_exported_program_is_refused_in_a_sentence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert main(["port", str(tmp_path / "no.pt2")]) == 2
-    assert "there is no file" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     empty = tmp_path / "empty.pt2"
     empty.write_bytes(b"")
     assert main(["port", str(empty), "--python", str(tmp_path / "none")]) == 2

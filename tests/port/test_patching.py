@@ -295,5 +295,5 @@ def test_the_recorder_and_the_analysis_read_the_same_names(framework: str) -> No
 def test_targets_of_other_sources() -> None:
     assert [r.name for r in targets(["jax", "openvino"], "paddle")] == ["jax_x32", "openvino"]
     assert "mindspore" not in usual_targets("mindspore")
-    with pytest.raises(sz.InvalidArgument, match="'tensorflow' cannot be recorded; those of torch"):
+    with pytest.raises(sz.InvalidArgument, match="'tensorflow' cannot be recorded; use torch"):
         run_program("README.md", framework="tensorflow")

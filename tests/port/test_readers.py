@@ -51,7 +51,7 @@ def test_a_log_is_judged() -> None:
     ]
     assert report.judged[0].unknown == {"nll_loss_forward": 1}
     assert report.judged[1].unwritten == {"in-place method": 1}
-    assert report.summary().startswith("103 calls of torch, held against")
+    assert report.summary().startswith("103 calls of torch, compared with")
 
 
 @pytest.mark.parametrize(

@@ -172,10 +172,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (["nowhere.py"], "there is no program 'nowhere.py'"),
+            (["nowhere.py"], "the program 'nowhere.py' does not exist"),
             (["README.md", "--from", "tensorflow"], "'tensorflow' cannot be recorded"),
             ([str(BLOCK), "--to", "tpu"], "'tpu' is not a rule set"),
-            ([str(BLOCK), "--to", ","], "there is no target"),
+            ([str(BLOCK), "--to", ","], "no target given"),
             ([str(BLOCK), "--baseline", "README.md"], "'README.md' is not a report"),
             (["pyproject.jsonl"], "cannot be read"),
             (["README.md", "--python", "/nowhere/python"], "cannot be run"),
@@ -224,7 +224,7 @@ def test_what_a_killed_program_did_is_kept(
     status, out, _ = run(capsys, "README.md", "--to", "cann", "--python", python)
     assert status == 1
     assert "block.py:22" in out
-    assert "the program did not end well" in out
+    assert "the program failed" in out
     nothing = run(capsys, "README.md", "--to", "paddle", "--python", python)
     assert nothing[0] == 2
 
@@ -234,5 +234,5 @@ def test_trace_needs_the_framework() -> None:
         pytest.skip("PyTorch is installed")
     with pytest.raises(NotInstalled, match="torch is not installed"), trace("cann"):
         pass
-    with pytest.raises(sz.InvalidArgument, match="there is no target"), trace():
+    with pytest.raises(sz.InvalidArgument, match="no target given"), trace():
         pass

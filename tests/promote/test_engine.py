@@ -250,7 +250,7 @@ def test_bad_operands(bad: object) -> None:
 
 def test_no_operand() -> None:
     for question in (sz.result_type, sz.explain, sz.explain_all):
-        with pytest.raises(sz.InvalidArgument, match="there is no operand"):
+        with pytest.raises(sz.InvalidArgument, match="no operand given"):
             question()
 
 

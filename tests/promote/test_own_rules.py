@@ -147,7 +147,7 @@ def test_any_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert library.rules_or_file(f" {name} ").file == str(tmp_path / name)
     Path("torch").write_text("name chip\nlike cann\n")
     assert library.rules_or_file("torch") is sz.rule_set("torch")
-    with pytest.raises(sz.InvalidArgument, match="Did you mean 'torch'.*no file of that name"):
+    with pytest.raises(sz.InvalidArgument, match="Did you mean 'torch'.*No file has that name"):
         library.rules_or_file("troch")
     with pytest.raises(sz.InvalidArgument, match="'none/chip' cannot be read"):
         library.rules_or_file("none/chip")

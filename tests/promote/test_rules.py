@@ -74,7 +74,7 @@ def test_unknown_rule_sets(name: str) -> None:
     with pytest.raises(sz.InvalidArgument) as caught:
         sz.rule_set(name)
     message = str(caught.value)
-    assert f"{name!r} is not a rule set; there are cann, mindspore" in message
+    assert f"{name!r} is not a rule set; available: cann, mindspore" in message
     assert "\n" not in message
     if name == "can":
         assert message.endswith("Did you mean 'cann'?")

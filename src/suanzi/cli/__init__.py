@@ -1,6 +1,6 @@
 """The command line: ``suanzi promote i32 bf16 --rules all``, and the rest.
 
-Every command prints for a person where a person looks, plain text where it is piped, and data with
+Every command prints in colour on a terminal, plain text into a pipe, and data with
 ``--json``. The exit status is 0 for an answer, 1 for a refusal or a difference, 2 for bad usage,
 3 for a failure that is not the user's.
 """
@@ -22,7 +22,7 @@ from suanzi.cli import demo as cli_demo
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
 from suanzi.cli.catalogue import counts, entries, entry
-from suanzi.cli.streams import console, mend, print_no_more
+from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import note_other_readings as _note_other_readings
 from suanzi.cli.typed import operand as _operand
 from suanzi.cli.typed import rules as _rules
@@ -72,7 +72,7 @@ Op = Annotated[
 
 @app.command
 def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
-    """Say which dtype operands are promoted to, under one rule set, several or all.
+    """Show which dtype operands are promoted to, under one rule set, several or all.
 
     ```
     suanzi promote i32 bf16
@@ -86,7 +86,7 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
     operands
         Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
-        A rule set, several joined by commas, or `all`; a file is your own.
+        A rule set, several joined by commas, or `all`; a file is a rule set of yours.
     """
     chosen = _several_rules(",".join(rule_sets()) if rules == "all" else rules)
     _note_other_readings(operands, chosen)
@@ -119,11 +119,13 @@ def explain(
     rules
         The rule set to ask, by name or from a file of your own.
     like
-        The rule set that a program comes from: the fix is the cast that keeps its dtype. The exit
-        status is 1 where the two differ, too.
+        The rule set of the original program; the fix is the cast that keeps its dtype. The exit
+        status is also 1 where the two differ.
     """
     if rules == "all":
-        raise sz.InvalidArgument("explain: it asks one rule set; `suanzi promote` asks them all.")
+        raise sz.InvalidArgument(
+            "explain: give one rule set; `suanzi promote --rules all` compares all."
+        )
     chosen = _rules(rules)
     _note_other_readings(operands, [chosen])
     kept = None if like is None else _rules(like)
@@ -166,7 +168,7 @@ def diff(a: str, b: str, *, op: Op = None, dtype: str | None = None, json: Json 
     a
         A rule set.
     b
-        The rule set to hold against it.
+        The rule set to compare it with.
     dtype
         Only these dtypes, joined by commas.
     """
@@ -184,7 +186,7 @@ def laws(
     all: Annotated[bool, Parameter(negative="", help="List every counter-example.")] = False,
     json: Json = False,
 ) -> int:
-    """Say which laws a rule set keeps: commutative, associative, semilattice, lossless.
+    """Show which laws a rule set satisfies: commutative, associative, semilattice, lossless.
 
     ```
     suanzi laws cann
@@ -208,7 +210,7 @@ def laws(
 
 @app.command
 def rules(name: str | None = None, *, json: Json = False) -> int:
-    """List the rule sets, or say everything about one.
+    """List the rule sets, or show everything about one.
 
     ```
     suanzi rules
@@ -326,7 +328,7 @@ def ops(
 
 @app.command
 def op(name: str, *, json: Json = False) -> int:
-    """Say everything about one interface: calls, dtypes, statuses, accuracy, an example.
+    """Show everything about one interface: calls, dtypes, statuses, accuracy, an example.
 
     ```
     suanzi op add
@@ -361,11 +363,11 @@ def live(
     python: str | None = None,
     json: Json = False,
 ) -> int:
-    """Hold a rule set against the installed framework, cell by cell, and print the drift.
+    """Compare a rule set with an installed framework, cell by cell, and print the differences.
 
-    The framework runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. With `--dtypes` its operators are called with every dtype, and what they take
-    is held against the list by which `suanzi port` goes.
+    The framework runs in another process, in any interpreter you name; suanzi need not be installed
+    there. With `--dtypes` its operators are called with every dtype, and what they take is compared
+    with the list that `suanzi port` uses.
 
     ```
     suanzi live numpy
@@ -378,7 +380,7 @@ def live(
     framework
         torch, numpy, jax, paddle, mindspore or openvino.
     rules
-        The rule set to hold against it, if not the one of its name.
+        The rule set to compare it with, if not the one of its name.
     dtypes
         Ask which dtypes the operators take on the CPU: paddle, mindspore or openvino.
     write
@@ -427,7 +429,7 @@ app.command(cli_config.config)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     if arguments is None:
-        mend()
+        repair_streams()
     try:
         status = app(
             sys.argv[1:] if arguments is None else arguments,

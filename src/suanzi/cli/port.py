@@ -1,4 +1,4 @@
-"""``suanzi port``: a program is run where its framework is, and held against other rule sets."""
+"""``suanzi port``: runs a program in its framework and compares it with other rule sets."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def port(
     baseline: str | None = None,
     fix: str | None = None,
 ) -> int:
-    """Run a program and say which of its lines other frameworks compute otherwise, or refuse.
+    """Run a program and list the lines that other frameworks compute differently or refuse.
 
-    The program runs in a process of its own, in any interpreter you name; suanzi need not be
-    installed there. An exported program (`.pt2`), a model of ONNX (`.onnx`) or OpenVINO (`.xml`), a
+    The program runs in another process, in any interpreter you name; suanzi need not be installed
+    there. An exported program (`.pt2`), a model of ONNX (`.onnx`) or OpenVINO (`.xml`), a
     file of calls that was recorded before (`.jsonl`), a text log as those of torch's
     operator_inp_logs or PaddleAPITest (`.txt`) or a dump of msprobe (`dump.json`) is read instead.
     The exit status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program
@@ -40,7 +40,7 @@ def port(
     suanzi port model.py --to cann
     suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
     suanzi port net.py --from paddle --to cann,torch --python ~/envs/paddle/bin/python
-    suanzi port model.onnx --to cann --on 910b --fix mended.onnx
+    suanzi port model.onnx --to cann --on 910b --fix fixed.onnx
     suanzi port model.py --to cann --json > known.json
     suanzi port model.py --to cann --baseline known.json --sarif port.sarif
     ```
@@ -56,13 +56,13 @@ def port(
     from_
         The framework that the program is written in: torch, paddle or mindspore.
     to
-        The rule sets to hold it against, by name or from files of your own, joined by commas. By
-        default those of the other frameworks.
+        The rule sets to compare it with, by name or as files, joined by commas. By default those of
+        the other frameworks.
     on
         The chips that matter, joined by commas: 910, 310p, 910b, 950 of cann, cpu of the others.
     dtypes
-        Lists that `suanzi live paddle --dtypes --write FILE` wrote, joined by commas: by them go
-        the dtypes of operators, not by those of suanzi.
+        Lists that `suanzi live paddle --dtypes --write FILE` wrote, joined by commas; they replace
+        suanzi's lists of the dtypes that operators take.
     python
         The interpreter that has the framework; this one by default.
     sarif
@@ -70,9 +70,9 @@ def port(
     html
         Write the report to this file as HTML.
     fix
-        Write an ONNX model to this file, with the Casts that its operators ask for.
+        Write the ONNX model to this file with the Casts that its operators need.
     baseline
-        A report that `--json` wrote: what is in it is known, and not told.
+        A report that `--json` wrote; findings in it are not reported again.
     """
     from suanzi.cli.render import waiting
     from suanzi.port.ignoring import read_baseline

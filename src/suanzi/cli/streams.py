@@ -14,8 +14,8 @@ _FAILING = ("strict", "surrogateescape")
 """How letters that an encoding lacks end in an error; Python has the second for LC_ALL=C."""
 
 
-def mend() -> None:
-    """Make standard streams that are closed lead nowhere, and none of them fail for a letter."""
+def repair_streams() -> None:
+    """Open closed standard streams on the null device; replace characters they cannot encode."""
     while (stream := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # what is opened next must not be taken for a standard stream
     os.close(stream)
@@ -34,5 +34,5 @@ def console() -> Console | None:
 
 
 def print_no_more() -> None:
-    """Let what is still to be printed go nowhere, so that Python does not try again at its end."""
+    """Discard all further output, so that Python does not try to write it again on exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,7 +1,7 @@
 """What changes when a program moves to another framework: its calls, judged by the rule sets.
 
 ``calls``      one record for every reader: operator, operands, result, where
-``operators``  which of a framework's operators promote, from the text beside the recorders
+``operators``  which of a framework's operators promote, from the table of names
 ``recorders``  what records a running program, in the process of its framework, without suanzi
 ``readers``    what reads calls that others recorded
 ``models``     models in files, which promote nothing: ONNX, OpenVINO IR
@@ -11,7 +11,7 @@
 ``passes``     a call by itself, and what it computes with after the calls before it changed
 ``findings``   what was found, with a code of ``codes``; ``ignoring`` leaves out what is marked
 ``report``, ``sarif``   findings in the form in which they are shown
-``running``    a program in a process of its own; ``tracing`` a block of this one
+``running``    a program in another process; ``tracing`` a block of this one
 """
 
 from suanzi.port.calls import Call, Calls, read_calls

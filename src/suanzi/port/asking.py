@@ -23,7 +23,7 @@ _NOT_INSTALLED = 3
 
 @dataclass(frozen=True, repr=False)
 class Asked:
-    """Which dtypes the operators of an installed framework take, held against the list we have."""
+    """Which dtypes the operators of an installed framework take, compared with suanzi's list."""
 
     framework: str
     text: str
@@ -36,7 +36,7 @@ class Asked:
 
     @property
     def then(self) -> Support:
-        """What is in the list we have."""
+        """What suanzi's list has."""
         found = support(self.framework)
         assert found is not None
         return found
@@ -87,8 +87,8 @@ def ask_dtypes(framework: str, python: str | None = None) -> Asked:
     """Ask the framework that is installed for an interpreter, this one by default."""
     if framework not in FRAMEWORKS:
         raise InvalidArgument(
-            f"live: the dtypes of {framework!r} cannot be asked; those of {', '.join(FRAMEWORKS)} "
-            f"can.{nearest(framework, FRAMEWORKS)}"
+            f"live: --dtypes does not support {framework!r}; it supports {', '.join(FRAMEWORKS)}."
+            f"{nearest(framework, FRAMEWORKS)}"
         )
     interpreter = python or sys.executable
     try:

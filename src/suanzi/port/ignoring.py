@@ -1,4 +1,4 @@
-"""What is not to be told: lines marked ``# suanzi: ignore[SZ005]``, and findings of a baseline."""
+"""What is not reported: lines marked ``# suanzi: ignore[SZ005]``, and findings of a baseline."""
 
 from __future__ import annotations
 

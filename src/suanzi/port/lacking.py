@@ -79,16 +79,18 @@ class Dtypes:
         if self.known is not None and not self.is_asked:
             chips = ",".join(self.known.chips)
             said.append(
-                f"not judged, which dtypes {name}'s operators take: known on {chips} "
-                f"alone (--on {chips})"
+                f"not checked, dtypes of {name}'s operators: known for {chips} only "
+                f"(add --on {chips})"
             )
         for chip, count in self.partly.items():
-            calls = f"{count} call{'s' * (count != 1)}"
-            said.append(f"{name} on {chip} lacks the dtypes of {calls} (--on {chip} tells)")
+            calls = "1 call uses" if count == 1 else f"{count} calls use"
+            said.append(
+                f"{calls} dtypes that {name} does not support on {chip} (details: --on {chip})"
+            )
         if self.unlisted:
             many = len(self.unlisted)
             said.append(
-                f"not known, which dtypes {name} takes: {many} operator{'s' * (many != 1)} "
+                f"not checked, dtypes of {many} operator{'s' * (many != 1)}: unknown for {name} "
                 "(--json lists them)"
             )
         return said
@@ -116,10 +118,8 @@ def check_chips(on: Iterable[str], targets: Iterable[RuleSet]) -> tuple[str, ...
     known = list(dict.fromkeys(chip for one in found if one is not None for chip in one.chips))
     for chip in asked:
         if chip not in known:
-            said = (
-                f"they are {', '.join(known)}" if known else "the targets have none that are known"
-            )
-            raise InvalidArgument(f"port: there is no chip {chip!r}; {said}.{nearest(chip, known)}")
+            said = f"known are {', '.join(known)}" if known else "no chips of the targets are known"
+            raise InvalidArgument(f"port: unknown chip {chip!r}; {said}.{nearest(chip, known)}")
     return asked
 
 

@@ -55,7 +55,7 @@ def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleS
         rules_or_file(meant.get(name, name)) if isinstance(name, str) else name for name in names
     ]
     if not found:
-        raise InvalidArgument("port: there is no target; name at least one rule set.")
+        raise InvalidArgument("port: no target given; name at least one rule set.")
     return list(dict.fromkeys(found))
 
 
@@ -69,7 +69,7 @@ class Report:
     calls: Calls | None = None
     judged: tuple[Judged, ...] = ()
     baseline: Counter[Fingerprint] = field(default_factory=Counter)
-    """Findings that are known, and not told again."""
+    """Known findings, which are not reported again."""
     also: tuple[str, ...] = ()
     """What its reader has to say of the program as a whole."""
 
@@ -123,41 +123,38 @@ class Report:
         many = len(self.findings)
         hidden = len(self._all()) - many
         framework = f"{self.calls.framework} {self.calls.version}".strip()
-        text = f"{calls} calls of {framework}, held against {names}"
+        text = f"{calls} calls of {framework}, compared with {names}"
         text += f": {many or 'no'} finding{'s' * (many != 1)}"
         return text + (f", {hidden} ignored or known" if hidden else "")
 
     def notes(self) -> list[str]:
-        """Return what could not be judged, and how the program ended."""
+        """Return what could not be checked, and how the program ended."""
         said = [*self.also]
         if self.raised is not None:
-            said.append(
-                f"the program did not end well, and this is what it did before: {self.raised}"
-            )
+            said.append(f"the program failed; these are its calls until then: {self.raised}")
         if self.calls is not None and self.calls.missed:
             said.append(f"{self.calls.missed} calls could not be recorded")
         for one in self.judged:
             if one.made:
                 made = ", ".join(f"{there} is {here}" for there, here in one.made.items())
-                said.append(f"{one.rules.name} lacks dtypes of the program: {made} there")
+                said.append(f"{one.rules.name} does not have all of its dtypes: {made} there")
             for way, count in one.unwritten.items():
                 said.append(
-                    f"not judged, what {one.rules.name} does with {_WAYS[way]}: {count} calls"
+                    f"not checked, what {one.rules.name} does with {_WAYS[way]}: {count} calls"
                 )
             said += one.dtypes.notes()
         if self.judged:
             first = self.judged[0]
             for what, counts in (
-                ("operators that are not known, with several dtypes", first.unknown),
-                ("results that the source's own rules do not give", first.unexplained),
+                ("unknown operators with several dtypes", first.unknown),
+                ("results that the source's own rules do not explain", first.unexplained),
             ):
                 if counts:
                     names = ", ".join(f"{n} ({c})" for n, c in sorted(counts.items()))
-                    said.append(f"not judged, {what}: {names}")
+                    said.append(f"not checked, {what}: {names}")
             if first.uniform:
                 said.append(
-                    f"not judged, operators that are not known, with one dtype throughout: "
-                    f"{first.uniform} calls"
+                    f"not checked, unknown operators with a single dtype: {first.uniform} calls"
                 )
         return said
 

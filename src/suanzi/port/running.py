@@ -1,4 +1,4 @@
-"""A program in a process of its own, in any interpreter that has its framework, recorded."""
+"""Runs a program in another process, in any interpreter that has its framework, and records it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run_program(
     """
     recorder = check_framework(framework)
     if not Path(program).is_file():
-        raise InvalidArgument(f"port: there is no program {program!r}.")
+        raise InvalidArgument(f"port: the program {program!r} does not exist.")
     interpreter = python or sys.executable
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         path = Path(folder) / "calls.jsonl"
@@ -66,7 +66,7 @@ def _run(command: Sequence[str], stdout: Any) -> int:
         except KeyboardInterrupt:
             for signal_again in (False, True):
                 try:
-                    # A terminal has told it already; another program may have told us alone.
+                    # A terminal signals both processes; a program may have signalled one.
                     if signal_again:
                         process.send_signal(signal.SIGINT)
                     return process.wait(_SECONDS_TO_END)
@@ -80,7 +80,7 @@ def check_framework(framework: str) -> Path:
     """Return the recorder of a framework; raise where there is none."""
     if framework not in FRAMEWORKS:
         raise InvalidArgument(
-            f"port: programs of {framework!r} cannot be recorded; those of "
-            f"{', '.join(FRAMEWORKS)} can.{nearest(framework, FRAMEWORKS)}"
+            f"port: programs of {framework!r} cannot be recorded; use "
+            f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
     return Path(__file__).parent / "recorders" / f"record_{framework}.py"

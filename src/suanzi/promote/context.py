@@ -66,10 +66,10 @@ def promotion(rules: str | RuleSet, *, on_loss: OnLoss = "ignore") -> Iterator[R
     call, if it lost one, else an example. With ``"raise"`` it raises TypeMismatch.
 
     A generator that yields inside the block has no context of its own: the rule set stays in force
-    for its caller, until the generator goes on and leaves the block. Give `rules` to the functions
-    that take it, or leave the block before you yield. Where blocks end in another order than they
-    began, which only that can cause, there is a RuntimeWarning, and what was in force before the
-    outer one is in force again.
+    for its caller, until the generator continues and leaves the block. Give `rules` to the
+    functions that take it, or leave the block before you yield. Where blocks end in another
+    order than they began, which only that can cause, there is a RuntimeWarning, and what was in
+    force before the outer one is in force again.
 
     >>> with promotion("mindspore") as rules:
     ...     get_promotion().name

@@ -39,7 +39,7 @@ _OURS = {
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a rule set says about some operands, why, what is lost and how to mend it.
+    """What a rule set says about some operands, why, what is lost and how to fix it.
 
     It prints as text in a terminal and as a table in a notebook.
     """
@@ -272,7 +272,7 @@ class Explanations:
         found = next((e for e in self.explanations if e.rules.name == rules), None)
         if found is None:
             names = ", ".join(e.rules.name for e in self.explanations)
-            raise InvalidArgument(f"{rules!r} is not among the rule sets asked: {names}.")
+            raise InvalidArgument(f"{rules!r} is not one of these rule sets: {names}.")
         return found
 
     header = ("rules", "dtype", "lost", "why")

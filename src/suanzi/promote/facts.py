@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def facts_of(rules: RuleSet) -> dict[str, Any]:
-    """Return a rule set's name, version, source, dtypes, and what it says besides its tables.
+    """Return a rule set's name, version, source, dtypes, and what it has besides its tables.
 
     >>> from suanzi.promote.library import rule_set
     >>> facts_of(rule_set("torch"))["default float"]

@@ -43,7 +43,7 @@ def rule_set(rules: str | RuleSet) -> RuleSet:
         if made is not None:
             return loaded.setdefault(made.name, made)
     raise InvalidArgument(
-        f"rules: {rules!r} is not a rule set; there are {', '.join(rule_sets())}."
+        f"rules: {rules!r} is not a rule set; available: {', '.join(rule_sets())}."
         + nearest(str(rules), rule_sets())
     )
 
@@ -83,7 +83,7 @@ def rules_or_file(name: str) -> RuleSet:
     except InvalidArgument as error:
         if isfile(name) or sep in name or splitext(name)[1]:
             return RuleSet.from_file(name)
-        raise InvalidArgument(f"{error} There is no file of that name, either.") from None
+        raise InvalidArgument(f"{error} No file has that name, either.") from None
 
 
 def learn_rules(text: str) -> RuleSet:
@@ -104,7 +104,7 @@ def text_for_others(rules: RuleSet) -> str | None:
         return None
     if rules.text is None:
         raise InvalidArgument(
-            f"rules: {rules.name!r} is made of functions, and another process cannot learn it; "
+            f"rules: {rules.name!r} is made of functions, which cannot be sent to another process; "
             "write it as a text table."
         )
     return rules.text

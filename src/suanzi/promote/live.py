@@ -1,4 +1,4 @@
-"""live: a rule set against the installed framework, cell by cell, in a process of its own.
+"""live: compares a rule set with an installed framework, cell by cell, in another process.
 
 The framework never enters this process: a probe script runs in the given interpreter, which need
 not have suanzi, and prints what the framework did.
@@ -24,7 +24,7 @@ from suanzi.promote.rules import RuleSet
 from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
-"""The frameworks that have a probe; each is held against the rule set of its name."""
+"""The frameworks that have a probe; each is compared with the rule set of its name."""
 
 _MARK = "suanzi-probe "
 _NOT_INSTALLED = 3
@@ -60,7 +60,7 @@ class LiveCell:
 
 @dataclass(frozen=True, repr=False)
 class Live:
-    """What a framework did, held against its rule sets."""
+    """What a framework did, compared with its rule sets."""
 
     framework: str
     version: str
@@ -133,7 +133,7 @@ def live(
 ) -> Live:
     """Compare a rule set with the framework installed for an interpreter.
 
-    `rules` is held against the framework instead of the rule set of its name; `python` is the
+    `rules` is compared instead of the rule set of its name; `python` is the
     interpreter to ask, this one by default.
     """
     found = _probe(framework, python or sys.executable, timeout)
@@ -142,7 +142,7 @@ def live(
         version = printable(str(found["version"]))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InternalError(
-            f"live: what the probe of {framework} said cannot be read: {printable(str(error))}"
+            f"live: the answer of the probe of {framework} cannot be read: {printable(str(error))}"
         ) from None
     used = dict.fromkeys(cell.answer.rules for cell in cells)
     return Live(framework, version, tuple(used), cells)
@@ -151,7 +151,7 @@ def live(
 def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
     if framework not in FRAMEWORKS:
         raise InvalidArgument(
-            f"live: {framework!r} is not a framework that can be asked; there are "
+            f"live: {framework!r} has no probe; available: "
             f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
     script = Path(__file__).parent / "probes" / f"probe_{framework}.py"

@@ -150,7 +150,7 @@ class _ConvertPromoteTypes:
             return self.pair(dim, zero)
         if not self.unsafe and not contains(dim, zero):
             return Cell(None, f"unsafe: {dim} does not hold every 0-d {zero}")
-        return Cell(dim, f"beside a 0-d {zero} the dimensioned {dim} keeps its dtype")
+        return Cell(dim, f"next to a 0-d {zero}, the tensor keeps {dim}")
 
     def zero_dim_rule(self) -> ZeroDimRule:
         return ZeroDimRule(

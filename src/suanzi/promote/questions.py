@@ -124,7 +124,7 @@ def explain_all(
         rules = rule_sets() if rules == "all" else [name.strip() for name in rules.split(",")]
     asked = [rule_set(one) for one in rules]
     if not asked:
-        raise InvalidArgument("explain_all: there is no rule set to ask; give at least one.")
+        raise InvalidArgument("explain_all: no rule set given; give at least one.")
     return Explanations(tuple(explain(*operands, rules=one, op=op) for one in asked))
 
 
@@ -142,7 +142,7 @@ def table(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None 
 
 
 def laws(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None) -> Laws:
-    """Return which laws the tensor-tensor table of a rule set keeps, with counter-examples.
+    """Return which laws the tensor-tensor table of a rule set satisfies, with counter-examples.
 
     >>> import suanzi as sz
     >>> found = sz.laws("cann")
@@ -182,9 +182,7 @@ def diff(
 
     asked = None if dtypes is None else tuple(dict.fromkeys(dtype(one) for one in dtypes))
     if asked is not None and not asked:
-        raise InvalidArgument(
-            "diff: there is no dtype to compare; give at least one, or none at all."
-        )
+        raise InvalidArgument("diff: dtypes is empty; give at least one, or leave it out for all.")
     return compare(rule_set(a), rule_set(b), op, asked)
 
 
@@ -197,7 +195,7 @@ def _answer(
     from suanzi.promote.engine import answer
 
     if not operands:
-        raise InvalidArgument(f"{who}: there is no operand; give at least one.")
+        raise InvalidArgument(f"{who}: no operand given; give at least one.")
     asked = rules_in_force(rules)
     # The native table keeps no refusals of operators that have rules of their own.
     key = op, operands
@@ -243,7 +241,7 @@ _advice: dict[tuple[Any, ...], str] = {}
 
 
 def refusal(found: Answer, who: str = "") -> str:
-    """Return what was refused, by whom, why, and what would mend it, in one or two sentences."""
+    """Return what was refused, by whom, why, and how to fix it, in one or two sentences."""
     key = who, found.rules, found.operator, found.operands
     if key not in _refusals:
         if len(_refusals) > 4096:
@@ -262,7 +260,7 @@ def _write_refusal(found: Answer, who: str) -> str:
 
 
 def _advice_for(found: Answer) -> str:
-    """Return the sentence that says how to mend a refusal; empty where nothing helps."""
+    """Return the sentence that says how to fix a refusal; empty where nothing helps."""
     from suanzi.promote.fixes import fix_for, scope
 
     key = *scope(found), found.operands

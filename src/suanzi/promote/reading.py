@@ -179,7 +179,7 @@ class _Reader:
         if not rows:
             raise self.error(f"the [{section}] table is empty")
         if len(set(heads)) != len(heads):
-            raise self.error(f"a column of [{section}] is there twice: {' '.join(heads)}")
+            raise self.error(f"a column of [{section}] appears twice: {' '.join(heads)}")
         grid: Grid = {}
         for row in rows:
             if len(row) != len(heads) + 1:
@@ -188,7 +188,7 @@ class _Reader:
                     f"{len(heads)} columns"
                 )
             if (row[0], heads[0]) in grid:
-                raise self.error(f"row {row[0]} of [{section}] is there twice")
+                raise self.error(f"row {row[0]} of [{section}] appears twice")
             grid |= {(row[0], head): cell for head, cell in zip(heads, row[1:], strict=True)}
         if section == "tensors" and [row[0] for row in rows] != heads:
             raise self.error(

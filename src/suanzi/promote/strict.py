@@ -1,4 +1,4 @@
-"""``strict``: the standard read to the letter: operands of different dtypes do not go together.
+"""``strict``: the standard as printed: operands of different dtypes are refused.
 
 But for true_divide, which 7.2.4.7.1 has make a floating-point number of any two dtypes.
 """
@@ -40,7 +40,7 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         return None
     return RuleSet(
         name="strict",
-        title="T/AI 131.1 to the letter",
+        title="T/AI 131.1 as printed",
         version="T/AI 131.1-2025",
         source="T/AI 131.1-2025, clauses 7.2.4 to 7.2.8: unequal dtypes are STATUS_TYPE_MISMATCH",
         sources={"numbers": "T/AI 131.1-2025, clause 5.7"},

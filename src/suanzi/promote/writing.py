@@ -30,7 +30,7 @@ class WriteRule:
 def _category(result: DType, target: DType) -> Cell:
     if kind_rank(result.kind) > kind_rank(target.kind):
         return Cell(None, f"{result} is of a higher category than {target} that is written to")
-    return Cell(target, f"{target} that is written to keeps its dtype")
+    return Cell(target, f"{target} written to keeps its dtype")
 
 
 _SAME_KIND = ("bool", "uint", "int", "float", "complex")
@@ -39,7 +39,7 @@ _SAME_KIND = ("bool", "uint", "int", "float", "complex")
 def _same_kind(result: DType, target: DType) -> Cell:
     if _SAME_KIND.index(result.kind) > _SAME_KIND.index(target.kind):
         return Cell(None, f"{result} is not of the kind of {target} that is written to")
-    return Cell(target, f"{target} that is written to keeps its dtype")
+    return Cell(target, f"{target} written to keeps its dtype")
 
 
 RULES: dict[str, WriteRule] = {

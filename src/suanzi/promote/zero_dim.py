@@ -1,4 +1,4 @@
-"""What a 0-d tensor counts as beside a dimensioned one, in the three ways frameworks know."""
+"""What a 0-d tensor counts as next to one with axes, in the three forms that frameworks have."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ RULES: dict[str, ZeroDimRule] = {
     for rule in (
         AS_TENSOR,
         ZeroDimRule("category", "counts only if its category is higher", _by_category),
-        ZeroDimRule("kind", "does not count beside a tensor of its kind; no gate", _by_kind),
+        ZeroDimRule("kind", "is ignored next to a tensor of its kind; no gate", _by_kind),
         ZeroDimRule("table", "counts as a dimensioned tensor; no gate", _by_table),
     )
 }

@@ -41,12 +41,11 @@ def _refuse(x: Tensor, made: Any, operator: str) -> Tensor:
     what, instead = f"x {symbol}= y", f"Write x = x {symbol} y"
     if not isinstance(made, Tensor):
         raise TypeMismatch(
-            f"{what}: the result is a {type(made).__name__}, which is no tensor that x could hold. "
-            f"{instead}."
+            f"{what}: the result is a {type(made).__name__}, which x cannot hold. {instead}."
         )
     if made.dtype is not x.dtype:
         raise TypeMismatch(
-            f"{what}: the result is {made.dtype}, and x stays {x.dtype}. {instead}, or cast y "
+            f"{what}: the result is {made.dtype}, but x is {x.dtype}. {instead}, or cast y "
             "first so that it does not promote x."
         )
     if made.shape != x.shape:
@@ -58,7 +57,7 @@ def _refuse(x: Tensor, made: Any, operator: str) -> Tensor:
         raise InvalidArgument(f"{what}: the memory of x must not be written to. {instead}.")
     if any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True)):
         raise InvalidArgument(
-            f"{what}: several elements of x are one place in memory, as after sz.expand. {instead}."
+            f"{what}: several elements of x share memory, as after sz.expand. {instead}."
         )
     if (made.scale, made.zero_point) != (x.scale, x.zero_point):
         raise InvalidArgument(f"{what}: the result is quantised otherwise than x. {instead}.")

@@ -267,7 +267,7 @@ def _kind(x: Any) -> type:
             return kind
     way = way_to_the_host(x)
     if way:
-        raise TypeMismatch(f"tensor: a {type(x).__name__} is not taken as it is. {way}")
+        raise TypeMismatch(f"tensor: a {type(x).__name__} is not accepted directly. {way}")
     raise TypeMismatch(
         f"tensor: {shown(x)} is a {type(x).__name__}; elements are Python numbers, in lists of "
         "equal length."
@@ -295,7 +295,7 @@ def _flatten(data: Any, flat: list[Any], depth: int = 0) -> tuple[int, ...]:
     shapes = {_flatten(x, flat, depth + 1) for x in data}
     if len(shapes) > 1:
         raise InvalidArgument(
-            "tensor: the lists are of unequal length: side by side there are "
+            "tensor: the lists are of unequal length: found lengths "
             f"{' and '.join(str(list(s)) for s in sorted(shapes))}."
         )
     return (len(data), *(shapes.pop() if shapes else ()))

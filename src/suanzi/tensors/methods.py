@@ -258,7 +258,8 @@ class Methods:
         for one in axes:
             if isinstance(one, int) and 0 <= one < self.ndim and self.shape[one] != 1:
                 raise InvalidArgument(
-                    f"squeeze: axis {one} has size {self.shape[one]}; only axes of size 1 go."
+                    f"squeeze: axis {one} has size {self.shape[one]}; only axes of size 1 can be "
+                    "removed."
                 )
         if not axes:
             return self.reshape(self.shape)

@@ -111,7 +111,7 @@ class Tensor(Methods):
         namespace = LOADERS["array_api"]()
         if api_version not in (None, *namespace.declare.VERSIONS):
             raise InvalidArgument(
-                f"__array_namespace__: api_version is {shown(api_version)}; there are "
+                f"__array_namespace__: api_version is {shown(api_version)}; available: "
                 f"{', '.join(namespace.declare.VERSIONS)}."
             )
         return namespace

@@ -55,7 +55,7 @@ class Graph:
     given: list[str] = field(default_factory=list)
     """Of each call, the operator as the model calls it."""
     unmapped: Counter[str] = field(default_factory=Counter)
-    """Operators that no list of dtypes goes by, with their nodes."""
+    """Operators without a list of dtypes, and how many nodes have them."""
     untyped: Counter[str] = field(default_factory=Counter)
     """Operators whose results have no type that could be found."""
     own: list[Finding] = field(default_factory=list)

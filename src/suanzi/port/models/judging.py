@@ -1,4 +1,4 @@
-"""A model held against targets: its own rules, its Casts, and the dtypes of operators there."""
+"""A model compared with targets: its own rules, its Casts, and the dtypes of their operators."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _notes(graph: Graph) -> tuple[str, ...]:
         )
     if graph.unmapped:
         names = ", ".join(f"{n} ({c})" for n, c in sorted(graph.unmapped.items()))
-        said.append(f"not judged, operators that no list goes by: {names}")
+        said.append(f"not checked, operators without a list of dtypes: {names}")
     if graph.untyped:
         names = ", ".join(f"{n} ({c})" for n, c in sorted(graph.untyped.items()))
-        said.append(f"not judged, results without a type that suanzi has: {names}")
+        said.append(f"not checked, results of unknown type: {names}")
     return tuple(said)

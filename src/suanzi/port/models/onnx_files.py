@@ -1,4 +1,4 @@
-"""Writing ONNX models whose weights may lie in files beside them, as torch.onnx.export has it."""
+"""Writing ONNX models whose weights may be in separate files, as torch.onnx.export has it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from suanzi.status import InvalidArgument
 
 
 def check(model: str | PathLike[str], sentence: str, *, full_check: bool = False) -> None:
-    """Let ONNX's own checker look at a file, which finds the weights beside it."""
+    """Let ONNX's own checker look at a file, which finds the weights in its folder."""
     import onnx
 
     try:
@@ -27,7 +27,7 @@ def check(model: str | PathLike[str], sentence: str, *, full_check: bool = False
 def write(
     model: Any, path: str | PathLike[str], out: str | PathLike[str], sentence: str | None
 ) -> None:
-    """Write the model that was read from `path`, with its weights beside it.
+    """Write the model that was read from `path`, with its weights in the same folder.
 
     It has to pass ONNX's checker, or no model is written and `sentence` is said; None: it need not.
     """
@@ -52,8 +52,7 @@ def write(
             raise InvalidArgument(f"{str(path)!r} has weights outside of its folder: {name!r}.")
         if not (Path(path).parent / name).is_file():
             raise InvalidArgument(
-                f"port: {str(path)!r} has weights in {name!r}, and there is no such file beside "
-                "it; put it there."
+                f"port: {str(path)!r} has weights in {name!r}, which does not exist in its folder."
             )
     part = there.with_name(f".{there.name}.part")
     made: list[Path] = []
@@ -76,12 +75,12 @@ def write(
 
 
 def _copy(source: Path, target: Path, made: list[Path]) -> None:
-    """Put a file of weights beside the model that is written, and note what is there since."""
+    """Copy a file of weights to the folder of the new model, and note that it was created."""
     if target.exists():
         if not target.samefile(source) and not filecmp.cmp(source, target, shallow=False):
             raise InvalidArgument(
-                f"port: {str(target)!r} is there, and the weights of the model would have this "
-                "name; name a file in another folder with --fix."
+                f"port: {str(target)!r} exists, and the weights of the model would overwrite "
+                "it; name a file in another folder with --fix."
             )
         return
     for folder in reversed(target.parents):

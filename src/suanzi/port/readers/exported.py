@@ -29,7 +29,7 @@ def read_exported(program: str | PathLike[str] | Any, python: str | None = None)
         return from_records(_writer().records(program))
     path, interpreter = str(program), python or sys.executable
     if not Path(path).is_file():
-        raise InvalidArgument(f"port: there is no file {path!r}.")
+        raise InvalidArgument(f"port: the file {path!r} does not exist.")
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         calls = Path(folder) / "calls.jsonl"
         command = [interpreter, str(_WRITER), str(calls), path]
