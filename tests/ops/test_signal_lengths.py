@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -16,9 +17,9 @@ import suanzi as sz
 from helpers.functions import each_level, same_bits, threads
 from suanzi import _core
 
-# Primes up to 127 have passes; lengths with larger ones are convolutions, 262 and 393 among them.
+# Primes up to 127 have passes; lengths with larger ones are convolutions, 262 among them.
 SOME = [n for n in range(1, 200) if n <= 38 or n % 11 in (0, 4)]
-PRIMES = [67, 97, 113, 127, 131, 137, 139, 151, 199, 211, 262, 393]
+PRIMES = [67, 97, 127, 131, 139, 262]
 
 
 def numbers(shape: tuple[int, ...], dtype: str) -> Any:
@@ -26,6 +27,7 @@ def numbers(shape: tuple[int, ...], dtype: str) -> Any:
     return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
 
 
+@cache
 def matrix(n: int, forward: bool) -> Any:
     """The transform by its definition, in more than double precision where there is such."""
     at = np.arange(n)[:, None] * np.arange(n) % n
@@ -48,7 +50,7 @@ def test_every_length_alone_in_rows_and_in_columns(dtype: str, forward: bool) ->
     wide = np.clongdouble if dtype == "complex128" else np.complex128
     for n in SOME + PRIMES:
         w = matrix(n, forward).astype(wide)
-        for rows in (1, 17) if n in PRIMES else (1, 3, 7) if n % 5 else (1, 2, 4, 5, 17):
+        for rows in (1, 9) if n in PRIMES else (1, 3, 7) if n % 5 else (1, 2, 4, 5, 17):
             x = numbers((rows, n), dtype)
             truth = x.astype(wide) @ w
             check(sz.fft_c2c(sz.tensor(x), forward=forward).numpy(), truth, n)
@@ -60,7 +62,7 @@ def test_every_length_alone_in_rows_and_in_columns(dtype: str, forward: bool) ->
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_every_length_of_real_numbers(dtype: str) -> None:
-    for n in [2 * n for n in SOME if n < 60] + [n for n in SOME if n % 2] + PRIMES:
+    for n in [2 * n for n in SOME if n < 60] + [n for n in SOME if n % 2 and n < 60] + PRIMES:
         rows = 1 + n % 6
         x = numbers((rows, n), dtype).real.copy()
         for forward in (True, False):
