@@ -54,9 +54,10 @@ def tensor(
 ) -> Data:
     """Return a tensor of these values, rounded once, as data."""
     kept = list(values)  # an id is unique only while its object is alive
-    few = {id(x): x for x in kept}  # large tensors have few different objects
-    bits = {key: bits_of(dtype, real(x) if isinstance(x, float) else x) for key, x in few.items()}
-    flat = [b for x in kept for b in bits[id(x)]]
+    ids = list(map(id, kept))
+    few = dict(zip(ids, kept, strict=True))  # large tensors have few different objects
+    bits = {k: bits_of(dtype, real(x) if isinstance(x, float) else x) for k, x in few.items()}
+    flat = [b for k in ids for b in bits[k]]
     return from_bits(dtype, flat, (len(kept),) if shape is None else shape, layout)
 
 
