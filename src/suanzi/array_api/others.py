@@ -15,7 +15,6 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from suanzi import registry
 from suanzi._hints import shown
 from suanzi.array_api.along import summed_dtype
 from suanzi.array_api.arguments import real_number
@@ -23,8 +22,10 @@ from suanzi.array_api.declare import OTHERS
 from suanzi.dtypes import DType, DTypeLike, float32, float64, part, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
+from suanzi.registry import call as _op
 from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.tensors.methods import counted, several
 
 Axes = int | tuple[int, ...] | None
 
@@ -32,26 +33,6 @@ Axes = int | tuple[int, ...] | None
 def _other(function: Callable[..., Any]) -> Callable[..., Any]:
     OTHERS[function.__name__] = function
     return function
-
-
-def _op(name: str, *args: Any, **kwargs: Any) -> Any:
-    return registry.call(name, *args, **kwargs)
-
-
-# ---- axes and dtypes -----------------------------------------------------------------------------
-
-
-def counted(axis: Any, ndim: int) -> Any:
-    """Return an axis counted from the first; the operator reports a wrong one."""
-    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
-        return axis
-    number = axis.__index__()
-    return number + ndim if -ndim <= number < 0 else number
-
-
-def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    return tuple(counted(a, ndim) for a in axes)
 
 
 def _in_dtype(x: Any, dt: DType) -> Any:
@@ -62,7 +43,7 @@ def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Any:
     if isinstance(axis, tuple | list) and not axis:
         # Nothing is combined: the elements, in the dtype of the result.
         return _op("reduce", _op("reshape", x, (*x.shape, 1)), mode, (x.ndim,))
-    axes = None if axis is None else _several(axis, x.ndim)
+    axes = None if axis is None else several(axis, x.ndim)
     return _op("reduce", x, mode, axes, keep_dims=keepdims)
 
 
@@ -230,7 +211,7 @@ def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> A
 @_other
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     """Return the axes in another order; the standard's operator takes where each axis goes."""
-    order = _several(tuple(axes), x.ndim)
+    order = several(tuple(axes), x.ndim)
     if set(order) == set(range(x.ndim)):
         order = tuple(order.index(i) for i in range(x.ndim))
     return _op("transpose", x, order)
@@ -253,7 +234,7 @@ def expand_dims(x: Any, /, axis: int = 0) -> Any:
 @_other
 def squeeze(x: Any, /, axis: Axes) -> Any:
     """Return x without axes of size 1."""
-    return _op("squeeze", x, _several(axis, x.ndim))
+    return _op("squeeze", x, several(axis, x.ndim))
 
 
 @_other

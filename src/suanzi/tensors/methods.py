@@ -254,7 +254,7 @@ class Methods:
         ((3,), (1, 3))
         """
         ones = tuple(i for i, n in enumerate(self.shape) if n == 1)
-        axes = ones if axis is None else _several(axis, self.ndim)
+        axes = ones if axis is None else several(axis, self.ndim)
         for one in axes:
             if isinstance(one, int) and 0 <= one < self.ndim and self.shape[one] != 1:
                 raise InvalidArgument(
@@ -275,7 +275,7 @@ class Methods:
         if not axes or axes == (None,):
             return self.T  # type: ignore[no-any-return]
         given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
-        order = _several(tuple(given), self.ndim)
+        order = several(tuple(given), self.ndim)
         if set(order) == set(range(self.ndim)):  # the standard says where each axis goes
             order = tuple(order.index(i) for i in range(self.ndim))
         made: Any = _core.try_view("transpose", self, order)
@@ -316,7 +316,7 @@ def _kept(same: Any) -> bool:
     return any(same.values())
 
 
-def _counted(axis: Any, ndim: int) -> Any:
+def counted(axis: Any, ndim: int) -> Any:
     """Return an axis counted from the first; the operator reports a wrong one."""
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         return axis
@@ -324,6 +324,7 @@ def _counted(axis: Any, ndim: int) -> Any:
     return number + ndim if -ndim <= number < 0 else number
 
 
-def _several(axis: Any, ndim: int) -> tuple[Any, ...]:
+def several(axis: Any, ndim: int) -> tuple[Any, ...]:
+    """Return one axis or several, each counted from the first."""
     axes = axis if isinstance(axis, tuple | list) else (axis,)
-    return tuple(_counted(one, ndim) for one in axes)
+    return tuple(counted(one, ndim) for one in axes)
