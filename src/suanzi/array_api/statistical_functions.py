@@ -85,7 +85,7 @@ def sum(
     if dtype is None and type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
         if x.dtype in _FLOATS:
             return reduce(x, ReduceMode.SUM, axis, keepdims)
-        return _core.wide_sum(x, range(x.ndim) if axis is None else (axis % x.ndim,), keepdims)
+        return _core.wide_sum(x, axes_of("sum", axis, x.ndim), keepdims)
     x = array_argument("sum", "x", x)
     target = summed_dtype("sum", x.dtype, dtype)
     axes = axes_of("sum", axis, x.ndim)
