@@ -67,7 +67,7 @@ _RESULT = {"id": "a/b/c/d", "op": "a", "group": "b", "dtype": "c", "outcome": "p
     [
         ([5], "results[0] is 5, not object"),
         (7, "results is 7, not array"),
-        ([{"id": "x"}], "TypeError"),
+        ([{"id": "x"}], "results[0] has no op"),
         ([{**_RESULT, "outcome": "fine"}], "outcome is 'fine', not one of 'passed'"),
         ([{**_RESULT, "ulp": "many"}], "ulp is 'many', not number"),
     ],
@@ -194,10 +194,10 @@ def test_own_rules_from_a_file_of_any_name(tmp_path: Path) -> None:
         status, out, err = run(*asked, *more)
         assert (status, err) == (0, "")
         assert "promotion by chip" in out
-        assert "Conforms" in out
+        assert "cases beyond the standard passed." in out
     frozen = str(tmp_path / "frozen")
     assert run(*asked, "--export", frozen)[0] == 0
-    assert "Conforms" in run("check", "--cases", frozen, "--jobs", "1")[1]
+    assert "the standard passed." in run("check", "--cases", frozen, "--jobs", "1")[1]
     found = json.loads((tmp_path / "frozen" / "manifest.json").read_text())
     assert found["rules_text"] == chip.read_text()
 

@@ -83,7 +83,7 @@ def test_what_failed_runs_again(tmp_path: Path) -> None:
         assert "add(" in said
         assert "failed: a change reruns them. Watching chip.py" in said
         write(tmp_path, "syntax error")
-        assert "The next change tries again" in watched.until("Ctrl-C ends this.")
+        assert "Waiting for the next change" in watched.until("Ctrl-C ends this.")
         write(tmp_path, RIGHT)
         said = watched.until("Ctrl-C ends this.")
         assert "All failed cases pass now: the next change reruns everything" in said
@@ -100,6 +100,6 @@ def test_what_failed_runs_again(tmp_path: Path) -> None:
 
 def test_only_a_file_of_ones_own_can_be_watched(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--backend", "numpy", "--watch"]) == 2
-    assert "numpy has none" in capsys.readouterr().err
+    assert "numpy has no file to watch" in capsys.readouterr().err
     assert main(["check", "--backend", "no_such:Adapter", "--watch"]) == 2
-    assert "finds no file of the module 'no_such'" in capsys.readouterr().err
+    assert "cannot find the file of module 'no_such'" in capsys.readouterr().err
