@@ -639,7 +639,7 @@ def op_dot_bwd2(out_grad: Any = REQUIRED, vec1: Any = REQUIRED, vec2: Any = REQU
     """Return the gradient of vec2, the second operand of `dot`, in its shape and dtype."""
 
 def op_lu(mat: Any = REQUIRED) -> Answer:
-    """Return mat = P L U: L and U in one matrix, and the row swaps that P stands for."""
+    """Return the factors of mat = P L U in one matrix, and the row swaps of P."""
 
 def op_cholesky(upper: Any = REQUIRED, mat: Any = REQUIRED) -> Answer:
     """Return the triangular factor of a positive definite matrix."""
@@ -654,7 +654,7 @@ def op_solve(mat: Any = REQUIRED, rhs: Any = REQUIRED, adjoint: Any = REQUIRED) 
     """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`."""
 
 def op_lstsq(mat: Any = REQUIRED, rhs: Any = REQUIRED, prec: Any = None) -> Answer:
-    """Return the x that makes the 2-norm of rhs - mat x least, and of those the shortest."""
+    """Return the x with the least 2-norm of rhs - mat x, and of those the shortest."""
 
 def op_inverse(mat: Any = REQUIRED) -> Answer:
     """Return the inverse of a square matrix; one that is singular is refused, as by `solve`."""
