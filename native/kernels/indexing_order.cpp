@@ -1,4 +1,8 @@
 // native/kernels/indexing_order.cpp: 7.2.14: numbers in order: the best of them, keys to sort by, indices.
+//
+// Elements become unsigned keys that compare as the numbers do, so that a sort moves integers of four widths only.
+// Few keys are ranked by comparing each with all, many columns are sorted together by Batcher's network: neither
+// branches on data.
 #include "kernels/common.inc"
 
 #include "kernels/indexing_order.h"
@@ -60,6 +64,14 @@ std::size_t below_loop(const void* in, std::size_t n, u64 limit, u32* places) {
   return count;
 }
 
+// What is ranked at once. Compilers make vectors of any length of those the machine has, but those of ARM go through
+// memory then.
+#if defined(__aarch64__)
+constexpr std::size_t ranked_bytes = 16;
+#else
+constexpr std::size_t ranked_bytes = 64;
+#endif
+
 // Every key is compared with every other, so that nothing depends on a comparison but a count. Of the keys
 // before the groups that are counted for, equal ones count, too; in those groups the ones before it, then none.
 template <bool or_equal, class Lanes, class U>
@@ -84,9 +96,9 @@ inline void count_if(const Lanes& own, U key, Lanes& count) noexcept {
 // Counts for several groups at once, so that one need not wait for another.
 template <class U, std::size_t groups>
 inline void rank_groups(const U* keys, std::size_t begin, std::size_t n, u32* ranks) {
-  constexpr std::size_t lanes = compared_bytes / sizeof(U);
+  constexpr std::size_t lanes = ranked_bytes / sizeof(U);
   static_assert(lanes <= rank_padding);
-  typedef U Lanes __attribute__((vector_size(compared_bytes)));
+  typedef U Lanes __attribute__((vector_size(ranked_bytes)));
   Lanes own[groups], numbers[groups], below[groups] = {};
   std::memcpy(own, keys + begin, sizeof own);
   for (std::size_t i = 0; i < groups * lanes; ++i) numbers[i / lanes][i % lanes] = static_cast<U>(i);
@@ -103,7 +115,7 @@ inline void rank_groups(const U* keys, std::size_t begin, std::size_t n, u32* ra
 
 template <class U>
 void ranks_loop(void* memory, std::size_t n, u32* ranks) {
-  constexpr std::size_t lanes = compared_bytes / sizeof(U);
+  constexpr std::size_t lanes = ranked_bytes / sizeof(U);
   auto* keys = static_cast<U*>(memory);
   for (std::size_t j = n; j % lanes; ++j) keys[j] = static_cast<U>(~U{0});
   std::size_t begin = 0;
@@ -126,19 +138,11 @@ constexpr i64 most_ranked_first = 24;
 constexpr i64 most_ranked_first = most_ranked;
 #endif
 
-#if defined(__AVX512F__)
-constexpr std::size_t column_bytes = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t column_bytes = 32;
-#else
-constexpr std::size_t column_bytes = 16;
-#endif
-
 // Batcher's network: which keys are compared does not depend on them, so that many columns go together.
 template <class U>
 void columns_in_order(void* memory, std::size_t n) {
-  typedef U Lanes __attribute__((vector_size(column_bytes), may_alias));
-  constexpr std::size_t vectors = sorted_bytes / column_bytes;
+  typedef U Lanes __attribute__((vector_size(vector_bytes), may_alias));
+  constexpr std::size_t vectors = sorted_bytes / vector_bytes;
   auto* keys = static_cast<Lanes*>(memory);
   for (std::size_t merged = 1; merged < n; merged *= 2)
     for (std::size_t apart = merged; apart > 0; apart /= 2)
