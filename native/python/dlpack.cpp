@@ -162,7 +162,7 @@ nb::object dlpack_capsule(nb::handle object, bool versioned) {
   if (!t || !t->storage) throw nb::type_error("not a Tensor");
   DLDataType type;
   if (!to_dlpack(t->dtype, type)) fail("DLPack has no type for this dtype");
-  if (t->storage->read_only && !versioned) fail("the memory is read-only, which this version of DLPack cannot say");
+  if (t->storage->read_only && !versioned) fail("the memory is read-only, which this version of DLPack cannot express; ask for version 1 or later");
   return versioned ? give<DLManagedTensorVersioned>(*t, type) : give<DLManagedTensor>(*t, type);
 }
 
@@ -183,22 +183,22 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
   const DLTensor& d = managed->dl_tensor;
   if (d.device.device_type != cpu) fail("the memory is on another device; copy it to the CPU first");
   Dtype dtype;
-  if (!from_dlpack(d.dtype, dtype)) fail("there is no dtype here for the elements");
+  if (!from_dlpack(d.dtype, dtype)) fail("suanzi has no dtype for the elements");
   if (d.ndim < 0 || d.ndim > max_ndim) fail("a tensor has at most 64 axes");
   std::int64_t strides[max_ndim], count, low = 0, high = 0;
-  if (!element_count(d.ndim, d.shape, count)) fail("the shape is not one");
+  if (!element_count(d.ndim, d.shape, count)) fail("the shape has a negative size, or too many elements");
   if (d.strides) std::copy(d.strides, d.strides + d.ndim, strides);
   else row_major_strides(d.ndim, d.shape, strides);
   for (int i = 0; i < d.ndim && count > 0; ++i) {
     std::int64_t span, &end = strides[i] < 0 ? low : high;
     if (__builtin_mul_overflow(d.shape[i] - 1, strides[i], &span) || __builtin_add_overflow(end, span, &end))
-      fail("the strides are not those of memory");
+      fail("the strides reach outside the address space");
   }
   // The extent is counted in elements and in bytes; both have to fit.
   std::int64_t extent, bytes;
   if (__builtin_sub_overflow(high, low, &extent) || __builtin_add_overflow(extent, 1, &extent) ||
       __builtin_mul_overflow(extent, static_cast<std::int64_t>(facts(dtype).itemsize), &bytes))
-    fail("the strides are not those of memory");
+    fail("the strides reach outside the address space");
   if (count > 0 && !d.data) fail("its data pointer is NULL although it has elements");
   // Nobody goes along an axis of one element, whose stride may be anything; in bytes it could be too large.
   for (int i = 0; i < d.ndim; ++i)
@@ -221,7 +221,7 @@ nb::object take(Managed* managed, bool read_only, PyObject* capsule, const char*
 nb::object take_capsule(nb::handle capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name)) {
     auto* managed = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
-    if (managed->version.major != 1) fail("this version of DLPack is not known here");
+    if (managed->version.major != 1) fail("this version of DLPack is not supported");
     return take(managed, (managed->flags & read_only_flag) != 0, capsule.ptr(), versioned_used);
   }
   if (PyCapsule_IsValid(capsule.ptr(), plain_name)) {

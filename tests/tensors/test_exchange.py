@@ -400,8 +400,8 @@ class _Forged(ctypes.Structure):
     ("null", "strides", "message"),
     [
         (True, (2, 1), "NULL"),
-        (False, (2**62, -(2**62)), "not those of memory"),
-        (False, (2**61, 1), "not those of memory"),
+        (False, (2**62, -(2**62)), "outside the address space"),
+        (False, (2**61, 1), "outside the address space"),
     ],
 )
 def test_forged_memory(null: bool, strides: tuple[int, int], message: str) -> None:
