@@ -10,13 +10,13 @@
 #include <string_view>
 
 #include "kernels/by_level.h"
-#include "kernels/extended.h"
+#include "kernels/functions.h"
 #include "loops/function_tables.h"
 #include "loops/transposed_inputs.h"
 
 namespace suanzi {
 
-SUANZI_BY_LEVEL(ExtendedKernels, extended_kernels)
+SUANZI_BY_LEVEL(FunctionKernels, function_kernels)
 
 namespace {
 
@@ -42,17 +42,17 @@ constexpr Kernel unary_list[] = {
 #undef BINARY
 #undef UNARY
 };
-constexpr Kernel extended_binary_list[] = {
+constexpr Kernel binary_function_list[] = {
 #define BINARY(name, lanes, result) {#name, result},
 #define UNARY(name, lanes, result)
-#include "kernels/extended.def"
+#include "kernels/functions.def"
 #undef BINARY
 #undef UNARY
 };
-constexpr Kernel extended_unary_list[] = {
+constexpr Kernel unary_function_list[] = {
 #define BINARY(name, lanes, result)
 #define UNARY(name, lanes, result) {#name, result},
-#include "kernels/extended.def"
+#include "kernels/functions.def"
 #undef BINARY
 #undef UNARY
 };
@@ -100,8 +100,8 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count) {
     break;
   }
   bool unary = op.form == Form::unary;
-  if (is_extended && unary) op.extended = row_of(extended_unary_list, kernel, op.result);
-  if (is_extended && op.form == Form::binary) op.extended = row_of(extended_binary_list, kernel, op.result);
+  if (is_extended && unary) op.extended = row_of(unary_function_list, kernel, op.result);
+  if (is_extended && op.form == Form::binary) op.extended = row_of(binary_function_list, kernel, op.result);
   op.kernel = unary ? row_of(unary_list, kernel, op.result) : row_of(binary_list, kernel, op.result);
   if (op.form == Form::truth) op.result = Result::boolean;
   if ((op.kernel == no_kernel && op.extended == no_kernel) || count != static_cast<std::size_t>(operand_count(op.form)))
@@ -113,7 +113,7 @@ namespace {
 Unary unary_kernel(const Operator& op, Dtype promoted) {
   auto lane = static_cast<std::size_t>(compute_lane(promoted));
   if (op.extended != no_kernel)
-    if (Unary found = extended_kernels().unary[op.extended][lane]) return found;
+    if (Unary found = function_kernels().unary[op.extended][lane]) return found;
   return op.kernel == no_kernel ? nullptr : kernels().unary[op.kernel][lane];
 }
 
@@ -127,7 +127,7 @@ BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
   bool is_narrow = layer.is_narrow && !layer.is_complex;
   auto format = static_cast<std::size_t>(layer.narrow);
   if (op.extended != no_kernel) {
-    const ExtendedKernels& k = extended_kernels();
+    const FunctionKernels& k = function_kernels();
     if (is_narrow && k.fused[op.extended][format]) return {nullptr, k.fused[op.extended][format]};
     if (Binary found = k.binary[op.extended][lane]) return {found, nullptr};
   }

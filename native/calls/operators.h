@@ -30,7 +30,7 @@ struct Operator {
   std::string name;
   Form form = Form::unary;
   std::size_t kernel = no_kernel;    // a row of Kernels
-  std::size_t extended = no_kernel;  // a row of ExtendedKernels, which is asked first
+  std::size_t extended = no_kernel;  // a row of FunctionKernels, which is asked first
   Result result = Result::same;
   std::size_t operator_class = 0;
   std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path

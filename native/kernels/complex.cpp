@@ -1,4 +1,7 @@
 // native/kernels/complex.cpp: 7.2.15: complex numbers put together, and their conjugates.
+//
+// Parts are moved and signs flipped as bits, without arithmetic: NaN keeps its payload. By the size of a part alone,
+// so that one loop serves every format of that size.
 #include "kernels/common.inc"
 
 #include "kernels/complex.h"

@@ -1,4 +1,7 @@
 // native/kernels/elementwise.cpp: conversions, copies and element-wise operators of one level.
+//
+// One loop per operator and type, over dense arrays that fit the caches: drivers (loops/) cut tensors into such blocks
+// and convert what a loop does not take. Functions evaluate polynomials and small tables in vectors.
 #include "kernels/common.inc"
 
 #include "kernels/formats.inc"

@@ -1,4 +1,7 @@
 // native/kernels/interpolation.cpp: 7.2.18: the loops of interpolate.
+//
+// The nearest elements are picked; linear ones are mixed across a row, then between two rows; areas add up in float64.
+// The driver computes positions and weights once per axis, so that these loops are loads, products and sums.
 #include "kernels/common.inc"
 
 #include "kernels/interpolation.h"

@@ -1,4 +1,7 @@
 // native/kernels/reduction.cpp: 7.2.13.1: sums and means, and the table of all reductions.
+//
+// A sum is a tree whose shape depends on the number of elements alone (see reduction.h): the bits are the same for any
+// level and number of threads. Narrow floats add up in float32 and float32 in float64; means of integers are exact.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -51,21 +54,10 @@ struct SumOfNarrow : Adding {
 
 template <std::size_t n_parts>
 struct SumOfHalf : SumOfNarrow<Narrow::float16, n_parts> {
-#if defined(__F16C__)
+#if defined(__F16C__) || defined(__aarch64__)
   template <std::size_t count>
   static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-#if defined(__AVX512F__)
-      out[i] = _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 16 * i)));
-#else
-      out[i] = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 8 * i)));
-#endif
-    }
-  }
-#elif defined(__aarch64__)
-  template <std::size_t count>
-  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
-    for (std::size_t i = 0; i < count; ++i) out[i] = widen_half(in + 4 * i);
+    for (std::size_t i = 0; i < count; ++i) out[i] = widen_half(in + vector_bytes / 4 * i);
   }
 #endif
 };

@@ -1,4 +1,7 @@
 // native/kernels/reduction_cumsum.cpp: 7.2.13.2: cumulative sums.
+//
+// Groups of 16 are summed in registers by doubling the distance, then on top of the sums of earlier groups, level by
+// level (see reduction.h): errors grow with the logarithm, and the bits do not depend on threads.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -1,4 +1,7 @@
 // native/kernels/reduction_distances.cpp: squares of distances from a centre added up, for variances.
+//
+// The second of two passes: the mean is known, and a sum of squares of differences does not cancel, as one of squares
+// minus the square of the mean would. The tree is that of sums (see reduction.h).
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

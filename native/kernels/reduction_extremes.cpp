@@ -1,4 +1,7 @@
 // native/kernels/reduction_extremes.cpp: 7.2.13.1: the largest and the smallest, and the bits.
+//
+// Floats are compared as integers in the same order, so that -0 is below +0 and NaN beyond all others without a
+// branch. The order of combination cannot be seen in the result: rows are combined as they lie.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -1,4 +1,7 @@
 // native/kernels/reduction_norms.cpp: 7.2.13.1, 7.2.17.11: magnitudes and squares combined, for norms.
+//
+// Squares add up in a type that they do not overflow, in the same tree as sums. Those of float64 may overflow or
+// vanish: then the loops run again over elements scaled by a power of two, so that the common case pays for nothing.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"
@@ -55,17 +58,10 @@ struct OfNarrow : Adding {
 
 template <Map map, std::size_t n_parts = 1>
 struct OfHalf : OfNarrow<Narrow::float16, map, f32, n_parts> {
-#if defined(__F16C__)
+#if defined(__F16C__) || defined(__aarch64__)
   template <std::size_t count>
   static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-#if defined(__AVX512F__)
-      Vector<f32> x = _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 16 * i)));
-#else
-      Vector<f32> x = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 8 * i)));
-#endif
-      out[i] = mapped<map>(x);
-    }
+    for (std::size_t i = 0; i < count; ++i) out[i] = mapped<map>(Vector<f32>(widen_half(in + vector_bytes / 4 * i)));
   }
 #endif
 };

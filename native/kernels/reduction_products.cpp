@@ -1,4 +1,7 @@
 // native/kernels/reduction_products.cpp: 7.2.13.1: products.
+//
+// A tree as that of sums (see reduction.h), so that the bits do not depend on the level or the threads. Narrow floats
+// multiply in float32 and float32 in float64; integers wrap.
 #include "kernels/common.inc"
 
 #include "kernels/reduction.h"

@@ -1,4 +1,4 @@
-// native/ops/array_api_picking.cpp: repeated elements, diagonals, and the order of complex numbers in short rows.
+// native/ops/indexing_picking.cpp: 7.2.14: elements repeated, diagonals, and short rows of complex numbers in order.
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -1,4 +1,4 @@
-// native/ops/array_api_sort.cpp: elements in order, without the places where they were.
+// native/ops/indexing_sort.cpp: 7.2.14: elements in order, without their former positions.
 //
 // Keys are sorted as in indexing_sort_rows.cpp, but alone, which is half of what is moved. Zeros and NaNs,
 // of which a key does not say all, are put in afterwards in the order in which they came.

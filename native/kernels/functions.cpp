@@ -1,8 +1,11 @@
-// native/kernels/extended.cpp: element-wise kernels of real numbers that T/AI 131.1 has no operator for.
+// native/kernels/functions.cpp: element-wise kernels of real numbers that T/AI 131.1 has no operator for.
+//
+// Functions of two numbers compute in vectors of float64, for float32 too, which is rounded at the end. Integers have
+// loops of their own where the array API asks for another result than the standard.
 #include "kernels/common.inc"
 
-#include "kernels/extended.h"
 #include "kernels/formats.inc"
+#include "kernels/functions.h"
 #include "kernels/magnitude.inc"
 
 #include "kernels/arithmetic.inc"
@@ -14,12 +17,12 @@
 
 #include "kernels/exponential.inc"
 
-#include "kernels/extended_tools.inc"
+#include "kernels/functions_tools.inc"
 #undef xsimd
 
 namespace suanzi {
 
-void SUANZI_OF_LEVEL(fill_extended_complex)(ExtendedKernels& k);
+void SUANZI_OF_LEVEL(fill_complex_functions)(FunctionKernels& k);
 
 namespace {
 namespace real_functions {
@@ -266,8 +269,8 @@ struct bitwise_right_shift {
 
 // ---- the table -------------------------------------------------------------------------------------
 
-ExtendedKernels make_extended() {
-  ExtendedKernels k{};
+FunctionKernels make_functions() {
+  FunctionKernels k{};
   // What is complex alone has no functor here, whose name could be looked up.
 #define SUANZI_FILL_COMPLEX(row, name)
 #define SUANZI_FILL_FLOATS(row, name) \
@@ -275,28 +278,28 @@ ExtendedKernels make_extended() {
 #define SUANZI_FILL_INTEGERS(row, name) \
   if constexpr (is_integer<T>) row[lane] = &real_functions::name::loop<T>;
 #define SUANZI_FILL_BOTH(row, name) SUANZI_FILL_INTEGERS(row, name)
-#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(ExtendedBinary::name)], name)
-#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(ExtendedUnary::name)], name)
+#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(BinaryFunction::name)], name)
+#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(UnaryFunction::name)], name)
   for_each_real_lane([&]<class T>(std::size_t lane) {
     static_cast<void>(lane);
-#include "kernels/extended.def"
+#include "kernels/functions.def"
   });
 #undef BINARY
 #undef UNARY
-  auto& next = k.fused[static_cast<std::size_t>(ExtendedBinary::nextafter)];
+  auto& next = k.fused[static_cast<std::size_t>(BinaryFunction::nextafter)];
   using real_functions::nextafter;
   next[static_cast<std::size_t>(Narrow::float8_e4m3fn)] = &nextafter::narrow_loop<Narrow::float8_e4m3fn>;
   next[static_cast<std::size_t>(Narrow::float8_e5m2)] = &nextafter::narrow_loop<Narrow::float8_e5m2>;
   next[static_cast<std::size_t>(Narrow::float16)] = &nextafter::narrow_loop<Narrow::float16>;
   next[static_cast<std::size_t>(Narrow::bfloat16)] = &nextafter::narrow_loop<Narrow::bfloat16>;
-  SUANZI_OF_LEVEL(fill_extended_complex)(k);
+  SUANZI_OF_LEVEL(fill_complex_functions)(k);
   return k;
 }
 
 }  // namespace
 
-const ExtendedKernels& SUANZI_OF_LEVEL(extended_kernels)() noexcept {
-  static const ExtendedKernels table = make_extended();
+const FunctionKernels& SUANZI_OF_LEVEL(function_kernels)() noexcept {
+  static const FunctionKernels table = make_functions();
   return table;
 }
 

@@ -1,10 +1,10 @@
-// native/kernels/extended_complex.cpp: functions of complex numbers, which T/AI 131.1 has of real ones.
+// native/kernels/functions_complex.cpp: functions of complex numbers, which T/AI 131.1 has of real ones.
 //
 // All compute in vectors of float64, complex64 too, which is rounded at the end. Results of zeros, infinities and
 // NaN are those of Annex G of C, and branch cuts are where it has them.
 #include "kernels/common.inc"
 
-#include "kernels/extended.h"
+#include "kernels/functions.h"
 #include "kernels/magnitude.inc"
 
 #include "kernels/arithmetic.inc"
@@ -18,24 +18,24 @@
 
 #include "kernels/trigonometric.inc"
 
-#include "kernels/extended_tools.inc"
+#include "kernels/functions_tools.inc"
 
-#include "kernels/extended_complex_loops.inc"
+#include "kernels/functions_complex_loops.inc"
 
-#include "kernels/extended_complex_exponential.inc"
+#include "kernels/functions_complex_exponential.inc"
 
-#include "kernels/extended_complex_hyperbolic.inc"
+#include "kernels/functions_complex_hyperbolic.inc"
 
-#include "kernels/extended_complex_roots.inc"
+#include "kernels/functions_complex_roots.inc"
 
-#include "kernels/extended_complex_inverse.inc"
+#include "kernels/functions_complex_inverse.inc"
 
-#include "kernels/extended_complex_power.inc"
+#include "kernels/functions_complex_power.inc"
 #undef xsimd
 
 namespace suanzi {
 
-void SUANZI_OF_LEVEL(fill_extended_complex)(ExtendedKernels& k) {
+void SUANZI_OF_LEVEL(fill_complex_functions)(FunctionKernels& k) {
   constexpr auto c64_lane = static_cast<std::size_t>(Lane::c64), c128_lane = static_cast<std::size_t>(Lane::c128);
 #define SUANZI_FILL_FLOATS(row, name)
 #define SUANZI_FILL_INTEGERS(row, name)
@@ -43,9 +43,9 @@ void SUANZI_OF_LEVEL(fill_extended_complex)(ExtendedKernels& k) {
   row[c64_lane] = &complex_functions::name::loop<f32>; \
   row[c128_lane] = &complex_functions::name::loop<f64>;
 #define SUANZI_FILL_BOTH(row, name) SUANZI_FILL_COMPLEX(row, name)
-#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(ExtendedBinary::name)], name)
-#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(ExtendedUnary::name)], name)
-#include "kernels/extended.def"
+#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(BinaryFunction::name)], name)
+#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(UnaryFunction::name)], name)
+#include "kernels/functions.def"
 #undef BINARY
 #undef UNARY
 }

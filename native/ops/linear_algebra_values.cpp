@@ -1,4 +1,4 @@
-// native/ops/array_api_matrix_values.cpp: eigenvalues of Hermitian matrices, singular values and determinants.
+// native/ops/linear_algebra_values.cpp: 7.2.17: eigenvalues of Hermitian matrices, singular values and determinants.
 //
 // As everywhere here, what is not finite or does not converge is left to Python, but for determinants: they have an
 // answer for all matrices.

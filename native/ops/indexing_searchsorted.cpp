@@ -1,4 +1,4 @@
-// native/ops/array_api_searchsorted.cpp: where elements go in a sorted row, which the array API has.
+// native/ops/indexing_searchsorted.cpp: 7.2.14: the position of each element in a sorted row, for the array API.
 //
 // A NaN is larger than all numbers, as it is to argsort.
 #include <algorithm>
