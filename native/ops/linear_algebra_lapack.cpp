@@ -58,8 +58,8 @@ Dtype lapack_dtype(Dtype dtype) noexcept {
 }
 
 Matrices::Matrices(const Tensor& t) noexcept
-    : tensor(&t), computed(lapack_dtype(t.dtype)), batch_ndim(t.ndim() - 2), rows(t.dims()[t.ndim() - 2]),
-      columns(t.dims()[t.ndim() - 1]) {
+    : tensor(&t), data(t.storage ? t.data() : nullptr), computed(lapack_dtype(t.dtype)), batch_ndim(t.ndim() - 2),
+      rows(t.dims()[t.ndim() - 2]), columns(t.dims()[t.ndim() - 1]) {
   for (int d = 0; d < batch_ndim; ++d) count *= t.dims()[d];
 }
 
@@ -77,7 +77,7 @@ void copy_again(const Matrices& x, std::int64_t i, std::byte* to, bool by_column
   for (int d = x.batch_ndim - 1; d >= 0; i /= t.dims()[d], --d) offset += i % t.dims()[d] * t.strides()[d];
   Move move;
   move.ndim = 2;
-  move.to = to, move.from = t.data() + offset * from_item;
+  move.to = to, move.from = x.data + offset * from_item;
   move.to_dtype = x.computed, move.from_dtype = t.dtype;
   for (int d = 0; d < 2; ++d) {
     move.dims[d] = t.dims()[x.batch_ndim + d];

@@ -80,6 +80,7 @@ Dtype lapack_dtype(Dtype dtype) noexcept;
 // The matrices in the last two axes of a tensor.
 struct Matrices {
   const Tensor* tensor;
+  const std::byte* data;  // as it is now: another thread may destroy the tensor while LAPACK runs
   Dtype computed;
   int batch_ndim;
   std::int64_t count = 1, rows, columns;

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import os
 import subprocess
@@ -225,6 +226,25 @@ class TestPythonThreads:
 
             together([compute, destroy])
             assert results[0] is None or (results[0].numpy() == 4).all()
+
+    @pytest.mark.parametrize("name", ["inverse", "lu"])
+    def test_matrices_destroyed_while_lapack_runs(self, name: str) -> None:
+        """Singular matrices, and those with subnormal pivots, are read once more after LAPACK."""
+        values = np.random.default_rng(1).standard_normal((6, 200, 200))
+        values[:, -1] = values[:, 0] if name == "inverse" else 0
+        values[:, -1, -1] += 0 if name == "inverse" else 1e-310
+        x = sz.tensor(values)
+        started = time.perf_counter()
+        with contextlib.suppress(sz.InvalidArgument):
+            getattr(sz, name)(x)
+        taken = time.perf_counter() - started
+        for part in range(1, 10):
+            x = sz.tensor(values)
+            timer = threading.Timer(taken * part / 20, _core.destroy, [x])
+            timer.start()
+            with contextlib.suppress(sz.StatusError):
+                getattr(sz, name)(x)
+            timer.join()
 
     @pytest.mark.parametrize("threads", [1, 2])
     def test_long_loops_let_others_run(self, threads: int) -> None:
