@@ -83,14 +83,15 @@ constexpr std::size_t max_functions = 160;
 std::array<Function, max_functions> functions;
 std::size_t function_count = 0;
 
-// Whether an argument, or one in a list, computes operators itself: a sparse tensor, a tensor of blocks.
-bool overrides(PyObject* object) {
+// Whether an argument, or one in a list of lists at most, computes operators itself: a sparse tensor, a tensor of
+// blocks. A list may contain itself.
+bool overrides(PyObject* object, int depth = 2) {
   if (tensor_of(object) || object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
       PyComplex_Check(object) || PyUnicode_Check(object))
     return false;
   if (PyTuple_Check(object) || PyList_Check(object)) {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i)
-      if (overrides(PySequence_Fast_GET_ITEM(object, i))) return true;
+    for (Py_ssize_t i = 0; depth > 0 && i < PySequence_Fast_GET_SIZE(object); ++i)
+      if (overrides(PySequence_Fast_GET_ITEM(object, i), depth - 1)) return true;
     return false;
   }
   static PyObject* const name = PyUnicode_InternFromString("__suanzi_operator__");
@@ -104,7 +105,7 @@ PyObject* call_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
     return PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), keywords);
   };
   for (Py_ssize_t i = 0; i < total; ++i)
-    if (overrides(args[i])) return called(functions[slot].override);
+    if (overrides(args[i])) return as_array_api(called(functions[slot].override));
   return as_array_api(called(functions[slot].function));
 }
 

@@ -160,6 +160,28 @@ def test_sparse_tensors() -> None:
         xp.fft.fft(x)
 
 
+@pytest.mark.parametrize("name", ["add", "mul", "truediv", "matmul", "eq", "lt", "pow"])
+def test_symbols_between_sparse_tensors_and_the_namespace(name: str) -> None:
+    """As between a plain tensor and one of the namespace, in both orders."""
+    symbol = getattr(operator, name)
+    dense = sz.tensor([[1, 0], [2, 3]], sz.uint8)
+    x, y = sz.to_sparse(dense), xp.asarray([[1, 2], [3, 4]], dtype=xp.int8)
+    for made, wanted in ((symbol(x, y), symbol(dense, y)), (symbol(y, x), symbol(y, dense))):
+        assert made.dtype is wanted.dtype
+        values = made.to_dense() if isinstance(made, sz.SparseTensor) else made
+        assert np.array_equal(values.numpy(), wanted.numpy(), equal_nan=True)
+        assert values is not made or made.is_array_api
+    assert xp.matmul(x, y).is_array_api
+
+
+@pytest.mark.parametrize("name", ["asarray", "concat", "zeros", "sum"])
+def test_a_list_that_contains_itself(name: str) -> None:
+    endless: list[object] = []
+    endless += [endless, endless]
+    with pytest.raises(sz.StatusError):
+        getattr(xp, name)(endless)
+
+
 def test_tensors_of_blocks() -> None:
     pytest.importorskip("dask")
     dense = sz.tensor([[1, -2, 3], [4, 5, -6], [0, 8, 9]], sz.int8)

@@ -93,7 +93,7 @@ def rest(name: str, **operands: Any) -> Tensor:
 
 def declare_symbol(symbol: str, name: str) -> None:
     """Say which function in Python a symbol of Python means under the rules `array_api`."""
-    _core.declare_symbol(symbol, FUNCTIONS[name].function, RULES)
+    _core.declare_symbol(symbol, registry.FUNCTIONS[FUNCTIONS[name].key], RULES)
 
 
 def record(name: str, function: Callable[..., Any] = print) -> Operator:
