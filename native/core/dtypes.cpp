@@ -48,9 +48,9 @@ PyObject* dtype_object(std::size_t index) { return the_objects[index]; }
 void init_dtypes(nb::module_& m) {
   nb::class_<DtypeInfo> cls(m, "DType", nb::is_final(), nb::type_slots(dtype_slots),
                             "The type of a tensor's elements. Every dtype is one object: compare with ``is``, or "
-                            "with ``==``, which takes names and the dtypes of others, too.");
+                            "with ``==``, which also accepts names and dtypes of other libraries.");
   cls.def(nb::new_([]() -> DtypeInfo* {
-       throw nb::type_error("there are no other dtypes; get one with suanzi.dtype(name)");
+       throw nb::type_error("dtypes cannot be created; get one with suanzi.dtype(name)");
      }))
       .def_prop_ro(
           "name", [](const DtypeInfo& d) { return d.name; }, "The name, such as 'float16'.")
@@ -88,10 +88,10 @@ void init_dtypes(nb::module_& m) {
           [](const DtypeInfo& d) {
             return d.kind == Kind::Int || d.is_inexact() || (d.is_quantized() && !std::strstr(d.name, "UINT"));
           },
-          "Whether it has numbers below 0.")
-      .def_prop_ro("dtype", &numpys, nb::sig("def dtype(self) -> Any"), "NumPy's dtype for it, as np.dtype asks.")
+          "Whether it has negative numbers.")
+      .def_prop_ro("dtype", &numpys, nb::sig("def dtype(self) -> Any"), "NumPy's dtype for it, used by np.dtype.")
       .def_prop_ro("__numpy_dtype__", &numpys, nb::sig("def __numpy_dtype__(self) -> Any"),
-                   "NumPy's dtype for it, as np.dtype asks.")
+                   "NumPy's dtype for it, used by np.dtype.")
       .def("__repr__", [](const DtypeInfo& d) { return std::string("suanzi.") + d.name; })
       .def("__str__", [](const DtypeInfo& d) { return d.name; })
       .def(

@@ -18,7 +18,7 @@ inline void set_status(const char* error, const char* message) {
 
 // Says that there is no memory beside that of the result, and returns null.
 inline PyObject* no_memory() {
-  set_status("AllocFailed", "there is no memory for what is computed; use fewer elements.");
+  set_status("AllocFailed", "not enough memory for the computation; use fewer elements.");
   return nullptr;
 }
 

@@ -114,7 +114,7 @@ PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
       shape.append("2**63 or more");
     else shape.append(dims[i]);
   }
-  PyErr_Format(error.ptr(), "there is no memory for a tensor of %s with shape %S; use smaller ones.", facts(dtype).name,
+  PyErr_Format(error.ptr(), "not enough memory for a tensor of %s with shape %S; use smaller ones.", facts(dtype).name,
                nb::tuple(shape).ptr());
   return nullptr;
 }

@@ -188,7 +188,7 @@ void init_argmax(nb::module_& m) {
       },
       "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
       nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor"),
-      "The place of the first largest or least element along an axis, as int64 or int32.");
+      "The index of the first largest or smallest element along an axis, as int64 or int32.");
 }
 
 }  // namespace suanzi

@@ -328,22 +328,22 @@ void init_matrix_values(nb::module_& m) {
       "mat"_a, "vectors"_a,
       nb::sig("def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None"),
       "Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where "
-      "there is something to complain about.");
+      "an error has to be raised.");
   m.def(
       "eigenvalues", [](nb::handle mat) { return or_none(eigenvalues(matrices_argument(mat))); }, "mat"_a,
       nb::sig("def eigenvalues(mat: Any) -> Tensor | None"),
-      "Eigenvalues of matrices, complex; None where there is something to scale or to complain about.");
+      "Eigenvalues of matrices, complex; None where a matrix has to be scaled or an error raised.");
   m.def(
       "singular_values", [](nb::handle mat) { return or_none(singular_values(matrices_argument(mat))); }, "mat"_a,
       nb::sig("def singular_values(mat: Any) -> Tensor | None"),
-      "Singular values of matrices, falling; None where there is something to complain about.");
+      "Singular values of matrices, falling; None where an error has to be raised.");
   m.def(
       "determinant", [](nb::handle mat) { return or_none(determinant(matrices_argument(mat), false)); }, "mat"_a,
-      nb::sig("def determinant(mat: Any) -> Tensor | None"), "Determinants; None where LAPACK cannot be had.");
+      nb::sig("def determinant(mat: Any) -> Tensor | None"), "Determinants; None without LAPACK.");
   m.def(
       "log_determinant", [](nb::handle mat) { return or_none(determinant(matrices_argument(mat), true)); }, "mat"_a,
       nb::sig("def log_determinant(mat: Any) -> tuple[Tensor, Tensor] | None"),
-      "Signs of determinants, and the logarithms of their magnitudes; None where LAPACK cannot be had.");
+      "Signs of determinants, and the logarithms of their magnitudes; None without LAPACK.");
 }
 
 }  // namespace suanzi

@@ -22,7 +22,7 @@ namespace {
 PyObject* reduce(const Tensor& t, std::uint64_t mask, const Reduction& r, bool keep_dims) {
   Reducer reducer(t, mask, r);
   if (!reducer.prepare()) {
-    set_status("AllocFailed", "there is no memory for what is reduced; use fewer elements.");
+    set_status("AllocFailed", "not enough memory for the reduction; use fewer elements.");
     return nullptr;
   }
   PyObject* output = new_result(t, mask, keep_dims, r.result);
@@ -42,7 +42,7 @@ PyObject* squared_distances(const Tensor& t, std::uint64_t mask, bool keep_dims)
   Reducer first(t, mask, reduction(ReduceMode::mean, t.dtype)), then(t, mask, r, means.data());
   if (!means.data() || !first.prepare() || !then.prepare()) {
     Py_DECREF(output);
-    set_status("AllocFailed", "there is no memory for what is reduced; use fewer elements.");
+    set_status("AllocFailed", "not enough memory for the reduction; use fewer elements.");
     return nullptr;
   }
   std::byte* out = tensor_of(output)->data();

@@ -354,7 +354,7 @@ void init_scan(nb::module_& m) {
       },
       "tensor"_a, "axis"_a, "backwards"_a, "onto"_a,
       nb::sig("def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor"),
-      "The same of real floats on top of what came before: a float64 for each line, where the axis has size 1.");
+      "The same for real floats, added to preceding sums: `onto` is float64 with size 1 along the axis.");
   m.def(
       "cumulative_product",
       [](nb::handle object, int axis, bool single, bool in_place) {

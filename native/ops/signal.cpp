@@ -278,7 +278,7 @@ bool is_plain(const Tensor* t) {
 }
 
 [[noreturn]] void throw_no_room() {
-  throw_status("AllocFailed", "there is no memory for the buffers of a transform; use fewer elements");
+  throw_status("AllocFailed", "not enough memory for the buffers of a transform; use fewer elements");
 }
 
 void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {

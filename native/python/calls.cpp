@@ -176,10 +176,10 @@ nb::object row_major_copy(nb::handle object) {
 void set_num_threads(nb::handle count) {
   int overflow = 0;
   bool whole = PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr());
-  if (!whole) throw_status("TypeMismatch", "set_num_threads: the count is an integer from 1 to 1024.");
+  if (!whole) throw_status("TypeMismatch", "set_num_threads: the count must be an integer from 1 to 1024.");
   long long wanted = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
   if (overflow || wanted < 1 || wanted > max_threads)
-    throw_status("InvalidArgument", "set_num_threads: the count is an integer from 1 to 1024.");
+    throw_status("InvalidArgument", "set_num_threads: the count must be an integer from 1 to 1024.");
   set_thread_count(static_cast<int>(wanted));
 }
 
@@ -220,7 +220,7 @@ void init_calls(nb::module_& m) {
       "level"_a, "Chooses the instruction-set level.");
   m.def("get_num_threads", &thread_count, "How many threads large loops use.");
   m.def("set_num_threads", &set_num_threads, "count"_a, nb::sig("def set_num_threads(count: int) -> None"),
-        "Says how many threads large loops use, from 1 to 1024.");
+        "Sets how many threads large loops use, from 1 to 1024.");
 }
 
 }  // namespace suanzi

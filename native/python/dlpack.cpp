@@ -162,7 +162,8 @@ nb::object dlpack_capsule(nb::handle object, bool versioned) {
   if (!t || !t->storage) throw nb::type_error("not a Tensor");
   DLDataType type;
   if (!to_dlpack(t->dtype, type)) fail("DLPack has no type for this dtype");
-  if (t->storage->read_only && !versioned) fail("the memory is read-only, which this version of DLPack cannot express; ask for version 1 or later");
+  if (t->storage->read_only && !versioned)
+    fail("the memory is read-only, which this version of DLPack cannot express; ask for version 1 or later");
   return versioned ? give<DLManagedTensorVersioned>(*t, type) : give<DLManagedTensor>(*t, type);
 }
 

@@ -72,15 +72,15 @@ PyGetSetDef attributes[] = {
     {"dtype", attribute<get_dtype>, nullptr, "The type of the elements.", nullptr},
     {"shape", attribute<get_shape>, nullptr, "The size along each axis.", nullptr},
     {"strides", attribute<get_strides>, nullptr, "Elements from one index to the next, per axis.", nullptr},
-    {"ndim", attribute<get_ndim>, nullptr, "How many axes there are.", nullptr},
-    {"size", attribute<get_size>, nullptr, "How many elements there are.", nullptr},
-    {"offset", attribute<get_offset>, nullptr, "The first element's place in the storage.", nullptr},
+    {"ndim", attribute<get_ndim>, nullptr, "The number of axes.", nullptr},
+    {"size", attribute<get_size>, nullptr, "The number of elements.", nullptr},
+    {"offset", attribute<get_offset>, nullptr, "The offset of the first element in the storage.", nullptr},
     {"scale", attribute<get_scale>, nullptr, "The scales of a quantised tensor, else None.", nullptr},
     {"zero_point", attribute<get_zero_point>, nullptr, "The zero point of a quantised tensor, else None.", nullptr},
     {"channel_axis", attribute<get_channel_axis>, nullptr, "The axis of per-channel scales, else None.", nullptr},
     {"T", attribute<get_transposed>, nullptr, "A view with the axes in reverse order.", nullptr},
     {"is_array_api", attribute<get_array_api>, nullptr,
-     "Whether suanzi.array_api made it, so that x + y means its add, whatever rule set is in force.", nullptr},
+     "Whether suanzi.array_api created it: then x + y is its add, whatever rule set is in force.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
@@ -159,7 +159,7 @@ void set_quantization(nb::handle object, std::vector<float> scale, std::int32_t 
   Quantization given{std::move(scale), zero_point, channel_axis};
   if (!is_consistent(t, given))
     throw_status("InvalidArgument",
-                 "the quantisation does not go with the tensor: a quantised dtype takes one positive, finite scale, or "
+                 "the quantisation does not match the tensor: a quantised dtype takes one positive, finite scale, or "
                  "one for each index along the channel axis, and a zero point that it can store (0 if symmetric).");
   auto* made = new Quantization(std::move(given));
   delete t.quantization;
@@ -194,7 +194,7 @@ PyType_Slot storage_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(storage
 // A type of our own with the methods of a Python class. Deriving from that class would make tensors
 // objects of the garbage collector, which costs every one of them, and they hold no Python objects.
 nb::object make_tensor_type(nb::type_object methods) {
-  if (the_type) throw nb::value_error("the tensor type is there already");
+  if (the_type) throw nb::value_error("the tensor type exists already");
   std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(deallocate_tensor)},
                                  {Py_tp_getset, attributes},
                                  {Py_tp_members, members}};
@@ -285,19 +285,19 @@ void init_tensor(nb::module_& m) {
   m.def(
       "set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
       nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),
-      "Says what the integers of a tensor stand for.");
+      "Sets the scales and zero points of a tensor of integers.");
   m.def("destroy", &destroy, "tensor"_a, nb::sig("def destroy(tensor: Any) -> None"),
-        "Lets go of the storage; the tensor cannot be used any more.");
+        "Releases the storage; the tensor cannot be used afterwards.");
   m.def(
       "storage", [](nb::handle object) { return StorageHandle(checked(object).storage); }, "tensor"_a,
       nb::sig("def storage(tensor: Any) -> Storage"), "The storage of a tensor.");
   m.def("blas_buffer", [] { return blas_buffer; }, "What OpenBLAS takes for each call at the same time as others.");
-  m.def("memory_is_limited", &memory_is_limited, "Whether this process may run out of address space before memory.");
-  m.def("has_room", &has_room, "bytes"_a, "Whether so many bytes can be had, where something limits them.");
+  m.def("memory_is_limited", &memory_is_limited, "Whether this process may exhaust its address space before memory.");
+  m.def("has_room", &has_room, "bytes"_a, "Whether so many bytes fit within the memory limit, if there is one.");
   m.def(
       "has_call_room",
       [](bool of_numpy, bool alone) { return has_call_room(of_numpy ? Library::numpy : Library::scipy, alone); },
-      "of_numpy"_a, "alone"_a, "Whether there is room for a call of NumPy's or SciPy's LAPACK.");
+      "of_numpy"_a, "alone"_a, "Whether there is enough memory for a call of NumPy's or SciPy's LAPACK.");
   m.def(
       "pool_info",
       [] {
@@ -310,7 +310,7 @@ void init_tensor(nb::module_& m) {
         return found;
       },
       nb::sig("def pool_info() -> dict[str, int]"), "Bytes in use, cached, the most that is cached; storages alive.");
-  m.def("trim_pool", &trim_pool, "Gives every cached byte back to the system.");
+  m.def("trim_pool", &trim_pool, "Returns all cached memory to the system.");
   m.def("bound_pool", &bound_pool, "nbytes"_a, "Sets how many bytes are kept for reuse.");
 }
 

@@ -1,4 +1,4 @@
-"""Tells the layers below how to load the array API, which they use and must not import."""
+"""Registers a loader of the array API for the layers below, which must not import it."""
 
 from __future__ import annotations
 

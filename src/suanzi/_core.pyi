@@ -15,7 +15,7 @@ F = TypeVar("F")
 
 class DType:
     """
-    The type of a tensor's elements. Every dtype is one object: compare with ``is``, or with ``==``, which takes names and the dtypes of others, too.
+    The type of a tensor's elements. Every dtype is one object: compare with ``is``, or with ``==``, which also accepts names and dtypes of other libraries.
     """
 
     def __init__(self) -> None: ...
@@ -72,15 +72,15 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether it has numbers below 0."""
+        """Whether it has negative numbers."""
 
     @property
     def dtype(self) -> Any:
-        """NumPy's dtype for it, as np.dtype asks."""
+        """NumPy's dtype for it, used by np.dtype."""
 
     @property
     def __numpy_dtype__(self) -> Any:
-        """NumPy's dtype for it, as np.dtype asks."""
+        """NumPy's dtype for it, used by np.dtype."""
 
     def __repr__(self) -> str: ...
 
@@ -187,10 +187,10 @@ def as_array_api(made: F, like: Any = None) -> F:
     """
 
 def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None:
-    """Says what the integers of a tensor stand for."""
+    """Sets the scales and zero points of a tensor of integers."""
 
 def destroy(tensor: Any) -> None:
-    """Lets go of the storage; the tensor cannot be used any more."""
+    """Releases the storage; the tensor cannot be used afterwards."""
 
 def storage(tensor: Any) -> Storage:
     """The storage of a tensor."""
@@ -199,19 +199,21 @@ def blas_buffer() -> int:
     """What OpenBLAS takes for each call at the same time as others."""
 
 def memory_is_limited() -> bool:
-    """Whether this process may run out of address space before memory."""
+    """Whether this process may exhaust its address space before memory."""
 
 def has_room(bytes: int) -> bool:
-    """Whether so many bytes can be had, where something limits them."""
+    """Whether so many bytes fit within the memory limit, if there is one."""
 
 def has_call_room(of_numpy: bool, alone: bool) -> bool:
-    """Whether there is room for a call of NumPy's or SciPy's LAPACK."""
+    """
+    Whether there is enough memory for a call of NumPy's or SciPy's LAPACK.
+    """
 
 def pool_info() -> dict[str, int]:
     """Bytes in use, cached, the most that is cached; storages alive."""
 
 def trim_pool() -> None:
-    """Gives every cached byte back to the system."""
+    """Returns all cached memory to the system."""
 
 def bound_pool(nbytes: int) -> None:
     """Sets how many bytes are kept for reuse."""
@@ -286,7 +288,7 @@ def get_num_threads() -> int:
     """How many threads large loops use."""
 
 def set_num_threads(count: int) -> None:
-    """Says how many threads large loops use, from 1 to 1024."""
+    """Sets how many threads large loops use, from 1 to 1024."""
 
 def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor:
     """A new tensor in row-major order, every element of it one number."""
@@ -421,7 +423,7 @@ def mask_indices(mask: Any) -> Tensor:
 
 def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor:
     """
-    The place of the first largest or least element along an axis, as int64 or int32.
+    The index of the first largest or smallest element along an axis, as int64 or int32.
     """
 
 def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, Tensor]:
@@ -533,7 +535,7 @@ def cumulative_sum(tensor: Any, axis: int, backwards: bool, in_place: bool = Fal
 
 def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor:
     """
-    The same of real floats on top of what came before: a float64 for each line, where the axis has size 1.
+    The same for real floats, added to preceding sums: `onto` is float64 with size 1 along the axis.
     """
 
 def cumulative_product(tensor: Any, axis: int, single: bool, in_place: bool = False) -> Tensor:
@@ -655,25 +657,25 @@ def eig(mat: Any) -> tuple[Tensor, Tensor]:
 
 def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None:
     """
-    Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where there is something to complain about.
+    Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where an error has to be raised.
     """
 
 def eigenvalues(mat: Any) -> Tensor | None:
     """
-    Eigenvalues of matrices, complex; None where there is something to scale or to complain about.
+    Eigenvalues of matrices, complex; None where a matrix has to be scaled or an error raised.
     """
 
 def singular_values(mat: Any) -> Tensor | None:
     """
-    Singular values of matrices, falling; None where there is something to complain about.
+    Singular values of matrices, falling; None where an error has to be raised.
     """
 
 def determinant(mat: Any) -> Tensor | None:
-    """Determinants; None where LAPACK cannot be had."""
+    """Determinants; None without LAPACK."""
 
 def log_determinant(mat: Any) -> tuple[Tensor, Tensor] | None:
     """
-    Signs of determinants, and the logarithms of their magnitudes; None where LAPACK cannot be had.
+    Signs of determinants, and the logarithms of their magnitudes; None without LAPACK.
     """
 
 def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor:

@@ -1,4 +1,4 @@
-"""What errors say: the nearest known name, and what came."""
+"""Parts of error messages: the nearest known name, and a short form of the input received."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def way_to_the_host(x: object) -> str:
-    """Return how a tensor that computes in its own way becomes a dense one here; "" for others."""
+    """Return how a tensor with overridden operators becomes a dense one; "" for others."""
     if not hasattr(type(x), "__suanzi_operator__"):
         return ""
     if hasattr(x, "to_dense"):

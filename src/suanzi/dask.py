@@ -1,4 +1,4 @@
-"""Tensors as the chunks of Dask's arrays: importing this module tells Dask how to treat them.
+"""Tensors as the chunks of Dask's arrays: importing this module registers them.
 
 It registers the chunk type and what Dask does with chunks: concatenate, take, tensordot, einsum,
 divide, counts of elements and the bytes they take. `dask.array.map_blocks`, `store` and all that

@@ -8,7 +8,7 @@ or announced by an installed package and imported when its type is first asked f
 Traceback (most recent call last):
     ...
 suanzi.status.InvalidArgument: zeros (7.2.1.3): no provider for npu is installed; sz.devices() \
-tells which devices there are. Install a package that brings one, or register yours with \
+lists the devices. Install a package that provides one, or register yours with \
 sz.register_device('npu', provider).
 """
 
@@ -246,7 +246,7 @@ def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) ->
     except StatusError:
         raise
     except MemoryError as error:
-        raise AllocFailed(f"there is no memory on {device}: {error}".rstrip(". :") + ".") from error
+        raise AllocFailed(f"not enough memory on {device}: {error}".rstrip(". :") + ".") from error
     except Exception as error:
         raise _failed(device.type, error) from error
     if not right or came != (device, asked["dtype"], tuple(asked["shape"])):
@@ -294,8 +294,8 @@ def _provider(type: DeviceType) -> Any:
     entry = _announced().get(_name(type))
     if entry is None:
         raise InvalidArgument(
-            f"no provider for {_name(type)} is installed; sz.devices() tells which devices there "
-            "are. Install a package that brings one, or register yours with "
+            f"no provider for {_name(type)} is installed; sz.devices() lists the devices. "
+            "Install a package that provides one, or register yours with "
             f"sz.register_device({_name(type)!r}, provider)."
         )
     try:

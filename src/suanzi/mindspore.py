@@ -1,7 +1,7 @@
 """The names of ``mindspore.dtype``, every one of them, as real type objects.
 
-The numeric types and their aliases are suanzi's dtypes; the other types describe what MindSpore's
-graphs carry beside them.
+The numeric types and their aliases are suanzi's dtypes; the other types describe what else
+MindSpore's graphs carry.
 
 >>> half is float16 and intc is int32 and bool_ is dtype("bool")
 True

@@ -107,7 +107,7 @@ def load(file: File, /, dtype: DTypeLike | None = None) -> Any:
             return _read_archive(file, wanted)
         return _read(file, wanted, _length(file))
     except MemoryError as error:  # AllocFailed is one
-        raise AllocFailed(f"load: there is no memory for the file. {error}".rstrip()) from None
+        raise AllocFailed(f"load: not enough memory for the file. {error}".rstrip()) from None
     except (StatusError, OSError):
         raise
     # A damaged archive gives rise to errors of many kinds.

@@ -103,7 +103,7 @@ def load(file: File, /) -> tuple[dict[str, Tensor], dict[str, str]]:
     except InvalidArgument as error:
         raise InvalidArgument(f"load: the file is not of safetensors: {error}") from None
     except MemoryError as error:  # AllocFailed is one
-        raise AllocFailed(f"load: there is no memory for the file. {error}".rstrip()) from None
+        raise AllocFailed(f"load: not enough memory for the file. {error}".rstrip()) from None
 
 
 def _check(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> None:

@@ -102,7 +102,7 @@ def test_what_other_programs_wrote(tmp_path: Path) -> None:
 def test_what_is_there_stays_unless_told(files: Any) -> None:
     reads, writes, place = files
     writes(on_blocks(2)(REAL), place)
-    with pytest.raises(sz.InvalidArgument, match="is there already; overwrite=True"):
+    with pytest.raises(sz.InvalidArgument, match="already exists; overwrite=True"):
         writes(on_blocks(2)(WHOLE), place)
     same(reads(place), sz.tensor(REAL))
     writes(on_blocks(3)(WHOLE), place, overwrite=True)

@@ -132,7 +132,7 @@ def test_an_array_that_cannot_be_made(
 def test_datasets_and_links_are_replaced(name: str, h5py: Any, tmp_path: Path) -> None:
     with h5py.File(tmp_path / "f") as file:
         before = sorted(file)
-    with pytest.raises(sz.InvalidArgument, match="is there already; overwrite=True"):
+    with pytest.raises(sz.InvalidArgument, match="already exists; overwrite=True"):
         cluster.to_hdf5(on_blocks(2)(NEW), tmp_path / "f", name)
     cluster.to_hdf5(on_blocks(2)(NEW), tmp_path / "f", name, overwrite=True)
     same(cluster.from_hdf5(tmp_path / "f", name), sz.tensor(NEW))
@@ -174,7 +174,7 @@ def test_what_another_wrote_meanwhile_stays(
         write(*args, **more)
 
     monkeypatch.setattr(module, "write", slowly)
-    with pytest.raises(sz.InvalidArgument, match="is there already; overwrite=True"):
+    with pytest.raises(sz.InvalidArgument, match="already exists; overwrite=True"):
         writes(on_blocks(2)(NEW), tmp_path / "x")
     same(reads(tmp_path / "x"), sz.tensor(OLD))
     assert names(tmp_path) == ["x"]

@@ -320,7 +320,7 @@ class Broken(FakeProvider):
         ((RuntimeError, "no power."), sz.InternalError, r"failed: RuntimeError: no power\.$"),
         ((KeyError, "x"), sz.InternalError, "provider of npu failed: KeyError: 'x'"),
         ((sz.AllocFailed, "the npu is full."), sz.AllocFailed, r"the npu is full\.$"),
-        ((MemoryError, "full"), sz.AllocFailed, r"there is no memory on npu:1: full\.$"),
+        ((MemoryError, "full"), sz.AllocFailed, r"not enough memory on npu:1: full\.$"),
         ((sz.TypeMismatch, "the npu has no int8."), sz.TypeMismatch, "the npu has no int8"),
         (None, sz.InternalError, "failed: AttributeError"),
         (7, sz.InternalError, "failed: AttributeError"),

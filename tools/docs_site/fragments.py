@@ -69,7 +69,7 @@ def _erratum(erratum: Erratum) -> str:
         f"### {erratum.id}\n\n"
         f"*{kinds[0].upper()}{kinds[1:]}{mark}. {_where(erratum)}*\n\n"
         f"**Printed:** {erratum.printed}\n\n**Here:** {erratum.here}"
-        + (f"\n\n**Readings:** {'; '.join(erratum.readings)}." if erratum.readings else "")
+        + (f"\n\n**Interpretations:** {'; '.join(erratum.readings)}." if erratum.readings else "")
     )
 
 

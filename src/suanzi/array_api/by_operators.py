@@ -43,7 +43,7 @@ def by_operator(function: str, name: str, *args: Any) -> Any:
         raise type(error)(f"{function}: {words}") from None
     except MemoryError as error:  # NumPy's
         problem = str(error).rstrip(".") or "the system has no more"
-        raise AllocFailed(f"{function}: there is no memory: {problem}.") from None
+        raise AllocFailed(f"{function}: not enough memory: {problem}.") from None
 
 
 def check_memory(function: str, x: Tensor) -> None:
@@ -54,6 +54,6 @@ def check_memory(function: str, x: Tensor) -> None:
         check_room(needed, what)
         room.check()
         if not _core.has_room(needed):
-            raise AllocFailed(f"there is no memory for the {needed} bytes of {what}.")
+            raise AllocFailed(f"not enough memory for the {needed} bytes of {what}.")
     except AllocFailed as error:
         raise AllocFailed(f"{function}: {error}") from None

@@ -416,7 +416,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     for place, x in zip(places, lines, strict=True):
         shape[place] = x.size
     if 0 not in shape and math.prod(shape) >= 2**63:
-        raise AllocFailed(f"meshgrid: there is no memory for shape {tuple(shape)}.")
+        raise AllocFailed(f"meshgrid: not enough memory for shape {tuple(shape)}.")
     found = []
     for place, x in zip(places, lines, strict=True):
         strides = [0] * len(lines)

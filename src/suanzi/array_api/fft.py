@@ -269,8 +269,8 @@ def _resized(function: str, x: Tensor, axis: int, n: int) -> Tensor:
 def _check_length(function: str, n: int, axis: int) -> None:
     if n >= 2**63:
         raise AllocFailed(
-            f"{function}: along axis {axis} there would be {shown(n)} elements; there is no memory "
-            "for 2**63 or more."
+            f"{function}: not enough memory for {shown(n)} elements along axis {axis}; the limit "
+            "is 2**63 - 1."
         )
 
 

@@ -150,9 +150,7 @@ def product(function: str, x1: Tensor, x2: Tensor, dt: DType) -> Tensor:
     except AllocFailed as error:
         raise AllocFailed(f"{function}: {error}") from None
     except MemoryError:
-        raise AllocFailed(
-            f"{function}: there is no memory for a product of these arrays."
-        ) from None
+        raise AllocFailed(f"{function}: not enough memory for a product of these arrays.") from None
 
 
 def _row_by_row(x1: Tensor, x2: Tensor, dt: DType) -> Tensor:

@@ -139,7 +139,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
         wanted = [n * m for n, m in zip(shape, counts, strict=True)]
         return _core.empty(shape_of("tile", "the shape of the result", wanted), x.dtype)
     if max(counts, default=0) >= 2**63:
-        raise AllocFailed(f"tile: there is no memory for {shown(counts)} repetitions.")
+        raise AllocFailed(f"tile: not enough memory for {shown(counts)} repetitions.")
     return _core.tile(_shaped(x, shape), counts)
 
 
@@ -202,7 +202,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     try:
         return tuple(_core.try_view("unstack", x, along))
     except MemoryError:
-        raise AllocFailed(f"unstack: there is no memory for {x.shape[along]} views.") from None
+        raise AllocFailed(f"unstack: not enough memory for {x.shape[along]} views.") from None
 
 
 # ---- axes ----------------------------------------------------------------------------------------

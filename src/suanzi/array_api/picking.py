@@ -121,7 +121,7 @@ def _evenly(x: Tensor, along: int, times: int) -> Tensor:
     n = x.shape[along]
     times = times if n else 0  # of nothing, whatever can be counted or not
     if n * times > _MOST:
-        raise AllocFailed(f"repeat: there is no memory for {n} times {shown(times)} elements.")
+        raise AllocFailed(f"repeat: not enough memory for {n} times {shown(times)} elements.")
     if x.ndim == 1:
         wide = _core.view(x, x.offset, (n, times), (x.strides[0], 0))
         return shaped(_core.row_major_copy(wide), (n * times,))

@@ -56,7 +56,7 @@ def plain_parts(said: Sequence[Part]) -> str:
 
 @contextmanager
 def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
-    """Show on the error stream how far a run is, where a person looks; give what is to be told."""
+    """Show progress on the error stream if it is a terminal; give the function that updates it."""
     out = console or Console(stderr=True)
     if not out.is_terminal:
         yield None

@@ -1,7 +1,7 @@
 """What needs whole axes: Fourier transforms, interpolation, and matrices with all they are made of.
 
 Blocks are put together along those axes and cut along all others, so that each is computed on its
-own. A call on stand-ins without elements tells shapes and dtypes, and what is wrong.
+own. A call on stand-ins without elements gives shapes and dtypes, and raises the errors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Tensors of blocks from and to datasets of HDF5, which one writer at a time may change.
 
-HDF5 has no writers side by side, and no readers beside a writer. So each block's task waits for the
-one before, opens a file that is new, writes and closes it: one chain, for any scheduler and without
-a lock. Blocks are computed beside it, and may come from the file that is written to in the end: the
-dataset is copied there when it is whole.
+HDF5 allows neither concurrent writers nor readers during a write. So each block's task waits for
+the previous one, opens a new file, writes and closes it: one chain, for any scheduler, without a
+lock. Blocks are computed concurrently, and may come from the target file itself: the complete
+dataset is copied there at the end.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _ask(title: str, file: Any, name: str, overwrite: bool) -> bool:
     if link is None:
         return False
     if not overwrite:
-        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
+        raise InvalidArgument(f"{title} already exists; overwrite=True replaces it.")
     if isinstance(link, h5py.HardLink) and not isinstance(file[name], h5py.Dataset):
         raise InvalidArgument(f"{title} is no dataset of HDF5, and is not replaced.")
     return True

@@ -94,7 +94,7 @@ def _of_blocks(graph: Any, keys: list[Any]) -> dict[Any, Any]:
 
 
 def _holding(task: Any, inside: Mapping[Any, Tensor]) -> Any:
-    """Return a task with blocks in the place of their keys."""
+    """Return a task whose keys are replaced by their blocks."""
     if type(task) is not Task or task.kwargs or not task.dependencies & inside.keys():
         return task
     operands = [inside.get(one.key, one) if type(one) is TaskRef else one for one in task.args]

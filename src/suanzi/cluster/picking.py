@@ -1,7 +1,7 @@
-"""7.2.3 on blocks: gather, scatter, and the gradient of slices. Only what is meant travels.
+"""7.2.3 on blocks: gather, scatter, and the gradient of slices. Only selected elements travel.
 
-Every block of the indices is held against every block that they may point into; the parts that are
-picked, or written, are put together where they belong.
+Every block of the indices is applied to every block that they may point into; the parts that are
+read or written are then assembled.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _written(call: Call, block: Tensor, parts: list[Part | None]) -> Tensor:
 def slice_backward(
     op: Operator, grad_out: BlockTensor, input: Any, begin: Any, size: Any, step: Any
 ) -> BlockTensor:
-    """Return the gradient of a slice: zeros, and in its place what came."""
+    """Return the gradient of a slice: `grad_out` at the slice, zeros elsewhere."""
     given = (begin, size, step)
     if input is None or None in given:
         none = [None if one is None else () for one in (input, *given)]

@@ -79,7 +79,7 @@ def linear(op: Operator, x: Any, weight: Any, bias: Any, dtype: Any) -> BlockTen
 
 
 def _operand(op: Operator, name: str, x: Any) -> BlockTensor:
-    """Return an operand as a tensor of blocks; what is none is told in the operator's words."""
+    """Return an operand as a tensor of blocks; errors name the operator and the argument."""
     return x if isinstance(x, BlockTensor) else as_blocks(tensor_argument(op, name, x))
 
 

@@ -1,8 +1,8 @@
 """What the integers of quantised blocks stand for: each block has the part that concerns it.
 
-Scales of channels go with their blocks, so that every block is a quantised tensor of its own; a
-tensor of blocks knows all of them. What moves elements moves the integers, and tells anew what
-they stand for.
+The scales of channels are cut like the blocks, so that every block is a quantised tensor; the
+tensor of blocks has all of them. An operator that moves elements moves the integers and their
+scales.
 """
 
 from __future__ import annotations

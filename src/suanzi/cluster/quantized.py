@@ -47,7 +47,7 @@ from suanzi.tensors.tensor import Tensor
 
 
 def of_quantised(op: Operator, own: Way, arguments: Mapping[str, Any]) -> Any:
-    """Run an operator, by its own way, on arguments some of which are quantised."""
+    """Run an operator's override on arguments some of which are quantised."""
     if op.form in ("elementwise", "creation", "query") or op.name in TAKES_QUANTIZED:
         return own(op, **arguments)
     if op.form in ("view", "copy"):
@@ -87,7 +87,7 @@ def _real(op: Operator, name: str, x: BlockTensor) -> BlockTensor:
 def _moved(op: Operator, own: Way, arguments: dict[str, Any]) -> Any:
     """Return what an operator that moves elements makes of the integers, and what they stand for.
 
-    A call on stand-ins tells that, and what is refused.
+    A call on stand-ins gives both, and raises the errors.
     """
     operands: list[tuple[str, BlockTensor]] = []
 

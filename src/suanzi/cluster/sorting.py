@@ -1,8 +1,8 @@
 """7.2.14.3 on blocks: argsort and topk, by merging blocks that are in order.
 
-Where the axis is cut, each block is put in order, and a network of tasks (Batcher's) exchanges
-elements between two blocks at a time: no task ever has more than two. Equal elements are told
-apart by where they were, so that the order is the one of a single tensor.
+Where the axis is cut, each block is sorted, and a network of tasks (Batcher's) exchanges elements
+between two blocks at a time: no task ever has more than two. Equal elements are ordered by their
+index, so that the order is the one of a single tensor.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def svd(op: Operator, mat: BlockTensor, format: Any) -> Any:
 
 @way("lstsq")
 def lstsq(op: Operator, mat: Any, rhs: Any, prec: Any) -> Any:
-    """Return the least squares' solution: that of the triangle of the matrix beside the sides."""
+    """Return the least-squares solution from the triangular factor of `[mat, rhs]`."""
     matrix, sides = as_blocks(mat), as_blocks(rhs)
     others = {"prec": prec}
     columns = sides[:, None] if sides.ndim == 1 else sides

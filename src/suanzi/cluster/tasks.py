@@ -68,7 +68,7 @@ def _read(text: str) -> RuleSet:
 
 
 def in_force() -> Context:
-    """Return what is in force here; what promotion loses is told at the call alone."""
+    """Return the settings in force; losses of promotion are reported only at the call."""
     rules = get_promotion()
     if rules.on_loss != "ignore":
         known = loaded.get(rules.name)

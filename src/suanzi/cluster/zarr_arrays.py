@@ -59,10 +59,10 @@ def from_zarr(path: Path) -> BlockTensor:
 def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
     """Write a tensor of blocks to an array of Zarr, now; each block by the worker that has it.
 
-    Blocks become chunks, which have one size along an axis, but for the last. The path must be one
-    that every worker has; links in it are followed. The array is written beside it, under a name of
-    its own, and renamed when all of it is there. So `overwrite` replaces an array of Zarr, and
-    nothing else, that may be read from meanwhile.
+    Blocks become chunks, which have one size along an axis, except the last. Every worker must be
+    able to open the path; links in it are followed. The array is written under a temporary name in
+    the same folder and renamed when it is complete. So `overwrite` replaces only a Zarr array, and
+    the old array stays readable until then.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster
@@ -97,7 +97,7 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
 
 
 def _place(path: Path) -> str:
-    """Return a path that has a name beside it, which `s/`, `.` and a link have not."""
+    """Return a path whose folder can have a temporary name: `s/`, `.` and links are resolved."""
     given = os.fspath(path)
     if "://" in given:
         raise InvalidArgument(
@@ -111,7 +111,7 @@ def _ask(title: str, place: str, overwrite: bool) -> None:
     if not os.path.lexists(place):
         return
     if not overwrite:
-        raise InvalidArgument(f"{title} is there already; overwrite=True replaces it.")
+        raise InvalidArgument(f"{title} already exists; overwrite=True replaces it.")
     try:
         if not os.path.isdir(place):
             raise InvalidArgument("it is a file")

@@ -1,4 +1,4 @@
-"""The conformance kit: any backend held against the standard.
+"""The conformance kit: tests any backend against the standard.
 
 From the lowest layer to the highest:
 
@@ -10,7 +10,7 @@ From the lowest layer to the highest:
                  frozen ones, as files with hashes
 - subjects/      what runs in the process of a subject; frameworks/ has their adapters
 - header         the C side of the standard
-- reports/       levels, known deviations, and how a run is told
+- reports/       levels, known deviations, and the formats of reports
 - running/       subjects in processes of their own, the run, something to paste for a case
 - check          the run from Python; plugin and suite: the same cases in pytest
 

@@ -38,7 +38,7 @@ _PREAMBLE = """\
 /* The operator interfaces of T/AI 131.1-2025 in C, for C99 and C++.
  *
  * Written by `suanzi header` of suanzi {version}; do not edit. A library that exports some of these
- * functions can be held against the standard: suanzi check --backend ./libvendor.so
+ * functions can be tested against the standard: suanzi check --backend ./libvendor.so
  *
  * How they are called
  *

@@ -1,8 +1,8 @@
 """A run in shards: which interfaces each has, and how their reports are merged.
 
-A shard has whole interfaces, every nth in the standard's order: what is decided within one, as when
-crashes end its trial, is decided as in one run. What is decided across them, which reading of an
-erratum is followed, is decided anew when the shards are merged.
+A shard has whole interfaces, every nth in the standard's order: decisions within one, such as
+ending its trial after crashes, are those of one run. Decisions across them, such as the
+interpretation of an erratum, are made again when the shards are merged.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class Shard:
 
 
 def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
-    """Return the run that shards make together: case for case what one machine would have told.
+    """Merge shards into the run that one machine would have reported, case by case.
 
-    `deviations` are those that the shards were run with, beside the packaged ones; they matter only
-    where a reading that most answers follow is another in all shards than in one of them. The
-    seconds are those of all shards together.
+    `deviations` are those that the shards were run with, in addition to the packaged ones; they
+    matter only where most answers of all shards follow another interpretation than those of one
+    shard. The seconds are the sum over all shards.
     """
     of = _shards(runs)
     first = runs[of[1]]
@@ -161,7 +161,7 @@ def _shards(runs: Sequence[Run]) -> dict[int, int]:
 
 
 def _same(first: Run, other: Run) -> None:
-    """See that two shards held the same subject against the same cases."""
+    """Raise unless two shards tested the same subject with the same cases."""
     for name in ("title", "name", "version", "adapter"):
         if first.subject.get(name) != other.subject.get(name):
             raise InvalidArgument(

@@ -25,7 +25,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def load(name: str) -> Any:
-    """Import a module that loads BLAS; with one thread if there is no memory for more.
+    """Import a module that loads BLAS; with one thread if there is not enough memory for more.
 
     >>> load("scipy.linalg").__name__
     'scipy.linalg'
@@ -38,7 +38,7 @@ def load(name: str) -> Any:
 
 @contextmanager
 def kept(name: str) -> Iterator[None]:
-    """Load a BLAS within this context; with one thread if there is no memory for more."""
+    """Load a BLAS within this context; with one thread if there is not enough memory for more."""
     if not _core.memory_is_limited():
         yield
         return
@@ -52,17 +52,17 @@ def kept(name: str) -> Iterator[None]:
                 yield
             return
     raise AllocFailed(
-        f"there is no memory to load {name}, which contains BLAS. Import it before the limit is "
+        f"not enough memory to load {name}, which contains BLAS. Import it before the limit is "
         "set, or raise the limit (ulimit -v)."
     )
 
 
 def check() -> None:
-    """Raise AllocFailed if there is no memory for a call of SciPy's LAPACK."""
+    """Raise AllocFailed if there is not enough memory for a call of SciPy's LAPACK."""
     # Another thread may be in a call, and use the existing buffer.
     if not _core.has_call_room(False, threading.active_count() == 1):
         raise AllocFailed(
-            "there is no memory for the buffers of LAPACK. Raise the limit (ulimit -v)."
+            "not enough memory for the buffers of LAPACK. Raise the limit (ulimit -v)."
         )
 
 

@@ -34,7 +34,7 @@ Scalar: TypeAlias = Any
 
 
 class Wanted(NamedTuple):
-    """The tensor that is asked for: what every creation interface is told."""
+    """The requested tensor: the parameters that all creation interfaces share."""
 
     op: Operator
     dtype: DType
@@ -237,7 +237,7 @@ def line(count: int, dt: DType) -> Tensor:
     if count >= 2**63:
         from suanzi.status import AllocFailed
 
-        raise AllocFailed(f"there is no memory for 2**63 or more elements of {dt}; use fewer.")
+        raise AllocFailed(f"not enough memory for 2**63 or more elements of {dt}; use fewer.")
     return _core.empty((count,), dt)
 
 

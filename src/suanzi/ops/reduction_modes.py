@@ -1,4 +1,4 @@
-"""7.2.13.1: what `reduce` is told: its modes, what each takes and gives, and the axes.
+"""7.2.13.1: the arguments of `reduce`: its modes, their dtypes, and the axes.
 
 Dense and sparse tensors share it.
 """

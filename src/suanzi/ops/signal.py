@@ -127,8 +127,8 @@ def fft_r2c_backward(
 ) -> Tensor:
     """Return the gradient of `fft_r2c`, real and of the shape of `input`.
 
-    Whether the transform was onesided, the size of `grad_out` along the last of the axes tells. Of
-    `input`, shape and dtype count; the other arguments are those of `fft_r2c`.
+    The size of `grad_out` along the last of the axes shows whether the transform was onesided. Of
+    `input`, only shape and dtype are used; the other arguments are those of `fft_r2c`.
 
     >>> import suanzi as sz
     >>> x = sz.tensor([1.0, 2, 3, 4])

@@ -124,7 +124,7 @@ def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
 
 
 def _with_numbers(op: Operator, parts: list[Tensor], numbers: dict[int, Any]) -> Tensor:
-    """Stack tensors of rank 0 and plain numbers, which promote as beside an operator's symbol."""
+    """Stack tensors of rank 0 and Python numbers, which promote as in `x + 1`."""
     operands = operands_of(
         op, {f"input_lists[{i}]": numbers.get(i, x) for i, x in enumerate(parts)}
     )

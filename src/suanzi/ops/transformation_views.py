@@ -189,7 +189,7 @@ def split(
                 f"{size}; it is {shown(nsplit)}."
             )
         if count > MAX_PARTS:
-            raise AllocFailed(f"there is no memory for {count} parts; split it into fewer.")
+            raise AllocFailed(f"not enough memory for {count} parts; split it into fewer.")
         sizes = (size // count,) * count
     elif sum(sizes) != size or min(sizes) < 1 or count not in (None, len(sizes)):
         raise InvalidArgument(

@@ -76,7 +76,7 @@ class Calls:
     missed: int = 0
     """Calls that the recorder could not note."""
     results: bool = True
-    """Whether what came out was recorded; if not, it is what the framework's rules say."""
+    """Whether results were recorded; if not, they follow from the framework's rules."""
     rules: RuleSet | None = None
     """What the program was computed by, if not the rule set of the framework's name."""
 

@@ -85,7 +85,7 @@ def plain_name(name: str) -> tuple[str, str | None]:
 
 
 def operands(call: Call, found: Promotion) -> tuple[Taken, ...] | None:
-    """Return the operands of a call that promotes; None where they cannot be told."""
+    """Return the operands of a call that promotes; None where they are unknown."""
     by_place: dict[int, Taken | tuple[Taken, ...] | None] = dict(enumerate(call.arguments))
     for name, x in call.named:
         if name in _NAMES:

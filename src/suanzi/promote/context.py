@@ -93,7 +93,7 @@ def promotion(rules: str | RuleSet, *, on_loss: OnLoss = "ignore") -> Iterator[R
 
 @lru_cache(maxsize=32)
 def _watching(rules: RuleSet, on_loss: OnLoss) -> RuleSet:
-    """Return a rule set that says the same, and tells what is lost."""
+    """Return the same rule set with another `on_loss`."""
     if rules.name in BRINGS:
         raise InvalidArgument(
             f"promotion: the functions of {rules.name} promote by themselves, without on_loss."

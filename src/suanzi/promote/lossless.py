@@ -30,7 +30,7 @@ def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DT
     """Return the smallest dtype that holds every value of `dtypes`, and `values`; None: none does.
 
     It is of a kind at least as high as every operand's: an integer never becomes a bool, and 2.0
-    beside int8 is a float, though int8 holds 2.
+    with int8 is a float, though int8 can represent 2.
     """
     ranks = [kind_rank(d.kind) for d in dtypes] + [kind_rank(type(v).__name__) for v in values]
     fitting = (

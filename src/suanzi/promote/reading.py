@@ -17,8 +17,8 @@
     f32     f32   f32   f32
     f16     f16   f16   f16
 
-``-`` or ``×`` refuses, ``|`` may separate cells, ``#`` starts a comment, an indented line goes on
-with the one before it, ``like torch`` takes from a built-in table what the text does not say
+``-`` or ``×`` refuses, ``|`` may separate cells, ``#`` starts a comment, an indented line continues
+the one before it, ``like torch`` takes from a built-in table what the text does not say
 itself, of the dtypes that it has, and ``cell i32 bf16 -> f32`` changes one cell. Numbers may be the
 columns, as MindSpore prints them, the rows, as CANN does, or stand among the dtypes as
 ``i* f* c*``, as JAX does.

@@ -103,7 +103,7 @@ def starts_of_runs(keys: Array) -> Array:
 
 
 def check_pointers(count: int) -> None:
-    """Raise ALLOC_FAILED where there is no room for the pointers of so many rows."""
+    """Raise ALLOC_FAILED if there is not enough memory for the pointers of so many rows."""
     check_room(16 * (count + 1), f"{count + 1} row pointers of CSR; keep it in COO")
 
 

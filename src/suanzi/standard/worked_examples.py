@@ -52,7 +52,7 @@ class Example:
     printed: str | None = None
     """What is printed instead, in short."""
     also: tuple[Mapping[str, Any], ...] = ()
-    """Outputs that are as good: the printed ones, first, and those of other readings."""
+    """Outputs accepted as well: the printed ones, first, and those of other interpretations."""
 
     @property
     def ours(self) -> bool:

@@ -91,13 +91,13 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
 
 
 def check_room(nbytes: int, what: str) -> None:
-    """Raise AllocFailed for what there is no memory for, before NumPy takes it.
+    """Raise AllocFailed if there is not enough memory, before NumPy allocates it.
 
     The system might grant it, and end the process as soon as it is used; and a view that repeats
     its elements says nothing of how much there is.
     """
     if nbytes > _ALWAYS_THERE and nbytes > _available():
-        raise AllocFailed(f"there is no memory for the {nbytes} bytes of {what}.")
+        raise AllocFailed(f"not enough memory for the {nbytes} bytes of {what}.")
 
 
 def _available() -> int:

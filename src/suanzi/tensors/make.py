@@ -156,7 +156,7 @@ def from_python(data: Any, target: DType | None, rules: RuleSet | None = None) -
 
 
 def _alone(kind: str, rules: RuleSet | None) -> DType:
-    """Return the dtype of numbers of a kind where no tensor is beside them."""
+    """Return the dtype of numbers of a kind without a tensor among the operands."""
     known = (rules or get_promotion()).alone
     return known.get(kind) or dtype_of(_TYPES[kind])  # type: ignore[call-overload]
 

@@ -122,7 +122,7 @@ def _delicate(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
 def _at(
     facts: Elementwise, dtype: str, title: str, sizes: set[float], wanted: Wanted
 ) -> Iterator[Case]:
-    """Give a case of numbers of these sizes, with both signs, and of the numbers beside them."""
+    """Give a case of numbers of these sizes, with both signs, and of their neighbours."""
     form = FORMATS[dtype]
     near = {encode(form, real(size)) + step for size in sizes for step in (-1, 0, 1)}
     sign = 1 << (form.bits - 1)

@@ -76,7 +76,7 @@ def hilbert(dtype: str, n: int) -> Data:
 
 
 def dominant(dtype: str, shape: Sequence[int], seed: object, layout: str = "dense") -> Data:
-    """Return matrices with a diagonal larger than all beside it, so that they are regular."""
+    """Return diagonally dominant matrices, which are regular."""
     some = values(sample(dtype, shape, ("dominant", seed), (-3, -2)))
     n = shape[-1]
     for b in range(math.prod(shape[:-2])):
@@ -86,7 +86,7 @@ def dominant(dtype: str, shape: Sequence[int], seed: object, layout: str = "dens
 
 
 def definite(dtype: str, n: int, seed: object) -> Data:
-    """Return a Hermitian positive definite matrix: its diagonal is larger than all beside it."""
+    """Return a Hermitian positive definite matrix, which is diagonally dominant."""
     some = values(sample(dtype, (n, n), ("definite", seed), (-3, -2)))
     for i in range(n):
         some[i * n + i] = number(dtype, n + i % 3)

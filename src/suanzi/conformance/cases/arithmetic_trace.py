@@ -162,7 +162,7 @@ def _parts(x: Value) -> tuple[Real, ...]:
 
 @cases_of("trace_backward")
 def gradients(op: str, wanted: Wanted) -> Iterator[Case]:
-    """Give gradients: what came in on the diagonal, and zeros."""
+    """Give gradients: the incoming gradient on the diagonal, and zeros."""
     for dtype in dtypes_of(op):
         for group, planes in _GROUPS:
             if wanted.wants(group, dtype):

@@ -1,4 +1,4 @@
-"""The worked examples of Appendix A, misprints mended, and ours where it has none."""
+"""The worked examples of Appendix A, misprints corrected, and suanzi's where it has none."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def case_of(example: Example, title: str) -> Case:
 
 
 def expected(example: Example) -> Expected:
-    """Return what must come of an example: the mended answer, or the printed one, E144."""
-    mended = _mended(example)
+    """Return the expected result of an example: the corrected one, or the printed one (E144)."""
+    corrected = _corrected(example)
     if not example.also:
-        return mended
+        return corrected
     names = interface(example.name).outputs
     others = [tuple(_output(example, one[name]) for name in names) for one in example.also]
     words = [f"another reading {i}" for i in range(1, len(others) + 1)]
     if example.printed is not None:
         words[0] = "as printed"
-    return Either("E144", {"mended": mended, **dict(zip(words, others, strict=True))})
+    return Either("E144", {"mended": corrected, **dict(zip(words, others, strict=True))})
 
 
-def _mended(example: Example) -> Refused | Check | Outputs:
+def _corrected(example: Example) -> Refused | Check | Outputs:
     if example.status is not Status.SUCCESS:
         return Refused(example.status)
     if example.check in ("eigen", "qr", "svd"):

@@ -41,7 +41,7 @@ _BITS = 120
 _VECTORS = ("inf", "1", "2", "3", "0.5", "2.5")
 _MATRICES = ("fro", "1", "inf")
 _POWER = 8
-"""How often a power and a root may round, beside the sum of powers."""
+"""How often a power and a root may round, in addition to the sum of powers."""
 
 
 @cases_of("norm")

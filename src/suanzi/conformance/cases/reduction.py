@@ -128,7 +128,7 @@ def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:
 
 
 def _values(mode: str, dtype: str, shape: Sequence[int]) -> list[Value]:
-    """Return elements that a mode tells apart: products of moderate size, truth that varies."""
+    """Return elements for which a mode gives different results; products have a moderate size."""
     count = math.prod(shape)
     if mode == "PROD" and (dtype in FORMATS or dtype in PARTS):
         random = Random(f"signs {dtype} {count}")

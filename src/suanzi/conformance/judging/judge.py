@@ -1,8 +1,8 @@
 """Whether a result is right: to the bit, or within a bound of the unrounded truth.
 
 An error counts in units of the last place of the truth (ULP), as a fraction: comparing with a
-rounded reference would make 0.5 and 1 the same. Beside it stand CANN's measures, the mean and the
-largest relative error.
+rounded reference would make 0.5 and 1 the same. CANN's measures, the mean and the largest
+relative error, are reported as well.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from suanzi.conformance.model.numbers import (
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 LAYOUTS = ("columns", "gaps", "reversed", "offset")
-"""The layouts in which tensors of any elements can lie, beside the dense one."""
+"""The memory layouts that any dtype can have, except the dense one."""
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 

@@ -47,13 +47,13 @@ class Result:
     extension: bool = False
     """Whether the case asks for something that the standard does not have."""
     basis: Basis | None = None
-    """Where the case's demand comes from; None in a report of before there were any."""
+    """Where the case's requirement comes from; None in old reports, which do not say it."""
     broken: Basis | None = None
-    """Of which basis the demand is that was not met: a letter case can fail in quality only."""
+    """The basis of the violated requirement: a normative case can fail in quality only."""
     because: str | None = None
-    """Clause and sentence of the demand, of what did not pass."""
+    """Clause and sentence of the requirement, for cases that did not pass."""
     reading: str | None = None
-    """Which reading an answer follows, as in E86: ties to even; several where it fits them all."""
+    """The interpretation an answer follows, as in E86: ties to even; several where all fit."""
     throughout: bool = False
     """Whether the reading must be the same in all cases of its erratum."""
     needs: str | None = None
@@ -79,7 +79,7 @@ class Result:
 
     @property
     def demanded(self) -> bool:
-        """Whether the letter or a reading of the standard demands it."""
+        """Whether the text or an interpretation of the standard requires it."""
         return not self.extension and (self.basis is None or self.basis in DEMANDED)
 
     @property
@@ -140,7 +140,7 @@ class _Report(_Needed, total=False):
 
 @dataclass(frozen=True)
 class Run:
-    """A subject held against the standard."""
+    """A subject tested against the standard."""
 
     subject: dict[str, Any]
     """What it says of itself."""

@@ -1,1 +1,1 @@
-"""What came of a run, and how it is told."""
+"""Results of a run and the formats in which they are reported."""

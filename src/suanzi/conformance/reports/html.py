@@ -1,6 +1,6 @@
 """A run as one HTML file that needs nothing else: for a screen, a phone and paper.
 
-What went wrong is told in full, each kind of it once. What passed, or has no answer, is counted by
+Each kind of failure is shown in full once. What passed, or has no answer, is counted by
 interface, group and dtype, so that tens of thousands of cases are still a small file.
 """
 
@@ -44,7 +44,7 @@ from suanzi.saving import write_file
 from suanzi.standard import interfaces
 
 _REASONS = 10
-"""How many reasons are told why cases of one interface have no answer."""
+"""How many reasons for unanswered cases are shown per interface."""
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -148,7 +148,7 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
 
 
 def _kinds(run: Run, results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return what went wrong by kind; only the first of each is told in full."""
+    """Return the failures by kind; only the first of each is shown in full."""
     return [
         {
             "first": _case(run, kind.first),

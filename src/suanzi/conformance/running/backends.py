@@ -22,7 +22,7 @@ _OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
 
 
 DEVICES = ("cpu", "cluster")
-"""Where suanzi itself can be held against the standard."""
+"""Where suanzi itself can be tested against the standard."""
 
 
 def backend(title: str, python: str | None = None, device: str | None = None) -> Backend:

@@ -161,7 +161,7 @@ def _see_versions(client: Any, where: str) -> None:
 
 
 def _next(client: Any, done: SimpleQueue[Any], where: str) -> Any:
-    """Return the next future that is done; a scheduler that went away is told, not waited for."""
+    """Return the next completed future; raise if the scheduler is gone."""
     while True:
         with suppress(Empty):
             return done.get(timeout=_LOOK_SECONDS)

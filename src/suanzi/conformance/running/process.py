@@ -38,7 +38,7 @@ _WATCHED_BYTES = 2048
 _LONGEST_LINE = 1 << 30
 """The bytes of an answer, several times those of the largest tensors: no end fills memory."""
 _ERRORS_KEPT = 1 << 20
-"""How much of the error stream is kept: only its end is ever told."""
+"""How much of the error stream is kept: only its end is ever shown."""
 _ERRORS_READ = 1 << 16
 """How far back it is read for a last word; AddressSanitizer takes some pages to say it."""
 

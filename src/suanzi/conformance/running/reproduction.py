@@ -293,7 +293,7 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
 
 
 _DTYPE = 'str(x.dtype).rpartition(".")[2].lower()'
-"""How the dtype of a framework's tensor is told."""
+"""The expression for the dtype of a framework's tensor."""
 
 
 def _literal(data: Data, facts: Facts) -> str:

@@ -62,7 +62,7 @@ def run_each(
     """Give each job with its results, as it is done; whatever ends it ends all its processes.
 
     `so_far` gets the results of every interface as they come, those of unfinished ones, too.
-    `started` is a process that is there already; it is used, or ended, where it is not needed.
+    `started` is a running process; it is used, or ended if it is not needed.
     """
     found = {} if so_far is None else so_far
     if processes > 1:
@@ -116,7 +116,7 @@ def results_of(
 
 
 def _demanded(found: Sequence[Case]) -> Iterator[Case]:
-    """Give the cases that the standard demands even when their truth is known, and keep that."""
+    """Give the cases that the standard requires once their truth is known, and keep the truth."""
     for case in found:
         expected = case.expect()
         if case.skip is not None or why(case, expected).basis in DEMANDED:

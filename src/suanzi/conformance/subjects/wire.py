@@ -51,9 +51,9 @@ class Unsupported(Exception):
 
 
 class Unsaid(Unsupported):
-    """What a kind of subject has no words for, as C for a string where a tensor stands.
+    """What a kind of subject cannot express, such as a string in place of a tensor in C.
 
-    No library of that kind could answer, so it is no demand on this one.
+    No library of that kind could answer, so it is not required.
     """
 
 

@@ -166,7 +166,7 @@ def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kept(adapter: Any, calls: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Make calls whose tensors live through several, if an adapter tells these apart."""
+    """Make calls that share tensors, if the adapter supports keeping them."""
     if not _has(adapter, "keeping"):
         return calls(adapter)
     live = adapter.keeping()

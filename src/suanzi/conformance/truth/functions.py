@@ -76,7 +76,7 @@ def _of(name: str) -> Callable[[Any], Any]:
 
 
 def _bounded(name: str) -> Callable[[Any], Any]:
-    """Stop where every format has long overflowed or underflowed; mpmath would go on for ever."""
+    """Stop where every format has long overflowed or underflowed; mpmath would not finish."""
     return lambda x: getattr(mp, name)(max(min(x, mp.mpf(1100)), mp.mpf(-1100)))
 
 

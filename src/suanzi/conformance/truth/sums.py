@@ -71,7 +71,7 @@ def _added(xs: Sequence[Fraction]) -> Fraction:
 
 
 def product(xs: Sequence[Real]) -> Real:
-    """Return the exact product; NaN if there is one, or a zero beside an infinity."""
+    """Return the exact product; NaN if a factor is NaN, or if there are a zero and an infinity."""
     found = real(1)
     for x in xs:
         found = mul(found, x)

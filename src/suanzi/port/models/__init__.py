@@ -2,6 +2,6 @@
 
 ``graph``      a model as calls: a node is a call, an edge says which call made an operand
 ``casts``      which Casts lose values, and whether a target would have chosen them
-``judging``    a graph held against targets
-``onnx_types`` ONNX's type constraints, node by node; ``onnx_model`` the file, read and mended
+``judging``    a graph checked against targets
+``onnx_types`` ONNX's type constraints, node by node; ``onnx_model`` reads and fixes files
 """

@@ -1,4 +1,4 @@
-"""ONNX files: every edge gets a type, every node is held against its opset; Casts are written."""
+"""ONNX files: types every edge, checks every node against its opset, writes missing Casts."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def read_onnx(path: str | PathLike[str], like: str | RuleSet = "torch") -> Graph
 def fix_onnx(
     path: str | PathLike[str], out: str | PathLike[str], like: str | RuleSet = "torch"
 ) -> tuple[int, list[Finding]]:
-    """Write a model with the Casts that it lacks; return how many, and what they do not mend.
+    """Write a model with the Casts that it lacks; return how many, and what they do not fix.
 
-    What was written is read again, and held against its own opset and ONNX's checker.
+    The file is read again, and checked against its opset and by ONNX's checker.
     """
     import onnx
 
@@ -168,7 +168,7 @@ class Walk:
         return [edges[v.name].dtype if v.name in edges else None for v in graph.output]
 
     def node(self, node: Any, edges: dict[str, Edge]) -> tuple[list[Any], list[Any]]:
-        """Type one node; return the Casts before and after it, if it is to be mended."""
+        """Type one node; return the Casts before and after it, if it is to be fixed."""
         given = [edges.get(name) if name else None for name in node.input]
         inputs = [None if edge is None else edge.dtype for edge in given]
         typed = type_node(node, self.schema(node), inputs, self.choose)
@@ -267,7 +267,7 @@ class Walk:
         return before, after
 
     def output(self, value: Any, edges: dict[str, Edge], nodes: list[Any]) -> list[Any]:
-        """Hold an output against the type that the model says; return the Cast that mends it."""
+        """Compare an output with its declared type; return the Cast that fixes it."""
         found, said = edges.get(value.name, Edge(None)), _edge(value)
         if None in (found.dtype, said.dtype) or found.dtype is said.dtype:
             return []

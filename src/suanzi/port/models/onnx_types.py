@@ -26,7 +26,7 @@ Choose = Callable[[str, Sequence[DType]], "DType | None"]
 
 @dataclass
 class Wrong:
-    """What is wrong with a node, and the Cast that mends it."""
+    """An error in a node, and the Cast that fixes it."""
 
     code: str
     variable: str

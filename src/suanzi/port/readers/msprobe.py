@@ -29,7 +29,7 @@ _FRAME = re.compile(r"\s*File (.+?), line (\d+), in (\S+?),")
 
 
 def read_msprobe(path: str | PathLike[str]) -> Calls:
-    """Return the calls of a dump.json; the lines are those of the stack.json beside it."""
+    """Return the calls of a dump.json, with the lines of the stack.json in the same folder."""
     try:
         dump = json.loads(Path(path).read_text("utf-8"))
         data, framework = dump["data"], str(dump.get("framework") or "pytorch")

@@ -3,8 +3,8 @@
     Operator: aten.mul.Tensor
     cnt: 12, ((T([64, 12, 128], f16), T([], f32)), {})
 
-They have no results and no lines of a program: a result is what PyTorch's rules say, and a finding
-is told at the line of the log.
+They have neither results nor lines of a program: results follow from PyTorch's rules, and findings
+name lines of the log.
 """
 
 from __future__ import annotations

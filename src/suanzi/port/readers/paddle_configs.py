@@ -3,8 +3,8 @@
     paddle.add(Tensor([2, 3],"float16"), Tensor([],"float32"), )
     paddle.concat(tuple(Tensor([2],"float32"),Tensor([1],"float32"),), axis=0, )
 
-They have no results and no lines of a program: a result is what Paddle's rules say, and a finding
-is told at the line of the log.
+They have neither results nor lines of a program: results follow from Paddle's rules, and findings
+name lines of the log.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ except ImportError:  # as a script, where suanzi need not be
 
 
 def make_recorder(write):
-    """Return a recorder, a context; `write(record)` is told each different call once."""
+    """Return a recorder, a context; it calls `write(record)` once for each different call."""
     import mindspore
     from mindspore import mint, ops
     from mindspore.ops.primitive import Primitive

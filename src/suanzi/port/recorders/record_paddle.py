@@ -15,7 +15,7 @@ except ImportError:  # as a script, where suanzi need not be
 
 
 def make_recorder(write):
-    """Return a recorder, a context; `write(record)` is told each different call once."""
+    """Return a recorder, a context; it calls `write(record)` once for each different call."""
     import paddle
 
     home = os.path.dirname(os.path.abspath(paddle.__file__)) + os.sep

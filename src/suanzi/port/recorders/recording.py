@@ -1,4 +1,4 @@
-"""What the recorders share: which calls are told apart, and how they are written down.
+"""What the recorders share: which calls count as different, and how they are written.
 
 Calls are written as they are met, one line of JSON for each different one, so that what a program
 did before it failed is kept. Different are calls of other lines, dtypes or origins of operands; a
@@ -25,7 +25,7 @@ NOT_INSTALLED = 3
 ARGUMENTS = 4
 """How many arguments of a call are looked at; no operator that is known promotes more."""
 VARIANTS = 8
-"""How many calls are told apart that differ in nothing but where their operands came from."""
+"""How many calls are recorded that differ only in the origin of their operands."""
 SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
 KINDS = (bool, int, float, complex)
 
@@ -101,7 +101,7 @@ def kind_of(x):
 
 
 def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
-    """Return the notes of a program; `write(record)` is told each different call once.
+    """Return the notes of a program; `write(record)` is called once for each different call.
 
     `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
     lines are not the program's, and `dtype_name(tensor)` names a dtype. With `rebinds` ``x += y``

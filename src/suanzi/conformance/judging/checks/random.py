@@ -43,7 +43,7 @@ Facts = Mapping[str, Any]
 
 
 def _parts(data: Data) -> tuple[list[list[int]], Fraction] | None:
-    """Return the real and imaginary parts as multiples of a grain, and it; None beside NaN.
+    """Return the real and imaginary parts as multiples of a grain, and the grain; None with NaN.
 
     The grain is an eighth of the smallest number, so that quarters of ranges are whole, too.
     """

@@ -189,7 +189,7 @@ def inverse_order(perm):
 
 
 def thinned(array):
-    """Return an array with one element in the place of equal ones, along every axis of such."""
+    """Return an array with every axis of equal elements reduced to one element."""
     for axis in range(array.ndim):
         rows = array.swapaxes(0, axis)
         if len(rows) and all(row.tobytes() == rows[0].tobytes() for row in rows):

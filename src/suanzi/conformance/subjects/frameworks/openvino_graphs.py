@@ -48,7 +48,7 @@ def laid(x, layout):
 
 
 def run(found):
-    """Compile a graph for the CPU, run it, and return its outputs in the place of its nodes."""
+    """Compile a graph for the CPU, run it, and return it with nodes replaced by outputs."""
     nodes = outputs_of(found)
     parameters = parameters_of(nodes)
     model = ov.Model([o.result(x) for x in nodes], parameters, "call")
@@ -74,7 +74,7 @@ def outputs_of(found):
 
 
 def filled_in(found, values):
-    """Return what an expression gave, with what was computed in the place of its nodes."""
+    """Return the result of an expression with its nodes replaced by computed values."""
     if type(found) in (list, tuple):
         return type(found)(filled_in(x, values) for x in found)
     return next(values)
