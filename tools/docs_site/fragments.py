@@ -131,7 +131,7 @@ def differences(a: str, b: str) -> str:
     ]
     for rules, only in ((found.a, found.only_a), (found.b, found.only_b)):
         if only:
-            parts.append(f"Only `{rules.name}` speaks of {code(d.name for d in only)}.")
+            parts.append(f"Only `{rules.name}` has {code(d.name for d in only)}.")
     parts += [_pairs(found, shape) for shape in found.compared if found.of_shape(shape)]
     return "\n\n".join(parts)
 

@@ -88,7 +88,7 @@ def explain(
     int32, bfloat16 -> bfloat16
       rules   torch, PyTorch
       why     table: row i32, column bf16
-      source  PyTorch (2.13.0): torch.promote_types, every pair asked
+      source  PyTorch (2.13.0): torch.promote_types, every pair tested
       lost    int32 in bfloat16: 257 becomes 256
       fix     cast the int32 operand to float64
               x.to(torch.float64)
