@@ -254,6 +254,19 @@ def test_the_headline_and_the_levels_agree(cheats: str) -> None:
     consistent(found)
 
 
+def test_dtypes_beyond_the_standard_declare_none() -> None:
+    """One case passed, 150 were declined, and "Conforms (1 case): all interfaces" once."""
+    some = [
+        Result(op, op, "plain", "int8", "passed" if op == "add" else "unsupported")
+        for op in interfaces()
+    ]
+    for dtypes in (["float8_e4m3fn"], ["float8_e4m3fn", "int8"], []):
+        found = Run({"name": "some", "dtypes": dtypes}, {}, some)
+        assert dtypes_had(found) == ("int8",)
+        assert (found.decision.status, found.decision.reached) == (1, ())
+        assert "not answered" in html.to_html(found)
+
+
 @pytest.mark.parametrize("habit", ["skips", "declines", "crashes", "hangs", "late", "answers"])
 def test_real_mixtures(cheats: str, habit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One call of three is not answered, too late, or answered with something else."""

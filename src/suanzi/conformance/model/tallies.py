@@ -29,14 +29,18 @@ CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
 
 def dtypes_had(run: Run) -> tuple[str, ...]:
     """Return the dtypes of clause 6.2 that a backend has, in the standard's order."""
-    declared = run.settings.get("has") or run.subject.get("dtypes")
-    found = set(declared) if declared else _answered(run.results)
+    found = _declared(run) or _answered(run.results)
     return tuple(name for name in _ORDER if name in found)
 
 
 def is_declared(run: Run) -> bool:
     """Tell whether the backend declared its dtypes."""
-    return bool(run.settings.get("has") or run.subject.get("dtypes"))
+    return bool(_declared(run))
+
+
+def _declared(run: Run) -> frozenset[str]:
+    # Dtypes beyond the standard are no declaration: with them alone, no case would be required.
+    return STANDARD_DTYPES.intersection(run.settings.get("has") or run.subject.get("dtypes") or ())
 
 
 def _answered(results: Iterable[Result]) -> set[str]:
