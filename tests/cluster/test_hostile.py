@@ -120,3 +120,19 @@ def test_dask_cannot_write_into_a_block() -> None:
     with pytest.raises(ValueError, match="read-only"):
         x.to_dask().map_blocks(write, dtype="i8").compute(scheduler="sync")
     assert x.tolist() == [1, 2, 3]
+
+
+def test_a_block_that_was_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be sent, and Dask would ask for it without end."""
+    from suanzi import registry
+
+    def destroyed(x: Any, y: Any) -> Any:
+        result = sz.duplicate(x)
+        sz.destroy(result)
+        return result
+
+    x = blocks([1, 2, 3])
+    y = x - 1
+    monkeypatch.setitem(registry.FUNCTIONS, "sub", destroyed)
+    with pytest.raises(sz.InternalError, match="sub returned a tensor that was destroyed"):
+        y.to_host()

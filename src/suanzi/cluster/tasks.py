@@ -16,8 +16,11 @@ from suanzi.promote.context import get_promotion, promotion
 from suanzi.promote.library import loaded
 from suanzi.promote.rules import RuleSet
 from suanzi.resolve import domains
+from suanzi.status import InternalError
 from suanzi.tensors import print_options
+from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.print_options import PrintOptions
+from suanzi.tensors.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -102,10 +105,12 @@ class Call:
         if isinstance(function, str):
             function = registry.function(function)
         args = [blocks[x.number] if type(x) is Hole else filled(x, blocks) for x in self.args]
-        if not self.kwargs:
-            return function(*args)
         kwargs = {name: filled(x, blocks) for name, x in self.kwargs.items()}
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if type(result) is Tensor and is_destroyed(result):
+            # It could not be sent to another worker, which would ask for it without end.
+            raise InternalError(f"cluster: {self.function} returned a tensor that was destroyed.")
+        return result
 
 
 def call_on_blocks(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
