@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from suanzi.standard.catalogues import catalogue, catalogues
+from suanzi.status import InvalidArgument
 
 _ON_FIRST_USE = (
     "array_api", "conformance", "interface", "mindspore", "npy", "port", "rules", "safetensors",
@@ -35,7 +36,10 @@ def find(name: str, known: list[str]) -> Any:
     if name in _ON_FIRST_USE:
         return importlib.import_module(f"suanzi.{name}")
     if not name.startswith("_") and name in catalogues()[1:]:
-        return catalogue(name).load()
+        try:
+            return catalogue(name).load()
+        except InvalidArgument as error:  # of a broken package: hasattr() is False
+            raise AttributeError(f"suanzi has no {name!r}: {error}", name=name) from error
     hint = "" if name.startswith("_") else _hint(name, known)
     raise AttributeError(f"suanzi has no {name!r}.{hint}", name=name)
 

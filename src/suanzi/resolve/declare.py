@@ -113,14 +113,14 @@ def _with_overrides(declared: Operator, function: F) -> F:
     """Return the function that tries overrides first, and names the operator in core errors."""
 
     spelling = spellings.of(function)
-    may_differ = differences.may_differ(declared.name)
+    may_differ = differences.may_differ(declared.key)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if spelling is not None:
             args, kwargs = spelling(args, kwargs)
         if may_differ:
-            differences.warn(declared.name, args, kwargs)
+            differences.warn(declared.key, args, kwargs)
         others = overriding(args, kwargs)
         if others:
             return _override(declared, others, args, kwargs)

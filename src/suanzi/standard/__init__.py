@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from suanzi._hints import nearest
-from suanzi.standard.catalogues import STANDARD, catalogue, catalogues, key_of
+from suanzi.standard.catalogues import STANDARD, catalogue, key_of, usable
 from suanzi.status import InvalidArgument, Status
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def interface(key: str) -> Interface:
     words = name.lower().removeprefix("sz.")
     found = interfaces(of or STANDARD).get(name) or _by_any_name(of or STANDARD).get(words)
     if found is None and not of:
-        others = (_by_any_name(other).get(words) for other in catalogues() if other != STANDARD)
+        others = (_by_any_name(other.name).get(words) for other in usable())
         found = next(filter(None, others), None)
     if found is None and of:
         hint = nearest(name, _by_any_name(of))

@@ -9,13 +9,16 @@ The standard is the first one. Another package adds its own with an entry point 
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
 
-from suanzi._hints import nearest
+from suanzi._hints import nearest, shown
 from suanzi.status import InvalidArgument
 
 STANDARD = "standard"
@@ -37,9 +40,13 @@ class Catalogue:
     """The module that makes the conformance kit's cases of it, if it has some."""
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
+        if (
+            not self.name.isidentifier() or keyword.iskeyword(self.name)
+            or self.name.startswith("_") or self.name == "array_api"
+        ):  # fmt: skip
             raise InvalidArgument(
-                f"catalogue: name is {self.name!r}; it must be an identifier: sz.NAME.OPERATOR."
+                f"catalogue: name is {self.name!r}; it must be an identifier, as in "
+                "sz.NAME.OPERATOR, without a leading underscore, and not array_api."
             )
 
     def load(self) -> ModuleType:
@@ -55,11 +62,31 @@ _KNOWN: dict[str, Catalogue] = {
 
 
 @cache
-def _announced() -> dict[str, Any]:
-    """Return the entry points by name; nothing is imported yet."""
+def _announced() -> dict[str, list[Any]]:
+    """Return the different entry points of each name; nothing is imported yet."""
     from importlib.metadata import entry_points
 
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entry_points(group=ENTRY_POINTS):
+        found.setdefault(entry.name, {})[entry.value] = entry
+    return {name: list(entries.values()) for name, entries in found.items()}
+
+
+def _loaded(name: str) -> Catalogue:
+    """Return what the entry point of a name leads to."""
+    entry, *others = _announced()[name]
+    said = f"catalogue: the entry point {name} = {entry.value}"
+    if others:
+        raise InvalidArgument(f"{said} is also {others[0].value}; remove one of the packages.")
+    try:
+        found = entry.load()
+    except Exception as error:  # whatever that package raises
+        raise InvalidArgument(f"{said} cannot be loaded: {error!r}.") from error
+    if not isinstance(found, Catalogue) or found.name != name or not os.path.isdir(found.folder):
+        raise InvalidArgument(
+            f"{said} is {shown(found)}; it must be a Catalogue of that name whose folder exists."
+        )
+    return found
 
 
 def register(catalogue: Catalogue) -> None:
@@ -87,8 +114,15 @@ def catalogue(name: str) -> Catalogue:
                 f"{nearest(name, catalogues())} A package adds one with the entry-point group "
                 f"{ENTRY_POINTS}."
             )
-        _KNOWN[name] = _announced()[name].load()
+        _KNOWN[name] = _loaded(name)
     return _KNOWN[name]
+
+
+def usable() -> Iterator[Catalogue]:
+    """Give all catalogues except those of broken packages, which must not harm the others."""
+    for name in catalogues():
+        with suppress(InvalidArgument):
+            yield catalogue(name)
 
 
 def key_of(catalogue: str, name: str) -> str:

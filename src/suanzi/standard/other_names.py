@@ -87,7 +87,7 @@ def table() -> tuple[Meaning, ...]:
     found = [here, *sorted(path.parent for path in here.parent.glob(f"*/{FILE}"))]
     known = sys.modules.get("suanzi.standard.catalogues")  # not in the process of a recorder
     if known is not None:
-        found += [Path(known.catalogue(name).folder) for name in known.catalogues()]
+        found += [Path(one.folder) for one in known.usable()]
     return _rows(tuple(dict.fromkeys(found)))
 
 
