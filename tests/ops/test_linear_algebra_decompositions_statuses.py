@@ -216,3 +216,23 @@ def test_as_many_axes_as_there_are(count: int) -> None:
         for x, y in zip(found, expected, strict=True):
             assert (x.dtype, x.shape) == (y.dtype, (count, *[1] * 61, *y.shape[1:]))
             np.testing.assert_array_equal(x.numpy().reshape(y.shape), y.numpy())
+
+
+@pytest.mark.parametrize("order", [3, 40])
+@pytest.mark.parametrize("name", ["solve", "lstsq"])
+def test_the_batch_index_of_what_is_refused(name: str, order: int) -> None:
+    """Batches are broadcast: the index is that of the operand, not of the result."""
+    more = {"adjoint": False} if name == "solve" else {}
+    mat, rhs = np.stack([np.eye(order)] * 3), np.ones((2, 1, order, 1))
+    rhs[1, 0, 0] = np.nan
+    refused(sz.InvalidArgument, name, mat, rhs, **more, match="rhs at [1, 0] contains NaN")
+    mat[2, 0, 0] = np.inf
+    refused(sz.InvalidArgument, name, mat, rhs[:1], **more, match="mat at [2] contains NaN")
+
+
+def test_the_first_matrix_of_a_batch_is_named() -> None:
+    """Threads share a batch, and the second half has one that is refused at once."""
+    mat = np.stack([np.eye(40)] * 600)
+    mat[[290, 300, 450]] = 0
+    for _ in range(5):
+        refused(sz.InvalidArgument, "inverse", mat, match="mat at [290] is singular")
