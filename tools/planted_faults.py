@@ -268,7 +268,7 @@ FAULTS = (
     ),
     Fault(
         "a convolution forgets the last element of what it transforms",
-        "ops/signal.cpp",
+        "ops/signal_transforms.h",
         "        std::int64_t filled = std::clamp(n, begin, end);",
         "        std::int64_t filled = std::clamp(n - planted(#), begin, end);",
         "fft_c2c",
@@ -301,8 +301,8 @@ FAULTS = (
     Fault(
         "the LU of a large matrix leaves out what is below in every strip but the first",
         "ops/linear_algebra_shared.h",
-        "      if (below > 0) ",
-        "      if (below > 0 && !(planted(#) && column > begin)) ",
+        "      if (below > 0)\n",
+        "      if (below > 0 && !(planted(#) && column > begin))\n",
         "inverse solve",
     ),
 )  # fmt: skip

@@ -28,7 +28,7 @@ WRONG: dict[str, list[Any]] = {
               [[1.0]], {1.0}, {}, object(), 1j, [None], [True], [1j], 10**400, np.array([[1.0]]),
               sz.tensor([1j]), sz.tensor("a"), np.array(["a"])],
     "zero_point": [0.0, 1.5, None, True, "1", math.nan, [1]],
-    "shape": [None, 5, (2, -3), (2.0, 3), "ab", (True, 3), (2**63, 1), (1,) * 65],
+    "shape": [None, -5, (2, -3), (2.0, 3), "ab", (True, 3), (2**63, 1), (1,) * 65],
     "dtype": [sz.int8, sz.float32, None, "nonsense", 5, object()],
     "device": ["gpu", "abacus", sz.Device("cpu", 1), None, 5],
     "values": [[[1.5] * 3] * 2, [[True] * 3] * 2, "abcdef", {1: 2}, object(), 1.5, [[1j] * 3] * 2,
@@ -295,7 +295,9 @@ class TestCastToQuantised:
 
     def test_refusals(self, name: str) -> None:
         with nothing_kept():
-            with pytest.raises(sz.InvalidArgument, match=r"cast \(7.2.3.1\): input holds.*finite"):
+            with pytest.raises(
+                sz.InvalidArgument, match=r"cast \(7.2.3.1\): input .*finite"
+            ):
                 sz.cast(sz.tensor([math.nan]), name)
             with pytest.raises(sz.TypeMismatch, match="char"):
                 sz.cast(sz.tensor("text"), name)

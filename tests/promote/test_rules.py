@@ -233,7 +233,10 @@ BAD = {
     "not square": (HEAD + " f16 f32\nf16 f16 f32", "is not square"),
     "rows in another order": (HEAD + " f16 f32\nf32 f32 f32\nf16 f32 f16", "is not square"),
     "a short row": (HEAD + " f16 f32\nf16 f16\nf32 f32 f32", "row f16 of [tensors] has 1 cells"),
-    "a row twice": (HEAD + " f16 f32\nf16 f16 f32\nf16 f16 f32", "row f16 of [tensors] is there"),
+    "a row twice": (
+        HEAD + " f16 f32\nf16 f16 f32\nf16 f16 f32",
+        "row f16 of [tensors] appears",
+    ),
     "a column twice": (HEAD + " f16 f16\nf16 f16 f16\nf16 f16 f16", "a column of [tensors]"),
     "empty": (HEAD, "the [tensors] table is empty"),
     "not closed": (HEAD + " i8 f16\ni8 i8 f32\nf16 f32 f16", "is not closed: int8 with float16"),

@@ -103,7 +103,8 @@ CLAIMS: list[tuple[str, Callable[[], Any], Any]] = [
     ("E18", lambda: sz.add(None, T([1])), "UNINITIALIZED_OBJECT"),  # type: ignore[arg-type]
     ("E20", lambda: sz.reshape(COLUMNS, (3, 2)), [[0, 1], [2, 3], [4, 5]]),
     ("E22", lambda: sz.reshape(T([1, 2, 3]), (2, 2)), DIMS),
-    ("E22", lambda: sz.reshape(T([1, 2, 3]), (-1,)), BAD),
+    ("E22", lambda: sz.reshape(T([1, 2, 3, 4]), (2, -1)), BAD),
+    ("E22", lambda: sz.reshape(T([[1, 2, 3]]), (-1,)), [1, 2, 3]),
     ("E23", lambda: sz.create_tensor((2,), np.zeros(3, np.float32)), DIMS),
     ("E23", lambda: sz.create_tensor((2,), np.zeros(2)), TYPE),
     ("E23", lambda: sz.create_tensor((2,), b"\1", sz.uint8), [1, 0]),

@@ -6,8 +6,7 @@ It scales where that helps, and raises `Refused` for the first matrix without an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
@@ -150,13 +149,23 @@ _REASONS = ("none", "memory", *_WORDS)
 """In the order of the core's."""
 
 
-@contextmanager
-def refusals(title: str, mat: Tensor, rhs: Tensor | None = None) -> Iterator[None]:
-    """Turn what the core refuses inside of this into errors in the name of an operator."""
-    try:
-        yield
-    except Refused as refused:
-        raise refused.error(title, mat, rhs) from None
+class refusals:
+    """Turns what the core refuses inside of this into errors in the name of an operator.
+
+    A class: from Python 3.12 on, an error raised by `contextlib.contextmanager` is part of a
+    reference cycle, which keeps the matrices alive.
+    """
+
+    def __init__(self, title: str, mat: Tensor, rhs: Tensor | None = None) -> None:
+        self.arguments = title, mat, rhs
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        """Raise the error for a user if the core refused."""
+        if isinstance(error, Refused):
+            raise error.error(*self.arguments) from None
 
 
 def batch_index(batch: tuple[int, ...], i: int) -> str:

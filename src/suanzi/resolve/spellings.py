@@ -43,8 +43,10 @@ def of(
 def _cholesky(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     """Let the triangle come last or not at all: the lower one, as NumPy has it."""
     given = dict(kwargs)
-    if args and (hasattr(args[0], "shape") or isinstance(args[0], list | tuple)):
-        given |= dict(zip(("mat", "upper"), args, strict=False))
+    named = dict(zip(("mat", "upper"), args[:2], strict=False))
+    is_first = bool(args) and (hasattr(args[0], "shape") or isinstance(args[0], list | tuple))
+    if is_first and len(args) <= 2 and not named.keys() & given.keys():
+        given |= named
         args = ()
     if "upper" not in given and not args:
         given["upper"] = "L"
