@@ -351,17 +351,31 @@ for worker in workers:
 """
         )
 
-    def test_multiprocessing(self) -> None:
+    @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+    def test_multiprocessing(self, method: str) -> None:
+        """Children start while threads of the parent compute, and compute themselves."""
         run(
             PREPARE
-            + """
+            + f"""
 import multiprocessing
-def double(t):
-    check()
-    return t * 2
-with multiprocessing.get_context("fork").Pool(2) as pool:
-    found = pool.map(double, [sz.tensor([i, i + 1], sz.bfloat16) for i in range(10)])
-assert [t.tolist() for t in found] == [[2 * i, 2 * i + 2] for i in range(10)]
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        check()
+workers = [threading.Thread(target=busy) for _ in range(2)]
+for worker in workers:
+    worker.start()
+large = sz.full(shape=(300, 300), value=1.0)
+try:
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        sums = pool.starmap(sz.add, [(sz.tensor([i], sz.bfloat16), 1) for i in range(10)])
+        products = pool.starmap(sz.matmul, [(large, large)] * 2)
+finally:
+    stop.set()
+assert [t.tolist() for t in sums] == [[i + 1] for i in range(10)]
+assert all(t[0, 0].item() == 300 for t in products)
+for worker in workers:
+    worker.join()
 """
         )
 
