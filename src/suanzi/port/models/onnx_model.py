@@ -194,9 +194,11 @@ class Walk:
 
         domain = node.domain or "ai.onnx"
         version = self.opsets.get(domain)
+        if version is None:  # the opset is not imported
+            return None
         try:
             return defs.get_schema(node.op_type, version, "" if domain == "ai.onnx" else domain)
-        except Exception:  # SchemaError; a TypeError where the opset is not imported
+        except Exception:  # SchemaError
             return None
 
     def choose(self, operator: str, given: Sequence[DType]) -> DType | None:
