@@ -67,7 +67,7 @@ class Device:
             if name.upper() not in DeviceType.__members__:
                 names = [member.lower() for member in DeviceType.__members__]
                 raise InvalidArgument(
-                    f"Device: {name!r} is not a device type; there are {', '.join(names)}."
+                    f"Device: {name!r} is not a device type; use one of {', '.join(names)}."
                     + nearest(name, names)
                 )
             type = DeviceType[name.upper()]
@@ -168,7 +168,7 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
     if chosen.id or chosen.type is DeviceType.CPU:
         raise InvalidArgument(
             f"register_device: {type!r} has no provider; it is for gpu, npu, fpga, asic or "
-            "cluster, without a number. The cpu is the core itself."
+            "cluster, without a number. suanzi itself provides the cpu."
         )
     if provider is None:
         _PROVIDERS.pop(chosen.type, None)
@@ -199,7 +199,7 @@ def provider_of(device: Device) -> DeviceProvider | None:
     if device == CPU:
         return None
     if device.type is DeviceType.CPU:
-        raise InvalidArgument(f"there is no device {device}; the cpu is one, cpu.")
+        raise InvalidArgument(f"there is no device {device}; the only CPU device is cpu.")
     count = _count(device.type)
     if device.id >= count:
         there = ", ".join(str(Device(device.type, id)) for id in range(min(count, 8)))
@@ -252,7 +252,7 @@ def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) ->
     if not right or came != (device, asked["dtype"], tuple(asked["shape"])):
         raise InternalError(
             f"the provider of {_name(device.type)} made a tensor of {came[1]} with shape {came[2]} "
-            f"on {came[0]}; it was asked for {asked['dtype']}, {asked['shape']} and {device}."
+            f"on {came[0]}; requested were {asked['dtype']}, {asked['shape']} and {device}."
         )
     return made
 

@@ -203,7 +203,7 @@ def _from_name(name: str, document: str | None) -> DType:
     if document is not None:
         if document not in _READ:
             raise InvalidArgument(
-                f"dtype: no document is called {document!r}; there are {', '.join(DOCUMENTS)}."
+                f"dtype: unknown document {document!r}; use one of {', '.join(DOCUMENTS)}."
                 + nearest(document, DOCUMENTS)
             )
         found = _READ[document].get(key)
@@ -231,9 +231,7 @@ def _from_name(name: str, document: str | None) -> DType:
 
 def _from_framework(x: object) -> DType:
     if hasattr(x, "dtype") and hasattr(x, "ndim") and not isinstance(x, type):
-        raise TypeMismatch(
-            f"dtype: a {type(x).__name__} is an array, not a dtype; ask for its dtype with .dtype."
-        )
+        raise TypeMismatch(f"dtype: a {type(x).__name__} is an array, not a dtype; use its .dtype.")
     cls = x if isinstance(x, type) else type(x)
     root = cls.__module__.partition(".")[0]
     if root in _FRAMEWORKS:
@@ -241,7 +239,8 @@ def _from_framework(x: object) -> DType:
         if name in _ALIASES:
             return _ALIASES[name]
         raise InvalidArgument(
-            f"dtype: {x!r} of {root} has no counterpart here; `suanzi dtypes` lists the dtypes."
+            f"dtype: {x!r} of {root} has no counterpart in suanzi; `suanzi dtypes` lists the "
+            "dtypes."
         )
     raise TypeMismatch(
         f"dtype: {shown(x)} is a {type(x).__name__}; a dtype is a DType, a name, a Python type or "

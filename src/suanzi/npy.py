@@ -112,7 +112,7 @@ def load(file: File, /, dtype: DTypeLike | None = None) -> Any:
         raise
     # A damaged archive gives rise to errors of many kinds.
     except Exception as error:
-        raise InvalidArgument(f"load: the file is not of NumPy: {error}") from None
+        raise InvalidArgument(f"load: the file is not a NumPy file: {error}") from None
 
 
 def _wanted(given: Any) -> DType:
@@ -164,9 +164,11 @@ def _read_archive(file: BinaryIO, wanted: DType | None) -> dict[str, Tensor]:
         for entry in archive.infolist():
             ratio = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: _MOST_INFLATED}
             if entry.compress_type not in ratio:
-                raise InvalidArgument("load: the archive is packed otherwise than NumPy's are.")
+                raise InvalidArgument(
+                    "load: the archive uses a compression that NumPy does not write."
+                )
             if not 0 <= entry.header_offset < length:  # below 0, seek would be an OSError
-                raise InvalidArgument("load: the archive has entries outside of the file.")
+                raise InvalidArgument("load: the archive has entries beyond the end of the file.")
             most = ratio[entry.compress_type] * min(entry.compress_size, length)
             with archive.open(entry) as opened:
                 found[entry.filename.removesuffix(".npy")] = _read(opened, wanted, most)
@@ -188,7 +190,7 @@ def _read(file: Any, wanted: DType | None, most: int) -> Tensor:
     length = int.from_bytes(file.read(2 if start[6] == 1 else 4), "little")
     if length > _LONGEST_HEAD:
         raise InvalidArgument(
-            f"load: its head is of {length} bytes, and none is above {_LONGEST_HEAD}."
+            f"load: its header has {length} bytes, above the limit of {_LONGEST_HEAD}."
         )
     try:
         head = ast.literal_eval(file.read(length).decode("utf8" if start[6] == 3 else "latin1"))
@@ -197,7 +199,7 @@ def _read(file: Any, wanted: DType | None, most: int) -> Tensor:
             raise ValueError("fortran_order must be a bool, and shape a tuple")
     # The parser says MemoryError of what is nested too deeply.
     except (ValueError, SyntaxError, LookupError, TypeError, RecursionError, MemoryError) as error:
-        raise InvalidArgument(f"load: its head does not describe an array: {error}") from None
+        raise InvalidArgument(f"load: its header does not describe an array: {error}") from None
     dt, swapped = _dtype_of(described, wanted)
     size = count_of(shape) * dt.itemsize
     short = f"load: it ends before the {size} bytes of its elements."
@@ -222,7 +224,7 @@ def _dtype_of(described: Any, wanted: DType | None) -> tuple[DType, bool]:
             return named, False
     match = _DESCRIBED.fullmatch(described) if isinstance(described, str) else None
     if match is None:
-        raise TypeMismatch(f"load: the file has {shown(described)}, which is no dtype of numbers.")
+        raise TypeMismatch(f"load: the file has {shown(described)}, which is not a numeric dtype.")
     order, letter, size = match[1], match[2], int(match[3])
     if letter == "V" and size == 2 and wanted is None:
         return dtype("bfloat16"), False
@@ -232,8 +234,8 @@ def _dtype_of(described: Any, wanted: DType | None) -> tuple[DType, bool]:
         if wanted is None or wanted.itemsize != size:
             fitting = sorted(dt.name for dt in _KEPT if dt.itemsize == size)
             raise TypeMismatch(
-                f"load: the file has raw bytes, {size} for each element, and does not tell which "
-                f"dtype they are. Give dtype=, {', '.join(fitting) or 'which none here is'}."
+                f"load: the file has raw bytes, {size} for each element, and does not name their "
+                f"dtype. Give dtype=, {', '.join(fitting) or 'which none here is'}."
             )
         return wanted, False
     kind = _LETTERS.get(letter)
@@ -241,8 +243,8 @@ def _dtype_of(described: Any, wanted: DType | None) -> tuple[DType, bool]:
     found = next((dt for dt in _KEPT if dt.name == name and dt.itemsize == size), None)
     if kind is None or found is None:
         raise TypeMismatch(
-            f"load: the file has {described!r}, which is not among bool, integers and "
-            "floating-point numbers here; objects and text are not read."
+            f"load: the file has {described!r}, which is not supported; only bool, integers and "
+            "floating-point numbers are read, not objects or text."
         )
     return found, order == ">"
 

@@ -95,13 +95,13 @@ def load(file: File, /) -> tuple[dict[str, Tensor], dict[str, str]]:
         file.seek(0)
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > min(size - 8, _LONGEST_HEAD):
-            raise InvalidArgument(f"it has {size} bytes, and its head would have {length}.")
+            raise InvalidArgument(f"it has {size} bytes, but its header should have {length}.")
         head = _read_head(file.read(length))
         words = head.pop(_ABOUT, {})
         places = _places(head, size - 8 - length)
         return {name: _read(file, 8 + length, *place) for name, place in places.items()}, words
     except InvalidArgument as error:
-        raise InvalidArgument(f"load: the file is not of safetensors: {error}") from None
+        raise InvalidArgument(f"load: the file is not a safetensors file: {error}") from None
     except MemoryError as error:  # AllocFailed is one
         raise AllocFailed(f"load: not enough memory for the file. {error}".rstrip()) from None
 
@@ -112,18 +112,20 @@ def _check(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> None:
     ):
         raise TypeMismatch("save: safetensors takes a dictionary of names and Tensors.")
     if not all(isinstance(one, str) for pair in words.items() for one in pair):
-        raise TypeMismatch("save: the words about the tensors are a dictionary of text.")
+        raise TypeMismatch("save: the metadata must be a dictionary of strings.")
     for name, x in tensors.items():
         if is_destroyed(x):
             raise UninitializedObject(f"save: the tensor {name!r} was destroyed.")
         if x.dtype not in _WRITTEN:
             raise TypeMismatch(
-                f"save: the tensor {name!r} is {x.dtype}, and safetensors has names only for "
-                f"{', '.join(str(dt) for dt in DTYPES if dt in _WRITTEN)}; sz.save keeps every "
+                f"save: the tensor {name!r} is {x.dtype}, and safetensors supports only "
+                f"{', '.join(str(dt) for dt in DTYPES if dt in _WRITTEN)}; sz.save supports every "
                 "dtype."
             )
         if name == _ABOUT:
-            raise InvalidArgument(f"save: {_ABOUT!r} is where the words are, and names no tensor.")
+            raise InvalidArgument(
+                f"save: {_ABOUT!r} is reserved for metadata and cannot name a tensor."
+            )
 
 
 def _read_head(raw: bytes) -> dict[str, Any]:
@@ -132,16 +134,16 @@ def _read_head(raw: bytes) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            raise InvalidArgument("a name stands twice in its head.")
+            raise InvalidArgument("a name occurs twice in its header.")
         return found
 
     try:
         head = json.loads(raw, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"its head is not JSON: {error}") from None
+        raise InvalidArgument(f"its header is not JSON: {error}") from None
     words = head.get(_ABOUT, {}) if isinstance(head, dict) else None
     if not isinstance(words, dict) or not all(isinstance(one, str) for one in words.values()):
-        raise InvalidArgument("its head is not one of names.")
+        raise InvalidArgument("its header is not a dictionary of names.")
     return head  # type: ignore[no-any-return]
 
 
@@ -154,7 +156,7 @@ def _places(head: dict[str, Any], size: int) -> dict[str, tuple[DType, tuple[int
             kind, shape = entry["dtype"], tuple(entry["shape"])
             begin, end = entry["data_offsets"]
         except (KeyError, TypeError, ValueError):
-            raise InvalidArgument(f"{name!r:.100} is not described as a tensor is.") from None
+            raise InvalidArgument(f"{name!r:.100} is not described as a tensor.") from None
         if not isinstance(kind, str) or kind not in _READ:
             raise TypeMismatch(
                 f"load: the tensor {name!r:.100} is {kind!r:.100}, which is not among "
@@ -171,7 +173,7 @@ def _places(head: dict[str, Any], size: int) -> dict[str, tuple[DType, tuple[int
             raise InvalidArgument("its tensors overlap, or leave bytes out.")
         reached = end
     if reached != size:
-        raise InvalidArgument(f"its tensors have {reached} bytes, and {size} are there.")
+        raise InvalidArgument(f"its tensors have {reached} bytes, but the file has {size}.")
     return found
 
 

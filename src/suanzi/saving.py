@@ -159,7 +159,7 @@ def load(file: str | PathLike[str] | BinaryIO, /) -> Any:
         # A damaged file may send the reader to a place before its beginning, which is EINVAL.
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
-        raise InvalidArgument(f"load: the file is not one that save wrote: {error}") from None
+        raise InvalidArgument(f"load: the file was not written by sz.save: {error}") from None
     return found[_SINGLE] if list(found) == [_SINGLE] else found
 
 
@@ -175,7 +175,7 @@ def _read(archive: zipfile.ZipFile) -> dict[Any, Any]:
         raise InvalidArgument("it has compressed entries.")
     size = archive.getinfo("tensors.json").file_size
     if size > _LONGEST_HEAD:  # before anything is read into memory
-        raise InvalidArgument(f"its head is of {size} bytes, and none is above {_LONGEST_HEAD}.")
+        raise InvalidArgument(f"its header has {size} bytes, above the limit of {_LONGEST_HEAD}.")
     head = json.loads(archive.read("tensors.json"))
     version = head["version"]
     if head["format"] != FORMAT or type(version) is not int or not 1 <= version <= VERSION:

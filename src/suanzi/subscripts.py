@@ -78,7 +78,7 @@ def set_(x: Tensor, key: Any, value: Any) -> None:
     target = found if isinstance(found, Tensor) else found.base
     if any(n > 1 and s == 0 for n, s in zip(target.shape, target.strides, strict=True)):
         raise InvalidArgument(
-            "x[key] = value: several elements of the tensor are one place in memory, as after "
+            "x[key] = value: several elements of the tensor share memory, as after "
             "sz.expand; write to a copy, made with sz.duplicate."
         )
     shape = found.shape if isinstance(found, Tensor) else found.result_shape()
@@ -142,8 +142,8 @@ class _Picked:
 
 def _out_of_range(index: int, size: int) -> OutOfRange:
     return OutOfRange(
-        f"x[key]: the index {index} is not there; for an axis of size {size} it is from {-size} "
-        f"to {size - 1}."
+        f"x[key]: index {index} is out of range for an axis of size {size} (valid: {-size} to "
+        f"{size - 1})."
     )
 
 
@@ -245,7 +245,9 @@ def _part(part: Any) -> Any:
     elif isinstance(part, bool):
         return tensor(part)
     elif way_to_the_host(part):
-        raise TypeMismatch(f"x[key]: a {type(part).__name__} is no index. {way_to_the_host(part)}")
+        raise TypeMismatch(
+            f"x[key]: a {type(part).__name__} cannot be used as an index. {way_to_the_host(part)}"
+        )
     elif isinstance(part, list) or hasattr(part, "__dlpack__") or hasattr(part, "__array__"):
         found = tensor(part)
         if isinstance(part, list) and found.size == 0:  # of no kind; it picks nothing
@@ -255,13 +257,13 @@ def _part(part: Any) -> Any:
             return operator.index(part)
         except TypeError:
             raise TypeMismatch(
-                f"x[key]: a {type(part).__name__} is no index; integers, slices, None, ..., masks "
-                "and tensors of integers are."
+                f"x[key]: a {type(part).__name__} cannot be used as an index; use integers, "
+                "slices, None, ..., masks or tensors of integers."
             ) from None
     whole = found.dtype.kind in ("int", "uint") and found.dtype.bits >= 8
     if found.dtype is not bool_ and not whole:
         raise TypeMismatch(
-            f"x[key]: a tensor of {found.dtype} is no index; it must be bool, a mask, or of "
+            f"x[key]: a tensor of {found.dtype} cannot be used as an index; it must be bool or of "
             "integers."
         )
     # A single integer picks, whatever it is wrapped in.
@@ -273,7 +275,7 @@ def _bound(n: Any) -> int | None:
         return None if n is None else operator.index(n)
     except TypeError:
         raise TypeMismatch(
-            f"x[key]: {n!r} is no bound of a slice; it must be an integer or left out."
+            f"x[key]: {n!r} is not a valid bound of a slice; use an integer or leave it out."
         ) from None
 
 
@@ -282,14 +284,14 @@ def _without_ellipsis(x: Tensor, parts: list[Any]) -> list[Any]:
     taken = 0
     for part in parts:
         if isinstance(part, slice) and part.step == 0:
-            raise InvalidArgument("x[key]: the step of a slice is 0.")
+            raise InvalidArgument("x[key]: the step of a slice cannot be 0.")
         is_mask = isinstance(part, Tensor) and part.dtype is bool_
         taken += part.ndim if is_mask else 0 if part is None or part is Ellipsis else 1
     dots = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1 or taken > x.ndim:
         raise OutOfRange(
             f"x[key]: the key has {taken} indices and {len(dots)} times '...'; the tensor has "
-            f"{x.ndim} axes, and '...' may stand once."
+            f"{x.ndim} axes, and '...' may occur only once."
         )
     at = dots[0] if dots else len(parts)
     return [*parts[:at], *[_WHOLE] * (x.ndim - taken), *parts[at + 1 :]]
@@ -328,8 +330,8 @@ def _value(x: Tensor, value: Any) -> Tensor:
         return source
     if "char" in (x.dtype.kind, source.dtype.kind):
         raise TypeMismatch(
-            f"x[key] = value: the value is {source.dtype} and the tensor {x.dtype}, and text "
-            "converts to nothing."
+            f"x[key] = value: the value is {source.dtype} and the tensor {x.dtype}; text cannot "
+            "be converted."
         )
     if source.dtype.kind == "complex" and x.dtype.kind != "complex":
         real = float32 if quantized else x.dtype
@@ -359,8 +361,8 @@ def _check_integers(target: DType, source: Tensor) -> None:
     for extreme in (call("reduce", source, "MIN").item(), call("reduce", source, "MAX").item()):
         if not has.min <= extreme <= has.max:
             raise InvalidArgument(
-                f"x[key] = value: the value holds {extreme}, which does not fit {target}, from "
-                f"{has.min} to {has.max}; to wrap it, write sz.cast(value, sz.{target})."
+                f"x[key] = value: the value contains {extreme}, which does not fit {target} "
+                f"({has.min} to {has.max}); to wrap it, use sz.cast(value, sz.{target})."
             )
 
 
@@ -395,8 +397,8 @@ def _channels(found: _Picked) -> int:
         if picked == added == 1:  # channels, one after the other
             return axis
         raise InvalidArgument(
-            "x[key]: the indices pick elements of different channels of a quantised tensor, each "
-            "of which has a scale of its own; index sz.dequantize(x)."
+            "x[key]: the indices select elements of different channels of a quantised tensor, "
+            "which have their own scales; index sz.dequantize(x) instead."
         )
     return axis if axis < found.axis else axis - picked + added
 

@@ -165,7 +165,7 @@ def test_refusals_name_the_function_and_the_fix() -> None:
         (lambda: xp.take(x, xp.asarray([0])), sz.InvalidArgument, "say which one"),
         (lambda: xp.add("a", x), sz.TypeMismatch, r"add \(array API 2025\.12\): x1 is a str"),
         (lambda: xp.astype(xp.full(1, 1j), xp.float32), sz.TypeMismatch, "no imaginary part"),
-        (lambda: xp.full(2, 300, dtype=xp.int8), sz.InvalidArgument, "int8 holds -128 to 127"),
+        (lambda: xp.full(2, 300, dtype=xp.int8), sz.InvalidArgument, "outside the range of int8"),
     ):  # fmt: skip
         with pytest.raises(error, match=text):
             call()

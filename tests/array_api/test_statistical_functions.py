@@ -194,7 +194,7 @@ def test_a_correction_that_leaves_nothing_is_nan() -> None:
 
 def test_refusals_name_the_function_and_the_argument() -> None:
     x = sz.tensor([[1.0, 2.0]])
-    with pytest.raises(OutOfRange, match="sum: axis is 2; for 2 axes it is from -2 to 1"):
+    with pytest.raises(OutOfRange, match="sum: axis is 2; for 2 axes it must be from -2 to 1"):
         xp.sum(x, axis=2)
     with pytest.raises(InvalidArgument, match="mean: axis .* twice"):
         xp.mean(x, axis=(0, -2))

@@ -281,7 +281,7 @@ def test_trace_wraps_and_sums_narrow_floats_in_float32() -> None:
         ((), (), "two axes"),
         ((2, 2), (0, 0, 0), "both 0"),
         ((2, 2), (0, 1, -1), "both 1"),
-        ((2, 2), (0, 2, 0), "dim0 is 2; for 2 axes it is from -2 to 1"),
+        ((2, 2), (0, 2, 0), "dim0 is 2; for 2 axes it must be from -2 to 1"),
         ((2, 2), (0, 0, -3), "dim1 is -3"),
         ((2, 2), (0.5,), "offset is 0.5; it must be an integer"),
         ((2, 2), (0, 0.0, 1), "dim0 is 0.0; it must be an integer"),

@@ -117,7 +117,7 @@ def test_what_repeats_is_not_gone_through() -> None:
     """2**40 elements are one; and of so many, int32 counts none."""
     x = sz.expand(sz.tensor([7.0]), (2**40,))
     assert sz.argmax(x).item() == 0
-    with pytest.raises(sz.OutOfRange, match="int32 counts to 2147483647"):
+    with pytest.raises(sz.OutOfRange, match="too large for int32"):
         sz.argmax(x, dtype="int32")
     assert sz.argmin(sz.expand(sz.tensor([7.0]), (2**31,)), dtype=sz.int32).item() == 0
 
@@ -171,7 +171,7 @@ def test_nonzero_of_any_bits_in_any_layout(data: st.DataObject) -> None:
     for y in (x, zeroed, sz.transpose(zeroed)):
         expected = places(y)
         if not expected:
-            with pytest.raises(sz.OutOfRange, match="no element that is not zero"):
+            with pytest.raises(sz.OutOfRange, match="no nonzero elements"):
                 sz.nonzero(y)
             continue
         rows = sz.nonzero(y, False)

@@ -47,7 +47,7 @@ def test_what_has_no_order(name: str) -> None:
 def test_argmax_and_argmin() -> None:
     for name in ("argmax", "argmin"):
         for shape, axis in (((0,), 0), ((2, 0), 1), ((0, 0), 0)):
-            refused(sz.InvalidArgument, name, sz.zeros(shape), axis, match="has no elements")
+            refused(sz.InvalidArgument, name, sz.zeros(shape), axis, match="is empty")
         for wanted in (sz.int16, "float32", sz.uint32, bool):
             refused(sz.TypeMismatch, name, X, dtype=wanted, match="must be int32 or int64")
         for wanted in ("no such", None, 3):
@@ -68,7 +68,7 @@ def test_nonzero() -> None:
     refused(sz.InvalidArgument, "nonzero", sz.tensor(1.0), match="no axes")
     refused(sz.InvalidArgument, "nonzero", sz.tensor(True))
     for x in (sz.zeros((3, 2)), sz.zeros((0,)), sz.zeros((2, 0)), sz.zeros((3,), sz.bool)):
-        refused(sz.OutOfRange, "nonzero", x, match="no element that is not zero")
+        refused(sz.OutOfRange, "nonzero", x, match="no nonzero elements")
         refused(sz.OutOfRange, "nonzero", x, False)
     refused(sz.InvalidArgument, "nonzero", sz.zeros((2,), sz.char))
 
@@ -82,12 +82,12 @@ def test_argsort_bwd() -> None:
         )
     for bad in (3, -1, 2**62, -(2**63)):
         places = sz.tensor([[0, 1, 2], [0, bad, 1]])
-        refused(sz.OutOfRange, "argsort_bwd", X, places, match=f"holds {bad} along axis 1")
+        refused(sz.OutOfRange, "argsort_bwd", X, places, match=f"contains {bad} along axis 1")
     unsigned = sz.tensor([[0, 1, 2], [0, 2**64 - 1, 1]], sz.uint64)
     refused(sz.OutOfRange, "argsort_bwd", X, unsigned, match=str(2**64 - 1))
     twice = sz.tensor([[0, 1, 2], [0, 2, 2]])
-    refused(sz.InvalidArgument, "argsort_bwd", X, twice, match="holds 2 twice")
-    refused(sz.OutOfRange, "argsort_bwd", X, PLACES, axis=0, match="holds 2 along axis 0")
+    refused(sz.InvalidArgument, "argsort_bwd", X, twice, match="contains 2 twice")
+    refused(sz.OutOfRange, "argsort_bwd", X, PLACES, axis=0, match="contains 2 along axis 0")
 
 
 def test_complex() -> None:

@@ -285,8 +285,8 @@ def test_indices_are_from_0_to_the_end(dtype: sz.DType) -> None:
     for bad in {2, info.max, info.min if info.min < 0 else 2, -1 if info.min < 0 else 2}:
         for index in (sz.tensor([0, bad], dtype), sz.tensor([[0, 1], [1, bad]], dtype)):
             new = two if index.ndim == 1 else sz.tensor([1, 2])
-            refused(sz.InvalidArgument, "gather", x, index, match=f"index holds {bad} ")
-            refused(sz.InvalidArgument, "scatter", x, index, new, match=f"index holds {bad} ")
+            refused(sz.InvalidArgument, "gather", x, index, match=f"index contains {bad} ")
+            refused(sz.InvalidArgument, "scatter", x, index, new, match=f"index contains {bad} ")
 
 
 def test_gather_and_scatter_refuse() -> None:

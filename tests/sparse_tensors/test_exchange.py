@@ -218,5 +218,5 @@ class TestFiles:
         with zipfile.ZipFile(damaged, "w") as archive:
             for name, data in entries.items():
                 archive.writestr(name, data)
-        with pytest.raises(sz.InvalidArgument, match="not one that save wrote"):
+        with pytest.raises(sz.InvalidArgument, match="not written by sz.save"):
             sz.load(damaged)

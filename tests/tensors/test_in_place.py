@@ -115,7 +115,7 @@ def test_a_product_of_matrices():
             lambda: sz.from_dlpack(np.broadcast_to(np.ones(1), 2)[:1]),
             1.0,
             sz.InvalidArgument,
-            "must not be written to",
+            "is read-only",
         ),
         (
             lambda: sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, 2]),

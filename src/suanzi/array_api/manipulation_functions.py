@@ -129,7 +129,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     x = array_argument("tile", "x", x)
     counts = integers_argument("tile", "repetitions", repetitions)
     if min(counts, default=0) < 0:
-        raise InvalidArgument(f"tile: repetitions is {counts}; each is from 0 up.")
+        raise InvalidArgument(f"tile: repetitions is {counts}; each must be at least 0.")
     ndim = max(x.ndim, len(counts))
     if ndim > MAX_NDIM:
         raise InvalidArgument(f"tile: the result would have more than {MAX_NDIM} axes.")

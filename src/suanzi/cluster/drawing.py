@@ -138,7 +138,8 @@ def _chances(
         given = _core.view(chances, chances.offset + done, (count,), (1,))
         if not _core.random_bernoulli(part, given, seed, first):
             raise InvalidArgument(
-                f"{title}: input holds what is not a probability; each element must be from 0 to 1."
+                f"{title}: input contains values that are not probabilities; each must be from 0 "
+                "to 1."
             )
         done += count
     return made

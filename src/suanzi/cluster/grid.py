@@ -83,14 +83,14 @@ def cut(shape: tuple[int, ...], size: Any = None, dtype: DType | None = None) ->
         raise _too_many(shape)
     made = tuple(tuple(int(n) for n in axis) for axis in found)
     if any(n < 1 for axis in made for n in axis):
-        raise InvalidArgument(f"blocks: {shown(given)} has blocks without elements.")
+        raise InvalidArgument(f"blocks: {shown(given)} has empty blocks.")
     return made
 
 
 def _too_many(shape: tuple[int, ...]) -> AllocFailed:
     return AllocFailed(
-        f"blocks: a tensor of shape {shape} would have more than {MOST} blocks, whose graph has no "
-        "room here. Make them larger, with cluster.blocks."
+        f"blocks: a tensor of shape {shape} would have more than {MOST} blocks, too many for one "
+        "graph. Make them larger, with cluster.blocks."
     )
 
 

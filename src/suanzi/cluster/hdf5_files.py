@@ -52,7 +52,7 @@ def from_hdf5(path: Path, name: str = "tensor") -> BlockTensor:
             attribute = data.attrs.get(ATTRIBUTE)
     except Exception as error:  # of many kinds: what is read is another's
         raise InvalidArgument(
-            f"{title} cannot be read as a dataset of HDF5: {sentence(error)}"
+            f"{title} cannot be read as an HDF5 dataset: {sentence(error)}"
         ) from error
     shape, dtype, chunks = facts
     form = form_found(title, shape, dtype, attribute)
@@ -112,7 +112,7 @@ def _ask(title: str, file: Any, name: str, overwrite: bool) -> bool:
     if not overwrite:
         raise InvalidArgument(f"{title} already exists; overwrite=True replaces it.")
     if isinstance(link, h5py.HardLink) and not isinstance(file[name], h5py.Dataset):
-        raise InvalidArgument(f"{title} is no dataset of HDF5, and is not replaced.")
+        raise InvalidArgument(f"{title} is not an HDF5 dataset, and was not replaced.")
     return True
 
 
@@ -172,7 +172,7 @@ def _dataset(file: Any, name: str) -> Any:
     """Return a dataset of a file, if its elements are in that file."""
     data = file[name]
     if data.is_virtual or data.external or data.file.filename != file.filename:
-        raise InvalidArgument("its elements are in other files, which is refused")
+        raise InvalidArgument("its elements are in other files, which is not allowed")
     return data
 
 

@@ -60,9 +60,7 @@ def nonzero(op: Operator, input: BlockTensor, as_tuple: Any) -> Any:
     counts = _counts(flat)
     kept = [i for i, n in enumerate(counts) if n]
     if not kept:
-        raise OutOfRange(
-            f"{op.title}: input, of shape {input.shape}, has no element that is not zero."
-        )
+        raise OutOfRange(f"{op.title}: input, of shape {input.shape}, has no nonzero elements.")
     begin = grid.starts(flat.blocks[0])
     name = new_name(op.name)
     tasks: dict[Any, Any] = {

@@ -89,7 +89,7 @@ class Form:
 def _check_bits(title: str, dtype: DType, given: np.ndarray[Any, Any]) -> None:
     limits, numbers = iinfo(dtype), given.view(np.int8 if dtype.kind == "int" else np.uint8)
     if numbers.min() < limits.min or numbers.max() > limits.max:
-        raise InvalidArgument(f"{title} holds bytes that are no number of {dtype}.")
+        raise InvalidArgument(f"{title} contains bytes that are not valid {dtype} numbers.")
 
 
 def form_of(x: BlockTensor) -> Form:
@@ -106,15 +106,15 @@ def form_found(title: str, shape: tuple[int, ...], array: Any, attribute: Any) -
         try:
             found = dtype_of(np.dtype(array).newbyteorder("="))
             if found.name not in _PLAIN:
-                raise InvalidArgument("it is not plain")
+                raise InvalidArgument("not a plain dtype")
         except (StatusError, TypeError):
             raise InvalidArgument(
-                f"{title} has elements of {shown(str(array))}, which no dtype holds."
+                f"{title} has elements of {shown(str(array))}, for which there is no dtype."
             ) from None
         return Form(found)
     problem = InvalidArgument(
-        f"{title} has the attribute {ATTRIBUTE!r}, {shown(attribute)}, which does not say what its "
-        f"{array} of shape {shape} are."
+        f"{title} has the attribute {ATTRIBUTE!r}, {shown(attribute)}, which does not match its "
+        f"elements of {array} with shape {shape}."
     )
     try:
         told = json.loads(attribute) if isinstance(attribute, str) else attribute

@@ -118,7 +118,7 @@ def _understood(x: BlockTensor, key: list[Any]) -> list[Local | None]:
     if len(dots) > 1 or count > x.ndim:
         raise OutOfRange(
             f"x[key]: the key has {count} indices and {len(dots)} times '...'; the tensor has "
-            f"{x.ndim} axes, and '...' may stand once."
+            f"{x.ndim} axes, and '...' may occur only once."
         )
     at = dots[0] if dots else len(given)
     parts: list[Any] = [*given[:at], *[slice(None)] * (x.ndim - count), *given[at + 1 :]]
@@ -128,8 +128,8 @@ def _understood(x: BlockTensor, key: list[Any]) -> list[Local | None]:
             size = x.shape[axis]
             if not -size <= part < size:
                 raise OutOfRange(
-                    f"x[key]: the index {part} is not there; for an axis of size {size} it is from "
-                    f"{-size} to {size - 1}."
+                    f"x[key]: index {part} is out of range for an axis of size {size} (valid: "
+                    f"{-size} to {size - 1})."
                 )
             parts[i] = part % size
         axis += part is not None
@@ -145,19 +145,20 @@ def _part(part: Any) -> Any:
         except TypeError:
             raise TypeMismatch(f"x[key]: the bounds of {part} must be integers.") from None
         if bounds[2] == 0:
-            raise InvalidArgument("x[key]: the step of a slice is 0.")
+            raise InvalidArgument("x[key]: the step of a slice cannot be 0.")
         return slice(*bounds)
     if isinstance(part, BlockTensor):
         raise TypeMismatch(
-            "x[key]: a tensor of blocks is no index here; use sz.masked_select, sz.where or "
+            "x[key]: a tensor of blocks cannot be used as an index; use sz.masked_select, "
+            "sz.where or "
             "sz.gather."
         )
     try:
         return operator.index(part)
     except TypeError:
         raise TypeMismatch(
-            f"x[key]: a {type(part).__name__} is no index of a tensor of blocks; integers, slices, "
-            "None and ... are."
+            f"x[key]: a {type(part).__name__} cannot index a tensor of blocks; use integers, "
+            "slices, None or ...."
         ) from None
 
 

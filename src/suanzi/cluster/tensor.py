@@ -266,7 +266,8 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeMismatch(
-            "x[key] = value: the blocks of a cluster do not change; make a new tensor, for example "
+            "x[key] = value: tensors of blocks cannot be modified; create a new tensor, for "
+            "example "
             "with sz.where or sz.scatter."
         )
 

@@ -97,8 +97,8 @@ def _arrived(
     if not seen.all():  # of which another block has one twice
         lacks = np.unravel_index(int(np.argmin(seen)), shape)[axis] + begin
         raise InvalidArgument(
-            f"{REGISTRY[name].title}: indices does not hold {lacks} along axis {axis}; each of 0 "
-            f"to {size - 1} is there once. Give the second result of sz.argsort."
+            f"{REGISTRY[name].title}: indices lacks {lacks} along axis {axis}; it must contain "
+            f"each of 0 to {size - 1} once. Give the second result of sz.argsort."
         )
     flat = _core.empty((line.size,), dtype)
     for where, elements in parts:

@@ -69,7 +69,7 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         WAYS[name] = METHODS.elementwise
     if name not in WAYS:
         raise TypeMismatch(
-            f"{op.title}: it does not run on the blocks of a cluster. Gather its arguments first, "
+            f"{op.title}: not available for tensors of blocks. Gather its arguments first, "
             "with x.to_host(), if they fit this machine's memory."
         )
     try:

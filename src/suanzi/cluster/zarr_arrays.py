@@ -46,7 +46,7 @@ def from_zarr(path: Path) -> BlockTensor:
         coded = _codecs(array)
     except Exception as error:  # of many kinds: what is read is another's
         raise InvalidArgument(
-            f"{title} cannot be read as an array of Zarr: {sentence(error)}"
+            f"{title} cannot be read as a Zarr array: {sentence(error)}"
         ) from error
     if "pickle" in coded:
         raise InvalidArgument(
@@ -101,7 +101,8 @@ def _place(path: Path) -> str:
     given = os.fspath(path)
     if "://" in given:
         raise InvalidArgument(
-            f"to_zarr: {given} is an address, and to_zarr writes to paths. Mount it; give a path."
+            f"to_zarr: {given} is a URL; to_zarr writes only to paths. Mount the storage and give "
+            "its path."
         )
     return os.path.realpath(given)
 
@@ -117,7 +118,7 @@ def _ask(title: str, place: str, overwrite: bool) -> None:
             raise InvalidArgument("it is a file")
         _zarr("to_zarr").open_array(place, mode="r")  # which a group of arrays is none for
     except Exception as error:  # of many kinds: what is there is another's
-        raise InvalidArgument(f"{title} is no array of Zarr, and is not replaced.") from error
+        raise InvalidArgument(f"{title} is not a Zarr array, and was not replaced.") from error
 
 
 def _rename(title: str, new: str, place: str) -> None:
@@ -139,7 +140,7 @@ def _rename(title: str, new: str, place: str) -> None:
         shutil.rmtree(old)
     except OSError as error:
         raise InvalidArgument(
-            f"{title} is written, but what was there is left in {old}: {sentence(error)}"
+            f"{title} was written, but the old data is still in {old}: {sentence(error)}"
         ) from error
 
 
@@ -164,7 +165,7 @@ def _check_links(place: str, array: Any, where: Where) -> None:
     for key in (*_DESCRIPTIONS, *keys):
         path = os.path.join(folder, *key.split("/"))
         if os.path.realpath(path) != path:
-            raise InvalidArgument(f"the file {key!r} of the array is a link, which is refused")
+            raise InvalidArgument(f"the file {key!r} of the array is a link, which is not allowed")
 
 
 def _put(place: str, where: Where, block: np.ndarray[Any, Any]) -> None:

@@ -119,8 +119,8 @@ def _number(op: Operator, x: Any, amount: Any) -> Tensor:
     limits = iinfo(dt)
     if not limits.min <= x <= limits.max:
         raise InvalidArgument(
-            f"{op.title}: x is {shown(x)}, which does not fit {dt}, the dtype of shift. Make a "
-            "tensor of it that holds it, such as sz.tensor(x, sz.int64)."
+            f"{op.title}: x is {shown(x)}, which does not fit {dt}, the dtype of shift. Make it a "
+            "tensor of a wider dtype, such as sz.tensor(x, sz.int64)."
         )
     return tensor(x, dt)
 

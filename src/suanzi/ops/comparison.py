@@ -143,7 +143,7 @@ def _tolerance(op: Operator, name: str, value: Any) -> float:
         found = math.nan
     if isinstance(value, str | bytes) or not found >= 0:
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(value)}; it must be a number from 0 up."
+            f"{op.title}: {name} is {shown(value)}; it must be a number of at least 0."
         )
     return found
 

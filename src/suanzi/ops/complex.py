@@ -141,5 +141,5 @@ def real(input: TensorLike) -> Tensor:
 def _number_argument(op: Operator, input: Any) -> Tensor:
     x = tensor_argument(op, "input", input)
     if x.dtype is char:
-        raise TypeMismatch(f"{op.title}: input is char, text, which has no parts; it is numbers.")
+        raise TypeMismatch(f"{op.title}: input is char, which is text; it must be numeric.")
     return x

@@ -204,8 +204,8 @@ def range(
     first, last, by = given.values()
     if by == 0 or (last - first) * (1 if by > 0 else -1) < 0:
         raise InvalidArgument(
-            f"{op.title}: from {first} to {last} no step of {by} leads; it must not be 0, and "
-            "point from start to limit."
+            f"{op.title}: step {by} does not lead from {first} to {last}; it must not be 0, and "
+            "must point from start to limit."
         )
     # Where the difference of the ends is no number, that of their halves is.
     doubled = bool(dt.exponent_bits) and math.isinf(last - first)
@@ -316,7 +316,5 @@ def destroy(input: Tensor) -> None:
     """
     op = REGISTRY["destroy"]
     if not isinstance(as_operand(op, "input", input), Tensor) or not isinstance(input, Tensor):
-        raise WrongObject(
-            f"{op.title}: input is a {type(input).__name__}; only a Tensor is destroyed."
-        )
+        raise WrongObject(f"{op.title}: input is a {type(input).__name__}; it must be a Tensor.")
     _core.destroy(input)

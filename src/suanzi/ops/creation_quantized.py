@@ -96,7 +96,7 @@ def _source(
             raise _wrong_values(op, f"of {found.dtype}", dt)
     if found.shape != dims:
         raise DimensionsMismatch(
-            f"{op.title}: values have shape {found.shape}; they must have the tensor's, {dims}."
+            f"{op.title}: values have shape {found.shape}; the shape must be {dims}."
         )
     return found
 

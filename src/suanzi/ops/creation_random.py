@@ -120,7 +120,7 @@ def _bound(op: Operator, name: str, x: Any, dt: DType) -> complex:
     assert not isinstance(found, bytes)
     if not (math.isfinite(found.real) and math.isfinite(found.imag)):
         raise InvalidArgument(
-            f"{op.title}: {name} is {shown(x)}, which is beyond {dt}, whose largest number is "
+            f"{op.title}: {name} is {shown(x)}, outside the range of {dt}, whose largest number is "
             f"{limits(dt).max}."
         )
     return found
@@ -205,7 +205,8 @@ def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
     made = _core.empty(x.shape, x.dtype)
     if not _core.random_bernoulli(made, chances, number):
         raise InvalidArgument(
-            f"{op.title}: input holds what is not a probability; each element must be from 0 to 1."
+            f"{op.title}: input contains values that are not probabilities; each must be from 0 "
+            "to 1."
         )
     return made
 
@@ -259,7 +260,7 @@ def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
 
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise InvalidArgument(
-            f"{op.title}: input holds what is not a weight; each element must be finite and at "
+            f"{op.title}: input contains values that are not weights; each must be finite and at "
             "least 0."
         )
     if weights.size:
@@ -267,11 +268,13 @@ def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
     else:  # counting would take memory for each row, of which there may be any number
         fewest = 0 if len(weights) else most or 1
     if fewest == 0:
-        raise InvalidArgument(f"{op.title}: the weights of a row are all 0; one must be above.")
+        raise InvalidArgument(
+            f"{op.title}: the weights of a row are all 0; at least one must be positive."
+        )
     if most is not None and most > fewest:
         raise InvalidArgument(
-            f"{op.title}: num_samples is {shown(most)}, and a row has {fewest} weights above 0; "
-            "without replacement there are no more. Draw fewer, or with replacement."
+            f"{op.title}: num_samples is {shown(most)}, and a row has {fewest} positive weights. "
+            "Draw fewer, or with replacement."
         )
 
 
@@ -306,8 +309,8 @@ def randperm(
     most = 2 ** (dt.mantissa_bits + 1) if dt.exponent_bits else iinfo(dt).max
     if count - 1 > most:
         raise InvalidArgument(
-            f"{op.title}: len is {shown(count)}, and {dt} holds the integers from 0 to {most} "
-            "alone. Choose a wider dtype."
+            f"{op.title}: len is {shown(count)}, but {dt} represents only the integers from 0 to "
+            f"{most}. Choose a wider dtype."
         )
     number = _seed_argument(op, seed)
 

@@ -123,15 +123,15 @@ def shared(want: Wanted, values: Any, has_layout: bool) -> Tensor:
     op, found = want.op, _tensor_on(want, values)
     if found.dtype is not want.dtype:
         raise dtype_error(op)(
-            f"{op.title}: values is {found.dtype}, and dtype is {want.dtype}; memory is referred "
-            f"to as it is. Cast it first{_or_take(op, found.dtype)}."
+            f"{op.title}: values is {found.dtype}, and dtype is {want.dtype}; the memory is "
+            f"shared unchanged. Cast it first{_or_take(op, found.dtype)}."
         )
     strides = found.strides
     if found.shape == want.shape:
         if has_layout and not _lies_in(found, order):
             raise InvalidArgument(
                 f"{op.title}: values has the layout {min2maj_of(found.shape, found.strides)}, and "
-                f"layout is {order}; memory is referred to as it is. Leave layout out, or copy it "
+                f"layout is {order}; the memory is shared unchanged. Leave layout out, or copy it "
                 "with sz.create_tensor."
             )
     elif _core.is_row_major(found) and found.size >= math.prod(want.shape):
@@ -170,7 +170,7 @@ def _tensor_on(want: Wanted, values: Any) -> Tensor:
         array = np.asarray(values)
         # NumPy makes a copy of scalars, to which nothing refers.
         if not np.may_share_memory(array, values):
-            raise BufferError(f"a {type(values).__name__} has no memory to refer to")
+            raise BufferError(f"a {type(values).__name__} has no memory to share")
         return from_numpy(array)
     except StatusError as error:
         raise dtype_error(op)(f"{op.title}: values: {error}") from None
@@ -185,8 +185,7 @@ def _on_buffer(want: Wanted, view: memoryview, order: tuple[int, ...]) -> Tensor
     needed = math.prod(want.shape) * size
     if not view.c_contiguous:
         raise InvalidArgument(
-            f"{op.title}: the bytes of values do not lie side by side. Copy them with "
-            "sz.create_tensor."
+            f"{op.title}: the bytes of values are not contiguous. Copy them with sz.create_tensor."
         )
     address, there, read_only = _core.memory_of(view)
     if there < needed:
@@ -197,8 +196,8 @@ def _on_buffer(want: Wanted, view: memoryview, order: tuple[int, ...]) -> Tensor
     part = size // 2 if want.dtype.kind == "complex" else size
     if needed and address % part:
         raise InvalidArgument(
-            f"{op.title}: values begins at an address that is not a multiple of {part}, as "
-            f"{want.dtype} needs it. Begin elsewhere, or copy it with sz.create_tensor."
+            f"{op.title}: values begins at an address that is not a multiple of {part}, which "
+            f"{want.dtype} requires. Align it, or copy it with sz.create_tensor."
         )
     return _core.wrap_memory(
         address,

@@ -192,7 +192,8 @@ def scalar_argument(op: Titled, name: str, x: Scalar, dt: DType) -> Number:
     low, high = (0, 1) if dt.kind == "bool" else (iinfo(dt).min, iinfo(dt).max)
     if not low <= found <= high:
         raise InvalidArgument(
-            f"{title_of(op)}: {name} is {shown(found)}, and {dt} holds {low} to {high}. Choose a "
+            f"{title_of(op)}: {name} is {shown(found)}, outside the range of {dt} ({low} to "
+            f"{high}). Choose a "
             "wider dtype."
         )
     return bool(found) if dt.kind == "bool" else int(found)

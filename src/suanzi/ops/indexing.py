@@ -124,12 +124,12 @@ def bad_index(
     index, twice = found
     if twice:
         return InvalidArgument(
-            f"{op.title}: indices holds {index} twice along axis {axis}; each of 0 to {size - 1} "
-            "is there once. Give the second result of sz.argsort."
+            f"{op.title}: indices contains {index} twice along axis {axis}; it must contain each "
+            f"of 0 to {size - 1} once. Give the second result of sz.argsort."
         )
     index = index % 2**64 if came is uint64 else index
     return OutOfRange(
-        f"{op.title}: indices holds {index} along axis {axis}, "
+        f"{op.title}: indices contains {index} along axis {axis}, "
         f"which has size {size}; indices are from 0 to {size - 1}."
     )
 
@@ -196,7 +196,7 @@ def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Te
     in_tuple = flag_argument(op, "as_tuple", as_tuple)
     found: tuple[Tensor, ...] | Tensor | None = _core.nonzero(_real(op, "input", x), in_tuple)
     if found is None:
-        raise OutOfRange(f"{op.title}: input, of shape {x.shape}, has no element that is not zero.")
+        raise OutOfRange(f"{op.title}: input, of shape {x.shape}, has no nonzero elements.")
     return found
 
 
@@ -238,13 +238,12 @@ def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Ten
     size = x.shape[where]
     if size == 0:
         raise InvalidArgument(
-            f"{op.title}: axis {where} of shape {x.shape} has no elements, and none of them is the "
-            f"{'least' if op.name == 'argmin' else 'largest'}. Choose another axis."
+            f"{op.title}: axis {where} of shape {x.shape} is empty, so {op.name} is undefined. "
+            "Choose another axis."
         )
     if made_of is int32 and size > 2**31:
         raise OutOfRange(
-            f"{op.title}: axis {where} has size {size}, and int32 counts to {2**31 - 1}. Use "
-            "dtype=sz.int64."
+            f"{op.title}: axis {where} has size {size}, too large for int32. Use dtype=sz.int64."
         )
     plain = _in_bytes(_real(op, "input", x))
     return _core.find_best(plain, where, kept, made_of is int64, op.name == "argmin")

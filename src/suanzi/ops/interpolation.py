@@ -62,8 +62,7 @@ def interpolate(
     sizes = _sizes(op, size, scale_factor, x.shape[2:])
     if 0 in x.shape[2:]:
         raise InvalidArgument(
-            f"{op.title}: input has shape {x.shape}; an axis that is sampled has one element at "
-            "least."
+            f"{op.title}: input has shape {x.shape}; a resized axis must have at least one element."
         )
     if x.dtype is not promoted:
         x = _core.cast(x, promoted, False)
@@ -83,7 +82,7 @@ def _check_mode(op: Operator, mode: Any, ndim: int) -> None:
     if not 3 <= ndim <= 5:
         raise DimensionsMismatch(
             f"{op.title}: input has rank {ndim}; it must be 3, 4 or 5: batch, channels, and the "
-            "axes that are sampled. Add axes with sz.expand_dims."
+            "axes to resize. Add axes with sz.expand_dims."
         )
     if mode in _LINEAR.values() and mode != _LINEAR[ndim]:
         raise DimensionsMismatch(
@@ -107,7 +106,7 @@ def _sizes(op: Operator, size: Any, factor: Any, dims: tuple[int, ...]) -> tuple
         sizes = tuple(_scaled(op, n, f) for n, f in zip(dims, given, strict=True))
     if any(not 1 <= n < 2**63 for n in sizes):
         raise InvalidArgument(
-            f"{op.title}: {said}, which makes sizes of {shown(sizes)}; each must be 1 at least, "
+            f"{op.title}: {said}, which gives sizes of {shown(sizes)}; each must be at least 1 "
             "and less than 2**63."
         )
     return sizes
@@ -125,7 +124,7 @@ def _each(op: Operator, name: str, given: Any, count: int) -> tuple[Any, ...] | 
     if len(found) != count:
         length = "more" if len(found) > count else str(len(found))
         raise DimensionsMismatch(
-            f"{op.title}: {name} has {length} numbers, and input has {count} axes to sample; give "
+            f"{op.title}: {name} has {length} numbers, and input has {count} axes to resize; give "
             "one for each, or one number for all."
         )
     return found

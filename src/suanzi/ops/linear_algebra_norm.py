@@ -138,7 +138,7 @@ def _axes(op: Operator, axis: Any, ndim: int) -> tuple[int, ...]:
     found = () if axis is None else axes_argument(op, "axis", axis, ndim, InvalidArgument)
     if len(found) > 2:
         raise InvalidArgument(
-            f"{op.title}: axis has {len(found)} axes; a vector has one and a matrix two, and none "
-            "is all elements."
+            f"{op.title}: axis has {len(found)} axes; give one axis for vectors, two for "
+            "matrices, or none for all elements."
         )
     return found

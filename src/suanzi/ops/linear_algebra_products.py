@@ -175,7 +175,7 @@ def linear(
     if source.ndim == 0 or matrix.ndim != 2:
         raise DimensionsMismatch(
             f"{op.title}: x has rank {source.ndim} and weight has rank {matrix.ndim}; x must have "
-            "one axis at least, and weight two, for outputs and inputs."
+            "at least one axis, and weight two, for outputs and inputs."
         )
     _check_linear(op, source.shape, matrix.shape)
     check_bias(op, operands, matrix.shape[0])
@@ -253,8 +253,8 @@ def leading_axes(op: Operator, inputs: dict[str, Tensor]) -> tuple[int, ...]:
     for name, y in others:
         if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1]:
             raise DimensionsMismatch(
-                f"{op.title}: {first} has shape {x.shape} and {name} has shape {y.shape}; but for "
-                "the last, their axes must be there and equal."
+                f"{op.title}: {first} has shape {x.shape} and {name} has shape {y.shape}; all "
+                "axes but the last must be equal."
             )
     return x.shape[:-1]
 

@@ -31,7 +31,7 @@ def shape_tensor(op: Operator, dims: tuple[int, ...]) -> Tensor:
     """Return a shape, of a dense or a sparse tensor, as a tensor."""
     if any(n >= 2**31 for n in dims):
         raise InvalidArgument(
-            f"{op.title}: input has shape {dims}, which int32 does not hold. Use input.shape."
+            f"{op.title}: input has shape {dims}, beyond the range of int32. Use input.shape."
         )
     return tensor(dims, int32)
 

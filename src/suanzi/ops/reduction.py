@@ -97,8 +97,8 @@ def _by_function(
     if count == 0:
         if how.identity is None:
             raise InvalidArgument(
-                f"{op.title}: input has shape {x.shape}, and {how.name} has no identity, which is "
-                "the result for no elements. Give the sz.ReduceFunction one."
+                f"{op.title}: input has shape {x.shape}, and {how.name} has no identity, the "
+                "result for an empty input. Give the sz.ReduceFunction one."
             )
         number = scalar_argument(op, f"the identity of {how.name}", how.identity, x.dtype)
         result = _core.full(rest, x.dtype, number)
@@ -177,8 +177,8 @@ def reduce_bwd(
     expected = reduced_shape(x.shape, axes, keeps)
     if gradient.shape != expected:
         raise InvalidArgument(
-            f"{op.title}: out_grad has shape {gradient.shape}; reduce makes shape {expected} of an "
-            f"input of shape {x.shape}."
+            f"{op.title}: out_grad has shape {gradient.shape}; reduce gives shape {expected} for "
+            f"an input of shape {x.shape}."
         )
     if not keeps:
         gradient = reshape(gradient, reduced_shape(x.shape, axes, True))
@@ -230,7 +230,7 @@ def _cumsum_axis(op: Operator, axis: Any, ndim: int, error: type[StatusError]) -
         allowed = f"0 to {ndim - 1}" if ndim else "no axis"
         raise error(
             f"{op.title}: axis is {shown(number)}; for {ndim} axes it is {allowed}, or -1, which "
-            "is the elements in one row. Other negative axes do not count from the end here."
+            "flattens the input. Other negative axes are not allowed."
         )
     return number
 
@@ -247,9 +247,9 @@ def _converted(op: Operator, x: Tensor, target: Any) -> Tensor:
     known = wanted in op.dtypes and x.dtype.kind in NUMERIC_KINDS
     if not known or kind_rank(x.dtype.kind) > kind_rank(wanted.kind):
         raise TypeMismatch(
-            f"{op.title}: input is {x.dtype} and dtype is {wanted}, which does not hold what it "
-            "stands for; it takes integers, and floating-point and complex numbers. Cast the input "
-            "first, with sz.cast."
+            f"{op.title}: input is {x.dtype} and dtype is {wanted}, which cannot represent it; "
+            "use an integer, floating-point or complex dtype of the same or a higher kind, or cast "
+            "the input first, with sz.cast."
         )
     return converted(x, wanted)
 
@@ -275,8 +275,8 @@ def cumsum_bwd(
     shape = None if input_shape is None else shape_argument(op, "input_shape", input_shape)
     if along is None and gradient.ndim != 1:
         raise InvalidArgument(
-            f"{op.title}: out_grad has shape {gradient.shape}; for axis -1 it is one row, as the "
-            "result of cumsum is."
+            f"{op.title}: out_grad has shape {gradient.shape}; for axis -1 it must be a vector, "
+            "like the result of cumsum."
         )
     fits = shape is None or (
         math.prod(shape) == gradient.size if along is None else shape == gradient.shape
@@ -284,7 +284,7 @@ def cumsum_bwd(
     if not fits:
         raise InvalidArgument(
             f"{op.title}: input_shape is {shape}, and out_grad has shape {gradient.shape}, which "
-            "cumsum does not make of it."
+            "is not the shape of its cumsum."
         )
     made = _core.cumulative_sum(gradient, along or 0, True)
     return made if shape is None else reshape(made, shape)

@@ -34,7 +34,7 @@ def _check_gradient(op: Operator, mode: ReduceMode, gradient: Tensor, x: Tensor)
     if is_gradient(gradient.dtype, made) or (whole and divided):
         return
     raise TypeMismatch(
-        f"{op.title}: out_grad is {gradient.dtype} and input {x.dtype}, of which {mode.name} makes "
+        f"{op.title}: out_grad is {gradient.dtype} and input {x.dtype}, whose {mode.name} is "
         f"{made}. Cast it, for example with sz.cast(out_grad, sz.{made})."
     )
 

@@ -121,7 +121,7 @@ def identity_of(op: Operator, mode: ReduceMode, shape: tuple[int, ...], dt: DTyp
     """Return what remains of no elements at all; the largest of none is none."""
     if mode in _WITHOUT_IDENTITY:
         raise InvalidArgument(
-            f"{op.title}: input has shape {shape}, and of no elements there is no {mode.name}."
+            f"{op.title}: input has shape {shape}, and {mode.name} of an empty input is undefined."
         )
     if mode is ReduceMode.BAND and dt is not bool_:
         return int(iinfo(dt).max) if dt.kind == "uint" else -1

@@ -239,13 +239,14 @@ def _axes(op: Operator, axes: Any, name: str, x: Tensor) -> tuple[int, ...]:
         found = axes_argument(op, "axes", axes, x.ndim, InvalidArgument)
         if not found:
             raise InvalidArgument(
-                f"{op.title}: axes is empty; it must name one axis at least, or be None for the "
+                f"{op.title}: axes is empty; it must name at least one axis, or be None for the "
                 "last one."
             )
     for axis in found:
         if x.shape[axis] == 0:
             raise InvalidArgument(
-                f"{op.title}: axis {axis} of {name} is empty, and there is no transform of nothing."
+                f"{op.title}: axis {axis} of {name} is empty; a transform needs at least one "
+                "element."
             )
     return found
 

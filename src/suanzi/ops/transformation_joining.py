@@ -114,7 +114,7 @@ def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
         if x.shape != parts[0].shape:
             raise InvalidArgument(
                 f"{op.title}: input_lists[{i}] has shape {x.shape} and input_lists[0] "
-                f"{parts[0].shape}; they must be equal. sz.concat takes others."
+                f"{parts[0].shape}; they must be equal. sz.concat joins tensors of different sizes."
             )
     if parts[0].ndim == MAX_NDIM:
         raise InvalidArgument(f"{op.title}: the result would have more than {MAX_NDIM} axes.")
@@ -183,7 +183,7 @@ def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     times = integers_argument(op, "repeats", repeats, x.ndim)
     if min(times, default=0) < 0 or max(times, default=0) >= 2**63:
         raise InvalidArgument(
-            f"{op.title}: repeats is {shown(times)}; each must be from 0 up, and less than 2**63."
+            f"{op.title}: repeats is {shown(times)}; each must be at least 0 and less than 2**63."
         )
     made = _core.tile(x, times)
     scale = list(x.scale or ()) * (1 if x.channel_axis is None else times[x.channel_axis])
@@ -217,8 +217,8 @@ def pad(
         for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
             if x.shape[axis] == 0 and before + after > 0:
                 raise InvalidArgument(
-                    f"{op.title}: axis {axis} is empty, so that nothing can be repeated to pad it; "
-                    "use PAD_CONST."
+                    f"{op.title}: axis {axis} is empty and has no elements to repeat; use "
+                    "PAD_CONST."
                 )
     scale: list[float] = list(x.scale or ())
     value: Any = 0
@@ -228,8 +228,8 @@ def pad(
         value = _stored(op, pad_value, x)
         if any(widths[of_channels]):
             raise InvalidArgument(
-                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a "
-                "scale of its own, and a number has none; pad sz.dequantize(input)."
+                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with its "
+                "own scale, and a number has none; pad sz.dequantize(input)."
             )
     elif x.channel_axis is not None:
         scales = _core.pad(tensor(scale, float32), widths[of_channels], mode, 0)
@@ -267,7 +267,7 @@ def _widths(op: Operator, given: Any, x: Tensor) -> tuple[int, ...]:
     if len(widths) != 2 * x.ndim or not all(0 <= n < 2**63 for n in widths):
         raise InvalidArgument(
             f"{op.title}: pad_width is {shown(given)}; for {x.ndim} axes it must be {2 * x.ndim} "
-            "integers from 0 up, before and after for each axis."
+            "integers of at least 0, before and after for each axis."
         )
     return widths
 
@@ -321,8 +321,8 @@ def roll(
             )
         if x.channel_axis is not None:
             raise InvalidArgument(
-                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a "
-                "scale of its own; name the axes to roll, or roll sz.dequantize(input)."
+                f"{op.title}: axis {x.channel_axis} has the channels of the input, each with its "
+                "own scale; name the axes to roll, or roll sz.dequantize(input)."
             )
         flat = _core.try_view("reshape", x, (x.size,))
         if flat is None:

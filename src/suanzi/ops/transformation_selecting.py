@@ -41,7 +41,7 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     if picks_channels and (len(coordinates) > 1 or coordinates[0].ndim != 1):
         raise InvalidArgument(
             f"{op.title}: index goes along axis {x.channel_axis}, which has the channels of the "
-            "input, each with a scale of its own. Gather from sz.dequantize(input)."
+            "input, each with its own scale. Gather from sz.dequantize(input)."
         )
     picked, ndim = len(coordinates), coordinates[0].ndim
     if x.ndim - picked + ndim > MAX_NDIM:
@@ -109,9 +109,9 @@ def scatter(
 def _adds_in(op: Operator, dt: DType) -> DType:
     """Return the dtype in which updates are added up."""
     if dt.kind in ("bool", "char"):
-        mend = ", or cast with sz.cast(input, sz.int32)" if dt.kind == "bool" else ""
+        other = ", or cast with sz.cast(input, sz.int32)" if dt.kind == "bool" else ""
         raise InvalidArgument(
-            f"{op.title}: input is {dt}, of which there are no sums; leave override=True{mend}."
+            f"{op.title}: input is {dt}, which cannot be added; use override=True{other}."
         )
     if dt.kind == "float":
         return dt if dt.bits >= 32 else float32
@@ -146,8 +146,8 @@ def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
         )
     if x.channel_axis is not None:
         raise InvalidArgument(
-            f"{op.title}: axis {x.channel_axis} has the channels of the input, each with a scale "
-            "of its own. Select from sz.dequantize(input)."
+            f"{op.title}: axis {x.channel_axis} has the channels of the input, each with its own "
+            "scale. Select from sz.dequantize(input)."
         )
     made = _core.masked_select(x, chosen)
     return with_quantization_of(x, made)
@@ -166,8 +166,9 @@ def _coordinates(op: Operator, x: Tensor, index: Tensor) -> list[Tensor]:
     count = index.shape[-1] if index.ndim > 1 else 1
     if index.ndim == 0 or count > x.ndim or count == 0:
         raise InvalidArgument(
-            f"{op.title}: index has shape {index.shape} and the input rank {x.ndim}; it is of rank "
-            "1, rows, or its last axis holds 1 to as many coordinates as the input has axes."
+            f"{op.title}: index has shape {index.shape} and the input rank {x.ndim}; it must have "
+            "rank 1, for rows, or a last axis of at most as many coordinates as the input has "
+            "axes."
         )
     return [index] if index.ndim == 1 else [index[..., i] for i in range(count)]
 
@@ -181,7 +182,7 @@ def _offsets(
         axis, place = found
         value = flat_item(coordinates[axis], place)
         raise InvalidArgument(
-            f"{op.title}: index holds {value} for axis {axis}, which has size {shape[axis]}; "
+            f"{op.title}: index contains {value} for axis {axis}, which has size {shape[axis]}; "
             f"indices are from 0 to {shape[axis] - 1}."
         )
     offsets: Tensor = found

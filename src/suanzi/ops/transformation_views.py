@@ -78,8 +78,8 @@ def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Ten
     if not _keeps_channels(x, shape):
         raise InvalidArgument(
             f"{op.title}: the shape {shape} has no axis for the channels of the input, axis "
-            f"{x.channel_axis} of shape {x.shape}, each of which has a scale of its own. Give the "
-            "real numbers another shape, with sz.dequantize(input)."
+            f"{x.channel_axis} of shape {x.shape}, each with its own scale. Reshape "
+            "sz.dequantize(input) instead."
         )
     made = _core.try_view("reshape", x, shape)
     if made is None:
@@ -253,8 +253,8 @@ def _slice_arguments(
     for axis, (b, n, s, dim) in enumerate(zip(begins, sizes, steps, x.shape, strict=True)):
         if not 0 <= b <= b + n <= dim:
             raise OutOfRange(
-                f"{op.title}: on axis {axis}, begin is {shown(b)} and size {shown(n)}; both are "
-                f"from 0 up, and together at most the size of the axis, {dim}."
+                f"{op.title}: on axis {axis}, begin is {shown(b)} and size {shown(n)}; both must "
+                f"be at least 0, and their sum at most the size of the axis, {dim}."
             )
         if s > max(dim, 1):
             raise OutOfRange(
@@ -289,8 +289,8 @@ def slice_backward(
     missing = [name for name, value in given.items() if value is None]
     if missing:
         raise InvalidArgument(
-            f"{op.title}: {', '.join(missing)} must be given: the place of the gradient follows "
-            "from them."
+            f"{op.title}: {', '.join(missing)} must be given: they determine the position of the "
+            "gradient."
         )
     x = tensor_argument(op, "input", input)
     arguments = _slice_arguments(op, x, begin, size, step)
@@ -360,8 +360,8 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
         if not 0 <= start <= start + size <= dim:
             raise InvalidArgument(
                 f"{op.title}: on axis {axis}, the offset is {shown(start)} and the size "
-                f"{shown(size)}; both are from 0 up, and together at most the size of the axis, "
-                f"{dim}."
+                f"{shown(size)}; both must be at least 0, and their sum at most the size of the "
+                f"axis, {dim}."
             )
     return _view(op, "crop", x, sizes, starts)
 
@@ -382,11 +382,12 @@ def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     fits = len(wanted) >= x.ndim and all(n in (1, m) for n, m in zip(x.shape, last, strict=True))
     if not fits:
         raise InvalidArgument(
-            f"{op.title}: an input of shape {x.shape} is not repeated to {wanted}; counted from "
+            f"{op.title}: an input of shape {x.shape} cannot be broadcast to {wanted}; counted "
+            "from "
             "the last axis, sizes must be equal, or 1 in the input."
         )
     if math.prod(wanted) >= 2**63:
-        raise InvalidArgument(f"{op.title}: shape is {wanted}, beyond what can be counted.")
+        raise InvalidArgument(f"{op.title}: shape is {wanted}, which has too many elements.")
     return _view(op, "expand", x, wanted)
 
 
@@ -434,7 +435,7 @@ def meshgrid(input: Sequence[TensorLike] | Tensor) -> list[Tensor]:
     if len(shape) > MAX_NDIM or math.prod(shape) >= 2**63:
         raise InvalidArgument(
             f"{op.title}: the grid of {len(shape)} tensors would have more than {MAX_NDIM} axes, "
-            "or more elements than can be counted."
+            "or too many elements."
         )
     grids = []
     for i, x in enumerate(lines):

@@ -89,7 +89,7 @@ def axis_argument(
         raise error(
             OnDemand(
                 lambda: (
-                    f"{title_of(op)}: {name} is {shown(number)}; for {ndim} axes it is from "
+                    f"{title_of(op)}: {name} is {shown(number)}; for {ndim} axes it must be from "
                     f"{-ndim} to {ndim - 1}."
                     if ndim
                     else f"{title_of(op)}: {name} is {shown(number)}, but the tensor has no axes."
@@ -117,7 +117,7 @@ def shape_argument(op: Titled, name: str, shape: Any) -> tuple[int, ...]:
     if any(not 0 <= n < _BEYOND for n in found) or len(found) > MAX_NDIM:
         raise InvalidArgument(
             f"{title_of(op)}: {name} is {shown(shape)}; it must be a sequence of at most "
-            f"{MAX_NDIM} integers from 0 up."
+            f"{MAX_NDIM} integers of at least 0."
         )
     return found
 

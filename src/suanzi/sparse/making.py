@@ -233,7 +233,7 @@ def _values(title: str, data: Array) -> Tensor:
         dt = dtype(data.dtype)
     except StatusError:
         raise TypeMismatch(
-            f"{title}: the array is of {data.dtype}, for which there is no dtype here. Convert it "
+            f"{title}: the array is of {data.dtype}, for which suanzi has no dtype. Convert it "
             "first, with astype."
         ) from None
     if dt not in DTYPES:

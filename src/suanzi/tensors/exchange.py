@@ -52,7 +52,7 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
             found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, dt.name))
             return found
         raise BufferError(
-            f"NumPy has no {dt}, and ml_dtypes {ml_dtypes.__version__} does not bring it; cast the "
+            f"NumPy has no {dt}, and ml_dtypes {ml_dtypes.__version__} does not have it; cast the "
             "tensor first."
         )
     if dt.kind == "quantized":

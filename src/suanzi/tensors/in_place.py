@@ -41,7 +41,8 @@ def _refuse(x: Tensor, made: Any, operator: str) -> Tensor:
     what, instead = f"x {symbol}= y", f"Write x = x {symbol} y"
     if not isinstance(made, Tensor):
         raise TypeMismatch(
-            f"{what}: the result is a {type(made).__name__}, which x cannot hold. {instead}."
+            f"{what}: the result is a {type(made).__name__}, which cannot be stored in x. "
+            f"{instead}."
         )
     if made.dtype is not x.dtype:
         raise TypeMismatch(
@@ -54,13 +55,15 @@ def _refuse(x: Tensor, made: Any, operator: str) -> Tensor:
             f"{instead}."
         )
     if x.storage.read_only:
-        raise InvalidArgument(f"{what}: the memory of x must not be written to. {instead}.")
+        raise InvalidArgument(f"{what}: the memory of x is read-only. {instead}.")
     if any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True)):
         raise InvalidArgument(
             f"{what}: several elements of x share memory, as after sz.expand. {instead}."
         )
     if (made.scale, made.zero_point) != (x.scale, x.zero_point):
-        raise InvalidArgument(f"{what}: the result is quantised otherwise than x. {instead}.")
+        raise InvalidArgument(
+            f"{what}: the result has another scale or zero point than x. {instead}."
+        )
     _core.copy_into(x, made)
     return x
 

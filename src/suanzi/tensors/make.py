@@ -46,8 +46,8 @@ def tensor(data: Any, dtype: Any = None, device: DeviceLike = CPU) -> Tensor:
     if isinstance(data, Tensor):
         if data.dtype.kind in ("char", "quantized") and target not in (None, data.dtype):
             raise TypeMismatch(
-                f"tensor: the tensor is {data.dtype}, which does not convert here; sz.cast gives "
-                "what a quantised tensor stands for."
+                f"tensor: the tensor is {data.dtype}, which sz.tensor does not convert; use "
+                "sz.cast."
             )
         return _core.cast(data, target or data.dtype, False)
     if isinstance(data, str | bytes | bytearray):
@@ -107,7 +107,7 @@ def _native(data: Any) -> np.ndarray[Any, Any]:
         raise TypeMismatch("tensor: a masked array hides elements; fill them first, with filled().")
     array = np.asarray(data)
     if array.dtype.kind in "OUV" and not _is_known(array.dtype):
-        raise TypeMismatch(f"tensor: an array of {array.dtype} has no dtype here.")
+        raise TypeMismatch(f"tensor: suanzi has no dtype for an array of {array.dtype}.")
     size = array.dtype.itemsize
     if not array.dtype.isnative or not array.flags.aligned or any(s % size for s in array.strides):
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
@@ -231,8 +231,8 @@ def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Te
         if low < limits.min or high > limits.max:
             bad = low if low < limits.min else high
             raise InvalidArgument(
-                f"tensor: {shown(bad)} does not fit {chosen}, which holds {limits.min} to "
-                f"{limits.max}; choose a wider dtype, or cast to wrap it."
+                f"tensor: {shown(bad)} does not fit {chosen} ({limits.min} to "
+                f"{limits.max}); choose a wider dtype, or cast to wrap it."
             )
     if chosen.kind == "bool":
         flat, low, high = [int(x != 0) for x in flat], 0, 1
