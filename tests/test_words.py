@@ -41,7 +41,7 @@ PATTERN = re.compile(
     ),
     re.I,
 )
-NAMES = re.compile(r"mended\"?[;,] \"?as printed|beside a NaN and infinities")
+NAMES = re.compile(r"beside a NaN and infinities")
 """Names of an interpretation and of cases, which reports keep."""
 PAGES = [
     page

@@ -69,7 +69,7 @@ def expected(example: Example) -> Expected:
     words = [f"another reading {i}" for i in range(1, len(others) + 1)]
     if example.printed is not None:
         words[0] = "as printed"
-    return Either("E144", {"mended": corrected, **dict(zip(words, others, strict=True))})
+    return Either("E144", {"corrected": corrected, **dict(zip(words, others, strict=True))})
 
 
 def _corrected(example: Example) -> Refused | Check | Outputs:
