@@ -211,3 +211,11 @@ def test_of_a_destroyed_tensor_every_method_says_so() -> None:
         sz.destroy(x)
         with pytest.raises(sz.UninitializedObject):
             getattr(x, name)()
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "any", "var", "argmax"])
+def test_an_unknown_keyword_is_refused_beside_keepdims(name: str) -> None:
+    x = sz.tensor([[1.0, 2.0]])
+    for more in ({}, {"keepdims": True}, {"keepdim": True}):
+        with pytest.raises(TypeError, match="'bogus' is not an argument"):
+            getattr(x, name)(bogus=1, **more)

@@ -78,6 +78,13 @@ def in_bytes(x: Tensor) -> Tensor:
     return _core.cast(x, int8 if dt.kind == "int" else uint8, False)
 
 
+def is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
+    """Tell whether the operator's fast path takes arguments as they are, and refuses none."""
+    n = x.ndim
+    one = axis is None or (type(axis) is int and -n <= axis < n)
+    return one and type(keepdims) is bool and n > 0 and x.size > 0
+
+
 # ---- views and kernels --------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from suanzi.array_api.along import (
     dense,
     flat,
     in_bytes,
+    is_usual,
     reduced_shape,
     with_number,
 )
@@ -117,6 +118,8 @@ def searchsorted(
 
 
 def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tensor:
+    if axis is not None and type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
+        return _core.find_best(x, axis % x.ndim, keepdims, True, least)
     x = array_argument(function, "x", x, REAL)
     if axis is not None:
         axis = axis_of(function, axis, x.ndim)

@@ -22,6 +22,7 @@ from suanzi.array_api.along import (
     computed,
     computed_in,
     in_bytes,
+    is_usual,
     reduced_shape,
     shaped,
     summed_dtype,
@@ -56,16 +57,9 @@ from suanzi.tensors.tensor import Tensor
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
-_SUM, _PROD, _MAX, _MIN, _MEAN = (
-    int(mode)
-    for mode in (
-        ReduceMode.SUM,
-        ReduceMode.PROD,
-        ReduceMode.MAX,
-        ReduceMode.MIN,
-        ReduceMode.MEAN,
-    )
-)
+_MODES = ReduceMode.SUM, ReduceMode.PROD, ReduceMode.MAX, ReduceMode.MIN, ReduceMode.MEAN
+BY_SUM, BY_PROD, BY_MAX, BY_MIN, BY_MEAN = _MODES  # to look a member up takes longer
+_SUM, _PROD, _MAX, _MIN, _MEAN = map(int, _MODES)
 _FLOATS = frozenset(dt for dt in PLAIN if dt.kind == "float")
 _PART = 1 << 18
 """Elements that are converted at a time."""
@@ -82,9 +76,9 @@ def sum(
     >>> xp.sum(xp.asarray([100, 100], dtype=xp.int8))
     Tensor(200, dtype=int64)
     """
-    if dtype is None and type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
+    if dtype is None and type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
         if x.dtype in _FLOATS:
-            return reduce(x, ReduceMode.SUM, axis, keepdims)
+            return reduce(x, BY_SUM, axis, keepdims)
         return _core.wide_sum(x, axes_of("sum", axis, x.ndim), keepdims)
     x = array_argument("sum", "x", x)
     target = summed_dtype("sum", x.dtype, dtype)
@@ -101,6 +95,8 @@ def prod(
     x: Tensor, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Tensor:
     """Return the products along axes, or of all elements; 1 for no elements."""
+    if dtype is None and type(x) is Tensor and x.dtype in _FLOATS and is_usual(x, axis, keepdims):
+        return reduce(x, BY_PROD, axis, keepdims)
     x = array_argument("prod", "x", x)
     target = summed_dtype("prod", x.dtype, dtype)
     axes = axes_of("prod", axis, x.ndim)
@@ -120,8 +116,8 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     >>> xp.mean(xp.zeros((0, 2)), axis=0)
     Tensor([nan, nan], dtype=float32)
     """
-    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
-        return reduce(x, ReduceMode.MEAN, axis, keepdims)
+    if type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
+        return reduce(x, BY_MEAN, axis, keepdims)
     x = array_argument("mean", "x", x)
     axes = axes_of("mean", axis, x.ndim)
     if x.dtype.kind not in ("float", "complex"):
@@ -133,16 +129,16 @@ def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 @function
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the largest elements along axes, or NaN; an error for no elements."""
-    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
-        return reduce(x, ReduceMode.MAX, axis, keepdims)
+    if type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
+        return reduce(x, BY_MAX, axis, keepdims)
     return _extreme("max", _MAX, x, axis, keepdims)
 
 
 @function
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the smallest elements along axes, or NaN; an error for no elements."""
-    if type(x) is Tensor and x.dtype in PLAIN and _is_usual(x, axis, keepdims):
-        return reduce(x, ReduceMode.MIN, axis, keepdims)
+    if type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
+        return reduce(x, BY_MIN, axis, keepdims)
     return _extreme("min", _MIN, x, axis, keepdims)
 
 
@@ -189,6 +185,9 @@ def cumulative_sum(
     >>> xp.cumulative_sum(xp.asarray([1, 2, 3], dtype=xp.int8), include_initial=True)
     Tensor([0, 1, 3, 6], dtype=int64)
     """
+    plainly = dtype is None and include_initial is False and type(x) is Tensor
+    if axis is not None and plainly and x.dtype in _FLOATS and is_usual(x, axis, False):
+        return _core.cumulative_sum(x, axis % x.ndim, False, False)
     wide, along = _cumulative("cumulative_sum", x, axis, dtype)
     made = _core.cumulative_sum(wide, along, False, wide is not x)
     return _with_initial("cumulative_sum", made, along, include_initial, 0)
@@ -221,13 +220,6 @@ def _adds_up(dt: DType, target: DType) -> bool:
 
 
 # ---- what they share ----------------------------------------------------------------------------
-
-
-def _is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
-    """Tell whether the operator's fast path takes arguments as they are, and refuses none."""
-    n = x.ndim
-    one = axis is None or (type(axis) is int and -n <= axis < n)
-    return one and type(keepdims) is bool and n > 0 and x.size > 0
 
 
 def _combined(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.along import computed, reduced_shape
+from suanzi.array_api.along import computed, is_usual, reduced_shape
 from suanzi.array_api.arguments import NUMERIC, Axes, array_argument, axes_of, axis_of, promoted
 from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
+from suanzi.ops.reduction import reduce
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch
@@ -18,6 +19,7 @@ from suanzi.tensors.tensor import Tensor
 __all__ = ["all", "any", "diff"]
 
 _ALL, _ANY = int(ReduceMode.LAND), int(ReduceMode.LOR)
+_BY = {_ALL: ReduceMode.LAND, _ANY: ReduceMode.LOR}
 _BLOCK = 1 << 12
 """Elements that are looked at first, before an answer that is known ends the search."""
 
@@ -98,6 +100,8 @@ def any_differs(one: tuple[int, ...], other: tuple[int, ...], but: int) -> bool:
 
 
 def _truth(function: str, mode: int, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    if type(x) is Tensor and x.dtype is bool_ and is_usual(x, axis, keepdims) and x.size <= _BLOCK:
+        return reduce(x, _BY[mode], axis, keepdims)
     x = array_argument(function, "x", x)
     axes = axes_of(function, axis, x.ndim)
     keep = flag_argument(function, "keepdims", keepdims)

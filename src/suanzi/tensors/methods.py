@@ -18,7 +18,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from suanzi import _core, registry
-from suanzi.dtypes import DType, DTypeLike, float32
+from suanzi.dtypes import DTYPES, DType, DTypeLike, float32
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import namespace_function
 from suanzi.status import InvalidArgument, TypeMismatch
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 Axes = int | tuple[int, ...] | None
+_QUANTIZED = frozenset(dt for dt in DTYPES if dt.kind == "quantized")
 
 
 class Methods:
@@ -74,7 +75,7 @@ class Methods:
         >>> sz.tensor([100, 100], sz.int8).sum()
         Tensor(200, dtype=int64)
         """
-        return _of(self, "sum", axis=axis, dtype=dtype, keepdims=keepdims or _kept(same))
+        return _of(self, "sum", same, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def prod(
         self,
@@ -85,27 +86,27 @@ class Methods:
         **same: Unpack[Keep],
     ) -> Tensor:
         """Return the product; that of integers and bools is int64, or uint64, or `dtype`."""
-        return _of(self, "prod", axis=axis, dtype=dtype, keepdims=keepdims or _kept(same))
+        return _of(self, "prod", same, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the mean; that of integers and bools is float32."""
-        return _of(self, "mean", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "mean", same, axis=axis, keepdims=keepdims)
 
     def max(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the largest element; NaN where there is one."""
-        return _of(self, "max", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "max", same, axis=axis, keepdims=keepdims)
 
     def min(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the smallest element; NaN where there is one."""
-        return _of(self, "min", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "min", same, axis=axis, keepdims=keepdims)
 
     def any(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether an element is not zero."""
-        return _of(self, "any", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "any", same, axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether no element is zero."""
-        return _of(self, "all", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "all", same, axis=axis, keepdims=keepdims)
 
     def var(
         self,
@@ -123,7 +124,7 @@ class Methods:
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
-        return _of(self, "var", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
+        return _of(self, "var", same, axis=axis, correction=correction, keepdims=keepdims)
 
     def std(
         self,
@@ -134,19 +135,19 @@ class Methods:
         **same: Unpack[Keep],
     ) -> Tensor:
         """Return the square root of the variance, rounded once."""
-        return _of(self, "std", axis=axis, correction=correction, keepdims=keepdims or _kept(same))
+        return _of(self, "std", same, axis=axis, correction=correction, keepdims=keepdims)
 
     def argmax(
         self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
     ) -> Tensor:
         """Return the index of the largest element; without an axis, in row-major order."""
-        return _of(self, "argmax", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "argmax", same, axis=axis, keepdims=keepdims)
 
     def argmin(
         self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
     ) -> Tensor:
         """Return the index of the smallest element; without an axis, in row-major order."""
-        return _of(self, "argmin", axis=axis, keepdims=keepdims or _kept(same))
+        return _of(self, "argmin", same, axis=axis, keepdims=keepdims)
 
     def cumsum(self, axis: int | None = None, *, dtype: DTypeLike | None = None) -> Tensor:
         """Return the cumulative sums along an axis; without one, of all elements in one row.
@@ -290,9 +291,14 @@ class Methods:
         return self.transpose(*axes)
 
 
-def _of(x: Any, name: str, **kwargs: Any) -> Tensor:
-    """Call a function of the array API's namespace; a quantised tensor is what it stands for."""
-    if x.dtype.kind == "quantized":
+def _of(x: Any, name: str, same: Any = None, /, **kwargs: Any) -> Tensor:
+    """Call a function of the array API's namespace; a quantised tensor is what it stands for.
+
+    `same` has the other spellings of `keepdims`.
+    """
+    if same:
+        kwargs["keepdims"] = _kept(kwargs["keepdims"], same)
+    if x.dtype in _QUANTIZED:
         x = registry.call("cast", x, float32)
     function = namespace_function(name)
     if hasattr(x, "__suanzi_operator__"):
@@ -308,12 +314,12 @@ def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     return _core.as_array_api(made, x) if is_array_api else made
 
 
-def _kept(same: Any) -> bool:
-    """Return `keepdims` in its other spellings."""
+def _kept(keepdims: bool, same: Any) -> bool:
+    """Return `keepdims`, or what its other spellings say."""
     for name in same:
         if name not in ("keepdim", "keep_dims"):
             raise TypeError(f"{name!r} is not an argument; did you mean keepdims?")
-    return any(same.values())
+    return keepdims or any(same.values())
 
 
 def counted(axis: Any, ndim: int) -> Any:
