@@ -295,9 +295,7 @@ class TestCastToQuantised:
 
     def test_refusals(self, name: str) -> None:
         with nothing_kept():
-            with pytest.raises(
-                sz.InvalidArgument, match=r"cast \(7.2.3.1\): input .*finite"
-            ):
+            with pytest.raises(sz.InvalidArgument, match=r"cast \(7.2.3.1\): input .*finite"):
                 sz.cast(sz.tensor([math.nan]), name)
             with pytest.raises(sz.TypeMismatch, match="char"):
                 sz.cast(sz.tensor("text"), name)

@@ -246,7 +246,7 @@ def _index() -> str:
         f"{backward} backward; {there} are declared. These pages are made from the declarations "
         "and from the standard's data when the site is built.",
         "Each entry has the call in Python, which raises, and in the "
-        "[standard's form](../getting-started.md#the-standards-own-form), which returns a status. "
+        "[standard's form](../getting-started.md#the-standards-functions), which returns a status. "
         "*Statuses* are those that the clause lists ([Errors](../operators/index.md#errors) has "
         "the exceptions that carry them); a missing or destroyed tensor is "
         "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
