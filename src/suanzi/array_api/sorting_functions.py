@@ -20,6 +20,7 @@ from suanzi.array_api.along import (
     counting,
     dense,
     in_bytes,
+    is_usual,
     shaped,
 )
 from suanzi.array_api.arguments import array_argument, axis_of
@@ -64,6 +65,8 @@ def argsort(
     >>> xp.argsort(xp.asarray([5, 8, 9, 5]), descending=True)
     Tensor([2, 1, 0, 3], dtype=int64)
     """
+    if axis is not None and type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, descending):
+        return _core.order(x, axis % x.ndim, descending, x.shape[axis])[1]
     x = array_argument("argsort", "x", x)
     return ordered(
         x, axis_of("argsort", axis, x.ndim), flag_argument("argsort", "descending", descending)
