@@ -65,7 +65,8 @@ def argsort(
     >>> xp.argsort(xp.asarray([5, 8, 9, 5]), descending=True)
     Tensor([2, 1, 0, 3], dtype=int64)
     """
-    if axis is not None and type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, descending):
+    is_plain = type(x) is Tensor and x.dtype in PLAIN and axis is not None
+    if is_plain and is_usual(x, axis, descending):
         return _core.order(x, axis % x.ndim, descending, x.shape[axis])[1]
     x = array_argument("argsort", "x", x)
     return ordered(
