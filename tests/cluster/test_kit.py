@@ -53,5 +53,5 @@ def test_one_case_is_asked_for_again_by_a_command_that_runs() -> None:
 @pytest.mark.parametrize("title", ["torch", "suanzi"])
 def test_devices_that_are_not_known(title: str) -> None:
     device = "npu" if title == "suanzi" else "cluster"
-    with pytest.raises(sz.InvalidArgument, match="--device is of suanzi, and one of cpu, cluster"):
+    with pytest.raises(sz.InvalidArgument, match="--device is for suanzi: cpu or cluster"):
         backend(title, device=device)
