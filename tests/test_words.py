@@ -31,7 +31,9 @@ FORBIDDEN = {
     r"turns? up|lies? across": "occurs; is strided",
     r"of no elements none": "is undefined for an empty tensor",
     r"there is no (memory|room) (for|to|on)": "not enough memory for",
-    r"what is not there": "a missing ...",
+    r"(is|are) not there|what is not there": "is missing, does not exist",
+    r"speaks? of": "has, covers",
+    r"from 0 up": "at least 0",
     r"is there already": "already exists",
 }
 PATTERN = re.compile(
@@ -41,7 +43,7 @@ PATTERN = re.compile(
     ),
     re.I,
 )
-NAMES = re.compile(r"beside a NaN and infinities")
+NAMES = re.compile(r"beside a NaN and infinities|a row that is not there")
 """Names of an interpretation and of cases, which reports keep."""
 PAGES = [
     page

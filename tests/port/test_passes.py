@@ -135,7 +135,7 @@ class TestWriting:
         into = {"way": "out", "named": {"out": "f64"}}
         assert codes("cann", ("add", ["f32", "f32"], "f64", into)) == []
         (one,) = judged("jax", ("add", ["f32", "f32"], "f64", into)).findings
-        assert (one.code, one.verdict.text) == ("SZ002", "refused out=: it is not there")
+        assert (one.code, one.verdict.text) == ("SZ002", "refused out=: it does not exist")
 
 
 class TestCarried:

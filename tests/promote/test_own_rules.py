@@ -100,7 +100,7 @@ def test_a_table_of_its_own_has_cells_too() -> None:
         (("cell i8 f99 -> f32",), "'f99', which is not a dtype"),
         (("cell i8 f16 -> f8e4m3",), "not closed"),
         (("cell i8 i8 -> i16",), "diagonal"),
-        (("cell i8 0d:f16 -> f16",), "'zero-d' of 0-d"),
+        (("cell i8 0d:f16 -> f16",), "use 'zero-d' for 0-d"),
         (("cell i8 py:text -> f16",), "numbers are py:bool"),
         (("cell comparison: i8 py:int -> i8",), "the same for every operator"),
         (("cell i8 py:int -> f8e4m3",), "not closed"),

@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def call(self) -> str | None:
-        """How it is called in Python; None where it is not there."""
+        """How it is called in Python; None if it is not available."""
         if self.operator is None:
             return None
         parameters = [
@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def accuracy(self) -> str | None:
-        """The largest error of a float, in words; None where there is none to speak of."""
+        """The largest error of a float, in words; None if it has no bound."""
         if self.operator is None or self.operator.ulp is None:
             return None
         known = {0.0: "exact", 0.5: "correctly rounded, 0.5 ULP"}

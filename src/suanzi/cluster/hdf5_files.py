@@ -62,10 +62,10 @@ def from_hdf5(path: Path, name: str = "tensor") -> BlockTensor:
 def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False) -> None:
     """Write a tensor of blocks to a dataset of an HDF5 file, now; blocks become chunks.
 
-    The file is made if it is not there, else the dataset is added to it; `overwrite` replaces a
-    dataset of that name, or a link itself, when the new one is whole; a group is not replaced.
-    HDF5 does not use the old one's room again, so that the file grows with each; `h5repack` makes
-    it small. One worker at a time writes. The path must be one that every worker has.
+    The file is created if it does not exist, else the dataset is added to it. `overwrite` replaces
+    a dataset of that name, or a link itself, when the new one is complete, but not a group. HDF5
+    does not reuse the space of the old dataset, so the file grows; `h5repack` shrinks it. One
+    worker writes at a time. Every worker must be able to open the path.
 
     >>> import suanzi as sz
     >>> from suanzi import cluster

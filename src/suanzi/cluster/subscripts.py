@@ -75,7 +75,7 @@ class Along:
 
 
 def along(axis: tuple[int, ...], part: Local) -> Along:
-    """Return what a slice, or an integer from 0 up, takes of the blocks of an axis.
+    """Return what a slice, or a nonnegative integer, takes of the blocks of an axis.
 
     >>> taken = along((3, 3, 2), slice(6, 1, -2))
     >>> taken.blocks, taken.local[2], taken.sizes

@@ -475,7 +475,7 @@ def op_asinh(x: Any = REQUIRED) -> Answer:
     """Return the number whose hyperbolic sine is x."""
 
 def op_acosh(x: Any = REQUIRED) -> Answer:
-    """Return the number from 0 up whose hyperbolic cosine is x; NaN below 1."""
+    """Return the nonnegative number whose hyperbolic cosine is x; NaN below 1."""
 
 def op_atanh(x: Any = REQUIRED) -> Answer:
     """Return the number whose hyperbolic tangent is x; infinite at -1 and 1, NaN outside."""

@@ -148,7 +148,7 @@ def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
     else:
         low = high = amount
     if low < 0 or high >= (2**63 if dt is bool_ else dt.bits):
-        wanted = "from 0 up, below 2**63" if dt is bool_ else f"from 0 to {dt.bits - 1}"
+        wanted = "at least 0 and below 2**63" if dt is bool_ else f"from 0 to {dt.bits - 1}"
         raise InvalidArgument(
             f"{op.title}: shift is {shown(low if low < 0 else high)}; for {dt} it must be {wanted}."
         )

@@ -217,7 +217,7 @@ def multinomial(
 ) -> Tensor:
     """Return indices of the input, each drawn with the probability its element stands for.
 
-    The elements are weights from 0 up, of which only the ratios count; each row of a matrix is
+    The elements are nonnegative weights, of which only the ratios count; each row of a matrix is
     drawn from for itself. Without `replacement`, no index is drawn twice.
 
     >>> import suanzi as sz

@@ -234,7 +234,7 @@ def count_argument(op: Operator, name: str, x: Any) -> int:
 
 
 def line(count: int, dt: DType) -> Tensor:
-    """Return a new tensor with one axis; a count that no shape has is memory that is not there."""
+    """Return a new tensor with one axis; a count beyond every shape is AllocFailed."""
     if count >= 2**63:
         from suanzi.status import AllocFailed
 

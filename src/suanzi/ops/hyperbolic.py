@@ -53,7 +53,7 @@ def asinh(x: TensorLike) -> Tensor:
 
 @operator("7.2.11.5", dtypes=FLOATS, kernel="acosh", ulp=3, domain="x >= 1", promotes=REAL_FUNCTION)
 def acosh(x: TensorLike) -> Tensor:
-    """Return the number from 0 up whose hyperbolic cosine is x; NaN below 1.
+    """Return the nonnegative number whose hyperbolic cosine is x; NaN below 1.
 
     >>> import suanzi as sz
     >>> sz.acosh(sz.tensor([1, 2], sz.float16))

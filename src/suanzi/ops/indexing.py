@@ -120,7 +120,7 @@ def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Te
 def bad_index(
     op: Operator, found: tuple[int, bool], came: DType, axis: int, size: int
 ) -> StatusError:
-    """Return the error for an index that is not there, or there twice."""
+    """Return the error for an index that is out of range or repeated."""
     index, twice = found
     if twice:
         return InvalidArgument(

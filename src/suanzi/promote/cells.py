@@ -1,4 +1,4 @@
-"""Cell, what one layer answers, and the order of kinds that promotion speaks of."""
+"""Cell, what one layer answers, and the order of kinds in promotion."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Diff:
     b: RuleSet
     op: str
     dtypes: tuple[DType, ...]
-    """The dtypes both speak of, of those that were asked for."""
+    """The requested dtypes that both have."""
     compared: dict[str, int]
     """How many pairs of each shape were compared."""
     differences: tuple[Difference, ...]
@@ -56,12 +56,12 @@ class Diff:
 
     @property
     def only_a(self) -> tuple[DType, ...]:
-        """The dtypes that only the first speaks of."""
+        """The dtypes that only the first has."""
         return self._only(self.a)
 
     @property
     def only_b(self) -> tuple[DType, ...]:
-        """The dtypes that only the second speaks of."""
+        """The dtypes that only the second has."""
         return self._only(self.b)
 
     def _only(self, rules: RuleSet) -> tuple[DType, ...]:

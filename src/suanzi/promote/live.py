@@ -33,7 +33,7 @@ Outcome = Literal["agrees", "known", "drift", "missing"]
 
 
 class NotInstalled(InvalidArgument):
-    """The framework is not there to be asked."""
+    """The framework is not installed."""
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class _Reader:
     def table(
         self, grid: Grid, alone: Mapping[NumberKind, DType], dtypes: tuple[DType, ...]
     ) -> Table:
-        """Return the table; what is taken over and gives a dtype that is not there is refused."""
+        """Return the table; inherited cells whose result is not in the table refuse."""
         found: Table = {}
         for (row, column), cell in grid.items():
             if row in _WEAK or column in _WEAK:
@@ -227,7 +227,7 @@ class _Reader:
             if right.startswith("py:"):
                 continue
             if "0d:" in left + right:
-                raise self.error("'cell' speaks of tensors and Python numbers; 'zero-d' of 0-d")
+                raise self.error("'cell' takes tensors and Python numbers; use 'zero-d' for 0-d")
             into = found if op is None else of_class.setdefault(operator(op).operator_class, {})
             a, b = self.dtype(left), self.dtype(right)
             into[a, b] = into[b, a] = answer
@@ -254,7 +254,7 @@ class _Reader:
     ) -> Numbers:
         """Return what dtypes give with Python numbers, where the text says it.
 
-        Of what is taken over, that alone which speaks of dtypes that are there.
+        Only inherited rules for dtypes of the table are kept.
         """
         found: Numbers = {}
         for (row, column), cell in tensors.items():
@@ -311,7 +311,7 @@ class _Reader:
         return found
 
     def check_numbers(self, numbers: Numbers, dtypes: tuple[DType, ...]) -> None:
-        """Raise InvalidArgument unless what is said of numbers speaks of the table's dtypes."""
+        """Raise InvalidArgument unless the lines about numbers use the table's dtypes."""
         for (dt, kind), answer in numbers.items():
             if dt not in dtypes or (answer is not None and answer not in dtypes):
                 raise self.error(
@@ -364,7 +364,7 @@ class _Reader:
         return found
 
     def made(self, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
-        """Read ``made i8 as i4, f8 as f4``: what a tensor is made as where a dtype is not there."""
+        """Read ``made i8 as i4, f8 as f4``: what new tensors of a missing dtype become."""
         found: dict[DType, DType] = {}
         for item in filter(None, self.document.one("made").split(",")):
             there, _, here = item.strip().partition(" as ")
@@ -438,5 +438,5 @@ class _Reader:
 
 
 def _among(there: tuple[DType | None, ...], rule: FloatRule, otherwise: DType) -> FloatRule:
-    """Return a rule that was taken over, without the dtypes that are not there."""
+    """Return an inherited rule without the dtypes that the table does not have."""
     return lambda dt: found if (found := rule(dt)) in there else otherwise

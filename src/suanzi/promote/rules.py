@@ -58,7 +58,7 @@ class RuleSet(_core.RuleTable):
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where other layers come from, if not from `source`: numbers, zero-d, gate, float."""
     dtypes: tuple[DType, ...]
-    """The dtypes the rules speak of, in the order of their document."""
+    """The dtypes of the rules, in the order of their document."""
     pair: PairRule
     """The tensor-tensor table: two different dtypes of `dtypes`."""
     pairs: Mapping[OperatorClass, PairRule] = field(default_factory=dict)

@@ -51,7 +51,7 @@ RULES: dict[str, WriteRule] = {
                   "integer, float, complex", _same_kind),
         WriteRule("rebinds", "is not written to: the name stands for a new tensor of the promoted "
                   "dtype", lambda result, target: Cell(result, f"a new tensor of {result}")),
-        WriteRule("none", "is not there", lambda result, target: Cell(None, "it is not there")),
+        WriteRule("none", "does not exist", lambda result, target: Cell(None, "it does not exist")),
     )
 }  # fmt: skip
 """The rules a text table can name; PyTorch's is `category`, NumPy's `same kind`."""

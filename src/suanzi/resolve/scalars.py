@@ -100,7 +100,7 @@ def axis_argument(
 
 
 def shape_argument(op: Titled, name: str, shape: Any) -> tuple[int, ...]:
-    """Return a shape: a sequence of integers from 0 up."""
+    """Return a shape: a sequence of nonnegative integers."""
     if type(shape) is tuple and len(shape) <= MAX_NDIM:
         for n in shape:
             if type(n) is not int or not 0 <= n < _BEYOND:

@@ -73,7 +73,7 @@ def picked(coordinates: Array, places: Array) -> Array:
 
 
 def in_order(keys: Array) -> tuple[Array, Array]:
-    """Return integers from 0 up in rising order, and where each was; equal ones stay in theirs."""
+    """Return nonnegative integers in ascending order and their indices, by a stable sort."""
     import numpy as np
 
     count = len(keys)

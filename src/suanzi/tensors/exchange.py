@@ -158,7 +158,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`.
 
-    `x` is anything with ``__dlpack__``. A dtype that is not there, or memory that is not on the
+    `x` is anything with ``__dlpack__``. A dtype that suanzi lacks, or memory that is not on the
     CPU, raises BufferError.
 
     >>> import numpy as np, suanzi as sz

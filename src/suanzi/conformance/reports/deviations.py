@@ -217,7 +217,7 @@ def apply(
 ) -> tuple[list[Result], list[Deviation]]:
     """Return the results with what is known of them, and the deviations that no case met.
 
-    Of several deviations that speak of a case, the first gives the reason. Those are met by what
+    Of several deviations that match a case, the first gives the reason. Those are met by what
     was tried: a failure, or a pass that they did not expect.
     """
     holding = [d for d in deviations if d.holds_for(version)]

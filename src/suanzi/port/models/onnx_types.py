@@ -132,7 +132,7 @@ def _only(words: list[str]) -> DType | None:
 
 
 def attribute(node: Any, name: str) -> Any:
-    """Return an attribute of a node; None where it is not there."""
+    """Return an attribute of a node; None if it is missing."""
     return next((one for one in node.attribute if one.name == name), None)
 
 
