@@ -68,13 +68,13 @@ class StatusError(Exception):
 
 
 class TypeMismatch(StatusError, TypeError):
-    """Dtypes that do not go together, or that an operator does not take."""
+    """Dtypes that cannot be combined, or that an operator does not support."""
 
     status = Status.TYPE_MISMATCH
 
 
 class DimensionsMismatch(StatusError, ValueError):
-    """Shapes that do not go together."""
+    """Shapes that do not match."""
 
     status = Status.DIMENSIONS_MISMATCH
 

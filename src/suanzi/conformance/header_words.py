@@ -5,7 +5,7 @@
 >>> dtypes("gather")
 'input any, index integers'
 >>> statuses("reshape")[0]
-('DIMENSIONS_MISMATCH', 'shapes or sizes that do not go together')
+('DIMENSIONS_MISMATCH', 'shapes or sizes that do not match')
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _KINDS = {
     "ns": "any",
 }
 _WHEN = {
-    Status.DIMENSIONS_MISMATCH: "shapes or sizes that do not go together",
-    Status.INVALID_ARGUMENT: "any other argument that it does not take",
-    Status.ALLOC_FAILED: "no memory for the output",
-    Status.OUT_OF_RANGE: "an axis or an index outside of its range",
-    Status.INTERNAL_ERROR: "whatever else fails inside",
-    Status.AXIS_ARGUMENT: "an axis that there is not",
+    Status.DIMENSIONS_MISMATCH: "shapes or sizes that do not match",
+    Status.INVALID_ARGUMENT: "any other invalid argument",
+    Status.ALLOC_FAILED: "not enough memory for the output",
+    Status.OUT_OF_RANGE: "an axis or an index out of range",
+    Status.INTERNAL_ERROR: "any other internal failure",
+    Status.AXIS_ARGUMENT: "an axis that does not exist",
 }
 _MIXES = frozenset({"true_divide"})
 """What takes operands of different dtypes, though its clause lists TYPE_MISMATCH."""
@@ -85,10 +85,10 @@ def statuses(op: str) -> list[tuple[str, str]]:
         if status is Status.UNINITIALIZED_OBJECT:
             when = f"{' or '.join(tensors)} is NULL" if tensors else "a tensor is NULL"
         if status is Status.TYPE_MISMATCH:
-            when = "a dtype that it does not take"
+            when = "an unsupported dtype"
             if len(tensors) > 1 and op not in _MIXES:
-                when += f", or another one in {tensors[0]} than in {tensors[1]}"
+                when += f", or different ones in {tensors[0]} and {tensors[1]}"
         if status is Status.INVALID_ARGUMENT and REGISTRY[op].domain is not None:
-            when += "; an element outside of its domain, if the result is not NaN"
+            when += "; an element outside its domain, if the result is not NaN"
         found.append((status.name, when))
     return found
