@@ -117,7 +117,7 @@ def test_printing() -> None:
 
 def test_an_operator_without_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(cluster.WAYS, "exp")
-    with pytest.raises(sz.TypeMismatch, match=r"^exp \(7.2.12.1\): it does not run .*to_host"):
+    with pytest.raises(sz.TypeMismatch, match=r"^exp \(7.2.12.1\): not available .*to_host"):
         sz.exp(on_blocks([1.0], -1))
 
 
