@@ -207,7 +207,7 @@ PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keyword
     if (!t || t->dtype != x->dtype || t->ndim() != 1 || t->dims()[0] != w->dims()[0]) return nullptr;
   }
   Dtype promoted;
-  if (!promoted_of(is_linear, args[0], args[1], promoted)) return nullptr;
+  if (facts(x->dtype).is_quantized() || !promoted_of(is_linear, args[0], args[1], promoted)) return nullptr;
   return or_refused(is_linear, args, product(args[0], args[1], promoted, bias, true));
 }
 

@@ -409,6 +409,7 @@ def test_quantised_operands_are_what_they_stand_for() -> None:
     x = sz.create_quant_tensor((1, 2), 0.5, sz.QT_SYM_INT8, values=[[3, -4]])
     assert sz.matmul(x, sz.tensor([[1.0], [1.0]])).tolist() == [[-0.5]]
     assert sz.dot(x, x.T).tolist() == [[6.25]]
+    assert sz.result_type(x, x, op="linear") is sz.float32  # which the fast path then knows
     assert sz.linear(x, x).tolist() == [[6.25]]
 
 
