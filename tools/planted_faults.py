@@ -271,7 +271,7 @@ FAULTS = (
         "ops/signal_transforms.h",
         "        std::int64_t filled = std::clamp(n, begin, end);",
         "        std::int64_t filled = std::clamp(n - planted(#), begin, end);",
-        "fft_c2c",
+        "fft_r2c",
     ),
     Fault(
         "of a half spectrum, the last element that has a mirror image counts once",
