@@ -12,6 +12,7 @@ from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
 from suanzi.conformance.model.basis import moves
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import values
+from suanzi.conformance.model.expected import NO_INTERPRETATION
 from suanzi.conformance.subjects.wire import Data
 
 
@@ -84,7 +85,7 @@ def _either(case: Case, answer: Answer, statuses: bool, wanted: Either) -> Verdi
         return replace(found[met[0]], readings=met)
     said = "; ".join(f"{name}: {one.problem}" for name, one in found.items())
     first = next(iter(found.values()))
-    return Verdict(f"matches no interpretation of {wanted.erratum}: {said}", first.judgements)
+    return Verdict(f"{NO_INTERPRETATION} {wanted.erratum}: {said}", first.judgements)
 
 
 def _refused(case: Case, wanted: Refused, answer: Answer, statuses: bool) -> Verdict:

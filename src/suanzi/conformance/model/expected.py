@@ -71,6 +71,10 @@ Outputs = tuple["Output | Check | Any", ...]
 """One for each output of the interface: a tensor, a list of them, or a plain value."""
 
 
+NO_INTERPRETATION = "matches no interpretation of"
+"""How the problem of an answer begins that none of several interpretations allows."""
+
+
 @dataclass(frozen=True)
 class Either:
     """The expected results of a call that the standard defines ambiguously.

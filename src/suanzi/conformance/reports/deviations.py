@@ -43,6 +43,7 @@ from typing import Any
 
 from suanzi._decode import PRIVATE, Malformed, decode
 from suanzi._toml import tomllib
+from suanzi.conformance.model.expected import NO_INTERPRETATION
 from suanzi.conformance.model.results import Result
 from suanzi.status import InvalidArgument
 
@@ -50,6 +51,8 @@ _PACKAGED = Path(__file__).parent / "deviations"
 _CASES = ("case", "op", "group", "dtype")
 """The patterns that say which cases."""
 _PATTERNS = (*_CASES, "problem")
+_SEVERAL = re.compile(NO_INTERPRETATION + r" E\d+: .*?: ")
+"""How a problem begins where a case has several interpretations."""
 
 Patterns = str | tuple[str, ...] | None
 """One, or several of which any may match; None matches all."""
@@ -142,10 +145,10 @@ def _several(patterns: Patterns) -> tuple[str, ...] | None:
 def _sayings(problem: str) -> list[str]:
     """Return a problem and, where there are several interpretations, that of the first one.
 
-    >>> _sayings("no reading of E14: from the end: z: dtype int8; refused: SUCCESS")[2]
+    >>> _sayings("matches no interpretation of E14: last: z: dtype int8; refused: SUCCESS")[2]
     'z: dtype int8'
     """
-    found = re.match(r"no reading of E\d+: .*?: ", problem)
+    found = _SEVERAL.match(problem)
     if found is None:
         return [problem]
     rest = problem[found.end() :]
