@@ -25,6 +25,50 @@ GRADIENTS = (
 )  # fmt: skip
 """The backward interfaces."""
 
+SAME_ARGUMENTS = {
+    "input": "duplicate diag is_finite is_inf is_nan size sign conj imag real",
+    "input, axis": "expand_dims",
+    "input, dims": "reshape",
+    "input, repeats": "tile",
+    "input, low, high": "clip",
+    "input, shape": "expand",
+    "input, mask": "masked_select",
+    "input_lists, axis": "concat stack",
+    "condition, x, y": "where",
+    "mat1, mat2": "matmul",
+    "x, offset, dim0, dim1": "trace",
+    "x": "abs reciprocal logical_not bitwise_not sqrt rsqrt square floor ceil trunc round sin cos "
+    "tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log10 log2",
+    "x, y": "add sub mul floordiv true_divide mod max min equal not_equal greater greater_equal "
+    "less less_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor",
+    "x, e": "pow",
+    "x, shift": "bitwise_left_shift bitwise_right_shift",
+}
+"""Interfaces that most frameworks have as a function of these arguments."""
+
+COMMON_NAMES = (
+    "is_finite=isfinite is_inf=isinf is_nan=isnan floordiv=floor_divide max=maximum min=minimum"
+)
+NUMPY_NAMES = (
+    "duplicate=copy concat=concatenate expand=broadcast_to sub=subtract mul=multiply pow=power "
+    "bitwise_left_shift=left_shift bitwise_right_shift=right_shift asin=arcsin acos=arccos "
+    "atan=arctan asinh=arcsinh acosh=arccosh atanh=arctanh"
+)
+
+
+def functions(module, names):
+    """Return the expressions that differ between frameworks by names only, such as np.add(x, y).
+
+    >>> functions("torch", "equal=eq less=lt")["equal"]
+    'torch.eq(x, y)'
+    """
+    names = dict(pair.split("=") for pair in f"{COMMON_NAMES} {names}".split())
+    return {
+        op: f"{module}.{names.get(op, op)}({arguments})"
+        for arguments, ops in SAME_ARGUMENTS.items()
+        for op in ops.split()
+    }
+
 
 class Framework:
     """An adapter that is a table; a framework's own gives what is unlike in each.

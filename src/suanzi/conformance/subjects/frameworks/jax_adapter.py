@@ -9,11 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from frameworks.common import (
     GRADIENTS,
+    NUMPY_NAMES,
     Framework,
     axes,
     boxes,
     count,
     flattened,
+    functions,
     inverse_order,
     kept_at,
     last,
@@ -48,6 +50,7 @@ if not jax.config.jax_compilation_cache_dir:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 MAPPING = {
+    **functions("jnp", NUMPY_NAMES),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, on(device))",
     "wrap_tensor": "filled(values, dtype, shape, on(device))",
@@ -61,167 +64,75 @@ MAPPING = {
     "randperm": "np.asarray(jax.random.permutation(key(seed), len)).astype(dtype)",
     "range": "numbers(start, limit, step, dtype)",
     "linspace": "jnp.linspace(start, stop, num, dtype=dtype, device=on(device))",
-    "create_sparse_tensor": (
-        "sparse.BCOO((jnp.asarray(values, dtype), jnp.asarray(indices)), shape=tuple(shape))"
-    ),
-    "duplicate": "jnp.copy(input)",
-    "diag": "jnp.diag(input)",
+    "create_sparse_tensor": "sparse.BCOO((jnp.asarray(values, dtype), jnp.asarray(indices)), "
+    "shape=tuple(shape))",
     # 7.2.2 query
     "shape": "jnp.array(jnp.shape(input), jnp.int32)",
-    "is_finite": "jnp.isfinite(input)",
-    "is_inf": "jnp.isinf(input)",
-    "is_nan": "jnp.isnan(input)",
-    "size": "jnp.size(input)",
     "rank": "jnp.ndim(input)",
     # 7.2.3 transformation
     "cast": "input.astype(type)",
-    "reshape": "jnp.reshape(input, dims)",
-    "expand_dims": "jnp.expand_dims(input, axis)",
     "squeeze": "jnp.squeeze(input, axes(axis))",
     "transpose": "jnp.transpose(input, inverse_order(perm))",
     "split": "jnp.split(input, np.cumsum(split_sizes)[:-1] if split_sizes else nsplit, axis)",
-    "concat": "jnp.concatenate(input_lists, axis)",
-    "stack": "jnp.stack(input_lists, axis)",
     "unstack": "list(jnp.unstack(input, axis=axis))",
     "slice": "input[boxes(begin, size, step)]",
     "slice_backward": "pulled_back(lambda x: x[boxes(begin, size, step)], input, grad_out)",
-    "tile": "jnp.tile(input, repeats)",
     "pad": "padded(input, np.reshape(np.array(pad_width, int), (-1, 2)), pad_value, pad_mode)",
     "reverse": "jnp.flip(input, tuple(axis))",
     "roll": "jnp.roll(input, shifts if axis else shifts[0], axes(axis))",
     "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
-    "clip": "jnp.clip(input, low, high)",
     "clip_backward": "gradient(lambda x: jnp.clip(x, low, high), input, grad_out)",
     "gather": "input[coordinates(index)]",
-    "scatter": (
-        "input.at[coordinates(index)].set(updates) if override "
-        "else input.at[coordinates(index)].add(updates)"
-    ),
-    "expand": "jnp.broadcast_to(input, shape)",
+    "scatter": "input.at[coordinates(index)].set(updates) if override "
+    "else input.at[coordinates(index)].add(updates)",
     "flatten": "jnp.reshape(input, flattened(jnp.shape(input), start_axis, stop_axis))",
     "flip": "jnp.flip(input, tuple(axis))",
-    "sign": "jnp.sign(input)",
-    "where": "jnp.where(condition, x, y)",
     "meshgrid": "list(jnp.meshgrid(*input, indexing='ij'))",
     "masked_select": "selected(input, mask)",
     # 7.2.4 arithmetic
-    "add": "jnp.add(x, y)",
-    "sub": "jnp.subtract(x, y)",
-    "mul": "jnp.multiply(x, y)",
     "muladd": "jnp.add(jnp.multiply(x, y), a)",
     "div": "quotient(x, y)",
-    "floordiv": "jnp.floor_divide(x, y)",
-    "true_divide": "jnp.true_divide(x, y)",
-    "mod": "jnp.mod(x, y)",
-    "max": "jnp.maximum(x, y)",
-    "min": "jnp.minimum(x, y)",
-    "abs": "jnp.abs(x)",
-    "reciprocal": "jnp.reciprocal(x)",
-    "trace": "jnp.trace(x, offset, dim0, dim1)",
-    "trace_backward": (
-        "pulled_back(lambda x: jnp.trace(x, offset, dim0, dim1), "
-        "zeros(input_shape, grad_y), grad_y)"
-    ),
+    "trace_backward": "pulled_back(lambda x: jnp.trace(x, offset, dim0, dim1), "
+    "zeros(input_shape, grad_y), grad_y)",
     # 7.2.5 comparison
-    "equal": "jnp.equal(x, y)",
-    "not_equal": "jnp.not_equal(x, y)",
-    "greater": "jnp.greater(x, y)",
-    "greater_equal": "jnp.greater_equal(x, y)",
-    "less": "jnp.less(x, y)",
-    "less_equal": "jnp.less_equal(x, y)",
     "allclose": "jnp.reshape(jnp.allclose(x, y, rtol, atol, equal_nan), (1,))",
-    # 7.2.6 logical
-    "logical_and": "jnp.logical_and(x, y)",
-    "logical_or": "jnp.logical_or(x, y)",
-    "logical_not": "jnp.logical_not(x)",
-    "logical_xor": "jnp.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "jnp.bitwise_and(x, y)",
-    "bitwise_or": "jnp.bitwise_or(x, y)",
-    "bitwise_xor": "jnp.bitwise_xor(x, y)",
-    "bitwise_not": "jnp.bitwise_not(x)",
-    "bitwise_left_shift": "jnp.left_shift(x, shift)",
-    "bitwise_right_shift": "jnp.right_shift(x, shift)",
     # 7.2.8 power
-    "pow": "jnp.power(x, e)",
-    "sqrt": "jnp.sqrt(x)",
     "rsqrt": "jax.lax.rsqrt(x)",
-    "square": "jnp.square(x)",
     # 7.2.9 rounding
-    "floor": "jnp.floor(x)",
-    "ceil": "jnp.ceil(x)",
-    "trunc": "jnp.trunc(x)",
-    "round": "jnp.round(x)",
     "rint": "ROUNDINGS[mode](x)",
-    # 7.2.10 trigonometric
-    "sin": "jnp.sin(x)",
-    "cos": "jnp.cos(x)",
-    "tan": "jnp.tan(x)",
-    "asin": "jnp.arcsin(x)",
-    "acos": "jnp.arccos(x)",
-    "atan": "jnp.arctan(x)",
-    # 7.2.11 hyperbolic
-    "sinh": "jnp.sinh(x)",
-    "cosh": "jnp.cosh(x)",
-    "tanh": "jnp.tanh(x)",
-    "asinh": "jnp.arcsinh(x)",
-    "acosh": "jnp.arccosh(x)",
-    "atanh": "jnp.arctanh(x)",
-    # 7.2.12 exponential
-    "exp": "jnp.exp(x)",
-    "expm1": "jnp.expm1(x)",
-    "log": "jnp.log(x)",
-    "log1p": "jnp.log1p(x)",
-    "log10": "jnp.log10(x)",
-    "log2": "jnp.log2(x)",
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, axes(axis), keep_dims)",
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
     "cumsum": "jnp.cumsum(input, None if axis == -1 else axis, dtype)",
-    "cumsum_bwd": (
-        "pulled_back(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
-        "zeros(input_shape or out_grad.shape, out_grad), out_grad)"
-    ),
+    "cumsum_bwd": "pulled_back(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
+    "zeros(input_shape or out_grad.shape, out_grad), out_grad)",
     # 7.2.14 indexing
     "argmax": "jnp.argmax(input, axis, keepdims=keepdim).astype(dtype)",
     "argmin": "jnp.argmin(input, axis, keepdims=keepdim).astype(dtype)",
     "argsort": "sort(input, axis, descending)",
-    "argsort_bwd": (
-        "pulled_back(lambda x: jnp.take_along_axis(x, indices, axis), "
-        "zeros(out_grad.shape, out_grad), out_grad)"
-    ),
+    "argsort_bwd": "pulled_back(lambda x: jnp.take_along_axis(x, indices, axis), "
+    "zeros(out_grad.shape, out_grad), out_grad)",
     "topk": "top(input, k, axis, largest)",
     "nonzero": "places(input, as_tuple)",
     # 7.2.15 complex
     "complex": "jax.lax.complex(no_half(real), no_half(imag))",
-    "conj": "jnp.conj(input)",
-    "imag": "jnp.imag(input)",
-    "real": "jnp.real(input)",
     # 7.2.16 signal
     "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
-    "fft_c2c_backward": (
-        "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), forward), "
-        "zeros(grad_out.shape, grad_out), grad_out)"
-    ),
+    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), "
+    "forward), zeros(grad_out.shape, grad_out), grad_out)",
     "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
-    "fft_r2c_backward": (
-        "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
-        "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)"
-    ),
+    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)",
     "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
-    "fft_c2r_backward": (
-        "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
-        "grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)"
-    ),
+    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)",
     # 7.2.17 linear algebra
-    "matmul": "jnp.matmul(mat1, mat2)",
     "dot": "jnp.dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda x: jnp.dot(x, vec2), vec1, out_grad)",
     "dot_bwd2": "gradient(lambda x: jnp.dot(vec1, x), vec2, out_grad)",
     "lu": "tuple(jax.lax.linalg.lu(mat))[:2]",
-    "cholesky": (
-        "jnp.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper], symmetrize_input=False)"
-    ),
+    "cholesky": "jnp.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper], "
+    "symmetrize_input=False)",
     "qr": "(None, jnp.linalg.qr(mat, 'r')) if mode == 'r' else tuple(jnp.linalg.qr(mat, mode))",
     "svd": "svd(mat, format)",
     "solve": "jnp.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
@@ -230,27 +141,17 @@ MAPPING = {
     "eig": "tuple(jnp.linalg.eig(mat))",
     "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
     "linear": "linear(x, weight, bias)",
-    "linear_bwd_in": (
-        "gradient(lambda x: linear(x, weight, None), "
-        "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)"
-    ),
-    "linear_bwd_weight": (
-        "gradient(lambda w: linear(input, w, None), "
-        "zeros((out_grad.shape[-1], input.shape[-1]), input), out_grad)"
-    ),
+    "linear_bwd_in": "gradient(lambda x: linear(x, weight, None), "
+    "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)",
+    "linear_bwd_weight": "gradient(lambda w: linear(input, w, None), "
+    "zeros((out_grad.shape[-1], input.shape[-1]), input), out_grad)",
     "bilinear": "bilinear(x, y, weight, bias)",
-    "bilinear_bwd_in1": (
-        "gradient(lambda x: bilinear(x, y, weight, None), "
-        "zeros((*out_grad.shape[:-1], weight.shape[1]), y), out_grad)"
-    ),
-    "bilinear_bwd_in2": (
-        "gradient(lambda y: bilinear(x, y, weight, None), "
-        "zeros((*out_grad.shape[:-1], weight.shape[2]), x), out_grad)"
-    ),
-    "bilinear_bwd_weight": (
-        "gradient(lambda w: bilinear(x, y, w, None), "
-        "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)"
-    ),
+    "bilinear_bwd_in1": "gradient(lambda x: bilinear(x, y, weight, None), "
+    "zeros((*out_grad.shape[:-1], weight.shape[1]), y), out_grad)",
+    "bilinear_bwd_in2": "gradient(lambda y: bilinear(x, y, weight, None), "
+    "zeros((*out_grad.shape[:-1], weight.shape[2]), x), out_grad)",
+    "bilinear_bwd_weight": "gradient(lambda w: bilinear(x, y, w, None), "
+    "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)",
     # 7.2.18 interpolation
     "interpolate": "resized(input, target_sizes(input.shape, size, scale_factor), mode)",
 }

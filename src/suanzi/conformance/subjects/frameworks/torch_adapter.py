@@ -7,6 +7,7 @@ from frameworks.common import (
     Framework,
     axes,
     boxes,
+    functions,
     inverse_order,
     last,
     named,
@@ -22,6 +23,12 @@ torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True, warn_only=True)
 
 MAPPING = {
+    **functions(
+        "torch",
+        "duplicate=clone size=numel expand_dims=unsqueeze concat=cat clip=clamp mod=remainder "
+        "expand=broadcast_to equal=eq not_equal=ne greater=gt greater_equal=ge less=lt "
+        "less_equal=le",
+    ),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
     "wrap_tensor": "filled(values, dtype, shape, device, copy=None)",
@@ -32,176 +39,79 @@ MAPPING = {
     "rand_uniform": "uniform(generator(seed), dtype, shape, min, max)",
     "rand_normal": "torch.empty(shape, dtype=dtype).normal_(mean, std, generator=generator(seed))",
     "rand_bernoulli": "torch.bernoulli(input, generator=generator(seed))",
-    "multinomial": (
-        "torch.multinomial(input, num_samples, replacement, generator=generator(seed))"
-    ),
+    "multinomial": "torch.multinomial(input, num_samples, replacement, generator=generator(seed))",
     "randperm": "torch.randperm(len, dtype=dtype, generator=generator(seed))",
     "range": "torch.range(start, limit, step, dtype=dtype, device=device.lower())",
     "linspace": "torch.linspace(start, stop, num, dtype=dtype, device=device.lower())",
-    "create_sparse_tensor": (
-        "torch.sparse_coo_tensor(torch.asarray(indices).T, torch.asarray(values), shape, "
-        "dtype=dtype, device=device.lower(), check_invariants=True)"
-    ),
-    "duplicate": "torch.clone(input)",
-    "diag": "torch.diag(input)",
+    "create_sparse_tensor": "torch.sparse_coo_tensor(torch.asarray(indices).T, "
+    "torch.asarray(values), shape, dtype=dtype, device=device.lower(), check_invariants=True)",
     # 7.2.2 query
     "shape": "torch.tensor(input.shape, dtype=torch.int32)",
-    "is_finite": "torch.isfinite(input)",
-    "is_inf": "torch.isinf(input)",
-    "is_nan": "torch.isnan(input)",
-    "size": "torch.numel(input)",
     "rank": "input.dim()",
     "is_contiguous": "input.is_contiguous()",
     # 7.2.3 transformation
     "cast": "input.to(type)",
-    "reshape": "torch.reshape(input, dims)",
-    "expand_dims": "torch.unsqueeze(input, axis)",
     "squeeze": "torch.squeeze(input, tuple(axis)) if axis else torch.squeeze(input)",
     "transpose": "torch.permute(input, inverse_order(perm) or tuple(range(input.dim()))[::-1])",
-    "split": (
-        "list(torch.split(input, split_sizes, axis) if split_sizes "
-        "else torch.chunk(input, nsplit, axis))"
-    ),
-    "concat": "torch.cat(input_lists, axis)",
-    "stack": "torch.stack(input_lists, axis)",
+    "split": "list(torch.split(input, split_sizes, axis) if split_sizes "
+    "else torch.chunk(input, nsplit, axis))",
     "unstack": "list(torch.unbind(input, axis))",
     "slice": "input[boxes(begin, size, step)]",
     "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], input, grad_out)",
-    "tile": "torch.tile(input, repeats)",
     "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "torch.flip(input, axis)",
     "roll": "torch.roll(input, shifts, axis or None)",
     "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
-    "clip": "torch.clamp(input, low, high)",
     "clip_backward": "gradient(lambda x: torch.clamp(x, low, high), input, grad_out)",
     "gather": "input[coordinates(index)]",
     "scatter": "torch.index_put(input, coordinates(index), updates, accumulate=not override)",
-    "expand": "torch.broadcast_to(input, shape)",
     "flatten": "torch.flatten(input, start_axis, stop_axis)",
     "flip": "torch.flip(input, axis)",
-    "sign": "torch.sign(input)",
-    "where": "torch.where(condition, x, y)",
     "meshgrid": "list(torch.meshgrid(*input, indexing='ij'))",
-    "masked_select": "torch.masked_select(input, mask)",
     # 7.2.4 arithmetic
-    "add": "torch.add(x, y)",
-    "sub": "torch.sub(x, y)",
-    "mul": "torch.mul(x, y)",
     "muladd": "torch.addcmul(a, x, y)",
     "div": "torch.div(x, y, rounding_mode='trunc' if whole(x, y) else None)",
-    "floordiv": "torch.floor_divide(x, y)",
-    "true_divide": "torch.true_divide(x, y)",
-    "mod": "torch.remainder(x, y)",
-    "max": "torch.maximum(x, y)",
-    "min": "torch.minimum(x, y)",
-    "abs": "torch.abs(x)",
-    "reciprocal": "torch.reciprocal(x)",
     "trace": "torch.sum(torch.diagonal(x, offset, dim0, dim1), -1)",
-    "trace_backward": (
-        "gradient(lambda x: torch.sum(torch.diagonal(x, offset, dim0, dim1), -1), "
-        "zeros(input_shape, grad_y), grad_y)"
-    ),
+    "trace_backward": "gradient(lambda x: torch.sum(torch.diagonal(x, offset, dim0, dim1), -1), "
+    "zeros(input_shape, grad_y), grad_y)",
     # 7.2.5 comparison
-    "equal": "torch.eq(x, y)",
-    "not_equal": "torch.ne(x, y)",
-    "greater": "torch.gt(x, y)",
-    "greater_equal": "torch.ge(x, y)",
-    "less": "torch.lt(x, y)",
-    "less_equal": "torch.le(x, y)",
     "allclose": "torch.tensor([torch.allclose(x, y, rtol, atol, equal_nan)])",
-    # 7.2.6 logical
-    "logical_and": "torch.logical_and(x, y)",
-    "logical_or": "torch.logical_or(x, y)",
-    "logical_not": "torch.logical_not(x)",
-    "logical_xor": "torch.logical_xor(x, y)",
-    # 7.2.7 bitwise
-    "bitwise_and": "torch.bitwise_and(x, y)",
-    "bitwise_or": "torch.bitwise_or(x, y)",
-    "bitwise_xor": "torch.bitwise_xor(x, y)",
-    "bitwise_not": "torch.bitwise_not(x)",
-    "bitwise_left_shift": "torch.bitwise_left_shift(x, shift)",
-    "bitwise_right_shift": "torch.bitwise_right_shift(x, shift)",
-    # 7.2.8 power
-    "pow": "torch.pow(x, e)",
-    "sqrt": "torch.sqrt(x)",
-    "rsqrt": "torch.rsqrt(x)",
-    "square": "torch.square(x)",
     # 7.2.9 rounding
-    "floor": "torch.floor(x)",
-    "ceil": "torch.ceil(x)",
-    "trunc": "torch.trunc(x)",
-    "round": "torch.round(x)",
     "rint": "ROUNDINGS[mode](x)",
-    # 7.2.10 trigonometric
-    "sin": "torch.sin(x)",
-    "cos": "torch.cos(x)",
-    "tan": "torch.tan(x)",
-    "asin": "torch.asin(x)",
-    "acos": "torch.acos(x)",
-    "atan": "torch.atan(x)",
-    # 7.2.11 hyperbolic
-    "sinh": "torch.sinh(x)",
-    "cosh": "torch.cosh(x)",
-    "tanh": "torch.tanh(x)",
-    "asinh": "torch.asinh(x)",
-    "acosh": "torch.acosh(x)",
-    "atanh": "torch.atanh(x)",
-    # 7.2.12 exponential
-    "exp": "torch.exp(x)",
-    "expm1": "torch.expm1(x)",
-    "log": "torch.log(x)",
-    "log1p": "torch.log1p(x)",
-    "log10": "torch.log10(x)",
-    "log2": "torch.log2(x)",
     # 7.2.13 reduction
     "reduce": "reduced(input, mode, axes(axis), keep_dims)",
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
     "cumsum": "summed(input, axis, dtype)",
-    "cumsum_bwd": (
-        "gradient(lambda x: summed(x, axis), zeros(input_shape or out_grad.shape, out_grad), "
-        "out_grad)"
-    ),
+    "cumsum_bwd": "gradient(lambda x: summed(x, axis), zeros(input_shape or out_grad.shape, "
+    "out_grad), out_grad)",
     # 7.2.14 indexing
     "argmax": "torch.argmax(input, axis, keepdim).to(dtype)",
     "argmin": "torch.argmin(input, axis, keepdim).to(dtype)",
     "argsort": "tuple(torch.sort(input, stable=True, dim=axis, descending=descending))",
-    "argsort_bwd": (
-        "gradient(lambda x: torch.gather(x, axis, indices), zeros(out_grad.shape, out_grad), "
-        "out_grad)"
-    ),
+    "argsort_bwd": "gradient(lambda x: torch.gather(x, axis, indices), zeros(out_grad.shape, "
+    "out_grad), out_grad)",
     "topk": "tuple(torch.topk(input, k, axis, largest, sorted))",
     "nonzero": "list(torch.nonzero(input, as_tuple=True)) if as_tuple else torch.nonzero(input)",
     # 7.2.15 complex
     "complex": "torch.complex(real, imag)",
-    "conj": "torch.conj(input)",
-    "imag": "torch.imag(input)",
-    "real": "torch.real(input)",
     # 7.2.16 signal
     "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
-    "fft_c2c_backward": (
-        "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), forward), "
-        "zeros(grad_out.shape, grad_out), grad_out)"
-    ),
+    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), "
+    "forward), zeros(grad_out.shape, grad_out), grad_out)",
     "fft_r2c": "r2c(input, last(axes), norm_name(normalization, forward), forward, onesided)",
-    "fft_r2c_backward": (
-        "gradient(lambda x: r2c(x, last(axes), norm_name(normalization, forward), forward, "
-        "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)"
-    ),
+    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), norm_name(normalization, forward), "
+    "forward, grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)",
     "fft_c2r": "c2r(input, last(axes), norm_name(normalization, forward), forward, last_dim_size)",
-    "fft_c2r_backward": (
-        "gradient(lambda x: c2r(x, last(axes), norm_name(normalization, forward), forward, "
-        "grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)"
-    ),
+    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), norm_name(normalization, forward), "
+    "forward, grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)",
     # 7.2.17 linear algebra
-    "matmul": "torch.matmul(mat1, mat2)",
     "dot": "dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda x: dot(x, vec2), vec1, out_grad)",
     "dot_bwd2": "gradient(lambda x: dot(vec1, x), vec2, out_grad)",
     "lu": "lu(mat)",
     "cholesky": "torch.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper])",
-    "qr": (
-        "(None, torch.linalg.qr(mat, 'r').R) if mode == 'r' else tuple(torch.linalg.qr(mat, mode))"
-    ),
+    "qr": "(None, torch.linalg.qr(mat, 'r').R) if mode == 'r' else tuple(torch.linalg.qr(mat, "
+    "mode))",
     "svd": "svd(mat, format)",
     "solve": "torch.linalg.solve(mat.mH if adjoint else mat, rhs)",
     "lstsq": "lstsq(mat, rhs, torch.finfo(mat.dtype).eps if prec is None else prec)",
@@ -209,32 +119,20 @@ MAPPING = {
     "eig": "tuple(torch.linalg.eig(mat))",
     "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
     "linear": "torch.nn.functional.linear(x, weight, bias)",
-    "linear_bwd_in": (
-        "gradient(lambda x: torch.nn.functional.linear(x, weight), "
-        "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)"
-    ),
-    "linear_bwd_weight": (
-        "gradient(lambda x: torch.nn.functional.linear(input, x), "
-        "zeros((out_grad.shape[-1], input.shape[-1]), input), out_grad)"
-    ),
+    "linear_bwd_in": "gradient(lambda x: torch.nn.functional.linear(x, weight), "
+    "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)",
+    "linear_bwd_weight": "gradient(lambda x: torch.nn.functional.linear(input, x), "
+    "zeros((out_grad.shape[-1], input.shape[-1]), input), out_grad)",
     "bilinear": "torch.nn.functional.bilinear(x, y, weight, bias)",
-    "bilinear_bwd_in1": (
-        "gradient(lambda x: torch.nn.functional.bilinear(x, y, weight), "
-        "zeros((*out_grad.shape[:-1], weight.shape[1]), y), out_grad)"
-    ),
-    "bilinear_bwd_in2": (
-        "gradient(lambda y: torch.nn.functional.bilinear(x, y, weight), "
-        "zeros((*out_grad.shape[:-1], weight.shape[2]), x), out_grad)"
-    ),
-    "bilinear_bwd_weight": (
-        "gradient(lambda w: torch.nn.functional.bilinear(x, y, w), "
-        "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)"
-    ),
+    "bilinear_bwd_in1": "gradient(lambda x: torch.nn.functional.bilinear(x, y, weight), "
+    "zeros((*out_grad.shape[:-1], weight.shape[1]), y), out_grad)",
+    "bilinear_bwd_in2": "gradient(lambda y: torch.nn.functional.bilinear(x, y, weight), "
+    "zeros((*out_grad.shape[:-1], weight.shape[2]), x), out_grad)",
+    "bilinear_bwd_weight": "gradient(lambda w: torch.nn.functional.bilinear(x, y, w), "
+    "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)",
     # 7.2.18 interpolation
-    "interpolate": (
-        "torch.nn.functional.interpolate(input, size or None, None if size else scale_factor, "
-        "mode, False if 'linear' in mode else None, None if size else True)"
-    ),
+    "interpolate": "torch.nn.functional.interpolate(input, size or None, None if size else "
+    "scale_factor, mode, False if 'linear' in mode else None, None if size else True)",
 }
 """The standard's interfaces in PyTorch."""
 
