@@ -163,7 +163,7 @@ def test_cumsum(key: str) -> None:
         "C form": ["src/suanzi/interface/__init__.pyi"],
         "tensors": ["src/suanzi/tensors/methods.py"],
         "array API": ["src/suanzi/array_api/numpy_functions.py"],
-        "cluster": ["src/suanzi/cluster/cumulative.py"],
+        "cluster": ["src/suanzi/cluster/reductions.py"],
         "driver": ["native/ops/reduction_scan.cpp"],
         "truth": [f"{KIT}/truth/lines.py", f"{KIT}/truth/sums.py", f"{KIT}/model/numbers.py"],
         "cases": [

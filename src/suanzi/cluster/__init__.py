@@ -24,30 +24,17 @@ import suanzi.dask  # noqa: F401
 # Each declares how some operators run on blocks, by being imported.
 from suanzi.cluster import (  # noqa: F401
     along,
-    bilinear,
-    comparing,
     creating,
-    cumulative,
-    diagonals,
-    drawing,
     elementwise,
-    extremes,
-    gradients,
     joining,
+    moving,
     norms,
     picking,
     printing,
     products,
     quantized,
-    queries,
     reductions,
-    reshaping,
-    selecting,
     sorting,
-    subscripts,
-    tall,
-    unsorting,
-    views,
 )
 from suanzi.cluster.exchange import from_dask
 from suanzi.cluster.grid import blocks

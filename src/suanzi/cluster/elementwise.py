@@ -8,9 +8,8 @@ from typing import Any
 from suanzi.cluster import grid
 from suanzi.cluster.exchange import as_blocks, is_array
 from suanzi.cluster.graph import block_by_block
-from suanzi.cluster.reblocking import reblocked
-from suanzi.cluster.stand_ins import empty_like, large_like, result_of
-from suanzi.cluster.tasks import Call, Hole, call_on_blocks
+from suanzi.cluster.moving import reblocked
+from suanzi.cluster.tasks import Call, Hole, call_on_blocks, empty_like, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS, as_called, way
 from suanzi.registry import REGISTRY, Operator

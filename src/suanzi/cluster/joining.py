@@ -15,13 +15,9 @@ from suanzi.cluster import creating, grid
 from suanzi.cluster.elementwise import on_elements
 from suanzi.cluster.exchange import as_blocks
 from suanzi.cluster.graph import from_tasks, new_name
-from suanzi.cluster.reblocking import reblocked
-from suanzi.cluster.reshaping import reshaped
-from suanzi.cluster.stand_ins import empty_like, large_like, result_of, small_like
-from suanzi.cluster.subscripts import subscript
-from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.moving import reblocked, reshaped, subscript, view_of_stand_in
+from suanzi.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, small_like
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.views import view_of_stand_in
 from suanzi.cluster.ways import way
 from suanzi.ops.transformation_joining import PadMode
 from suanzi.registry import Operator

@@ -1,7 +1,9 @@
-"""7.2.3 on blocks: gather, scatter, and the gradient of slices. Only selected elements travel.
+"""7.2.3, 7.2.14.5 on blocks: gather, scatter, slice_backward, masked_select, nonzero.
 
 Every block of the indices is applied to every block that they may point into; the parts that are
-read or written are then assembled.
+read or written are then assembled: only selected elements travel. The sizes of masked_select and
+nonzero depend on the elements, so these are counted when the operator is called, block by block.
+Call `persist()` first on what a mask is computed from, where that is much work.
 """
 
 from __future__ import annotations
@@ -15,20 +17,27 @@ import numpy as np
 
 from suanzi import _core, registry
 from suanzi.cluster import grid
+from suanzi.cluster.elementwise import on_elements
 from suanzi.cluster.exchange import as_blocks
 from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.grid import Blocks
-from suanzi.cluster.reblocking import reblocked
-from suanzi.cluster.stand_ins import empty_like, large_like, result_of
-from suanzi.cluster.subscripts import along
-from suanzi.cluster.tasks import Call, Hole, call_on_blocks
+from suanzi.cluster.moving import along, reblocked, reshaped, view_of_stand_in
+from suanzi.cluster.tasks import (
+    Call,
+    Hole,
+    call_on_blocks,
+    empty_like,
+    large_like,
+    result_of,
+    small_like,
+)
 from suanzi.cluster.tensor import BlockTensor
-from suanzi.cluster.views import view_of_stand_in
 from suanzi.cluster.ways import way
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import Operator
-from suanzi.status import StatusError
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import OutOfRange, StatusError
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor
 
@@ -221,3 +230,69 @@ def _placed(shape: tuple[int, ...], key: tuple[Any, ...], grad: Tensor) -> Tenso
     made = _core.full(shape, grad.dtype, 0)
     made[key] = grad
     return made
+
+
+@way("masked_select")
+def masked_select(op: Operator, input: BlockTensor, mask: Any) -> BlockTensor:
+    """Return the elements where a mask is true."""
+    chosen = as_blocks(mask)
+    fits = chosen.ndim <= input.ndim
+    fits = fits and broadcast_shapes([input.shape, chosen.shape]) == input.shape
+    if chosen.dtype is not bool_ or not fits:
+        result_of(
+            call_on_blocks(op.name, Hole(0), Hole(1)), [large_like(input), large_like(chosen)]
+        )
+    whole = registry.call("expand", chosen, input.shape)
+    line = reshaped(input, (input.size,))
+    flat = reblocked(reshaped(whole, (input.size,)), line.blocks)
+    counts = _counts(flat)
+    name = new_name(op.name)
+    call = call_on_blocks(op.name, Hole(0), Hole(1))
+    kept = [i for i, n in enumerate(counts) if n] or [0]
+    tasks = {(name, at): (call, (line.name, i), (flat.name, i)) for at, i in enumerate(kept)}
+    cuts = (tuple(counts[i] for i in kept),)
+    return from_tasks(name, tasks, cuts, input.dtype, [line, flat])
+
+
+@way("nonzero")
+def nonzero(op: Operator, input: BlockTensor, as_tuple: Any) -> Any:
+    """Return the coordinates of elements that are not zero."""
+    result_of(call_on_blocks(op.name, Hole(0), as_tuple), [small_like(input)])
+    flat = reshaped(on_elements("not_equal", "not_equal", input, 0), (input.size,))
+    counts = _counts(flat)
+    kept = [i for i, n in enumerate(counts) if n]
+    if not kept:
+        raise OutOfRange(f"{op.title}: input, of shape {input.shape}, has no nonzero elements.")
+    begin = grid.starts(flat.blocks[0])
+    name = new_name(op.name)
+    tasks: dict[Any, Any] = {
+        (name, at, 0): (partial(_coordinates, input.shape, begin[i]), (flat.name, i))
+        for at, i in enumerate(kept)
+    }
+    cuts = (tuple(counts[i] for i in kept), (input.ndim,))
+    rows = from_tasks(name, tasks, cuts, int64, [flat])
+    return tuple(rows[:, axis] for axis in range(input.ndim)) if as_tuple else rows
+
+
+def _coordinates(shape: tuple[int, ...], begin: int, mask: Tensor) -> Tensor:
+    """Return the coordinates of what is true in a part of the row-major line of a shape."""
+    import numpy as np
+
+    places = np.flatnonzero(mask.numpy()) + begin
+    return tensor(np.stack(np.unravel_index(places, shape), axis=1).astype(np.int64))
+
+
+def _counts(mask: BlockTensor) -> list[int]:
+    """Return how many elements of each block of a line are true; they are computed now."""
+    name = new_name("count")
+    tasks: dict[Any, Any] = {
+        (name, i): (_count, (mask.name, i)) for i in range(len(mask.blocks[0]))
+    }
+    counted = from_tasks(name, tasks, ((1,) * len(tasks),), int64, [mask])
+    return [int(n) for n in counted.tolist()]
+
+
+def _count(mask: Tensor) -> Tensor:
+    import numpy as np
+
+    return tensor([int(np.count_nonzero(mask.numpy()))], int64)

@@ -7,9 +7,9 @@ from typing import Any
 
 import dask
 
-from suanzi.cluster.reblocking import joined
-from suanzi.cluster.running import told
-from suanzi.cluster.stand_ins import large_like
+from suanzi.cluster.computing import told
+from suanzi.cluster.moving import joined
+from suanzi.cluster.tasks import large_like
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS
 from suanzi.tensors.print_options import in_force

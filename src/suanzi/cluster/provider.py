@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suanzi.cluster import creating, drawing, quantized
+from suanzi.cluster import creating, quantized
 from suanzi.cluster.exchange import from_dask, from_tensor
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.device import Device
@@ -45,9 +45,9 @@ CREATED: dict[str, Any] = {
     "empty": creating.full,
     "range": creating.steps,
     "linspace": creating.spaced,
-    "rand_uniform": drawing.uniform,
-    "rand_normal": drawing.normal,
-    "randperm": drawing.permutation,
+    "rand_uniform": creating.uniform,
+    "rand_normal": creating.normal,
+    "randperm": creating.permutation,
     "create_quant_tensor": quantized.without_values,
 }
 """What makes blocks without shipping them, by the name of the creation interface."""

@@ -15,12 +15,11 @@ import dask
 
 from suanzi import _core, registry
 from suanzi.cluster import creating, grid
+from suanzi.cluster.computing import told
 from suanzi.cluster.elementwise import elementwise, on_elements
 from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.quantization import Quantization, codes, quantization_of, standing_for
-from suanzi.cluster.running import told
-from suanzi.cluster.stand_ins import empty_like, large_like, result_of, thin_like
-from suanzi.cluster.tasks import Hole, call_on_blocks
+from suanzi.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, thin_like
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS, TAKES_QUANTIZED, Way, way
 from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtype, uint8

@@ -19,8 +19,8 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.cluster import grid
 from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.moving import reblocked
 from suanzi.cluster.quantization import Quantization
-from suanzi.cluster.reblocking import reblocked
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.dtypes import DType, iinfo, int8
 from suanzi.dtypes import dtype as dtype_of

@@ -17,11 +17,9 @@ from dask.highlevelgraph import HighLevelGraph
 
 from suanzi import registry
 from suanzi.cluster import ways
-from suanzi.cluster.computing import computed_here
-from suanzi.cluster.gathering import gathered
+from suanzi.cluster.computing import computed_here, gathered, told
 from suanzi.cluster.grid import Blocks, numbers, shape_of
 from suanzi.cluster.optimizing import optimize
-from suanzi.cluster.running import told
 from suanzi.device import Device, DeviceLike, DeviceType
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
