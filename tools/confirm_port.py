@@ -20,8 +20,8 @@ from typing import Any
 from suanzi.port.calls import Call, Taken
 from suanzi.port.opening import read_file
 from suanzi.port.operators import known, operands
+from suanzi.port.passes import Judge, written
 from suanzi.port.report import targets
-from suanzi.port.verdicts import Judge, written
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, Role
 

@@ -66,7 +66,7 @@ def test_a_change_of_the_source_does_not_show() -> None:
     gathered = there.to_host()
     gathered[0] = 9
     assert there.tolist() == [1, 2, 3]
-    with pytest.raises(sz.TypeMismatch, match="do not change"):
+    with pytest.raises(sz.TypeMismatch, match="cannot be modified"):
         there[0] = 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from suanzi.cli import main
 from suanzi.port import judge
 from suanzi.port.calls import Calls
-from suanzi.port.readers.exported import read_exported
+from suanzi.port.readers.dumps import read_exported
 
 
 class Tensor:

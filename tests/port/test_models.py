@@ -16,9 +16,7 @@ import pytest
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port.models import onnx_files
-from suanzi.port.models.casts import audit
-from suanzi.port.models.graph import Edge, Graph, in_torch
-from suanzi.port.models.judging import judge_graph
+from suanzi.port.models.graph import Edge, Graph, audit, in_torch, judge_graph
 from suanzi.port.models.onnx_types import type_node
 from suanzi.port.models.openvino_ir import read_openvino
 from suanzi.port.operators import known

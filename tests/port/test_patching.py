@@ -14,7 +14,7 @@ from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.operators import FRAMEWORKS, known, plain_name
 from suanzi.port.recorders import recording
 from suanzi.port.report import targets, usual_targets
-from suanzi.port.tracing import trace
+from suanzi.port.running import trace
 
 TENSOR = """
 RANK = ["bool", "int32", "int64", "float16", "float32", "float64"]

@@ -11,8 +11,8 @@ import pytest
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port import judge
-from suanzi.port.readers.msprobe import read_msprobe
-from suanzi.port.readers.operator_logs import from_log
+from suanzi.port.readers.dumps import read_msprobe
+from suanzi.port.readers.logs import from_log
 
 LOG = """\
 Operator: aten._softmax.default

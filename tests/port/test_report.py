@@ -13,7 +13,7 @@ import pytest
 import suanzi as sz
 from suanzi.cli import main
 from suanzi.port import Report, judge, read_calls, run_program, trace
-from suanzi.port.sarif import to_sarif
+from suanzi.port.report import to_sarif
 from suanzi.promote.live import NotInstalled
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def test_html_and_sarif() -> None:
 
 
 def test_every_code_has_its_explanation() -> None:
-    from suanzi.port.codes import CODES, PAGE
+    from suanzi.port.findings import CODES, PAGE
 
     page = (ROOT / PAGE).read_text("utf-8")
     assert all(f"## {code}: " in page for code in CODES)

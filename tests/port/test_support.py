@@ -11,7 +11,7 @@ import suanzi as sz
 from aclnn.checks import Sources, checks
 from suanzi.cli import main
 from suanzi.port import judge
-from suanzi.port.readers.operator_logs import from_log
+from suanzi.port.readers.logs import from_log
 from suanzi.port.support import COLUMNS, support
 from suanzi.standard.other_names import table
 

@@ -75,13 +75,11 @@ def port(
         A report that `--json` wrote; findings in it are not reported again.
     """
     from suanzi.cli.render import waiting
-    from suanzi.port.ignoring import read_baseline
-    from suanzi.port.lacking import check_chips
+    from suanzi.port.findings import read_baseline
     from suanzi.port.opening import fix_file, judge_file, read_file
-    from suanzi.port.report import targets, usual_targets
+    from suanzi.port.report import targets, to_sarif, usual_targets
     from suanzi.port.running import check_framework, run_program
-    from suanzi.port.sarif import to_sarif
-    from suanzi.port.support import use_list
+    from suanzi.port.support import check_chips, use_list
 
     check_framework(from_)
     for file in filter(None, map(str.strip, dtypes.split(","))):

@@ -265,8 +265,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeMismatch(
             "x[key] = value: tensors of blocks cannot be modified; create a new tensor, for "
-            "example "
-            "with sz.where or sz.scatter."
+            "example with sz.where or sz.scatter."
         )
 
     def __repr__(self) -> str:

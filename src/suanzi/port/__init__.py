@@ -7,19 +7,17 @@
 ``models``     models in files, which promote nothing: ONNX, OpenVINO IR
 ``opening``    which reader a file is for
 ``support``    which dtypes a target's operators take, by chip, from the texts in ``dtypes``
-``lacking``    calls of operators that lack a dtype
 ``passes``     a call by itself, and what it computes with after the calls before it changed
-``findings``   what was found, with a code of ``codes``; ``ignoring`` leaves out what is marked
-``report``, ``sarif``   findings in the form in which they are shown
-``running``    a program in another process; ``tracing`` a block of this one
+``findings``   what was found, with a code; what is marked is left out
+``report``     findings in the form in which they are shown
+``running``    a program in another process, or a block of this one
 """
 
 from suanzi.port.calls import Call, Calls, read_calls
 from suanzi.port.findings import Finding
-from suanzi.port.readers.exported import read_exported
+from suanzi.port.readers.dumps import read_exported
 from suanzi.port.report import Report, judge
-from suanzi.port.running import run_program
-from suanzi.port.tracing import trace
+from suanzi.port.running import run_program, trace
 
 __all__ = [
     "Call",

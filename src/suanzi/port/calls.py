@@ -157,7 +157,7 @@ def _call(record: dict[str, Any]) -> Call:
         operator=record["op"],
         arguments=tuple(_taken(x) for x in record["arguments"]),
         named=tuple((name, _taken(x)) for name, x in record.get("named", {}).items()),
-        result=_dtype(record["result"]),
+        result=known_dtype(record["result"]),
         zero_dim=bool(record.get("zero_dim")),
         way=way,
         where=None if where is None else Where(*where),
@@ -175,7 +175,7 @@ def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:
         if x["number"] not in NUMBER_KINDS:
             raise ValueError(f"{x['number']!r} is not a Python number")
         return Taken(Operand(Role.NUMBER, kind=x["number"]))
-    dt = _dtype(x["dtype"])
+    dt = known_dtype(x["dtype"])
     if dt is None:
         return None
     role = Role.ZERO_DIM if x.get("zero_dim") else Role.TENSOR
@@ -192,7 +192,8 @@ def _ranged(x: Any, pairs: list[list[Any]]) -> Any:
     return x
 
 
-def _dtype(name: str) -> DType | None:
+def known_dtype(name: str) -> DType | None:
+    """Return the dtype of a name; None for one that suanzi does not have."""
     try:
         return dtype(name)
     except StatusError:

@@ -1,15 +1,39 @@
-"""Finding: a call whose result a target changes, refuses or loses, and the fix that keeps it."""
+"""Finding: a call whose result a target changes, refuses or loses, and the fix that keeps it.
+
+Each has a code; docs/porting/findings.md explains them. Lines marked ``# suanzi: ignore[SZ005]``
+and findings of a baseline are not reported.
+"""
 
 from __future__ import annotations
 
+import json
+import linecache
+import re
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
 
 from suanzi.port.calls import Call
-from suanzi.port.codes import Code
 from suanzi.promote.engine import Answer
 from suanzi.promote.explain import Explanation
 from suanzi.promote.fixes import Fix
+from suanzi.status import InvalidArgument
+
+Code = Literal["SZ001", "SZ002", "SZ003", "SZ004", "SZ005", "SZ006", "SZ007"]
+
+CODES: dict[Code, str] = {
+    "SZ001": "the result has another dtype",
+    "SZ002": "the operands are refused",
+    "SZ003": "values are lost that were kept",
+    "SZ004": "the operator lacks the dtype",
+    "SZ005": "the result is silently wider",
+    "SZ006": "a number is out of range",
+    "SZ007": "what is written in place gets another dtype",
+}
+PAGE = "docs/porting/findings.md"
 
 
 @dataclass(frozen=True)
@@ -114,3 +138,69 @@ class Finding:
 
 def _name(found: Answer) -> str | None:
     return None if found.output is None else found.output.name
+
+
+_MARK = re.compile(r"#\s*suanzi:\s*ignore(?:\[([^\]]*)\])?")
+
+_LONGEST = 1 << 24
+"""Bytes of a file whose lines are shown."""
+
+Fingerprint = tuple[str, ...]
+
+
+def source_line(finding: Finding) -> str:
+    """Return the line of the program that a finding is about, empty where it cannot be read."""
+    where = finding.call.where
+    if where is None or not where.line or not _is_source(where.file):
+        return ""
+    return linecache.getline(where.file, where.line).strip()
+
+
+@cache
+def _is_source(file: str) -> bool:
+    """Tell whether a file is a program, a log, or a cell of a notebook.
+
+    A recorded file of others names any: a device that never ends, or one whose lines are nobody's
+    business.
+    """
+    if file in linecache.cache:
+        return True
+    try:
+        path = Path(file)
+        found = path.is_file() and path.stat().st_size <= _LONGEST
+    except (OSError, ValueError):
+        return False
+    return found and path.suffix in (".py", ".pyi", ".pyx", ".txt", ".log")
+
+
+def is_ignored(finding: Finding) -> bool:
+    """Tell whether the line says that this finding is not wanted."""
+    mark = _MARK.search(source_line(finding))
+    if mark is None:
+        return False
+    codes = [code.strip() for code in (mark[1] or "").split(",") if code.strip()]
+    return not codes or finding.code in codes
+
+
+def fingerprint(data: dict[str, Any]) -> Fingerprint:
+    """Return what makes a finding the same in another run: not its line number, which moves."""
+    file = str(data["file"] or "").replace("\\", "/").rpartition("/")[2]
+    line = data["source_line"] or (data["function"] if data["line"] == 0 else "")
+    words = (data["code"], data["rules"], file, line, data["operator"])
+    return (*(str(word) for word in words), *map(str, data["operands"]))
+
+
+def read_baseline(path: str | PathLike[str]) -> Counter[Fingerprint]:
+    """Return the findings of a report that ``--json`` wrote."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)["findings"]
+        return Counter(fingerprint(one) for one in found)
+    except OSError as error:
+        raise InvalidArgument(
+            f"baseline: {str(path)!r} cannot be read: {error.strerror}."
+        ) from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise InvalidArgument(
+            f"baseline: {str(path)!r} is not a report; `suanzi port ... --json` prints one."
+        ) from None

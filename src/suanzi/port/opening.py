@@ -7,15 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from suanzi.port.calls import Calls, read_calls
-from suanzi.port.ignoring import Fingerprint
-from suanzi.port.models.graph import Graph
-from suanzi.port.models.judging import judge_graph
+from suanzi.port.findings import Fingerprint
+from suanzi.port.models.graph import Graph, judge_graph
 from suanzi.port.models.onnx_model import fix_onnx, read_onnx
 from suanzi.port.models.openvino_ir import read_openvino
-from suanzi.port.readers.exported import read_exported
-from suanzi.port.readers.msprobe import read_msprobe
-from suanzi.port.readers.operator_logs import from_log, read_text
-from suanzi.port.readers.paddle_configs import MARK, from_configs
+from suanzi.port.readers.dumps import read_exported, read_msprobe
+from suanzi.port.readers.logs import MARK, from_configs, from_log, read_text
 from suanzi.port.report import Report, judge
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument

@@ -1,4 +1,4 @@
-"""Report: what moves differently, by line of the program; as text, data and HTML."""
+"""Report: what moves differently, by line of the program; as text, data, HTML and SARIF."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from suanzi import _core
 from suanzi._text import printable
 from suanzi.port.calls import Calls
-from suanzi.port.codes import CODES
-from suanzi.port.findings import Finding
-from suanzi.port.ignoring import Fingerprint, fingerprint, is_ignored, source_line
-from suanzi.port.lacking import check_chips
+from suanzi.port.findings import (
+    CODES,
+    PAGE,
+    Finding,
+    Fingerprint,
+    fingerprint,
+    is_ignored,
+    source_line,
+)
 from suanzi.port.passes import Judged, judge_calls
+from suanzi.port.support import check_chips
 from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
@@ -253,3 +261,47 @@ def _short(place: str) -> str:
     """Return a place relative to where we are, if it lies below."""
     here = os.getcwd() + os.sep
     return place.removeprefix(here)
+
+
+def to_sarif(report: Report) -> dict[str, Any]:
+    """Return a report as the data of a SARIF file."""
+    results = []
+    for one in report.findings:
+        where = one.call.where
+        data = one.to_dict() | {"source_line": source_line(one)}
+        result: dict[str, Any] = {
+            "ruleId": one.code,
+            "level": "error" if one.code == "SZ002" else "warning",
+            "message": {"text": f"{one.rules}: {one.verdict.question}: " + "\n".join(one.lines())},
+            "partialFingerprints": {"suanzi/1": "|".join(fingerprint(data))},
+        }
+        if where is not None:
+            physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(where.file)}}
+            location: dict[str, Any] = {"physicalLocation": physical}
+            if where.line:
+                physical["region"] = {"startLine": where.line}
+            else:
+                location["logicalLocations"] = [{"name": where.function}]
+            result["locations"] = [location]
+        results.append(result)
+    driver = {
+        "name": "suanzi port",
+        "version": _core.VERSION or "0",
+        "rules": [
+            {"id": code, "shortDescription": {"text": text}, "help": {"text": f"See {PAGE}."}}
+            for code, text in CODES.items()
+        ],
+    }
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+
+
+def _uri(file: str) -> str:
+    """Return a file as SARIF names it: relative to where we are, or absolute."""
+    if file.startswith("<"):
+        return file.strip("<>")
+    below = os.path.relpath(file)
+    return Path(file).absolute().as_uri() if below.startswith("..") else Path(below).as_posix()

@@ -1,10 +1,13 @@
-"""Text logs of calls, as those of torch's operator_inp_logs: operators, dtypes, shapes, counts.
+"""Text logs of calls: torch's operator_inp_logs, and PaddleAPITest's, one call in a line.
 
     Operator: aten.mul.Tensor
     cnt: 12, ((T([64, 12, 128], f16), T([], f32)), {})
 
-They have neither results nor lines of a program: results follow from PyTorch's rules, and findings
-name lines of the log.
+    paddle.add(Tensor([2, 3],"float16"), Tensor([],"float32"), )
+    paddle.concat(tuple(Tensor([2],"float32"),Tensor([1],"float32"),), axis=0, )
+
+They have neither results nor lines of a program: results follow from the framework's rules, and
+findings name lines of the log.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ import re
 from os import PathLike
 from typing import Any
 
-from suanzi.dtypes import DType, dtype
-from suanzi.port.calls import Call, Calls, Taken, Where
+from suanzi.port.calls import Call, Calls, Taken, Where, known_dtype
+from suanzi.port.operators import plain_name
 from suanzi.promote.operands import Operand, Role
-from suanzi.status import InvalidArgument, StatusError
+from suanzi.status import InvalidArgument
 
 _OPERATOR = re.compile(r"Operator: (?:\w+[.:]+)?(\w+?)(_?)(?:\.\w+)?$")
 _CALL = re.compile(r"cnt: (\d+), (\(.*\))$")
@@ -96,16 +99,14 @@ def _arguments(
 
 
 def _argument(node: ast.expr) -> _Argument:
-    if isinstance(node, ast.List | ast.Tuple):
-        found = [_argument(one) for one in node.elts]
-        tensors = [x for x in found if isinstance(x, Taken) and x.operand.dtype is not None]
-        return tuple(tensors) or None
-    if isinstance(node, ast.Call):
-        return _tensor(node)
-    return number_of(node)
+    many = _many(node)
+    if many is not None:
+        found = [_argument(one) for one in many]
+        return tuple(x for x in found if isinstance(x, Taken) and x.operand.dtype) or None
+    return _tensor(node) if isinstance(node, ast.Call) else _python_number(node)
 
 
-def number_of(node: ast.expr) -> Taken | None:
+def _python_number(node: ast.expr) -> Taken | None:
     """Return a Python number as it is recorded; None for what is none."""
     value = _number(node)
     if value is None:
@@ -116,16 +117,18 @@ def number_of(node: ast.expr) -> Taken | None:
 
 
 def _tensor(node: ast.Call) -> Taken | None:
-    """Read ``T([2, 3], f16, stride=(1, 2))``; another name is not a dense tensor."""
-    if not isinstance(node.func, ast.Name) or node.func.id != "T" or len(node.args) < 2:
+    """Read ``T([2, 3], f16, stride=(1, 2))`` or ``Tensor([2, 3],"float16")``; None for others."""
+    word = node.func.id if isinstance(node.func, ast.Name) else ""
+    if word not in ("T", "Tensor") or len(node.args) < 2:
         return None
     shape, name = node.args[:2]
-    if not isinstance(shape, ast.List) or not isinstance(name, ast.Name):
-        raise ValueError
-    dt = _dtype(name.id)
-    if dt is None:
+    text = name.id if isinstance(name, ast.Name) else getattr(name, "value", None)
+    if not isinstance(shape, ast.List) or not isinstance(text, str):
+        if word == "T":
+            raise ValueError
         return None
-    return Taken(Operand(Role.TENSOR if shape.elts else Role.ZERO_DIM, dt))
+    dt = known_dtype("bool" if text == "b8" else text)
+    return None if dt is None else Taken(Operand(Role.TENSOR if shape.elts else Role.ZERO_DIM, dt))
 
 
 def _number(node: ast.expr) -> bool | int | float | complex | None:
@@ -138,8 +141,60 @@ def _number(node: ast.expr) -> bool | int | float | complex | None:
     return value if isinstance(value, bool | int | float | complex) else None
 
 
-def _dtype(name: str) -> DType | None:
-    try:
-        return dtype("bool" if name == "b8" else name)
-    except StatusError:
-        return None
+MARK = "paddle."
+"""What every line begins with."""
+
+
+def from_configs(text: str, file: str = "<log>") -> Calls:
+    """Return the calls of the text of a log; lines that cannot be read are counted.
+
+    >>> (call,) = from_configs('paddle.Tensor.__mul__(Tensor([4],"float16"), 2.5, )').calls
+    >>> call.operator, [str(x.operand) for x in call.arguments]
+    ('mul', ['float16', 'a Python float'])
+    """
+    calls: list[Call] = []
+    missed = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        if not line.strip().startswith(MARK):
+            raise InvalidArgument(
+                f"{file!r}: line {number} is not a call of Paddle, such as "
+                "'paddle.add(Tensor([2],\"float16\"), 1, )'."
+            )
+        try:
+            node = ast.parse(line.strip(), mode="eval").body
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                raise ValueError
+            name, way = plain_name(node.func.attr)
+            arguments = tuple(_argument(one) for one in node.args)
+            named = tuple((one.arg, _argument(one.value)) for one in node.keywords if one.arg)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            missed += 1
+            continue
+        calls.append(
+            Call(len(calls), name, *_by_place(arguments, named), way=way, where=Where(file, number))
+        )
+    return Calls("paddle", "", tuple(calls), missed=missed, results=False)
+
+
+def _by_place(
+    arguments: tuple[_Argument, ...], named: tuple[tuple[str, _Argument], ...]
+) -> tuple[tuple[_Argument, ...], tuple[tuple[str, _Argument], ...]]:
+    """Return x and y by their places, where they are given by name and nothing is before them."""
+    words = dict(named)
+    for place, word in enumerate(("x", "y")):
+        if len(arguments) == place and word in words:
+            arguments = (*arguments, words.pop(word))
+    return arguments, tuple(words.items())
+
+
+def _many(node: ast.expr) -> list[ast.expr] | None:
+    """Return the parts of ``list[a,b,]``, ``tuple(a,b,)`` and plain sequences."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return node.elts
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tuple":
+        return node.args
+    return None
