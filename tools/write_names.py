@@ -19,7 +19,7 @@ import suanzi.ops
 from suanzi import interface
 from suanzi.dtypes import DTYPES
 from suanzi.interface.functions import by_name, doc, head
-from suanzi.promote.cells import NUMERIC_KINDS
+from suanzi.promote.layers import NUMERIC_KINDS
 from suanzi.registry import FUNCTIONS
 from suanzi.standard import Interface
 

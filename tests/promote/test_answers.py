@@ -330,7 +330,7 @@ class TestLaws:
         """The checker must see what the reader would have refused."""
         from dataclasses import replace
 
-        from suanzi.promote.laws import check
+        from suanzi.promote.table import check
 
         table = sz.table("paddle_table")
         broken = {

@@ -14,9 +14,8 @@ from rich.text import Text
 from suanzi._text import columns
 from suanzi.promote.diff import Diff
 from suanzi.promote.explain import Explanation, Explanations
-from suanzi.promote.laws import Laws
 from suanzi.promote.live import Live
-from suanzi.promote.table import Table
+from suanzi.promote.table import Laws, Table
 from suanzi.promote.values import contains
 
 _REFUSED, _LOSSY, _EXACT, _DIM = "red", "yellow", "green", "dim"

@@ -14,9 +14,9 @@ from typing import Any
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, complex64, float32
 from suanzi.ops.creation_wanted import dtype_argument
-from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
+from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, operands_of, real_argument

@@ -25,7 +25,7 @@ from suanzi.ops.reduction_modes import (
 )
 from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
-from suanzi.promote.cells import NUMERIC_KINDS, kind_rank
+from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
 from suanzi.resolve.arguments import dtype_error, in_name_of, real_argument
 from suanzi.resolve.declare import operator

@@ -18,10 +18,9 @@ from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.operators import Promotion, known, operands
 from suanzi.port.support import Dtypes
-from suanzi.promote.cells import Cell
 from suanzi.promote.engine import Answer, Layer, answer
-from suanzi.promote.fixes import Fix, cast_code
-from suanzi.promote.keeping import fix_keeping
+from suanzi.promote.fixes import Fix, cast_code, fix_keeping
+from suanzi.promote.layers import Cell
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import Operator
 from suanzi.promote.rules import RuleSet

@@ -15,8 +15,7 @@ from typing import Any, NoReturn
 
 from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.cells import Cell, kind_rank
-from suanzi.promote.layers import Gate, weak_number
+from suanzi.promote.layers import Cell, Gate, kind_rank, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
 from suanzi.promote.operators import Operator, OperatorClass, operator
 from suanzi.promote.rules import RuleSet

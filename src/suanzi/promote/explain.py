@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
-from suanzi.promote.fixes import Fix, fix_for, losses, unknown_losses
-from suanzi.promote.keeping import fix_keeping, same, wanted_by
+from suanzi.promote.fixes import Fix, fix_for, fix_keeping, losses, same, unknown_losses, wanted_by
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument

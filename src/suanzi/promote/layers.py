@@ -1,4 +1,4 @@
-"""What a rule set is made of: rules for pairs and for numbers, gates; and what is checked."""
+"""What a rule set is made of: cells, rules for pairs and for numbers, gates; and their checks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,30 @@ from typing import TypeAlias
 
 from suanzi.dtypes import DType, complex64, float32, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.cells import Cell, kind_rank
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand
 from suanzi.status import InvalidArgument
+
+_KIND_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
+NUMERIC_KINDS = tuple(_KIND_RANKS)
+"""The kinds of dtypes that promote; char and quantised dtypes do not."""
+
+
+def kind_rank(kind: str) -> int:
+    """Return the place of a kind, of a dtype or of a number, in bool < int < float < complex.
+
+    >>> kind_rank("uint") == kind_rank("int") < kind_rank("float")
+    True
+    """
+    return _KIND_RANKS[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One answer of one layer: a dtype, or None for a refusal, and why."""
+
+    dtype: DType | None
+    reason: str
+
 
 PythonNumber: TypeAlias = bool | int | float | complex
 

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.cells import NUMERIC_KINDS, Cell, kind_rank
-from suanzi.promote.layers import PythonNumber, default_alone
+from suanzi.promote.layers import NUMERIC_KINDS, Cell, PythonNumber, default_alone, kind_rank
 from suanzi.promote.operands import NumberKind, Operand, Role
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet

@@ -36,7 +36,7 @@ from suanzi.dtypes import (
     uint64,
 )
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.layers import Cell, kind_rank
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from suanzi.promote.diff import Diff
     from suanzi.promote.engine import Answer
     from suanzi.promote.explain import Explanation, Explanations
-    from suanzi.promote.laws import Laws
-    from suanzi.promote.table import Table
+    from suanzi.promote.table import Laws, Table
 
 _core.use_operators(AS_TYPED)
 _core.use_zero_dim(ZeroDim)
@@ -151,7 +150,7 @@ def laws(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None =
     >>> sz.laws("paddle_table").join_semilattice
     True
     """
-    from suanzi.promote.laws import check
+    from suanzi.promote.table import check
 
     return check(table(rules, op=op))
 

@@ -33,10 +33,10 @@ from typing import Any
 
 from suanzi.dtypes import DOCUMENTS, DType, document_name, dtype
 from suanzi.promote import writing, zero_dim
-from suanzi.promote.cells import Cell
 from suanzi.promote.document import Document, read_document
 from suanzi.promote.layers import (
     DEFAULT_CAST,
+    Cell,
     FloatRule,
     Gate,
     PairRule,

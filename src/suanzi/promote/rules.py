@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, dtype, float32
-from suanzi.promote.cells import NUMERIC_KINDS, Cell
 from suanzi.promote.layers import (
     DEFAULT_CAST,
+    NUMERIC_KINDS,
+    Cell,
     FloatRule,
     Gate,
     JoinRule,

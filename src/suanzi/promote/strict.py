@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, float32
-from suanzi.promote.cells import NUMERIC_KINDS, Cell
-from suanzi.promote.layers import default_alone, weak_number
+from suanzi.promote.layers import NUMERIC_KINDS, Cell, default_alone, weak_number
 from suanzi.promote.lossless import smallest
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass

@@ -1,18 +1,20 @@
-"""Table: a rule set's tables, laid out like the document they come from."""
+"""Table: what a rule set answers for every pair of dtypes; Laws: which laws that satisfies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from suanzi._text import columns
 from suanzi.dtypes import DType, document_name
+from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.rules import RuleSet
-from suanzi.promote.values import contains
+from suanzi.promote.values import Loss, contains, loss
 
 if TYPE_CHECKING:
     from suanzi._html import Cell, Mark
@@ -131,3 +133,208 @@ def observe(rules: RuleSet, op: str | OperatorClass | None = None) -> Table:
         {(a, b): answer((a, b), rules, op).dtype for a in dtypes for b in dtypes},
         {(a, k): answer((a, Number(k)), rules, op).dtype for a in dtypes for k in NUMBER_KINDS},
     )
+
+
+Pair = tuple[DType, DType]
+
+
+@dataclass(frozen=True)
+class Triple:
+    """Three dtypes whose grouping matters: (a, b), c against a, (b, c). None is a refusal."""
+
+    a: DType
+    b: DType
+    c: DType
+    left: DType | None
+    right: DType | None
+
+    def __str__(self) -> str:
+        left, right = (str(x or "refused") for x in (self.left, self.right))
+        return (
+            f"({self.a}, {self.b}), {self.c} -> {left}; {self.a}, ({self.b}, {self.c}) -> {right}"
+        )
+
+
+@dataclass(frozen=True)
+class LossyPair:
+    """A pair whose promoted dtype does not hold every value of both."""
+
+    a: DType
+    b: DType
+    result: DType
+    losses: tuple[Loss, ...]
+
+    def __str__(self) -> str:
+        lost = "; ".join(f"{one.source} {one}" for one in self.losses)
+        return f"{self.a}, {self.b} -> {self.result}: {lost}"
+
+
+@dataclass(frozen=True, repr=False)
+class Laws:
+    """What holds of a table, with the counter-examples of what does not."""
+
+    table: Table
+    refused: int
+    """How many ordered pairs are refused."""
+    not_commutative: tuple[Pair, ...]
+    not_idempotent: tuple[DType, ...]
+    not_associative: tuple[Triple, ...]
+    """Ordered triples whose two groupings give two different dtypes."""
+    refused_in_one_grouping: tuple[Triple, ...]
+    """Ordered triples of which one grouping is refused and the other is not."""
+    bool_not_identity: tuple[DType, ...]
+    """The dtypes that bool does not leave as they are."""
+    lossy: tuple[LossyPair, ...]
+    """The unordered pairs that lose values, each with a counter-example."""
+
+    @property
+    def commutative(self) -> bool:
+        """Whether the order of two operands never matters."""
+        return not self.not_commutative
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether equal dtypes stay as they are."""
+        return not self.not_idempotent
+
+    @property
+    def associative(self) -> bool:
+        """Whether grouping never matters, refusals included."""
+        return not self.not_associative and not self.refused_in_one_grouping
+
+    @property
+    def bool_is_identity(self) -> bool:
+        """Whether there is bool, and it leaves every dtype as it is."""
+        return bool_ in self.table.dtypes and not self.bool_not_identity
+
+    @property
+    def join_semilattice(self) -> bool:
+        """Whether every set of dtypes has one least upper bound, so that order cannot matter."""
+        return self.refused == 0 and self.commutative and self.idempotent and self.associative
+
+    def lines(self) -> list[tuple[str, str, str]]:
+        """Return one line per law: the law, whether it holds, the first counter-example."""
+        count = len(self.table.dtypes)
+        bools = bool_ in self.table.dtypes
+        groupings = [*self.not_associative, *self.refused_in_one_grouping]
+
+        def line(law: str, holds: bool, how_many: str, examples: Any) -> tuple[str, str, str]:
+            first = next((_show(example) for example in examples), "")
+            return law, "yes" if holds else f"no: {how_many}", first
+
+        return [
+            line(
+                "every pair has an answer",
+                not self.refused,
+                f"{self.refused} of {count**2} ordered pairs refused",
+                (p for p, found in self.table.tensors.items() if found is None),
+            ),
+            line(
+                "commutative",
+                self.commutative,
+                f"{len(self.not_commutative)} pairs",
+                self.not_commutative,
+            ),
+            line(
+                "idempotent",
+                self.idempotent,
+                f"{len(self.not_idempotent)} dtypes",
+                self.not_idempotent,
+            ),
+            line(
+                "associative",
+                self.associative,
+                f"of {count**3} ordered triples {len(self.not_associative)} give two dtypes, "
+                f"{len(self.refused_in_one_grouping)} are refused in one grouping",
+                groupings,
+            ),
+            line(
+                "bool is the identity",
+                self.bool_is_identity,
+                f"not for {len(self.bool_not_identity)} dtypes" if bools else "there is no bool",
+                self.bool_not_identity,
+            ),
+            ("join-semilattice", "yes" if self.join_semilattice else "no", ""),
+            line(
+                "lossless",
+                not self.lossy,
+                f"{len(self.lossy)} unordered pairs lose values",
+                self.lossy,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table.title}\n{columns(self.lines(), indent=2)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from suanzi._html import Cell, page, table
+
+        rows = [
+            (law, Cell(holds, "good" if holds == "yes" else "lossy"), example)
+            for law, holds, example in self.lines()
+        ]
+        head = ("law", "holds", "first counter-example")
+        return page(table(head, rows, row_heads=True, caption=self.table.title))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the laws as plain data, with every counter-example."""
+        return {
+            "rules": self.table.rules.name,
+            "op": self.table.op or None,
+            "dtypes": len(self.table.dtypes),
+            "refused": self.refused,
+            "commutative": self.commutative,
+            "idempotent": self.idempotent,
+            "associative": self.associative,
+            "bool_is_identity": self.bool_is_identity,
+            "join_semilattice": self.join_semilattice,
+            "not_commutative": [_show(p) for p in self.not_commutative],
+            "not_idempotent": [_show(d) for d in self.not_idempotent],
+            "not_associative": [_show(t) for t in self.not_associative],
+            "refused_in_one_grouping": [_show(t) for t in self.refused_in_one_grouping],
+            "bool_not_identity": [_show(d) for d in self.bool_not_identity],
+            "lossy": [_show(p) for p in self.lossy],
+        }
+
+
+def _show(example: Any) -> str:
+    return ", ".join(map(str, example)) if isinstance(example, tuple) else str(example)
+
+
+def check(observed: Table) -> Laws:
+    """Try every law on a table."""
+    cells, dtypes = observed.tensors, observed.dtypes
+
+    def join(x: DType | None, y: DType | None) -> DType | None:
+        return None if x is None or y is None else cells[x, y]
+
+    unequal = [
+        Triple(a, b, c, left, right)
+        for a, b, c in product(dtypes, repeat=3)
+        if (left := join(cells[a, b], c)) is not (right := join(a, cells[b, c]))
+    ]
+    return Laws(
+        observed,
+        refused=sum(found is None for found in cells.values()),
+        not_commutative=tuple(
+            (a, b) for a, b in combinations(dtypes, 2) if cells[a, b] is not cells[b, a]
+        ),
+        not_idempotent=tuple(d for d in dtypes if cells[d, d] is not d),
+        not_associative=tuple(t for t in unequal if t.left and t.right),
+        refused_in_one_grouping=tuple(t for t in unequal if not (t.left and t.right)),
+        bool_not_identity=tuple(d for d in dtypes if bool_ in dtypes and cells[bool_, d] is not d),
+        lossy=tuple(_lossy(observed)),
+    )
+
+
+def _lossy(observed: Table) -> list[LossyPair]:
+    found = []
+    for a, b in combinations(observed.dtypes, 2):
+        result = observed.tensors[a, b]
+        if result is not None:
+            lost = tuple(one for d in (a, b) if (one := loss(d, result)) is not None)
+            if lost:
+                found.append(LossyPair(a, b, result, lost))
+    return found

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from suanzi.dtypes import DType
-from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.layers import Cell, kind_rank
 
 WAYS = ("in-place", "in-place method", "out")
 """How a result is written: by ``x += y``, by a method such as ``x.add_(y)``, by ``out=x``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanzi.dtypes import DType
-from suanzi.promote.cells import Cell, kind_rank
+from suanzi.promote.layers import Cell, kind_rank
 
 if TYPE_CHECKING:
     from suanzi.promote.rules import RuleSet
