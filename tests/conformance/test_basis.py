@@ -19,8 +19,7 @@ from suanzi.conformance.model.numbers import FORMATS, NAN, Real, decode, encode,
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.readings import followed, settle
 from suanzi.conformance.running import run
-from suanzi.conformance.running.local import Local
-from suanzi.conformance.running.process import Unanswered
+from suanzi.conformance.running.process import Local, Unanswered
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data

@@ -12,7 +12,7 @@ from suanzi import _core
 from suanzi.conformance.cases import Wanted, cases, dtypes_of
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import Result
-from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.promote.library import rule_sets

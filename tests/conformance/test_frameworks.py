@@ -21,8 +21,13 @@ from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.deviations import apply, packaged
 from suanzi.conformance.running import backends
 from suanzi.conformance.running.backends import backend
-from suanzi.conformance.running.defaults import completed_steps
-from suanzi.conformance.running.process import Facts, Subject, Unanswered, question_of
+from suanzi.conformance.running.process import (
+    Facts,
+    Subject,
+    Unanswered,
+    completed_steps,
+    question_of,
+)
 from suanzi.conformance.running.run import run_case
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces

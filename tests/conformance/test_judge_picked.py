@@ -11,7 +11,7 @@ import pytest
 from suanzi.conformance.judging.judge import judge, lenient
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import ordinary, units_of
-from suanzi.conformance.model.picked import Cycle, Picked, joined
+from suanzi.conformance.model.expected import Cycle, Picked, joined
 from suanzi.conformance.subjects.wire import Data, from_json, to_json
 
 COUNT = 1000

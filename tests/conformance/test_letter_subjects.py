@@ -8,7 +8,7 @@ from conformance.letter_subjects import DOMAINS, InFloats, Mixed, Other
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.readings import followed, settle
-from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.errata import errata

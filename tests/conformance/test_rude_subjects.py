@@ -18,8 +18,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.running import process
-from suanzi.conformance.running.local import Local
-from suanzi.conformance.running.process import Backend, Subject, Unanswered
+from suanzi.conformance.running.process import Backend, Local, Subject, Unanswered
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.suanzi_adapter import Adapter

@@ -16,7 +16,7 @@ from suanzi.conformance.cases.statuses import DISPUTED
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.data import tensor, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, decode, real
-from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, read
 from suanzi.conformance.subjects.wire import Data

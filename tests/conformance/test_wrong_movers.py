@@ -11,7 +11,7 @@ import pytest
 import suanzi as sz
 from suanzi import _core
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 

@@ -15,8 +15,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.results import Result
-from suanzi.conformance.running.local import Local
-from suanzi.conformance.running.process import Unanswered
+from suanzi.conformance.running.process import Local, Unanswered
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data

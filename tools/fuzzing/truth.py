@@ -8,7 +8,7 @@ from random import Random
 from fuzzing.judging import Finding
 from fuzzing.making import OPERATORS
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.running.local import Local
+from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.registry import REGISTRY

@@ -24,9 +24,8 @@ from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
-from suanzi.conformance.running.process import Backend, Facts, Subject
+from suanzi.conformance.running.process import Backend, Facts, Subject, unclaimed
 from suanzi.conformance.running.run import Job, run_each
-from suanzi.conformance.running.scope import unclaimed
 from suanzi.conformance.shards import Shard, hash_of
 from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set, text_for_others

@@ -14,8 +14,8 @@ from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._operands import Elementwise, Row, call, outcome
 from suanzi.conformance.cases._values import Shape
 from suanzi.conformance.model.case import Case, Output, Refused
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import FORMATS, decode
-from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.status import Status
 
 _QUICK_LENGTH = 251

@@ -8,9 +8,8 @@ from fractions import Fraction
 from random import Random
 
 from suanzi.conformance.cases import Wanted
-from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.data import sample, tensor, values
 from suanzi.conformance.model.numbers import PARTS, Value, real
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 
 Shape = tuple[int, ...]

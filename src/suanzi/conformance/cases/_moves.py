@@ -29,8 +29,8 @@ from suanzi.conformance.cases._values import (
 )
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import Value
-from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects.wire import Data
 
 PERIOD = 251

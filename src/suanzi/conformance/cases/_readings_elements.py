@@ -14,6 +14,7 @@ from suanzi.conformance.cases._readings import either, one_output
 from suanzi.conformance.judging.checks.factors import root
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.data import values
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import (
     BINARY,
     FORMATS,
@@ -26,7 +27,6 @@ from suanzi.conformance.model.numbers import (
     real,
     wrap,
 )
-from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.conformance.truth.functions import FUNCTIONS
 from suanzi.registry import REGISTRY

@@ -15,8 +15,8 @@ from random import Random
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.data import units_of
+from suanzi.conformance.model.expected import Cycle, Picked, joined
 from suanzi.conformance.model.numbers import Value
-from suanzi.conformance.model.picked import Cycle, Picked, joined
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 PERIOD = 97

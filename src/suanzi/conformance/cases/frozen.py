@@ -26,8 +26,8 @@ from suanzi._text import printable
 from suanzi.conformance.judging.checks import find
 from suanzi.conformance.model.basis import BASES
 from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected, Output, Refused
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import Real
-from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.subjects import wire
 from suanzi.conformance.subjects.wire import Bytes, Data, Ref, Shaped, check_tensors
 from suanzi.promote.library import DEFAULT, learn_rules, rule_set

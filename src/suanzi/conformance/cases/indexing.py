@@ -13,6 +13,7 @@ from suanzi.conformance.cases._moves import Move, Result, sized_case
 from suanzi.conformance.cases._values import Shape, by, distinct, zero
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.expected import Picked
 from suanzi.conformance.model.numbers import (
     FORMATS,
     INTEGERS,
@@ -22,7 +23,6 @@ from suanzi.conformance.model.numbers import (
     limits,
     real,
 )
-from suanzi.conformance.model.picked import Picked
 from suanzi.conformance.truth.indexing_order import first_best, rank, sorted_indices
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.status import Status

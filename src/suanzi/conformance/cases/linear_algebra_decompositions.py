@@ -30,9 +30,8 @@ from suanzi.conformance.cases._matrices import (
 )
 from suanzi.conformance.judging.checks.factors import matrices
 from suanzi.conformance.model.case import Case, Check, Expected, Refused
-from suanzi.conformance.model.data import LAYOUTS, tensor, values
+from suanzi.conformance.model.data import LAYOUTS, sample, tensor, values
 from suanzi.conformance.model.numbers import NAN, NARROW, PARTS, Real, real, two
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact
 from suanzi.conformance.truth.functions import fraction

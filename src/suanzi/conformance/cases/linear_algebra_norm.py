@@ -16,7 +16,7 @@ from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._matrices import number
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import LAYOUTS, tensor
+from suanzi.conformance.model.data import LAYOUTS, sample, tensor
 from suanzi.conformance.model.numbers import (
     FORMATS,
     INFINITY,
@@ -28,7 +28,6 @@ from suanzi.conformance.model.numbers import (
     decode,
     real,
 )
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, exact
 from suanzi.conformance.truth.functions import fraction

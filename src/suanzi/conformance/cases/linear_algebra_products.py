@@ -14,7 +14,7 @@ from random import Random
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._sparse import made_sparse, thinned
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import tensor
+from suanzi.conformance.model.data import sample, tensor
 from suanzi.conformance.model.numbers import (
     FORMATS,
     INFINITY,
@@ -28,7 +28,6 @@ from suanzi.conformance.model.numbers import (
     limits,
     real,
 )
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.linear_algebra_products import product_output
 

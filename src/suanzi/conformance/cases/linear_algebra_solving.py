@@ -31,10 +31,9 @@ from suanzi.conformance.judging.checks import (  # noqa: F401  (declares the che
 )
 from suanzi.conformance.judging.checks.factors import allowance, root, smallest
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
-from suanzi.conformance.model.data import LAYOUTS, tensor
+from suanzi.conformance.model.data import LAYOUTS, sample, tensor
+from suanzi.conformance.model.expected import Picked
 from suanzi.conformance.model.numbers import NARROW, PARTS, Value, real
-from suanzi.conformance.model.picked import Picked
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth import linear_algebra_matrices as exactly
 from suanzi.conformance.truth.arrays import exact

@@ -16,6 +16,7 @@ from suanzi.conformance.cases._sparse import made_sparse
 from suanzi.conformance.cases._values import zero
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.expected import Cycle
 from suanzi.conformance.model.numbers import (
     FORMATS,
     INTEGERS,
@@ -27,7 +28,6 @@ from suanzi.conformance.model.numbers import (
     real,
     wrap,
 )
-from suanzi.conformance.model.picked import Cycle
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, result_dtype, takes
 from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals

@@ -15,6 +15,7 @@ from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._moves import LARGE, Move, Result, sized_case
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
+from suanzi.conformance.model.expected import Cycle
 from suanzi.conformance.model.numbers import (
     FORMATS,
     NARROW,
@@ -31,7 +32,6 @@ from suanzi.conformance.model.numbers import (
     real,
     wrap,
 )
-from suanzi.conformance.model.picked import Cycle
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.conformance.truth.sums import product, product_allowed, reals
 from suanzi.status import Status

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model.case import Case, Output
-from suanzi.conformance.model.data import LAYOUTS, raw_bits, tensor
+from suanzi.conformance.model.data import LAYOUTS, raw_bits, sample, tensor
 from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Value, real
-from suanzi.conformance.model.sampling import sample
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, exact
 from suanzi.conformance.truth.signal import (

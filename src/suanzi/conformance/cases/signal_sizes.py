@@ -17,8 +17,8 @@ from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases.signal import Setting
 from suanzi.conformance.model.case import Case, Expected, Output
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import PARTS, Value, real
-from suanzi.conformance.model.picked import Cycle, Picked
 from suanzi.conformance.truth.arrays import Exact, einsum
 from suanzi.conformance.truth.signal import (
     COMPLEX_OF,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from suanzi.conformance.model.data import units_of
+from suanzi.conformance.model.expected import Cycle, Picked, joined
 from suanzi.conformance.model.numbers import Value
-from suanzi.conformance.model.picked import Cycle, Picked, joined
 
 ENOUGH = 4096
 """How many different results are measured; a backend with more of them is wrong."""

@@ -19,6 +19,7 @@ from suanzi.conformance.judging.answers import answers_of, is_right
 from suanzi.conformance.judging.checks import slack
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import out_of_order, values
+from suanzi.conformance.model.expected import Picked
 from suanzi.conformance.model.numbers import (
     FORMATS,
     NARROW,
@@ -32,7 +33,6 @@ from suanzi.conformance.model.numbers import (
     spacing,
     two,
 )
-from suanzi.conformance.model.picked import Picked
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 CANN_THRESHOLDS = {

@@ -1,7 +1,14 @@
-"""A subject in a process of its own: started, asked, and started again after a crash or a hang."""
+"""A subject in a process of its own: started, asked, and restarted after a crash or a hang.
+
+Backends are kept out of the memory of the kit, where another process could forge verdicts: on Linux
+a process that is not dumpable cannot be traced, nor its /proc/PID/mem opened, by others of the same
+user; root still can. Backends are not sandboxed otherwise.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import inspect
 import json
 import os
 import select
@@ -10,21 +17,88 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, Protocol
 
+from suanzi import interface
 from suanzi._decode import Malformed, decode
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.running.defaults import completed, completed_steps
-from suanzi.conformance.running.guard import hold, release
+from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
+from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
+
+_GET, _SET = 3, 4  # PR_GET_DUMPABLE, PR_SET_DUMPABLE
+_lock = Lock()
+_held = 0
+_before = 1
+
+
+def is_dumpable() -> bool:
+    """Tell whether other processes of this user may read the memory of this one."""
+    return sys.platform != "linux" or _prctl(_GET) == 1
+
+
+def hold() -> None:
+    """Close the memory of this process to others, until `release` was called as often."""
+    global _held, _before
+    with _lock:
+        if _held == 0 and sys.platform == "linux":
+            _before = _prctl(_GET)
+            _prctl(_SET, 0)
+        _held += 1
+
+
+def release() -> None:
+    """Undo one `hold`."""
+    global _held
+    with _lock:
+        _held -= 1
+        if _held == 0 and sys.platform == "linux" and _before == 1:
+            _prctl(_SET, 1)
+
+
+def _prctl(option: int, value: int = 0) -> int:
+    found: int = ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    return found
+
+
+@cache
+def defaults(op: str) -> Mapping[str, Any]:
+    """Return the default of each optional parameter of an interface.
+
+    >>> defaults("topk")
+    {'axis': -1, 'largest': True, 'sorted': True}
+    """
+    found = inspect.signature(getattr(interface, interfaces()[op].c_name)).parameters.values()
+    return {
+        p.name: list(p.default) if isinstance(p.default, tuple) else p.default
+        for p in found
+        if not repr(p.default).endswith("REQUIRED")
+    }
+
+
+def completed(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with the defaults of those that it leaves out."""
+    return {**defaults(op), **arguments}
+
+
+def completed_steps(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the steps of a case with the defaults of each call."""
+    return [
+        [word, op, completed(op, more[0]), *more[1:]] if word == "call" else [word, op, *more]
+        for word, op, *more in steps
+    ]
+
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
 _START_SECONDS = 120.0
@@ -393,3 +467,36 @@ def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
         return Answer(status, outputs, words)
     except Exception as error:  # a subject may send anything at all, nested without end
         return Unanswered("broken", f"an answer that cannot be read: {error!r}"[:2000])
+
+
+class Local:
+    """A backend that is called here, through the same messages as one in another process."""
+
+    def __init__(self, adapter: Any) -> None:
+        self.adapter = adapter
+        self.facts = Facts(**worker.facts(adapter))
+        module = type(adapter).__module__.removeprefix("suanzi.conformance.subjects.")
+        self.backend = Backend(self.facts.name, f"{module}:{type(adapter).__name__}")
+
+    def ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call."""
+        return read_answer(worker.answer(self.adapter, question_of(case, self.facts)))
+
+
+UNDECLARED = "the adapter does not declare it"
+
+
+def unclaimed(facts: Facts) -> dict[str, str]:
+    """Return the interfaces that a backend does not claim, each with the reason.
+
+    An adapter declares what its `mapping` has, if it has one; without one, all but its `missing`.
+
+    >>> some = {"add": "chip.add"}, {"sub": "no sub"}
+    >>> facts = Facts("chip", "1", "strict", False, *some, notes=[], python="3.12")
+    >>> found = unclaimed(facts)
+    >>> found["sub"], found["mul"], "add" in found
+    ('no sub', 'the adapter does not declare it', False)
+    """
+    undeclared = {op: UNDECLARED for op in interfaces() if op not in facts.mapping}
+    found = {**(undeclared if facts.mapping else {}), **facts.missing}
+    return {op: found[op] for op in interfaces() if op in found}
