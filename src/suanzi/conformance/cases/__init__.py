@@ -96,7 +96,7 @@ _SAID = frozenset(
 def _read(case: Case) -> Case:
     """Return a case with every interpretation; of two errata the first applies."""
     rules = _RULES.get(case.op)
-    if not rules or case.skip is not None:
+    if not rules or case.skip is not None or case.group == "calls":
         return case
     if case.group in _UNSAID and case.op not in _SAID and case.basis is None:
         # No interpretation requires what no clause defines.

@@ -48,9 +48,19 @@ def _step(step: Sequence[Any]) -> str:
         return f"{_written(*more)} is written to {name}"
     if word == "read":
         return f"{name} is read"
+    if word in _OBSERVED:
+        return f"{_call(name, more[0])}, {_OBSERVED[word]}"
     given, results = more
     call = _call(name, given)
     return f"{', '.join(results)} = {call}" if results else call
+
+
+_OBSERVED = {
+    "live": "then calls with other elements",
+    "threads": "from two threads",
+    "memory": "1,000 times",
+}
+"""How a call is made that is observed, by the word of the step."""
 
 
 def operands_of(case: Case, shape: Sequence[int]) -> Callable[[int], str] | None:

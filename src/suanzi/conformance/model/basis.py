@@ -117,7 +117,7 @@ def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
 
 def _derived(case: Case) -> Why:
     clause = case.interface.clause
-    for rule in (_extends, _of_status, _of_example, _of_quality):
+    for rule in (_between_calls, _extends, _of_status, _of_example, _of_quality):
         found = rule(case, clause)
         if found is not None:
             return found
@@ -135,6 +135,11 @@ def _derived(case: Case) -> Why:
         outputs = ", ".join(case.interface.outputs) or "nothing"
         return Why("letter", clause, f"the clause defines {outputs} for the inputs of {table}")
     return Why("letter", clause, f"the clause defines the function for the parameters of {table}")
+
+
+def _between_calls(case: Case, clause: str) -> Why | None:
+    """Return the basis of what calls do to one another, which such a case states itself."""
+    return Why(case.basis or "letter", clause, case.because) if case.group == "calls" else None
 
 
 def _extends(case: Case, clause: str) -> Why | None:

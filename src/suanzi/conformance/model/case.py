@@ -31,6 +31,7 @@ GROUPS = {
     "special": "NaN, infinities, signed zeros, subnormals, extremes",
     "random": "random values from the seed",
     "sizes": "lengths around vectors, tiles and blocks, up to a million",
+    "calls": "outputs during later calls, two threads, the memory of many calls",
     "status": "every status that the clause lists",
     "promotion": "every cell of the promotion table",
     "example": "the worked examples of Appendix A",

@@ -95,9 +95,14 @@ def completed(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def completed_steps(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Return the steps of a case with the defaults of each call."""
     return [
-        [word, op, completed(op, more[0]), *more[1:]] if word == "call" else [word, op, *more]
-        for word, op, *more in steps
+        [word, name, *(completed(name, x) if _is_call(word, x) else x for x in more)]
+        for word, name, *more in steps
     ]
+
+
+def _is_call(word: str, x: Any) -> bool:
+    """Tell whether a part of a step is the arguments of its call."""
+    return word in ("call", "live", "threads", "memory") and isinstance(x, Mapping)
 
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from suanzi.conformance.subjects.c_arguments import Arguments, c_type
+from suanzi.conformance.subjects.c_guards import explain_faults
 from suanzi.conformance.subjects.c_keeping import Keeping
 from suanzi.conformance.subjects.c_memory import (
     DataType,
@@ -20,9 +21,10 @@ from suanzi.conformance.subjects.c_memory import (
     TensorImpl,
     c_dtype,
     check_layout,
+    handles_of,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import Broken, Bytes, Data, Shaped, Unsaid, Unsupported
+from suanzi.conformance.subjects.wire import Broken, Bytes, Data, Set, Shaped, Unsaid, Unsupported
 from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
 from suanzi.status import Status, StatusError
 
@@ -40,6 +42,7 @@ class Adapter:
         self.name = os.path.basename(path)
         # Without a directory, the loader would look elsewhere.
         self._library = ctypes.CDLL(os.path.abspath(path))
+        explain_faults()
         self.version = self._version()
         self._has = self._function("op_library_has", [ctypes.c_char_p, DataType], ctypes.c_int)
         self._takes = self._function("op_library_takes", [ctypes.c_char_p, ctypes.c_void_p],
@@ -112,7 +115,24 @@ class Adapter:
         if op == "destroy":
             return self._destroyed(arguments)
         made, status = self.called(op, arguments)
-        return (status, *self._outputs(made)) if status == "SUCCESS" else (status,)
+        if status == "SUCCESS":
+            return status, *self._outputs(made)
+        some = [n for n, (at, _) in made.cells.items() if ctypes.c_void_p.from_address(at).value]
+        return (status, Set(some)) if some else (status,)
+
+    def prepared(self, op: str, arguments: dict[str, Any]) -> Callable[[], tuple[str, Any]]:
+        """Return a function that makes one call again and again, and reads its outputs."""
+        made, status = self.called(op, arguments)
+        if status == "SUCCESS":
+            list(self._outputs(made))
+        function = self._functions[op]
+
+        def again() -> tuple[str, Any]:
+            made.clear()
+            status = _status(function(*made.c))
+            return status, list(self._outputs(made)) if status == "SUCCESS" else ""
+
+        return again
 
     def called(self, op: str, arguments: dict[str, Any]) -> tuple[Arguments, str]:
         """Call a function, and return what it was given and its status."""
@@ -189,7 +209,7 @@ class Adapter:
             elif item.base == "int":
                 yield ctypes.c_int.from_address(at).value
             elif count is not None:
-                some = _handles(item.name, at, count, item.twice)
+                some = handles_of(item.name, at, count, item.twice)
                 yield [_read(made, f"{item.name}[{i}]", h) for i, h in enumerate(some)]
                 handles += [h for h in some if h is not None]
             else:
@@ -245,16 +265,6 @@ class Adapter:
 
 _MAKERS = ("create_tensor", "zeros", "empty")
 """What makes a tensor of a given shape from nothing, for op_destroy to end."""
-
-
-def _handles(name: str, at: int, count: int, twice: bool) -> list[int | None]:
-    """Return the handles of an array, which the library may have made itself."""
-    if twice:
-        made = ctypes.c_void_p.from_address(at).value
-        if made is None:
-            raise Broken(f"the array {name} is NULL")
-        at = made
-    return list((ctypes.c_void_p * count).from_address(at))
 
 
 def _read(made: Arguments, label: str, handle: int | None) -> Data:

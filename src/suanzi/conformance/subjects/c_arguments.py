@@ -90,6 +90,11 @@ class Arguments:
         both = {**made, **{name: at for name, (at, _) in self.cells.items()}}
         self.c = [both[item.name] for item in function.items]
 
+    def clear(self) -> None:
+        """Forget the outputs of a call, so that it can be made once more."""
+        for at, count in self.cells.values():
+            ctypes.memset(at, 0, 8 * max(count or 1, 1))
+
     def _check_forgotten(self) -> None:
         """Raise Unsaid if a tensor counts that the printed prototype has no parameter for."""
         if "vec2" not in self.given or "vec2" in {item.name for item in self.function.items}:
@@ -236,7 +241,7 @@ class Arguments:
                 raise Unsaid("in C, values are bytes: they have no shape")
             raw = tensor(kind, [_exact(x, kind) for x in found]).raw
         self._counts["values"] = len(raw)
-        return self.memory.place("values", raw)
+        return self.memory.elements("values", raw)
 
     def _values_of(self, handle: int) -> int:
         """Return where the elements of a tensor of a step before lie."""

@@ -7,6 +7,7 @@ call; what the library gives is kept by its handle, and given back at the end.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from suanzi.conformance.subjects.c_memory import (
     StorageImpl,
     TensorImpl,
     check_layout,
+    handles_of,
     in_order,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data
 
 if TYPE_CHECKING:
     from suanzi.conformance.subjects.c_adapter import Adapter
@@ -34,6 +36,7 @@ class Keeping:
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
         self._memory = Memory()
+        self._made = 0
         self._calls: list[Arguments] = []
         self._held: list[Held] = []
 
@@ -42,7 +45,10 @@ class Keeping:
         if data.sparse == "COO" and "create_sparse_tensor" in self._adapter.mapping:
             return self._sparse(data)
         check_layout(data)
-        return Held(self._memory.tensor("a tensor of a step before", data), data.dtype, data.shape)
+        self._made += 1
+        # Every other tensor lies right behind a page without access, the others before one.
+        handle = self._memory.tensor("a tensor of a step before", data, self._made % 2 == 0)
+        return Held(handle, data.dtype, data.shape)
 
     def _sparse(self, data: Data) -> Held:
         made, status = self._adapter.called("create_sparse_tensor", coordinates(data))
@@ -89,13 +95,20 @@ class Keeping:
                 kind = ctypes.c_bool if item.base == "bool" else ctypes.c_int
                 found.append(kind.from_address(at).value)
             elif count is not None:
-                raise Unsupported("the steps of a case take no arrays of tensors")
+                some = handles_of(item.name, at, count, item.twice)
+                found.append([self._hold(f"{item.name}[{i}]", h) for i, h in enumerate(some)])
             else:
-                handle = ctypes.c_void_p.from_address(at).value
-                data = read_tensor(item.name, handle)
-                found.append(Held(handle, data.dtype, data.shape))
-                self._held.append(found[-1])
+                found.append(self._hold(item.name, ctypes.c_void_p.from_address(at).value))
         return found
+
+    def _hold(self, name: str, handle: int | None) -> Held:
+        data = read_tensor(name, handle)
+        self._held.append(Held(handle, data.dtype, data.shape))
+        return self._held[-1]
+
+    def prepared(self, op: str, arguments: dict[str, Any]) -> Callable[[], tuple[str, Any]]:
+        """Return a function that makes one call again and again, of tensors of its own."""
+        return self._adapter.prepared(op, arguments)
 
     def _destroyed(self, x: Held) -> str:
         cell = ctypes.c_void_p(_alive(x).handle)

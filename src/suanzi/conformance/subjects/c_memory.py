@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from suanzi import dtypes
+from suanzi.conformance.subjects.c_guards import Region, region
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
 from suanzi.device import DeviceType
 from suanzi.layout import LayoutType
@@ -91,55 +92,92 @@ class Held:
     """Whether it was destroyed; its handle is what the library left."""
 
 
+@dataclass
+class _Piece:
+    """A piece of memory, and what was placed there."""
+
+    label: str
+    at: int
+    content: bytes
+    writable: bool
+    buffer: Any = None
+    """What keeps it alive, with guards around it; a region of pages has its own."""
+    region: Region | None = None
+
+    def around(self) -> bytes:
+        """Return the guards as they are now."""
+        if self.region is not None:
+            return self.region.around()
+        start = self.at - ctypes.addressof(self.buffer)
+        raw: bytes = self.buffer.raw
+        return raw[:start] + raw[start + len(self.content) : -1]
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is not what it was."""
+        return ctypes.string_at(self.at, len(self.content)) != self.content
+
+
 class Memory:
     """Memory lent for one call, or for the steps of a case."""
 
     def __init__(self) -> None:
-        self._pieces: list[tuple[str, Any, int, bytes, bool]] = []
+        self._pieces: list[_Piece] = []
+
+    def __del__(self) -> None:
+        for piece in self._pieces:
+            if piece.region is not None:
+                piece.region.release()
 
     def place(self, label: str, content: bytes, *, writable: bool = False) -> int:
         """Return the address of a copy; the library may change it only if it is `writable`."""
         buffer = ctypes.create_string_buffer(_PATTERN * (3 * _GUARD + len(content)))
         # Vector instructions want more than malloc gives.
         start = _GUARD + -(ctypes.addressof(buffer) + _GUARD) % _GUARD
-        ctypes.memmove(ctypes.addressof(buffer) + start, content, len(content))
-        self._pieces.append((label, buffer, start, content, writable))
-        return ctypes.addressof(buffer) + start
+        at = ctypes.addressof(buffer) + start
+        ctypes.memmove(at, content, len(content))
+        self._pieces.append(_Piece(label, at, content, writable, buffer))
+        return at
+
+    def elements(self, label: str, content: bytes, at_start: bool = False) -> int:
+        """Return the address of a copy of elements, which lie next to pages without access."""
+        found = region(len(content))
+        at = found.lend(label, content, at_start)
+        self._pieces.append(_Piece(label, at, content, False, region=found))
+        return at
+
+    def _piece(self, address: int) -> _Piece | None:
+        return next((piece for piece in self._pieces if piece.at == address), None)
 
     def owns(self, address: int) -> bool:
         """Tell whether a piece begins at an address."""
-        return any(ctypes.addressof(b) + start == address for _, b, start, _, _ in self._pieces)
+        return self._piece(address) is not None
 
     def content(self, address: int) -> bytes:
         """Return what was placed at an address."""
-        return next(
-            c for _, b, start, c, _ in self._pieces if ctypes.addressof(b) + start == address
-        )
+        piece = self._piece(address)
+        assert piece is not None
+        return piece.content
 
     def write(self, address: int, content: bytes) -> None:
         """Change the first bytes of a piece, which is then to stay so."""
-        for i, (label, buffer, start, old, writable) in enumerate(self._pieces):
-            if ctypes.addressof(buffer) + start == address:
-                ctypes.memmove(address, content, len(content))
-                whole = content + old[len(content) :]
-                self._pieces[i] = (label, buffer, start, whole, writable)
+        piece = self._piece(address)
+        if piece is not None:
+            ctypes.memmove(address, content, len(content))
+            piece.content = content + piece.content[len(content) :]
 
     def changed(self, address: int) -> bool:
         """Tell whether the piece that begins at an address is not what it was."""
-        return any(
-            buffer.raw[start : start + len(content)] != content
-            for _, buffer, start, content, _ in self._pieces
-            if ctypes.addressof(buffer) + start == address
-        )
+        piece = self._piece(address)
+        return piece is not None and piece.changed
 
     def check(self) -> None:
         """Raise Broken if anything is not as it was."""
-        for label, buffer, start, content, writable in self._pieces:
-            now, end = buffer.raw, start + len(content)
-            if not writable and now[start:end] != content:
-                raise Broken(f"the call changed {label}")
-            if now[:start].strip(_PATTERN) or now[end:-1].strip(_PATTERN):
-                raise Broken(f"the call wrote to memory around {label}")
+        for piece in self._pieces:
+            if not piece.writable and piece.changed:
+                raise Broken(f"the call changed {piece.label}")
+            if piece.around().strip(_PATTERN):
+                raise Broken(f"the call wrote to memory around {piece.label}")
 
     def integers(self, label: str, values: tuple[int, ...]) -> int:
         """Return the address of an array of int64_t."""
@@ -153,8 +191,11 @@ class Memory:
         layout = Layout(LayoutType.DENSE, self.integers(f"the layout of {label}", order))
         return Shape(len(dims), self.integers(f"the dims of {label}", dims), layout)
 
-    def tensor(self, label: str, data: Data) -> int:
-        """Return the address of a tensor, which lies in the order it has, or as its layout says."""
+    def tensor(self, label: str, data: Data, at_start: bool = False) -> int:
+        """Return the address of a tensor, which lies in the order it has, or as its layout says.
+
+        Behind its elements is a page without access; with `at_start`, right before them.
+        """
         raw, offset, order = data.raw, 0, data.min2maj
         if data.layout == "columns":
             order = tuple(range(len(data.shape)))
@@ -169,7 +210,7 @@ class Memory:
             scale = self.place(f"the scale of {label}", np.array(numbers, np.float32).tobytes())
         storage = StorageImpl(
             c_dtype(data.dtype), Device(0, 0), len(raw) // ITEMSIZE[data.dtype],
-            self.place(f"the input {label}", raw),
+            self.elements(f"the input {label}", raw, at_start),
         )  # fmt: skip
         at = self.place(f"the storage of {label}", bytes(storage))
         made = TensorImpl(
@@ -270,7 +311,9 @@ def read_tensor(label: str, address: int | None) -> Data:
         stored = Data(name, tuple(dims[axis] for axis in slow_first), raw)
         raw = _reordered(stored, tuple(slow_first.index(axis) for axis in range(ndim)))
     scale = None
-    if impl.scale is not None and name.startswith("QT"):
+    if impl.scale is not None and not name.startswith("QT"):
+        raise Broken(f"{label} is {name} and has a scale: that of a tensor not quantised is NULL")
+    if impl.scale is not None:
         at = _pointer(f"the scale of {label}", impl.scale)
         scale = tuple((ctypes.c_float * channels(name, dims)).from_address(at))
         scale = scale if len(set(scale)) > 1 else scale[:1]
@@ -278,6 +321,16 @@ def read_tensor(label: str, address: int | None) -> Data:
         name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point,
         min2maj=None if order == tuple(range(ndim))[::-1] else order,
     )  # fmt: skip
+
+
+def handles_of(name: str, at: int, count: int, twice: bool) -> list[int | None]:
+    """Return the handles of an array, which the library may have made itself."""
+    if twice:
+        made = ctypes.c_void_p.from_address(at).value
+        if made is None:
+            raise Broken(f"the array {name} is NULL")
+        at = made
+    return list((ctypes.c_void_p * count).from_address(at))
 
 
 def dtype_name(label: str, dtype: DataType) -> str:

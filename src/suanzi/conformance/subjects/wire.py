@@ -112,6 +112,16 @@ class Shaped:
 
 
 @dataclass(frozen=True)
+class Set:
+    """The names of outputs that a call set although it returned an error."""
+
+    names: list[str]
+
+    def __str__(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
 class Ref:
     """A tensor that a step before made, by its name, as an argument of the next."""
 

@@ -25,15 +25,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 if __package__ in (None, ""):  # run as a script, by an interpreter that need not have suanzi
     if HERE not in sys.path:  # PYTHONSAFEPATH leaves it out
         sys.path.insert(0, HERE)
+    import observing
     import wire
 
     # An adapter that imports the kit's own must get this very module.
     sys.modules["suanzi.conformance.subjects.wire"] = wire
 else:
-    from suanzi.conformance.subjects import wire
+    from suanzi.conformance.subjects import observing, wire
 
 NOT_INSTALLED = 3
 BAD_ADAPTER = 4
+Call = Callable[[], Any]
 LONGEST = 2000
 """How many characters of a subject's words are passed on."""
 
@@ -194,7 +196,8 @@ def _one_call(adapter: Any, question: dict[str, Any], given: dict[str, Any]) -> 
         return {"broken": f"status: {status!r}, which is no name of a status"[:LONGEST]}
     try:
         if status != "SUCCESS":
-            return {"status": status, "error": str(outputs)[:LONGEST]}
+            said = {"status": status, "error": str(outputs)[:LONGEST]}
+            return {**said, "outputs": outputs.names} if isinstance(outputs, wire.Set) else said
         found = [wire.to_json(_read(adapter, x)) for x in outputs]
         if question.get("watch") and (name := _changed(adapter, given, made)) is not None:
             return {"broken": f"the call changed its input {name}"}
@@ -242,6 +245,10 @@ def _steps(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
                 adapter.write(tensors[name], more[0])
             elif word == "read":
                 given.append(wire.to_json(_read(adapter, tensors[name])))
+            elif word in ("live", "threads", "memory"):
+                found = _observed(adapter, word, name, more)
+                if found is not None:
+                    return found
             else:
                 arguments, results = more
                 status, outputs = _called(adapter, name, _referred(adapter, tensors, arguments))
@@ -256,6 +263,47 @@ def _steps(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:
         return {"broken": f"{word} {name}: {_said(error)}", "trace": _trace()}
     return {"status": "SUCCESS", "outputs": given}
+
+
+def _observed(adapter: Any, word: str, op: str, calls: list[Any]) -> dict[str, Any] | None:
+    """Make a call often, and return what is wrong with it, or its status if it does not succeed."""
+    if word != "live" and _has(adapter, "prepared"):
+        makes = [adapter.prepared(op, given) for given in calls]
+    else:
+        some = [_maker(adapter, op, _referred(adapter, {}, given)) for given in calls]
+        makes = [_reader(adapter, make) for make in some] if word == "threads" else some
+    status, words = makes[0]()
+    if status != "SUCCESS":
+        return {"status": status, "error": f"{op}: {words}"[:LONGEST]}
+    made = [lambda make=make: make()[1] for make in makes]
+    if word == "live":
+        problem = observing.live(made[0], made[1], lambda outputs: _sent(adapter, outputs))
+    elif word == "threads":
+        problem = observing.threads(made[0], made[1])
+    else:
+        problem = observing.memory(made[0])
+    return None if problem is None else {"broken": problem}
+
+
+def _maker(adapter: Any, op: str, made: dict[str, Any]) -> Call:
+    return lambda: _called(adapter, op, made)
+
+
+def _reader(adapter: Any, make: Call) -> Call:
+    """Return what makes a call and reads its outputs."""
+
+    def read() -> tuple[str | None, Any]:
+        status, outputs = make()
+        return status, outputs if status != "SUCCESS" else _sent(adapter, outputs)
+
+    return read
+
+
+def _sent(adapter: Any, outputs: Any) -> Any:
+    """Return outputs as they are sent, which can be compared."""
+    if isinstance(outputs, str):  # the words of a refusal
+        return None
+    return [wire.to_json(_read(adapter, x)) for x in outputs]
 
 
 def _referred(adapter: Any, tensors: dict[str, Any], value: Any) -> Any:
@@ -285,6 +333,8 @@ def _called(adapter: Any, op: str, made: dict[str, Any]) -> tuple[str | None, An
     except Exception as error:
         return _status(adapter, error), _said(error)
     if isinstance(found, tuple) and found and isinstance(found[0], str):
+        if len(found) == 2 and isinstance(found[1], wire.Set):
+            return found
         return found[0], found[1:] if found[0] == "SUCCESS" else " ".join(map(str, found[1:]))
     return "SUCCESS", found if isinstance(found, tuple) else (found,)
 
