@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import suanzi as sz
+from suanzi import _core
 from suanzi.promote import library
 
 # Without bytecode, pytest rewrites the asserts of all files in each process, and every program that
@@ -179,7 +180,11 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _same_rules_before_and_after() -> Iterator[None]:
     before, own = sz.get_promotion(), list(library.registered)
+    level, threads = _core.level(), sz.get_num_threads()
     yield
+    if (_core.level(), sz.get_num_threads()) != (level, threads):
+        _core.use_level(level)
+        sz.set_num_threads(threads)
     assert sz.get_promotion() is before, "a test left another rule set in force"
     for name in library.registered[len(own) :]:
         del library.loaded[name]

@@ -6,7 +6,8 @@
 A change sleeps until it is chosen: `a < b` becomes `(mutant(7) ? a <= b : a < b)`, so that a
 hundred of them cost one compilation, in a copy of the tree. What does not compile is taken out, and
 the build goes on. The copy's tests are collected once; for each change a fork of that process runs
-those that concern its file until one fails. Changes that no test sees are printed as survivors.
+those that concern its file, then the kit's cases of its category, until one fails. Changes that no
+test sees are printed as survivors.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ CONCERNED = {
     "core/": ["together/test_storage.py", "tensors/test_tensor.py"],
 }  # fmt: skip
 """Tests by the beginning of a file's name in native/; those of its category follow."""
+KIT = "conformance/test_embedded.py"
+"""Runs the cases of the kit, an operator at a time."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,17 @@ class Mutant:
         for length in range(len(words), 0, -1):
             tests = (HOME / "tests" / "ops").glob(f"test_{'_'.join(words[:length])}*.py")
             found += [f"ops/{path.name}" for path in sorted(tests)]
-        return list(dict.fromkeys([*found, *EVERYWHERE]))
+        return list(dict.fromkeys([*found, *EVERYWHERE, KIT]))
+
+    def concerns(self, item: Any) -> bool:
+        """Tell whether a test of those files is to run: of the kit, what is of its category."""
+        if not str(item.path).endswith(KIT):
+            return True
+        from suanzi.standard import interfaces
+
+        op = item.callspec.params.get("op") if hasattr(item, "callspec") else None
+        category = interfaces()[op].category.replace(" ", "_") if op else "none"
+        return Path(self.file).stem.startswith(category) or op in ("cast", "contiguous")
 
 
 # ---- what is changed ----------------------------------------------------------------------------
@@ -312,6 +325,7 @@ class Tried:
             while waiting and len(running) < self.processes:
                 mutant = waiting.pop()
                 items = [item for name in mutant.concerned() for item in by_file.get(name, [])]
+                items = [item for item in items if mutant.concerns(item)]
                 pid = os.fork()
                 if not pid:
                     self._child(mutant.number, items, session)
@@ -400,7 +414,7 @@ def main(words: list[str] | None = None) -> int:
     tests = dict.fromkeys(f"tests/{name}" for m in mutants for name in m.concerned())
     tried = Tried(mutants, folder / "tree" / "tests", args.seconds, args.jobs)
     os.chdir(folder / "tree")
-    silent = ["-o", "addopts=--import-mode=importlib", "-p", "no:terminal"]
+    silent = ["-o", "addopts=--import-mode=importlib", "-p", "no:terminal", "--apart"]
     code = pytest.main([*silent, "-p", "no:cacheprovider", *tests], plugins=[tried])
     if code != pytest.ExitCode.OK:
         sys.exit(f"the tests could not be collected: {code}")

@@ -40,6 +40,19 @@ def random(shape: tuple[int, ...], dtype: sz.DType = sz.float64, seed: int = 0) 
     return values(sz.cast(sz.tensor(made), dtype))
 
 
+def sample(shape: tuple[int, ...], dt: sz.DType, seed: int = 0) -> sz.Tensor:
+    """Return numbers that a dtype holds: integers of its whole range, or small floats."""
+    rng = np.random.default_rng([seed, *shape])
+    if dt.kind in ("int", "uint"):
+        limits = sz.iinfo(dt)
+        array = rng.integers(limits.min, limits.max, shape, np.dtype(dt.name), endpoint=True)
+        return sz.tensor(array)
+    array = rng.uniform(-2, 2, shape)
+    if dt.kind == "complex":
+        array = array + 1j * rng.uniform(-2, 2, shape)
+    return sz.cast(sz.tensor(np.asarray(array)), dt)
+
+
 def values(x: sz.Tensor) -> Array:
     """Return the elements in float64 or complex128, which hold them exactly."""
     found = readable(x)

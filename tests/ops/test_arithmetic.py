@@ -167,24 +167,6 @@ def test_complex_division_by_zero_and_infinity(name: str) -> None:
     assert sz.div(large, large).item() == 1
 
 
-@pytest.mark.parametrize("name", COMPLEX)
-def test_magnitude_of_complex(name: str) -> None:
-    part = PARTS[name]
-    dt = sz.dtype(name)
-    got = sz.abs(sz.tensor([3 + 4j, -5 + 12j, 0j, complex(-0.0, -0.0), complex(0, -2)], dt))
-    check(got, part, [real(v) for v in (5, 13, 0, 0, 2)])
-    special = [complex(INF, NAN), complex(NAN, -INF), complex(-INF, 1), complex(NAN, 1)]
-    check(sz.abs(sz.tensor(special, dt)), part, [real(v) for v in (INF, INF, INF, NAN)])
-
-
-@pytest.mark.parametrize("op", ["floordiv", "mod", "max", "min"])
-@pytest.mark.parametrize("name", COMPLEX)
-def test_complex_numbers_have_no_order(op: str, name: str) -> None:
-    x = sz.tensor([1j], sz.dtype(name))
-    with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.4\.\d+\): x is {name}"):
-        getattr(sz, op)(x, x)
-
-
 # ---- integers to floating-point ------------------------------------------------------------------
 
 
@@ -255,23 +237,7 @@ def test_muladd_broadcasts_and_promotes_all_three() -> None:
     check(got, "float16", [real(2048)])
 
 
-@pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 40_000])
-def test_muladd_in_blocks(size: int) -> None:
-    values = [i % 251 for i in range(size)]
-    x = pack("int16", values)
-    expected = [wrap("int16", v * v + 3) for v in values]
-    check(sz.muladd(x, x, 3), "int16", expected)
-    check(sz.muladd(x, pack("uint8", values), sz.tensor(3, sz.int8)), "int16", expected)
-
-
 # ---- trace ---------------------------------------------------------------------------------------
-
-
-def test_trace_wraps_and_sums_narrow_floats_in_float32() -> None:
-    check(sz.trace(sz.tensor([[100, 0], [0, 100]], sz.int8)), "int8", [-56], ())
-    rows = [[2048.0 if i == j == 0 else float(i == j) for i in range(5)] for j in range(5)]
-    check(sz.trace(sz.tensor(rows, sz.float16)), "float16", [real(2052)], ())
-    check(sz.trace(sz.tensor([[INF, 0], [0, -INF]])), "float32", [real(NAN)], ())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import suanzi as sz
 from helpers.functions import each_level, threads
-from helpers.moves import laid_out, layouts, raw, tensors
+from helpers.moves import laid_out, raw, tensors
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 
@@ -25,19 +24,6 @@ def parts(x: sz.Tensor) -> tuple[np.ndarray, np.ndarray]:
     bits = raw(x)
     half = x.dtype.itemsize // 2
     return bits[..., :half], bits[..., half:]
-
-
-@settings(max_examples=120)
-@given(st.data())
-def test_complex_of_any_bits_in_any_layout(data: st.DataObject) -> None:
-    shape = data.draw(st.lists(st.integers(0, 5), max_size=4))
-    dtype = data.draw(st.sampled_from(list(MADE_OF)))
-    x, y = data.draw(layouts(shape, [dtype])), data.draw(layouts(shape, [dtype]))
-    made = sz.complex(x, y)
-    assert made.dtype is MADE_OF[dtype]
-    real, imag = parts(made)
-    assert np.array_equal(real, raw(x))
-    assert np.array_equal(imag, raw(y))
 
 
 def test_a_number_takes_the_dtype_of_the_other_part() -> None:
@@ -66,18 +52,6 @@ def test_quantised_parts_are_the_numbers_they_stand_for() -> None:
     assert shifted.tolist() == [-3, 1]
     with pytest.raises(sz.InvalidArgument, match="without a scale"):
         sz.imag(_core.empty((2,), sz.QT_SYM_INT8))
-
-
-@settings(max_examples=100)
-@given(tensors(dtypes=COMPLEX))
-def test_conj_turns_one_bit(x: sz.Tensor) -> None:
-    made = sz.conj(x)
-    assert (made.dtype, made.shape) == (x.dtype, x.shape)
-    real, imag = parts(x)
-    turned = imag.copy()
-    turned[..., -1] ^= 0x80
-    assert np.array_equal(parts(made)[0], real)
-    assert np.array_equal(parts(made)[1], turned)
 
 
 def test_conj_keeps_the_layout() -> None:
@@ -182,12 +156,6 @@ def test_a_real_tensor_is_itself(dtype: sz.DType) -> None:
     assert sz.imag(sz.expand(sz.tensor([1], sz.int8), (50000,))).numpy().any() == False  # noqa: E712
 
 
-def test_numbers_and_arrays() -> None:
-    assert sz.real(3 + 4j).item() == 3
-    assert sz.imag(np.array([3 + 4j])).tolist() == [4]
-    assert sz.conj(2.5).item() == 2.5
-
-
 def test_large_ones_on_every_level_and_any_number_of_threads() -> None:
     n = 300001
     for dtype in MADE_OF:
@@ -205,10 +173,3 @@ def test_large_ones_on_every_level_and_any_number_of_threads() -> None:
                     assert np.array_equal(raw(sz.conj(turned)), raw(made))
                     assert np.array_equal(parts(mixed)[0], raw(x)[::-1])
                     assert np.all(parts(mixed)[1] == raw(y)[0])
-
-
-def test_operators_take_parts_as_any_tensor() -> None:
-    x = sz.tensor([3 + 4j, 6 + 8j])
-    squares = x.real * x.real + x.imag * x.imag
-    assert sz.sqrt(squares).tolist() == sz.abs(x).tolist() == [5, 10]
-    assert (x * sz.conj(x)).real.tolist() == squares.tolist()

@@ -10,7 +10,6 @@ import mmap
 import weakref
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -128,22 +127,6 @@ def test_a_copy_is_a_copy() -> None:
         made.numpy()[:] = 7
         assert list(np.asarray(source)) == [0] * 4
     buffer.append(1)  # which would fail if the buffer were still in use
-
-
-@pytest.mark.parametrize("name", exact.NAMES)
-def test_every_dtype_from_its_array(name: str) -> None:
-    raw = bytes(i % 2 for i in range(6 * exact.ITEMSIZE[name]))
-    x = sz.create_tensor((2, 3), raw, name)
-    assert sz.create_tensor((2, 3), x.numpy(), name).tolist() == x.tolist()
-    assert sz.create_tensor((2, 3), x, name).tolist() == x.tolist()
-    shared = sz.wrap_tensor((2, 3), name, values=x.numpy())
-    assert shared.tolist() == x.tolist()
-    assert shared.storage.data == x.storage.data
-
-
-def test_text() -> None:
-    assert sz.create_tensor((3,), b"abcd", sz.char).tolist() == [b"a", b"b", b"c"]
-    assert sz.wrap_tensor((2,), sz.char, values=b"ab").tolist() == [b"a", b"b"]
 
 
 def test_big_endian_arrays_are_converted() -> None:
@@ -329,11 +312,3 @@ def test_numbers_and_lists_that_do_not_fit() -> None:
         sz.wrap_tensor((), values=np.float32(1))
     with pytest.raises(sz.TypeMismatch):
         sz.wrap_tensor((2,), values=[1, 2])
-
-
-def test_ml_dtypes() -> None:
-    values = np.array([1, -2, 7], ml_dtypes.int4)
-    assert sz.create_tensor((3,), values, sz.int4).tolist() == [1, -2, 7]
-    assert sz.wrap_tensor((3,), sz.int4, values=values).tolist() == [1, -2, 7]
-    ones = np.ones(3, ml_dtypes.bfloat16)
-    assert sz.wrap_tensor((3,), "bf16", values=ones).tolist() == [1, 1, 1]

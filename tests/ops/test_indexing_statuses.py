@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import suanzi as sz
@@ -11,13 +9,6 @@ from helpers.moves import refused
 
 X = sz.tensor([[5.0, 8.0, 9.0], [0.0, 7.0, 1.0]])
 PLACES = sz.argsort(X)[1]
-CALLS: dict[str, tuple[Any, ...]] = {
-    "argmax": (X,),
-    "argmin": (X,),
-    "argsort": (X,),
-    "argsort_bwd": (X, PLACES),
-    "topk": (X, 2),
-}
 AXIS_ERROR = {
     "argmax": sz.OutOfRange,
     "argmin": sz.OutOfRange,
@@ -33,15 +24,6 @@ def test_tensors_without_axes(name: str) -> None:
     more = {"topk": (1,), "argsort_bwd": (sz.tensor(0),)}.get(name, ())
     for axis in (0, -1):
         refused(AXIS_ERROR[name], name, scalar, *more, axis=axis, match="no axes")
-
-
-@pytest.mark.parametrize("name", ["argmax", "argmin", "argsort", "topk", "argsort_bwd"])
-def test_what_has_no_order(name: str) -> None:
-    error = sz.InvalidArgument if name == "topk" else sz.TypeMismatch  # what the clauses list
-    for dtype in (sz.bool, sz.complex32, sz.complex64, sz.complex128):
-        x = sz.cast(X, dtype)
-        refused(error, name, x, *CALLS[name][1:], match=f"is {dtype}; it takes")
-    refused(error, name, sz.zeros((2, 3), sz.char), *CALLS[name][1:])
 
 
 def test_argmax_and_argmin() -> None:
@@ -104,19 +86,3 @@ def test_complex() -> None:
     refused(sz.TypeMismatch, "complex", 1, 2)
     refused(sz.DimensionsMismatch, "complex", y, sz.zeros((3,)))
     refused(sz.DimensionsMismatch, "complex", sz.zeros((2, 2)), sz.zeros((3,)))
-
-
-@pytest.mark.parametrize("name", ["conj", "imag", "real"])
-def test_text_has_no_parts(name: str) -> None:
-    refused(sz.TypeMismatch, name, sz.zeros((2,), sz.char), match="text")
-
-
-def test_no_memory() -> None:
-    huge = sz.expand(sz.tensor([1.0]), (2**50,))
-    for name, more in (("argsort", ()), ("nonzero", ()), ("topk", (2**49,))):
-        if name == "nonzero":
-            continue  # it counts first, which takes its time
-        refused(sz.AllocFailed, name, huge, *more)
-    refused(sz.AllocFailed, "complex", huge, huge)
-    refused(sz.AllocFailed, "imag", huge)
-    refused(sz.AllocFailed, "conj", sz.expand(sz.tensor([1j]), (2**50,)))

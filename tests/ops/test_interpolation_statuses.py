@@ -6,36 +6,12 @@ from itertools import count, repeat
 from typing import Any
 
 import numpy as np
-import pytest
 
 import suanzi as sz
 from helpers.moves import destroyed, refused
-from suanzi.dtypes import DTYPES
 
 X = sz.tensor(np.ones((1, 2, 3, 4), np.float32))
 NO_NUMBER: list[Any] = ["2", b"2", True, np.bool_(True), object(), {"a": 1}, 1j, [[1]], [None, 1]]
-
-
-def test_example_a_2_18() -> None:
-    """The printed input has rank 3; as [1, 1, 2, 2] the printed values are right."""
-    x = sz.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
-    found = sz.interpolate(x, [4, 4], None, "bilinear")
-    rows = [[1, 1.25, 1.75, 2], [1.5, 1.75, 2.25, 2.5], [2.5, 2.75, 3.25, 3.5], [3, 3.25, 3.75, 4]]
-    assert found.tolist() == [[rows]]
-    refused(sz.DimensionsMismatch, "interpolate", x[0], [4, 4], None, "bilinear")
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_dtypes(dtype: sz.DType) -> None:
-    if dtype is sz.char:
-        x = sz.tensor("abcd").reshape(1, 2, 2)
-    else:
-        x = sz.cast(sz.tensor(np.ones((1, 2, 2), np.float32)), dtype)
-    if dtype.kind in ("complex", "char"):
-        refused(sz.TypeMismatch, "interpolate", x, 3, match=str(dtype))
-    else:
-        found = sz.interpolate(x, 3, mode="linear")
-        assert found.dtype is (dtype if dtype.kind == "float" else sz.float32)
 
 
 def test_ranks_and_modes() -> None:
@@ -88,10 +64,3 @@ def test_empty_axes() -> None:
         x = sz.zeros(shape)
         refused(sz.InvalidArgument, "interpolate", x, 2, match="one element")
         refused(sz.InvalidArgument, "interpolate", x, scale_factor=2)
-
-
-def test_no_memory() -> None:
-    refused(sz.AllocFailed, "interpolate", X, 2**31)
-    refused(sz.AllocFailed, "interpolate", X, (2**40, 2**40))
-    many = sz.expand(sz.zeros((1, 1, 1)), (1, 1, 2**50))
-    refused(sz.AllocFailed, "interpolate", many, 3)

@@ -205,11 +205,6 @@ def test_integers_are_rounded_to_the_default_float_first() -> None:
         assert sz.lu(x)[0].tolist() == [[2**24 + 1, 0], [0, 2**24 + 1]]
 
 
-def test_quantised_matrices_are_what_they_stand_for() -> None:
-    x = sz.quantize(sz.tensor([[1.0, 0.5], [0.25, 1]]), sz.QT_SYM_INT16)
-    np.testing.assert_array_equal(values(sz.lu(x)[0]), values(sz.lu(sz.dequantize(x))[0]))
-
-
 def test_a_hermitian_matrix_has_real_eigenvalues_and_orthogonal_vectors() -> None:
     for dtype in OWN:
         a = definite(24, dtype, -0.5)

@@ -11,19 +11,12 @@ import pytest
 
 import suanzi as sz
 from helpers.gradients import central_differences
+from helpers.matrices import random
 
-KINDS = [np.float64, np.complex128]
+KINDS = [sz.float64, sz.complex128]
 DOTS = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)),
         ((2, 3, 4), (2, 4, 3)), ((4,), (2, 4, 3)), ((3, 4), (2, 2, 4, 3)), ((), (2, 3)),
         ((2, 3), ()), ((), ()), ((1, 1), (1, 1))]  # fmt: skip
-
-
-def sample(shape: tuple[int, ...], kind: Any, seed: int) -> Any:
-    rng = np.random.default_rng([seed, *shape])
-    array = rng.standard_normal(shape)
-    if kind is np.complex128:
-        array = array + 1j * rng.standard_normal(shape)
-    return np.asarray(array, kind)
 
 
 def check(found: sz.Tensor, forward: Callable[[Any], Any], at: Any, out_grad: Any) -> None:
@@ -44,9 +37,9 @@ def dot(x: Any, y: Any) -> Any:
 def test_dot(shapes: Any, kinds: Any) -> None:
     """That of a real operand is real, also where the other one is complex."""
     x, y = (
-        sample(shape, kind, i) for i, (shape, kind) in enumerate(zip(shapes, kinds, strict=True))
+        random(shape, kind, i) for i, (shape, kind) in enumerate(zip(shapes, kinds, strict=True))
     )
-    g = sample(dot(x, y).shape, np.result_type(x, y).type, 7)
+    g = random(dot(x, y).shape, sz.complex128 if sz.complex128 in kinds else sz.float64, 7)
     tensors = [sz.tensor(a) for a in (g, x, y)]
     check(sz.dot_bwd1(*tensors), lambda at: dot(at, y), x, g)
     check(sz.dot_bwd2(*tensors), lambda at: dot(x, at), y, g)
@@ -54,8 +47,8 @@ def test_dot(shapes: Any, kinds: Any) -> None:
 
 def test_bilinear_in_blocks() -> None:
     """More rows than one block has."""
-    x, y = sample((3000, 60), np.float64, 1), sample((3000, 50), np.float64, 2)
-    weight, g = sample((10, 60, 50), np.float64, 3), sample((3000, 10), np.float64, 4)
+    x, y = random((3000, 60), sz.float64, 1), random((3000, 50), sz.float64, 2)
+    weight, g = random((10, 60, 50), sz.float64, 3), random((3000, 10), sz.float64, 4)
     a, b, w, t = map(sz.tensor, (x, y, weight, g))
     cases = {
         "no,oij,nj->ni": (sz.bilinear_bwd_in1(t, b, w), (g, weight, y)),

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.matrices import sample
 from suanzi import _core
 from suanzi.libraries import blas
 from suanzi.registry import COMPLEX, NUMBERS
 
 SHAPES = [((4, 4), (4, 4)), ((31, 17), (17, 29)), ((3, 100000), (100000,)), ((200000,), (200000,)),
           ((600,), (600, 1500)), ((70, 33), (33, 5))]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    level, threads = _core.level(), sz.get_num_threads()
-    yield
-    _core.use_level(level)
-    sz.set_num_threads(threads)
-
-
-def sample(shape: tuple[int, ...], dt: sz.DType, seed: int) -> sz.Tensor:
-    rng = np.random.default_rng([seed, *shape])
-    array: Any = rng.standard_normal(shape)
-    if dt.kind == "complex":
-        array = array + 1j * rng.standard_normal(shape)
-    if dt.kind in ("int", "uint"):
-        array = rng.integers(0, 100, shape)
-    return sz.cast(sz.tensor(array), dt)
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -15,14 +14,6 @@ from suanzi import _core
 SHAPES = [(33, 64, 31), (16, 256, 16), (65, 129, 97), (300, 40, 290), (40, 1100, 35), (2, 9000, 3)]
 LEAST = 2.0**-133
 """The least bfloat16 above 0."""
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    level, threads = _core.level(), sz.get_num_threads()
-    yield
-    _core.use_level(level)
-    sz.set_num_threads(threads)
 
 
 def laid(array: Any, how: str) -> sz.Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.matrices import OWN, sample
 from suanzi import _core
 
-FLOATS = [sz.float32, sz.float64, sz.complex64, sz.complex128]
 NARROW = [sz.float16, sz.bfloat16, sz.complex32]
 
 
@@ -34,20 +33,8 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True, params=LEVELS or ["none"])
-def _level(request: pytest.FixtureRequest) -> Iterator[None]:
-    level, threads = _core.level(), sz.get_num_threads()
+def _level(request: pytest.FixtureRequest) -> None:
     _core.use_level(request.param)
-    yield
-    _core.use_level(level)
-    sz.set_num_threads(threads)
-
-
-def sample(shape: tuple[int, ...], dt: sz.DType, seed: int = 0) -> sz.Tensor:
-    rng = np.random.default_rng([seed, *shape])
-    array: Any = rng.uniform(-1, 1, shape)
-    if dt.kind == "complex":
-        array = array + 1j * rng.uniform(-1, 1, shape)
-    return sz.cast(sz.tensor(array), dt)
 
 
 def layouts(x: sz.Tensor) -> list[sz.Tensor]:
@@ -72,7 +59,7 @@ SIZES = [(16, 16, 600), (28, 32, 257), (17, 33, 256), (29, 31, 255), (57, 130, 2
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("dt", FLOATS + NARROW, ids=str)
+@pytest.mark.parametrize("dt", [*OWN, *NARROW], ids=str)
 def test_every_size_is_within_its_bound(sizes: tuple[int, int, int], dt: sz.DType) -> None:
     m, n, k = sizes
     x, y = sample((m, k), dt), sample((k, n), dt, 1)
@@ -86,7 +73,7 @@ def test_every_size_is_within_its_bound(sizes: tuple[int, int, int], dt: sz.DTyp
         assert np.all(np.abs(wide(found) - left @ right) <= bound)
 
 
-@pytest.mark.parametrize("dt", FLOATS + NARROW, ids=str)
+@pytest.mark.parametrize("dt", [*OWN, *NARROW], ids=str)
 def test_layouts_parts_and_threads_change_no_bit(dt: sz.DType) -> None:
     x, y = sample((61, 523), dt), sample((523, 75), dt, 1)
     whole = x @ y

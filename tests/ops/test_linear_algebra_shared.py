@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.matrices import OWN, random
 from suanzi.registry import COMPLEX
-
-DTYPES = [sz.float32, sz.float64, sz.complex64, sz.complex128]
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    threads = sz.get_num_threads()
-    yield
-    sz.set_num_threads(threads)
 
 
 def sample(shape: tuple[int, ...], dt: sz.DType) -> Any:
-    rng = np.random.default_rng(shape)
-    array = rng.standard_normal(shape)
-    if dt in COMPLEX:
-        array = array + 1j * rng.standard_normal(shape)
-    return array.astype(str(dt))
+    return random(shape, dt).astype(str(dt))
 
 
 def multiplied(lu: sz.Tensor, ipiv: sz.Tensor) -> Any:
@@ -42,7 +29,7 @@ def multiplied(lu: sz.Tensor, ipiv: sz.Tensor) -> Any:
 
 
 @pytest.mark.parametrize("shape", [(129, 129), (220, 220), (130, 300), (300, 140)], ids=str)
-@pytest.mark.parametrize("dt", DTYPES, ids=str)
+@pytest.mark.parametrize("dt", OWN, ids=str)
 def test_the_factors_are_those_of_the_matrix(dt: sz.DType, shape: tuple[int, int]) -> None:
     array = sample(shape, dt)
     lu, ipiv = sz.lu(sz.tensor(array))
@@ -52,7 +39,7 @@ def test_the_factors_are_those_of_the_matrix(dt: sz.DType, shape: tuple[int, int
     assert np.abs(np.tril(lu.numpy(), -1)).max() <= (1.4143 if dt in COMPLEX else 1)
 
 
-@pytest.mark.parametrize("dt", DTYPES, ids=str)
+@pytest.mark.parametrize("dt", OWN, ids=str)
 def test_threads_and_batches_have_no_say(dt: sz.DType) -> None:
     array = np.stack(
         [sample((200, 200), dt), sample((200, 200), dt)[::-1], sample((200, 200), dt).T]
@@ -84,7 +71,7 @@ def test_threads_and_batches_have_no_say(dt: sz.DType) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("dt", DTYPES, ids=str)
+@pytest.mark.parametrize("dt", OWN, ids=str)
 def test_equations_and_inverses(dt: sz.DType) -> None:
     n = 190
     array = sample((n, n), dt) + n**0.5 * np.eye(n, dtype=str(dt))
@@ -110,16 +97,6 @@ def test_columns_of_zeros(zeros: tuple[int, ...]) -> None:
     assert all(lu[i, i].item() == 0 for i in zeros)
     for call in (lambda: sz.inverse(mat), lambda: sz.solve(mat, mat, False)):
         with pytest.raises(sz.InvalidArgument, match="singular"):
-            call()
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_is_refused(bad: float) -> None:
-    array = sample((200, 200), sz.float32)
-    array[150, 170] = bad
-    mat = sz.tensor(array)
-    for call in (lambda: sz.lu(mat), lambda: sz.inverse(mat), lambda: sz.solve(mat, mat, False)):
-        with pytest.raises(sz.InvalidArgument, match="NaN|inf"):
             call()
 
 

@@ -127,31 +127,6 @@ def test_threads_and_neighbours_change_nothing_in_pow() -> None:
                 assert same_bits(compute("pow", x[shuffled], y[shuffled]), one[shuffled])
 
 
-def test_pow_broadcasts_and_promotes() -> None:
-    column, row = sz.tensor([[1.0], [2.0], [3.0]]), sz.tensor([0.0, 1, 2])
-    assert sz.pow(column, row).tolist() == [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
-    # The standard prints [1, 4, 9], which is not what it defines.
-    assert sz.pow(sz.tensor([1, 2, 3]), sz.tensor([1, 2, 3])).tolist() == [1, 4, 27]
-    assert (sz.tensor([2.0], sz.float16) ** 3).dtype is sz.float16
-    assert (2 ** sz.tensor([3.0])).tolist() == [8]
-    # Both operands are rounded to the promoted dtype first: 2049 is 2048 in float16.
-    found = sz.pow(sz.tensor([2049], sz.int32), sz.tensor([1.0], sz.float16))
-    assert found.dtype is sz.float16
-    assert found.tolist() == [2048]
-
-
-def test_pow_refuses_what_does_not_go_together() -> None:
-    with pytest.raises(
-        sz.DimensionsMismatch, match=r"pow \(7\.2\.8\.1\).*\(2,\).*\(3,\)"
-    ) as caught:
-        sz.pow(sz.tensor([1.0, 2]), sz.tensor([1.0, 2, 3]))
-    assert caught.value.status is sz.Status.DIMENSIONS_MISMATCH
-    with pytest.raises(sz.TypeMismatch, match="complex64"):
-        sz.pow(sz.tensor([1.0]), 1j)
-    with sz.promotion("strict"), pytest.raises(sz.TypeMismatch):
-        sz.pow(sz.tensor([1.0]), sz.tensor([1.0], sz.float64))
-
-
 def test_square_roots_are_correctly_rounded() -> None:
     rng = np.random.default_rng(9)
     for dtype, bits in ((sz.float32, np.uint32), (sz.float64, np.uint64)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from functools import cache
 from typing import Any
@@ -15,8 +14,6 @@ from hypothesis import strategies as st
 import suanzi as sz
 from helpers import exact, functions
 from suanzi import _core
-from suanzi.registry import REGISTRY
-from suanzi.standard import interfaces
 
 CHECKS = ("is_finite", "is_inf", "is_nan")
 
@@ -76,27 +73,6 @@ def test_every_pattern(check: str, name: str) -> None:
             assert found.dtype is sz.bool
             assert found.tolist() == wanted
             assert set(bytes(found.storage.memory)) <= {0, 1}
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("name", exact.NAMES)
-def test_strides_shapes_and_layouts(check: str, name: str) -> None:
-    size = exact.ITEMSIZE[name]
-    raw = np.random.default_rng(3).choice(np.array([0, 1, 0x7C, 0x7F, 0x80, 0xFF], "u1"), 24 * size)
-    flat = sz.create_tensor((24,), raw.tobytes(), name)
-    ask = getattr(sz, check)
-    truth = np.array(ask(flat).tolist())
-    for order in itertools.permutations(range(3)):
-        x = sz.create_tensor((2, 3, 4), raw.tobytes(), name, layout=order)
-        found = ask(x)
-        assert found.shape == (2, 3, 4)
-        for index in np.ndindex(2, 3, 4):
-            at = sum(i * s for i, s in zip(index, x.strides, strict=True))
-            assert found.numpy()[index] == truth[at]
-    assert ask(_core.view(flat, 23, (8,), (-3,))).tolist() == truth[::-3].tolist()
-    assert ask(_core.view(flat, 5, (2, 3), (0, 0))).tolist() == [[truth[5]] * 3] * 2
-    assert ask(_core.view(flat, 7, (), ())).tolist() == truth[7]
-    assert ask(_core.view(flat, 0, (3, 0), (0, 0))).shape == (3, 0)
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -165,40 +141,3 @@ def test_contiguous_is_row_major_without_gaps(shape: list[int], data: Any) -> No
     # Element by element, in the order of their indices, memory goes on by one.
     places = [sum(i * s for i, s in zip(index, strides, strict=True)) for index in np.ndindex(dims)]
     assert sz.is_contiguous(x) is (places == list(range(len(places))))
-
-
-# ---- statuses ------------------------------------------------------------------------------------
-
-QUERIES = [*CHECKS, "shape", "size", "rank", "is_contiguous"]
-
-
-def test_all_of_them_are_tried() -> None:
-    assert set(QUERIES) == {n for n, i in interfaces().items() if i.clause.startswith("7.2.2.")}
-    assert set(QUERIES) <= set(REGISTRY)
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_statuses(name: str) -> None:
-    ask = getattr(sz, name)
-    gone = sz.tensor([1])
-    sz.destroy(gone)
-    before = _core.pool_info()["storages"]
-    for wrong, error in (
-        (None, sz.UninitializedObject),
-        (gone, sz.UninitializedObject),
-        ("text", TypeError),
-        ([1, 2], TypeError),
-        (object(), TypeError),
-        (np.array(["a"]), TypeError),
-    ):
-        with pytest.raises(error, match=rf"^{name} \(7\.2\.2\.\d\): input is .*\.$"):
-            ask(wrong)
-    with pytest.raises(TypeError):
-        ask()
-    if name in CHECKS:
-        with pytest.raises(sz.InvalidArgument, match="input is char; it takes .*bool"):
-            ask(sz.tensor("ab"))
-    assert _core.pool_info()["storages"] <= before
-    if name in CHECKS:
-        with pytest.raises(sz.AllocFailed, match=rf"^{name} \("):
-            ask(_core.view(sz.tensor(1.0), 0, (2**40, 2**20), (0, 0)))

@@ -2,47 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import suanzi as sz
-from helpers.gradients import central_differences
-from helpers.moves import layouts
-
-SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (5,), (2, 3), (3, 1, 2), (2, 2, 3)]
-
-
-def every_axes(ndim: int) -> list[tuple[int, ...]]:
-    return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
-
-
-@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD"])
-def test_of_complex_numbers(mode: str) -> None:
-    rng = np.random.default_rng(1)
-    for shape in SHAPES:
-        x = np.array(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
-        for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
-
-            def forward(at: Any, axes: Any = axes, keep: bool = keep) -> Any:
-                return sz.reduce(sz.tensor(at), mode, axes, keep_dims=keep).numpy()
-
-            left = forward(x).shape
-            out_grad = np.array(rng.standard_normal(left) + 1j * rng.standard_normal(left))
-            found = sz.reduce_bwd(sz.tensor(out_grad), sz.tensor(x), mode, axes, keep_dims=keep)
-            expected = central_differences(forward, x, out_grad)
-            assert found.shape == x.shape
-            assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
-
-
-def test_factors_are_conjugated() -> None:
-    found = sz.reduce_bwd(sz.tensor(1 + 0j), sz.tensor([1j, 2 + 1j]), "PROD").tolist()
-    assert found == [2 - 1j, -1j]
 
 
 def test_integers_and_nan_that_are_equal() -> None:
@@ -82,20 +47,6 @@ def test_dtypes_and_rounding() -> None:
     tiny = sz.tensor([1e-30, 1e-30, 1e30, 1e30], sz.float32)
     back = sz.reduce_bwd(sz.tensor(1.0), tiny, "PROD").tolist()
     assert back == pytest.approx([1e30, 1e30, 1e-30, 1e-30], rel=1e-6)
-
-
-@given(st.data())
-def test_layouts(data: st.DataObject) -> None:
-    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
-    x = data.draw(layouts(shape, [sz.int16]))
-    axis = data.draw(st.sampled_from(every_axes(len(shape))))
-    mode = data.draw(st.sampled_from(["SUM", "MEAN", "MAX", "MIN"]))
-    plain = sz.contiguous(x)
-    dtype = sz.int16 if mode == "SUM" else sz.float32
-    gradient = sz.cast(sz.reduce(plain, "MAX", axis), dtype)
-    one, other = (sz.reduce_bwd(gradient, t, mode, axis) for t in (x, plain))
-    assert one.tolist() == other.tolist()
-    assert one.storage not in (x.storage, gradient.storage)
 
 
 @pytest.mark.parametrize("mode", ["SUM", "PROD", "MEAN", "MAX", "MIN"])

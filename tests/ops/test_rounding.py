@@ -6,7 +6,7 @@ import pytest
 
 import suanzi as sz
 from helpers.checking import check, check_unary, pack, samples
-from suanzi.conformance.model.numbers import COMPLEX, FORMATS, INTEGERS, decode, real
+from suanzi.conformance.model.numbers import FORMATS, INTEGERS, decode, real
 
 OPS = ["floor", "ceil", "trunc", "round"]
 MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}
@@ -26,13 +26,6 @@ def test_rint_is_the_operator_of_its_mode(mode: str, op: str) -> None:
         assert sz.rint(x, given).numpy().tobytes() == getattr(sz, op)(x).numpy().tobytes()
 
 
-@pytest.mark.parametrize("bad", ["NEAREST", "", None, 0, 1.5])
-def test_rint_refuses_other_modes(bad: object) -> None:
-    with pytest.raises(sz.InvalidArgument) as e:
-        sz.rint(sz.tensor([1.0]), bad)  # type: ignore[arg-type]
-    assert str(e.value).startswith(f"rint (7.2.9.5): mode is {bad!r}; it is one of DOWNWARD, ")
-
-
 @pytest.mark.parametrize("name", [*INTEGERS, "bool"])
 def test_integers_become_the_default_float(name: str) -> None:
     x = sz.tensor([0, 1], sz.dtype(name))
@@ -45,13 +38,3 @@ def test_integers_become_the_default_float(name: str) -> None:
                 getattr(sz, op)(x)
         with pytest.raises(sz.TypeMismatch, match=rf"^rint \(7\.2\.9\.5\): {name}"):
             sz.rint(x, "UPWARD")
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-def test_complex_is_refused(name: str) -> None:
-    x = sz.tensor([1.5], sz.dtype(name))
-    for op in OPS:
-        with pytest.raises(sz.TypeMismatch, match=rf"^{op} \(7\.2\.9\.\d\): x is {name}.*sz\.cast"):
-            getattr(sz, op)(x)
-    with pytest.raises(sz.TypeMismatch, match=rf"^rint \(7\.2\.9\.5\): x is {name}"):
-        sz.rint(x, "UPWARD")

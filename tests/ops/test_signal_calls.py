@@ -90,23 +90,6 @@ def test_a_length_that_the_core_has_not_among_those_it_has(axes: tuple[int, ...]
     assert_close(found, dft(real, axes, True), 192)
 
 
-@pytest.mark.parametrize("mode", ["By_N", "n", True, 3, -1, 2**70, 1.0, None])
-def test_modes_that_are_none(mode: Any) -> None:
-    x = sz.tensor(numbers("complex64"))
-    if mode == "By_N":  # whichever way it is written
-        assert same_bits(sz.fft_c2c(x, 0, mode).numpy(), sz.fft_c2c(x, 0, "by_n").numpy())
-        return
-    for call in (lambda: sz.fft_c2c(x, 0, mode), lambda: sz.fft_c2r(x, 14, None, mode)):
-        with pytest.raises(sz.InvalidArgument, match="normalization"):
-            call()
-
-
-@pytest.mark.parametrize("length", [0, -1, 13, 16, 2**70, True, 14.0])
-def test_lengths_that_do_not_fit(length: Any) -> None:
-    with pytest.raises(sz.InvalidArgument, match="last_dim_size"):
-        sz.fft_c2r(sz.tensor(numbers("complex64")), length)
-
-
 def test_rule_sets_without_float64() -> None:
     x = sz.tensor(numbers("complex128").real.copy())
     with sz.promotion("jax_x32"):

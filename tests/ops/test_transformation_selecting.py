@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import suanzi as sz
 from helpers import exact
@@ -20,43 +18,15 @@ from helpers.moves import (
     Array,
     destroyed,
     laid_out,
-    layouts,
     quantized,
     raw,
     real,
     refused,
     same,
-    tensors,
 )
 from suanzi import _core
 
 INDEX_DTYPES = [d for d in ALL if d.kind in ("int", "uint") and d.bits >= 8]
-
-
-@st.composite
-def indices(draw: st.DrawFn, x: sz.Tensor, unique: bool = False) -> sz.Tensor:
-    """Make an index into a tensor: of rows, or with coordinates on its last axis."""
-    picked = draw(st.integers(1, x.ndim))
-    rows = draw(st.booleans())
-    shape = [draw(st.integers(0, 5))] if rows else draw(st.lists(st.integers(0, 3), max_size=2))
-    if not rows and not shape:
-        shape = [2]
-    axes = x.shape[:1] if rows else x.shape[:picked]
-    if 0 in axes or unique:
-        shape[0] = 0 if 0 in axes else min(shape[0], 1)
-    count = int(np.prod(shape))
-    columns = [
-        draw(st.lists(st.integers(0, max(n - 1, 0)), min_size=count, max_size=count)) for n in axes
-    ]
-    values = np.array(columns, int).T.reshape(shape if rows else [*shape, len(axes)])
-    dtype = draw(st.sampled_from(INDEX_DTYPES))
-    made = sz.tensor(values.astype(str(dtype)))
-    if draw(st.booleans()):
-        spread = _core.empty([2 * n for n in made.shape], dtype)
-        view = spread[tuple(np.s_[::-2] for _ in made.shape)]
-        view[...] = made
-        return view
-    return made
 
 
 def take(bits: Array, index: Array) -> Array:
@@ -64,19 +34,6 @@ def take(bits: Array, index: Array) -> Array:
     if index.ndim == 1:
         return bits[index.astype(int)]
     return bits[tuple(index[..., i].astype(int) for i in range(index.shape[-1]))]
-
-
-@given(st.data())
-def test_gather(data: st.DataObject) -> None:
-    x = data.draw(tensors(min_dims=1, max_side=4))
-    index = data.draw(indices(x))
-    expected = take(raw(x), np.array(index.numpy()))
-    for made in (sz.gather(x, index), sz.gather(input=x, index=index)):
-        same(made, expected)
-        assert made.dtype is x.dtype
-        assert made.layout.min2maj == tuple(range(made.ndim - 1, -1, -1))
-        assert made.storage != x.storage
-    same(sz.gather(x, np.array(index.numpy())), expected)
 
 
 @pytest.mark.parametrize("dtype", ONE_OF_EACH_SIZE, ids=str)
@@ -100,36 +57,6 @@ def test_gather_past_the_caches() -> None:
         for level in levels:
             _core.use_level(level)
             same(sz.gather(x, sz.tensor(index)), raw(x)[index])
-
-
-@given(st.data())
-def test_scatter_overwrites_in_order(data: st.DataObject) -> None:
-    x = data.draw(tensors(min_dims=1, max_side=4))
-    index = data.draw(indices(x))
-    coordinates = np.array(index.numpy())
-    updates = data.draw(layouts(take(raw(x), coordinates).shape[:-1], [x.dtype]))
-    expected, before = np.array(raw(x)), np.array(raw(x))
-    picked = 1 if coordinates.ndim == 1 else coordinates.shape[-1]
-    places = [tuple(at) for at in coordinates.reshape(-1, picked).tolist()]
-    new = np.array(raw(updates)).reshape(len(places), *expected.shape[picked:])
-    for at, bits in zip(places, new, strict=True):
-        expected[at] = bits
-    for made in (sz.scatter(x, index, updates), sz.scatter(x, index, updates, override=True)):
-        same(made, expected)
-        assert made.storage not in (x.storage, updates.storage)
-    same(x, before)
-    assert not made.size or made.layout.min2maj == tuple(range(made.ndim - 1, -1, -1))
-
-
-@given(st.data())
-def test_gather_after_scatter(data: st.DataObject) -> None:
-    x = data.draw(tensors(min_dims=1, max_side=4, min_side=1))
-    index = data.draw(indices(x, unique=True))
-    new = data.draw(layouts(sz.gather(x, index).shape, [x.dtype]))
-    if sz.gather(x, index).size:
-        flat = np.array(index.numpy()).reshape(-1, 1 if index.ndim == 1 else index.shape[-1])
-        if len({tuple(row) for row in flat.tolist()}) == len(flat):
-            same(sz.gather(sz.scatter(x, index, new), index), raw(new))
 
 
 SUMMED = [d for d in ALL if d.kind in ("int", "uint", "float", "complex")]
@@ -199,19 +126,6 @@ def test_what_has_no_sums_is_refused(dtype: sz.DType) -> None:
 
 
 # ---- masked_select ------------------------------------------------------------------------------
-
-
-@given(st.data())
-def test_masked_select(data: st.DataObject) -> None:
-    x = data.draw(tensors(max_side=4))
-    shape = [data.draw(st.sampled_from([n, n, 1])) for n in x.shape]
-    shape = data.draw(st.sampled_from([shape, shape, shape[1:], shape[2:]]))
-    mask = data.draw(layouts(shape, [sz.bool]))
-    chosen = np.broadcast_to(np.array(mask.numpy()), x.shape)
-    for made in (sz.masked_select(x, mask), sz.masked_select(input=x, mask=mask)):
-        same(made, raw(x)[chosen])
-        assert made.dtype is x.dtype
-    same(sz.masked_select(x, np.array(mask.numpy())), raw(x)[chosen])
 
 
 @pytest.mark.parametrize("dtype", ONE_OF_EACH_SIZE, ids=str)
