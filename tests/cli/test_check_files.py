@@ -99,8 +99,9 @@ def test_frozen_cases_compare_with_those_made_now(
     assert "Nothing changed." in out
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("closed", "jobs"), [(">&-", "1"), (">&- 2>&-", "2"), ("<&- >&- 2>&-", "1")]
+)
 def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
     arguments = [*SMALL[:-1], jobs, "--op", "sub", "--json", str(tmp_path / "out.json")]
     command = shlex.join([sys.executable, "-m", "suanzi.cli", *arguments])
@@ -165,13 +166,12 @@ def test_an_error_moves_no_cursor(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("columns", ["1", "2", "7"])
-def test_help_in_a_narrow_terminal_ends(columns: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "suanzi.cli", "check", "--help"], capture_output=True,
-        env={**os.environ, "COLUMNS": columns}, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert b"--backend" in done.stdout
+def test_help_in_a_narrow_terminal_ends(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["check", "--help"]) == 0
+    assert "--backend" in capsys.readouterr().out
 
 
 def test_files_nested_without_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -186,31 +186,36 @@ def test_files_nested_without_end(capsys: pytest.CaptureFixture[str], tmp_path: 
         assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_own_rules_from_a_file_of_any_name(tmp_path: Path) -> None:
+def test_own_rules_from_a_file_of_any_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     chip = tmp_path / "chip.rules"
     chip.write_text("name chip\nlike torch\ncell i32 bf16 -> f32\n")
     asked = ["check", "--rules", str(chip), "--op", "add", "--group", "promotion", "--dtype", "i32"]
     for more in (["--jobs", "1"], ["--jobs", "2", "--op", "sub"]):
-        status, out, err = run(*asked, *more)
-        assert (status, err) == (0, "")
+        assert main([*asked, *more]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
         assert "promotion by chip" in out
         assert "cases beyond the standard passed." in out
     frozen = str(tmp_path / "frozen")
-    assert run(*asked, "--export", frozen)[0] == 0
+    assert main([*asked, "--export", frozen]) == 0
+    # Another process has never heard of these rules.
     assert "the standard passed." in run("check", "--cases", frozen, "--jobs", "1")[1]
     found = json.loads((tmp_path / "frozen" / "manifest.json").read_text())
     assert found["rules_text"] == chip.read_text()
 
 
-def test_own_rules_are_pasted_with_their_file(tmp_path: Path) -> None:
+def test_own_rules_are_pasted_with_their_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """NumPy promotes otherwise, so it fails, and what is pasted finds the file."""
     chip = tmp_path / "chip"
     chip.write_text("name chip\nlike numpy\ncell i8 u8 -> i32\n")
     out = tmp_path / "out.json"
     asked = ["--op", "add", "--group", "promotion", "--dtype", "u8", "--jobs", "1"]
-    status, said, _ = run(
-        "check", "--backend", "numpy", "--rules", str(chip), *asked, "--json", str(out)
-    )
+    status = main(["check", "--backend", "numpy", "--rules", str(chip), *asked, "--json", str(out)])
+    said = capsys.readouterr().out
     assert "promotion by chip" in said
     report = json.loads(out.read_text())
     assert report["settings"]["rules_file"] == str(chip)

@@ -35,7 +35,7 @@ def backend(name: str, monkeypatch: pytest.MonkeyPatch) -> Backend:
 
 def run(monkeypatch: pytest.MonkeyPatch, *ops: str, name: str = "Adapter", jobs: int = 1) -> Run:
     return check(
-        backend(name, monkeypatch), ops=ops, groups=["plain"], dtypes=["float32", "int8"],
+        backend(name, monkeypatch), ops=ops, groups=["plain"], dtypes=["int8"],
         timeout=30, jobs=jobs,
     )  # fmt: skip
 
@@ -188,7 +188,7 @@ def test_bytes_that_are_no_tensor_are_a_failure_and_no_end(op: str, output: obje
             return "SUCCESS", output
 
     subject = Local(Garbled())
-    found = [run_case(subject, case) for case in cases(op, Wanted(quick=True))]
+    found = [run_case(subject, case) for case in cases(op, Wanted(quick=True))[::5]]
     assert {r.outcome for r in found} <= {"failed", "skipped"}
     assert any("cannot be read" in str(r.problem) for r in found)
 
