@@ -14,8 +14,8 @@ import pytest
 
 import suanzi as sz
 from helpers.complex_numbers import points, worst
-from helpers.functions import each_level, same_bits, threads
-from suanzi import _core, array_api
+from helpers.functions import every_level, same_bits, threads
+from suanzi import array_api
 from suanzi.tensors.exchange import from_numpy
 
 INF, NAN = math.inf, math.nan
@@ -66,12 +66,10 @@ def test_parts_are_within_their_bounds(name: str, dtype: str) -> None:
         z = z[np.abs(z.real) >= 2 ** (-20 if dtype == "complex64" else -1)]
         z = z[z.real > 0] if name != "square" else z[np.abs(z.real) > 2 * np.abs(z.imag)]
         z = z[np.cos(z.imag) < -0.1] if name == "expm1" else z
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = call(name, z)
-            error, at = worst(z.tolist(), found.tolist(), truth, dtype)
-            assert error <= (single if dtype == "complex64" else double), (level, at)
+    for level in every_level():
+        found = call(name, z)
+        error, at = worst(z.tolist(), found.tolist(), truth, dtype)
+        assert error <= (single if dtype == "complex64" else double), (level, at)
 
 
 @pytest.mark.parametrize("name", sorted(WEAK))
@@ -120,27 +118,25 @@ def agree(found: float, wanted: float, signs: bool) -> bool:
 @pytest.mark.parametrize("name", CMATH)
 def test_special_values_are_those_of_c(name: str) -> None:
     z = [complex(a, b) for a, b in itertools.product(PARTS, PARTS)]
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = getattr(array_api, name)(sz.tensor(z, sz.complex128)).tolist()
-            seen = 0
-            for x, w in zip(z, found, strict=True):
-                if name in OTHERWISE and OTHERWISE[name](x):
-                    continue
-                try:
-                    wanted = getattr(cmath, name)(x)
-                except OverflowError:
-                    assert cmath.isinf(w), (x, w)
-                    continue
-                except ValueError:  # a pole, or an angle that is not finite
-                    assert cmath.isinf(w) or cmath.isnan(w), (x, w)
-                    continue
-                seen += 1
-                signs = not leaves_signs_open(name, x)
-                right = agree(w.real, wanted.real, signs) and agree(w.imag, wanted.imag, signs)
-                assert right, f"{name}({x!r}) at {level} is {w!r}, not {wanted!r}"
-            assert seen > 180
+    for level in every_level():
+        found = getattr(array_api, name)(sz.tensor(z, sz.complex128)).tolist()
+        seen = 0
+        for x, w in zip(z, found, strict=True):
+            if name in OTHERWISE and OTHERWISE[name](x):
+                continue
+            try:
+                wanted = getattr(cmath, name)(x)
+            except OverflowError:
+                assert cmath.isinf(w), (x, w)
+                continue
+            except ValueError:  # a pole, or an angle that is not finite
+                assert cmath.isinf(w) or cmath.isnan(w), (x, w)
+                continue
+            seen += 1
+            signs = not leaves_signs_open(name, x)
+            right = agree(w.real, wanted.real, signs) and agree(w.imag, wanted.imag, signs)
+            assert right, f"{name}({x!r}) at {level} is {w!r}, not {wanted!r}"
+        assert seen > 180
 
 
 @pytest.mark.parametrize(
@@ -246,21 +242,19 @@ def test_layouts_threads_and_neighbours_change_nothing(name: str) -> None:
     z = points(24_000, 2, np.complex64, 9).reshape(-1)[:20_008]
     function = getattr(array_api, name)
     other = [sz.tensor(0.3 + 0.7j, sz.complex64)] if name == "pow" else []
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            with threads(1):
-                one = function(sz.tensor(z), *other).numpy()
-            with threads(3):
-                assert same_bits(function(sz.tensor(z), *other).numpy(), one)
-            for start in range(3):
-                strided = function(from_numpy(z[start::3]), *other).numpy()
-                assert same_bits(np.array(strided), one[start::3])
-            square = z.reshape(4, -1).T
-            turned = function(from_numpy(square), *other).numpy()
-            assert same_bits(np.array(turned), one.reshape(4, -1).T)
-            for i in range(0, z.size, 1999):
-                assert same_bits(function(sz.tensor(z[i]), *other).numpy(), one[i])
+    for _ in every_level():
+        with threads(1):
+            one = function(sz.tensor(z), *other).numpy()
+        with threads(3):
+            assert same_bits(function(sz.tensor(z), *other).numpy(), one)
+        for start in range(3):
+            strided = function(from_numpy(z[start::3]), *other).numpy()
+            assert same_bits(np.array(strided), one[start::3])
+        square = z.reshape(4, -1).T
+        turned = function(from_numpy(square), *other).numpy()
+        assert same_bits(np.array(turned), one.reshape(4, -1).T)
+        for i in range(0, z.size, 1999):
+            assert same_bits(function(sz.tensor(z[i]), *other).numpy(), one[i])
     assert function(sz.tensor(z[:0].reshape(0, 3)), *other).shape == (0, 3)
 
 

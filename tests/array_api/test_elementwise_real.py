@@ -13,8 +13,8 @@ import pytest
 
 import suanzi as sz
 from helpers.complex_numbers import errors
-from helpers.functions import each_level, same_bits, threads
-from suanzi import _core, array_api
+from helpers.functions import every_level, same_bits, threads
+from suanzi import array_api
 from suanzi.array_api.declare import FLOATS, WHOLE
 from suanzi.dtypes import iinfo
 from suanzi.tensors.exchange import from_numpy, numpy_dtype
@@ -62,15 +62,13 @@ def test_pairs_are_within_their_bounds(name: str, dtype: sz.DType) -> None:
     if name == "logaddexp":  # where the larger is next to -log(2), the result goes through 0
         far = (np.abs(x) < 600) & (np.abs(y) < 600) & (np.maximum(x, y) > 0)
         x, y = x[far], y[far]
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = getattr(array_api, name)(sz.tensor(x), sz.tensor(y)).tolist()
-            for a, b, w in zip(x.tolist(), y.tolist(), found, strict=True):
-                with mpmath.workprec(200):
-                    wanted = truth(mpmath.mpf(a), mpmath.mpf(b))
-                    error = errors(w, wanted, dtype.name)
-                assert error <= (0.51 if dtype is sz.float32 else limit), (name, level, a, b, w)
+    for level in every_level():
+        found = getattr(array_api, name)(sz.tensor(x), sz.tensor(y)).tolist()
+        for a, b, w in zip(x.tolist(), y.tolist(), found, strict=True):
+            with mpmath.workprec(200):
+                wanted = truth(mpmath.mpf(a), mpmath.mpf(b))
+                error = errors(w, wanted, dtype.name)
+            assert error <= (0.51 if dtype is sz.float32 else limit), (name, level, a, b, w)
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e308, -1.7e308, INF, -INF, NAN, 3.5]
@@ -106,13 +104,11 @@ def test_narrow_pairs_are_float32_rounded_once(name: str, dtype: sz.DType) -> No
     bits = rng.integers(0, 2 ** (8 * dtype.itemsize), (2, 4000)).astype(f"u{dtype.itemsize}")
     x, y = (sz.tensor(b.view(numpy_dtype(dtype))) for b in bits)
     function = getattr(array_api, name)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = function(x, y)
-            assert found.dtype is dtype
-            once = sz.cast(function(sz.cast(x, sz.float32), sz.cast(y, sz.float32)), dtype)
-            assert same_bits(found.numpy(), once.numpy())
+    for _ in every_level():
+        found = function(x, y)
+        assert found.dtype is dtype
+        once = sz.cast(function(sz.cast(x, sz.float32), sz.cast(y, sz.float32)), dtype)
+        assert same_bits(found.numpy(), once.numpy())
 
 
 # ---- neighbours and signs ------------------------------------------------------------------------
@@ -269,20 +265,18 @@ def test_layouts_threads_and_neighbours_change_nothing(name: str) -> None:
     x, y = (v[:20_000] for v in pairs(21_000, 8, sz.float64))
     x, y = (np.abs(v) for v in (x, y)) if name == "pow" else (x, y)
     function = getattr(array_api, name)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            with threads(1):
-                one = function(sz.tensor(x), sz.tensor(y)).numpy()
-            with threads(3):
-                assert same_bits(function(sz.tensor(x), sz.tensor(y)).numpy(), one)
-            strided = function(from_numpy(x[1::3]), from_numpy(y[1::3])).numpy()
-            assert same_bits(np.array(strided), one[1::3])
-            for i in (0, 77, 19_999):
-                left = function(sz.tensor(x[i]), sz.tensor(y)).numpy()
-                assert same_bits(left[i], one[i])
-                right = function(sz.tensor(x), sz.tensor(y[i])).numpy()
-                assert same_bits(right[i], one[i])
-            grid = function(sz.tensor(x[:50, None]), sz.tensor(y[None, :70])).numpy()
-            assert same_bits(np.diagonal(grid).copy(), one[:50])
+    for _ in every_level():
+        with threads(1):
+            one = function(sz.tensor(x), sz.tensor(y)).numpy()
+        with threads(3):
+            assert same_bits(function(sz.tensor(x), sz.tensor(y)).numpy(), one)
+        strided = function(from_numpy(x[1::3]), from_numpy(y[1::3])).numpy()
+        assert same_bits(np.array(strided), one[1::3])
+        for i in (0, 77, 19_999):
+            left = function(sz.tensor(x[i]), sz.tensor(y)).numpy()
+            assert same_bits(left[i], one[i])
+            right = function(sz.tensor(x), sz.tensor(y[i])).numpy()
+            assert same_bits(right[i], one[i])
+        grid = function(sz.tensor(x[:50, None]), sz.tensor(y[None, :70])).numpy()
+        assert same_bits(np.diagonal(grid).copy(), one[:50])
     assert function(sz.tensor(x[:0]), sz.tensor(y[:1])).shape == (0,)

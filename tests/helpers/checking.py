@@ -6,8 +6,7 @@ allows. Every check raises AssertionError; tests/meta feeds them wrong answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -18,7 +17,7 @@ import ml_dtypes
 import numpy as np
 
 import suanzi as sz
-from suanzi import _core
+from helpers.functions import every_level
 from suanzi.conformance.model.numbers import (
     FORMATS,
     PARTS,
@@ -236,17 +235,6 @@ def _exponent(size: Fraction) -> int:
     return exponent - (two(exponent) > size)
 
 
-@contextmanager
-def level(name: str) -> Iterator[None]:
-    """Run with the kernels of one instruction-set level."""
-    before = _core.level()
-    _core.use_level(name)
-    try:
-        yield
-    finally:
-        _core.use_level(before)
-
-
 def check_binary(op: str, name: str, xs: Sequence[Value], ys: Sequence[Value], out: str) -> None:
     """Hold every x with every y against the oracle: broadcast and dense, at every level."""
     expected = [binary(op, name, a, b) for a, b in product(xs, ys)]
@@ -259,16 +247,14 @@ def check_binary(op: str, name: str, xs: Sequence[Value], ys: Sequence[Value], o
     def came(i: int) -> str:
         return f"{op}({show(xs[i // m])}, {show(ys[i % m])}) in {name}"
 
-    for one in _core.levels():
-        with level(one):
-            check(function(column, row), out, expected, (n, m), came)
-            check(function(left, right), out, expected, came=came)
+    for _ in every_level():
+        check(function(column, row), out, expected, (n, m), came)
+        check(function(left, right), out, expected, came=came)
 
 
 def check_unary(op: str, name: str, xs: Sequence[Value], out: str) -> None:
     """Hold an operator of one operand against the oracle, at every level."""
     expected = [unary(op, out if op == "reciprocal" else name, a) for a in xs]
-    for one in _core.levels():
-        with level(one):
-            got = getattr(sz, op)(pack(name, xs))
-            check(got, out, expected, came=lambda i: f"{op}({show(xs[i])}) in {name}")
+    for _ in every_level():
+        got = getattr(sz, op)(pack(name, xs))
+        check(got, out, expected, came=lambda i: f"{op}({show(xs[i])}) in {name}")

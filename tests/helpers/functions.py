@@ -93,13 +93,21 @@ def rough_errors(found: Array, truth: Array, dtype: sz.DType) -> Array:
 
 
 @contextmanager
-def each_level() -> Iterator[list[str]]:
-    """Give the instruction-set levels, and put back the one in use."""
+def at_level(name: str) -> Iterator[None]:
+    """Use the kernels of one instruction-set level."""
     before = _core.level()
+    _core.use_level(name)
     try:
-        yield _core.levels()
+        yield
     finally:
         _core.use_level(before)
+
+
+def every_level() -> Iterator[str]:
+    """Give each instruction-set level while it is in use."""
+    for name in _core.levels():
+        with at_level(name):
+            yield name
 
 
 @contextmanager
@@ -127,19 +135,17 @@ def check_accuracy(name: str, dtype: sz.DType, limit: float) -> float:
     with np.errstate(all="ignore"):
         truth = rough(name, x.astype(_WIDE[dtype]))
     worst = 0.0
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            what = f"{name} ({level})"
-            found = compute(name, picked).tolist()
-            worst = max(worst, assert_within(limit, picked, found, truths, dtype, what))
-            found_all = compute(name, x)
-            with np.errstate(all="ignore"):
-                errors = rough_errors(found_all, truth, dtype)
-            suspects = np.argsort(errors)[-40:]
-            args, results = x[suspects].tolist(), found_all[suspects].tolist()
-            judged = [function(v) for v in args]
-            worst = max(worst, assert_within(limit, args, results, judged, dtype, what))
+    for level in every_level():
+        what = f"{name} ({level})"
+        found = compute(name, picked).tolist()
+        worst = max(worst, assert_within(limit, picked, found, truths, dtype, what))
+        found_all = compute(name, x)
+        with np.errstate(all="ignore"):
+            errors = rough_errors(found_all, truth, dtype)
+        suspects = np.argsort(errors)[-40:]
+        args, results = x[suspects].tolist(), found_all[suspects].tolist()
+        judged = [function(v) for v in args]
+        worst = max(worst, assert_within(limit, args, results, judged, dtype, what))
     return worst
 
 
@@ -160,13 +166,11 @@ def check_narrow(name: str, dtype: sz.DType) -> None:
     bits = np.arange(2 ** (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     x = sz.tensor(bits.view(numpy_dtype(dtype)))
     function = getattr(sz, name)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = function(x)
-            assert found.dtype is dtype
-            once = sz.cast(function(sz.cast(x, sz.float32)), dtype)
-            assert same_bits(found.numpy(), once.numpy()), (name, level)
+    for level in every_level():
+        found = function(x)
+        assert found.dtype is dtype
+        once = sz.cast(function(sz.cast(x, sz.float32)), dtype)
+        assert same_bits(found.numpy(), once.numpy()), (name, level)
     if dtype is sz.float8_e4m3fn:
         return  # overflows to NaN, which no unit in the last place measures
     with np.errstate(all="ignore"):
@@ -180,20 +184,18 @@ def check_same_everywhere(name: str, dtype: sz.DType) -> None:
     """Raise unless a result is the same for any number of threads, beside any neighbours."""
     x = many(FUNCTIONS[name], dtype, 150_000, seed=7)[: 150_000 - 13]
     shuffled = np.random.default_rng(8).permutation(x.size)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            with threads(1):
-                one = compute(name, x)
-            for count in (2, 3):
-                with threads(count):
-                    assert same_bits(compute(name, x), one), (name, level, count)
-            assert same_bits(compute(name, x[shuffled]), one[shuffled]), (name, level)
-            alone = np.concatenate([compute(name, x[i : i + 1]) for i in range(0, x.size, 1499)])
-            assert same_bits(alone, one[::1499]), (name, level)
-            # Every other element, read with a stride.
-            strided = getattr(sz, name)(from_numpy(x[::2])).numpy()
-            assert same_bits(np.array(strided), one[::2]), (name, level)
+    for level in every_level():
+        with threads(1):
+            one = compute(name, x)
+        for count in (2, 3):
+            with threads(count):
+                assert same_bits(compute(name, x), one), (name, level, count)
+        assert same_bits(compute(name, x[shuffled]), one[shuffled]), (name, level)
+        alone = np.concatenate([compute(name, x[i : i + 1]) for i in range(0, x.size, 1499)])
+        assert same_bits(alone, one[::1499]), (name, level)
+        # Every other element, read with a stride.
+        strided = getattr(sz, name)(from_numpy(x[::2])).numpy()
+        assert same_bits(np.array(strided), one[::2]), (name, level)
 
 
 def check_special(name: str) -> None:
@@ -202,17 +204,15 @@ def check_special(name: str) -> None:
     outside = [v for end in function.domain for v in (end * 2, end * 1.001, -1e30) if end]
     points = [float(k) for k in function.special] + [NAN, -NAN, INF, -INF, *outside]
     for dtype in (sz.float64, sz.float32, sz.float16, sz.bfloat16):
-        with each_level() as levels:
-            for level in levels:
-                _core.use_level(level)
-                found = getattr(sz, name)(sz.tensor(points, dtype)).tolist()
-                for x, y in zip(points, found, strict=True):
-                    rounded = sz.tensor(x, dtype).item()
-                    truth = function(float(rounded))
-                    if not isinstance(truth, float):
-                        continue
-                    what = f"{name}({x!r}) in {dtype} ({level}) is {y!r}, not {truth!r}"
-                    assert math.isnan(y) if math.isnan(truth) else repr(y) == repr(truth), what
+        for level in every_level():
+            found = getattr(sz, name)(sz.tensor(points, dtype)).tolist()
+            for x, y in zip(points, found, strict=True):
+                rounded = sz.tensor(x, dtype).item()
+                truth = function(float(rounded))
+                if not isinstance(truth, float):
+                    continue
+                what = f"{name}({x!r}) in {dtype} ({level}) is {y!r}, not {truth!r}"
+                assert math.isnan(y) if math.isnan(truth) else repr(y) == repr(truth), what
 
 
 def check_promotion(name: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
-from helpers.functions import each_level, same_bits, threads
+from helpers.functions import at_level, same_bits, threads
 from helpers.moves import ALL, ONE_OF_EACH_SIZE, laid_out, layouts, raw, same
 from suanzi import _core
 
@@ -21,10 +21,8 @@ EDGES = [1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130]
 @pytest.fixture(params=[(level, count) for level in _core.levels() for count in (1, 3)], ids=str)
 def machine(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run at each instruction-set level, with one thread and with several."""
-    with each_level():
-        _core.use_level(request.param[0])
-        with threads(request.param[1]):
-            yield
+    with at_level(request.param[0]), threads(request.param[1]):
+        yield
 
 
 def check_copy(x: sz.Tensor, target: sz.Tensor | None = None) -> None:

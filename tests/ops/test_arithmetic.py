@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 import suanzi as sz
-from helpers.checking import check, check_binary, check_near, level, pack, pairs, samples, show
+from helpers.checking import check, check_binary, check_near, pack, pairs, samples, show
+from helpers.functions import every_level
 from suanzi import _core
 from suanzi.conformance.model.numbers import (
     COMPLEX,
@@ -114,11 +115,10 @@ def test_complex_products_and_quotients(name: str, ulp: float) -> None:
         norm = r * r + s * s
         products.append((p * r - q * s, p * s + q * r))
         quotients.append(((p * r + q * s) / norm, (q * r - p * s) / norm))
-    for one in _core.levels():
-        with level(one):
-            check_near(sz.mul(left, right), name, products, ulp)
-            check_near(sz.div(left, right), name, quotients, ulp)
-            check_near(sz.true_divide(left, right), name, quotients, ulp)
+    for _ in every_level():
+        check_near(sz.mul(left, right), name, products, ulp)
+        check_near(sz.div(left, right), name, quotients, ulp)
+        check_near(sz.true_divide(left, right), name, quotients, ulp)
     ones = pack(name, [(real(1), real(0))] * len(ys))
     assert (sz.reciprocal(pack(name, ys)) == sz.div(ones, pack(name, ys))).numpy().all()
 
@@ -131,25 +131,24 @@ def test_complex_products_at_the_ends_of_the_range() -> None:
     both = list(product(every, every))
     left, right = (sz.tensor(list(column), sz.complex128) for column in zip(*both, strict=True))
     given = sz.tensor(every, sz.complex128)
-    for one in _core.levels():
-        with level(one):
-            products = sz.mul(left, right)
-            changed = sz.duplicate(left)
-            changed *= right
-            assert repr(changed.tolist()) == repr(products.tolist())
-            by_one = sz.mul(sz.tensor(every[-1], sz.complex128), given)
-            assert repr(by_one.tolist()) == repr(products[-len(every) :].tolist())
-            squares = sz.array_api.square(given)
-            assert repr(squares.tolist()) == repr(products[:: len(every) + 1].tolist())
-            for (x, y), z in zip(both, products.tolist(), strict=True):
-                p, q, r, s = (Fraction(v) for v in (x.real, x.imag, y.real, y.imag))
-                error = (abs(p) + abs(q)) * (abs(r) + abs(s)) / 2**51 + Fraction(1, 2**1073)
-                for found, truth in ((z.real, p * r - q * s), (z.imag, p * s + q * r)):
-                    if found == found and abs(found) < INF:
-                        assert abs(Fraction(found) - truth) <= error, (x, y, z)
-                    else:
-                        assert abs(truth) + error > top, (x, y, z)
-                        assert found == (INF if truth > 0 else -INF), (x, y, z)
+    for _ in every_level():
+        products = sz.mul(left, right)
+        changed = sz.duplicate(left)
+        changed *= right
+        assert repr(changed.tolist()) == repr(products.tolist())
+        by_one = sz.mul(sz.tensor(every[-1], sz.complex128), given)
+        assert repr(by_one.tolist()) == repr(products[-len(every) :].tolist())
+        squares = sz.array_api.square(given)
+        assert repr(squares.tolist()) == repr(products[:: len(every) + 1].tolist())
+        for (x, y), z in zip(both, products.tolist(), strict=True):
+            p, q, r, s = (Fraction(v) for v in (x.real, x.imag, y.real, y.imag))
+            error = (abs(p) + abs(q)) * (abs(r) + abs(s)) / 2**51 + Fraction(1, 2**1073)
+            for found, truth in ((z.real, p * r - q * s), (z.imag, p * s + q * r)):
+                if found == found and abs(found) < INF:
+                    assert abs(Fraction(found) - truth) <= error, (x, y, z)
+                else:
+                    assert abs(truth) + error > top, (x, y, z)
+                    assert found == (INF if truth > 0 else -INF), (x, y, z)
 
 
 @pytest.mark.parametrize("name", COMPLEX)
@@ -208,11 +207,8 @@ def test_muladd_rounds_product_and_sum(name: str) -> None:
     rows = [(a, b, ts[(i + 7 * j) % len(ts)]) for i, a in enumerate(xs) for j, b in enumerate(ys)]
     expected = [_muladd(name, *row) for row in rows]
     x, y, a = (pack(name, [row[i] for row in rows]) for i in range(3))
-    for one in _core.levels():
-        with level(one):
-            check(
-                sz.muladd(x, y, a), name, expected, came=lambda i: str([show(v) for v in rows[i]])
-            )
+    for _ in every_level():
+        check(sz.muladd(x, y, a), name, expected, came=lambda i: str([show(v) for v in rows[i]]))
 
 
 def _muladd(name: str, x: Value, y: Value, a: Value) -> Value:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import suanzi as sz
-from helpers.functions import each_level, threads
+from helpers.functions import every_level, threads
 from helpers.moves import laid_out, raw, tensors
 from suanzi import _core
 from suanzi.dtypes import DTYPES
@@ -160,16 +160,14 @@ def test_large_ones_on_every_level_and_any_number_of_threads() -> None:
     n = 300001
     for dtype in MADE_OF:
         x, y = laid_out((n,), dtype, seed=1), laid_out((n,), dtype, seed=2)
-        with each_level() as levels:
-            for level in levels:
-                _core.use_level(level)
-                for count in (1, 3):
-                    with threads(count):
-                        made = sz.complex(x, y)
-                        turned = sz.conj(made)
-                        mixed = sz.complex(x[::-1], sz.expand(y[:1], (n,)))
-                    assert np.array_equal(parts(made)[0], raw(x))
-                    assert np.array_equal(parts(made)[1], raw(y))
-                    assert np.array_equal(raw(sz.conj(turned)), raw(made))
-                    assert np.array_equal(parts(mixed)[0], raw(x)[::-1])
-                    assert np.all(parts(mixed)[1] == raw(y)[0])
+        for _ in every_level():
+            for count in (1, 3):
+                with threads(count):
+                    made = sz.complex(x, y)
+                    turned = sz.conj(made)
+                    mixed = sz.complex(x[::-1], sz.expand(y[:1], (n,)))
+                assert np.array_equal(parts(made)[0], raw(x))
+                assert np.array_equal(parts(made)[1], raw(y))
+                assert np.array_equal(raw(sz.conj(turned)), raw(made))
+                assert np.array_equal(parts(mixed)[0], raw(x)[::-1])
+                assert np.all(parts(mixed)[1] == raw(y)[0])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -18,14 +16,6 @@ from suanzi import _core
 SEED = 0x0123456789ABCDEF
 UNIFORM, NORMAL, BERNOULLI, CHOICE, RING, PERMUTATION = range(6)
 LOW = 2**32 - 1
-
-
-@contextmanager
-def level_of(name: str) -> Iterator[None]:
-    """Compute on an instruction-set level for a while."""
-    with functions.each_level():
-        _core.use_level(name)
-        yield
 
 
 def philox(key: int, counter: int) -> list[int]:
@@ -65,9 +55,8 @@ KNOWN = [  # the answers that the generator's authors publish
 def test_known_answers(asked: list[int], known: list[int]) -> None:
     c0, c1, c2, c3, k0, k1 = asked
     assert philox(k0 | k1 << 32, c0 | c1 << 32 | c2 << 64 | c3 << 96) == known
-    for level in _core.levels():
-        with level_of(level):
-            assert _core.random_words(k0 | k1 << 32, c0 | c1 << 32, c2, c3, 1) == known
+    for _ in functions.every_level():
+        assert _core.random_words(k0 | k1 << 32, c0 | c1 << 32, c2, c3, 1) == known
 
 
 @pytest.mark.parametrize("level", _core.levels())
@@ -75,7 +64,7 @@ def test_known_answers(asked: list[int], known: list[int]) -> None:
 def test_words_whatever_is_computed_at_once(level: str, blocks: int) -> None:
     first = 2**32 - 20  # so that the counter carries
     expected = [w for i in range(blocks) for w in philox(SEED, first + i | 5 << 64 | 9 << 96)]
-    with level_of(level):
+    with functions.at_level(level):
         assert _core.random_words(SEED, first, 5, 9, blocks) == expected
 
 
@@ -265,9 +254,9 @@ def test_every_level_draws_the_same(level: str) -> None:
             sz.randperm(3000, seed=5).tolist(),
         ]
 
-    with level_of("baseline"):
+    with functions.at_level("baseline"):
         expected = drawn()
-    with level_of(level):
+    with functions.at_level(level):
         assert drawn() == expected
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.functions import each_level, threads
+from helpers.functions import every_level, threads
 from helpers.moves import laid_out, nothing_made
 from helpers.orders import FLOATS, REAL
-from suanzi import _core
 
 
 @pytest.mark.parametrize("name", ["int64", "uint64"])
@@ -51,14 +50,12 @@ def test_no_level_and_no_number_of_threads_changes_a_result() -> None:
         )
         flat = sz.reshape(x, (280000,))
         results = set()
-        with each_level() as levels:
-            for level in levels:
-                _core.use_level(level)
-                for count in (1, 2, 5):
-                    with threads(count):
-                        found = [sz.argmax(flat), sz.argmin(flat), sz.argmax(x, 0), sz.argmin(x, 1)]
-                        found += sz.nonzero(x)
-                    results.add(b"".join(f.numpy().tobytes() for f in found))
+        for _ in every_level():
+            for count in (1, 2, 5):
+                with threads(count):
+                    found = [sz.argmax(flat), sz.argmin(flat), sz.argmax(x, 0), sz.argmin(x, 1)]
+                    found += sz.nonzero(x)
+                results.add(b"".join(f.numpy().tobytes() for f in found))
         assert len(results) == 1, dtype
 
 

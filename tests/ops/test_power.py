@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.functions import Array, compute, each_level, same_bits, threads
+from helpers.functions import Array, compute, every_level, same_bits, threads
 from helpers.ulp import assert_within
-from suanzi import _core
 from suanzi.conformance.truth.functions import INF, NAN, power
 from suanzi.tensors.exchange import numpy_dtype
 
@@ -22,11 +21,9 @@ def check_power(x: Array, y: Array, dtype: sz.DType, limit: float = 3) -> float:
     pairs = list(zip(x.tolist(), y.tolist(), strict=True))
     truths = [power(a, b) for a, b in pairs]
     worst = 0.0
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = compute("pow", x, y).tolist()
-            worst = max(worst, assert_within(limit, pairs, found, truths, dtype, f"pow {level}"))
+    for level in every_level():
+        found = compute("pow", x, y).tolist()
+        worst = max(worst, assert_within(limit, pairs, found, truths, dtype, f"pow {level}"))
     return worst
 
 
@@ -78,15 +75,13 @@ def test_the_special_cases_of_pow(dtype: sz.DType) -> None:
 
 def test_pow_with_one_value_is_pow_with_many() -> None:
     x, y = pairs_of(np.float64, 3)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            for value in (2.0, -0.5, 0.5, 1000.0):
-                many_values = np.full_like(x, value)
-                assert same_bits(compute("pow", x, np.array(value)), compute("pow", x, many_values))
-                assert same_bits(compute("pow", np.array(value), y), compute("pow", many_values, y))
-                number = sz.pow(sz.tensor(x), value).numpy()
-                assert same_bits(np.array(number), compute("pow", x, many_values))
+    for _ in every_level():
+        for value in (2.0, -0.5, 0.5, 1000.0):
+            many_values = np.full_like(x, value)
+            assert same_bits(compute("pow", x, np.array(value)), compute("pow", x, many_values))
+            assert same_bits(compute("pow", np.array(value), y), compute("pow", many_values, y))
+            number = sz.pow(sz.tensor(x), value).numpy()
+            assert same_bits(np.array(number), compute("pow", x, many_values))
 
 
 @pytest.mark.parametrize(
@@ -101,13 +96,11 @@ def test_pow_of_narrow_dtypes_is_rounded_once(dtype: sz.DType) -> None:
         bits[0, ::2] = np.random.default_rng(5).integers(0x3000, 0x4400, 25_001)
         x, y = bits
     a, b = (sz.tensor(v.view(numpy_dtype(dtype))) for v in (x, y))
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            found = sz.pow(a, b)
-            assert found.dtype is dtype
-            wide = sz.pow(sz.cast(a, sz.float32), sz.cast(b, sz.float32))
-            assert same_bits(found.numpy(), sz.cast(wide, dtype).numpy()), level
+    for level in every_level():
+        found = sz.pow(a, b)
+        assert found.dtype is dtype
+        wide = sz.pow(sz.cast(a, sz.float32), sz.cast(b, sz.float32))
+        assert same_bits(found.numpy(), sz.cast(wide, dtype).numpy()), level
 
 
 def test_threads_and_neighbours_change_nothing_in_pow() -> None:
@@ -116,15 +109,13 @@ def test_threads_and_neighbours_change_nothing_in_pow() -> None:
         x, y = (np.exp2(rng.uniform(-3, 3, 130_003)).astype(kind) for _ in range(2))
         x[::97] = -x[::97]
         shuffled = rng.permutation(x.size)
-        with each_level() as levels:
-            for level in levels:
-                _core.use_level(level)
-                with threads(1):
-                    one = compute("pow", x, y)
-                for count in (2, 3):
-                    with threads(count):
-                        assert same_bits(compute("pow", x, y), one)
-                assert same_bits(compute("pow", x[shuffled], y[shuffled]), one[shuffled])
+        for _ in every_level():
+            with threads(1):
+                one = compute("pow", x, y)
+            for count in (2, 3):
+                with threads(count):
+                    assert same_bits(compute("pow", x, y), one)
+            assert same_bits(compute("pow", x[shuffled], y[shuffled]), one[shuffled])
 
 
 def test_square_roots_are_correctly_rounded() -> None:
@@ -133,15 +124,13 @@ def test_square_roots_are_correctly_rounded() -> None:
         kind = np.dtype(dtype.name)
         x = np.abs(rng.integers(0, 2 ** (8 * kind.itemsize), 3000, dtype=bits).view(kind))
         x = x[np.isfinite(x)]
-        with each_level() as levels:
-            for level in levels:
-                _core.use_level(level)
-                for argument, found in zip(x.tolist(), compute("sqrt", x).tolist(), strict=True):
-                    # The root lies between the midpoints to the neighbours: no rounding in sight.
-                    value = Fraction(found)
-                    below, above = (
-                        Fraction(float(np.nextafter(kind.type(found), kind.type(to))))
-                        for to in (-INF, INF)
-                    )
-                    low, high = (value + below) / 2, (value + above) / 2
-                    assert low * low <= Fraction(argument) <= high * high
+        for _ in every_level():
+            for argument, found in zip(x.tolist(), compute("sqrt", x).tolist(), strict=True):
+                # The root lies between the midpoints to the neighbours: no rounding in sight.
+                value = Fraction(found)
+                below, above = (
+                    Fraction(float(np.nextafter(kind.type(found), kind.type(to))))
+                    for to in (-INF, INF)
+                )
+                low, high = (value + below) / 2, (value + above) / 2
+                assert low * low <= Fraction(argument) <= high * high

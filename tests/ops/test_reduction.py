@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.functions import each_level, same_bits, threads
+from helpers.functions import every_level, same_bits, threads
 from helpers.moves import laid_out
 from helpers.sums import nearest
-from suanzi import _core
 from suanzi.conformance.truth.reduction import takes
 
 MODES = list(sz.ReduceMode.__members__)
@@ -100,10 +99,8 @@ def test_the_result_depends_on_shape_and_elements_alone(name: str) -> None:
                 for count in (1, 3):
                     with threads(count):
                         assert same_bits(sz.reduce(x, mode, axes).numpy(), expected)
-            with each_level() as levels:
-                for level in levels:
-                    _core.use_level(level)
-                    assert same_bits(sz.reduce(plain, mode, axes).numpy(), expected)
+            for _ in every_level():
+                assert same_bits(sz.reduce(plain, mode, axes).numpy(), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,11 +111,10 @@ def test_every_level_agrees(name: str) -> None:
         for mode in MODES:
             if not takes(mode, name):
                 continue
-            with each_level() as levels:
-                made = []
-                for level in levels:
-                    _core.use_level(level)
-                    made.append([sz.reduce(x, mode, a).numpy() for a in (None, 0, x.ndim - 1)])
+            made = [
+                [sz.reduce(x, mode, a).numpy() for a in (None, 0, x.ndim - 1)]
+                for _ in every_level()
+            ]
             for one in made:
                 assert all(same_bits(a, b) for a, b in zip(one, made[0], strict=True))
 
@@ -146,9 +142,8 @@ def test_repeated_elements() -> None:
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
 def test_a_nan_anywhere_wins_and_zeros_have_an_order(name: str) -> None:
-    with each_level() as levels:
-        for level, count in itertools.product(levels, (1, 2, 3, 5, 15, 17, 33, 70, 257, 300)):
-            _core.use_level(level)
+    for level in every_level():
+        for count in (1, 2, 3, 5, 15, 17, 33, 70, 257, 300):
             for index in {0, count // 2, count - 1}:
                 column = [math.nan if i == index else -1.0 - i % 3 for i in range(count)]
                 x = sz.tensor([[-9.0] * 20 + [v] + [-9.0] * 20 for v in column], sz.dtype(name))

@@ -11,7 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers import exact
-from helpers.functions import each_level, threads
+from helpers.functions import every_level, threads
 from helpers.moves import (
     ALL,
     ONE_OF_EACH_SIZE,
@@ -53,10 +53,8 @@ def test_gather_many_rows(dtype: sz.DType, row: tuple[int, ...]) -> None:
 def test_gather_past_the_caches() -> None:
     x = laid_out((3000, 1030), sz.float32)
     index = np.random.default_rng(5).permutation(3000)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            same(sz.gather(x, sz.tensor(index)), raw(x)[index])
+    for _ in every_level():
+        same(sz.gather(x, sz.tensor(index)), raw(x)[index])
 
 
 SUMMED = [d for d in ALL if d.kind in ("int", "uint", "float", "complex")]
@@ -131,26 +129,24 @@ def test_what_has_no_sums_is_refused(dtype: sz.DType) -> None:
 @pytest.mark.parametrize("dtype", ONE_OF_EACH_SIZE, ids=str)
 def test_masked_select_of_many(dtype: sz.DType) -> None:
     rng = np.random.default_rng(9)
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            for n in (1, 15, 16, 17, 8191, 8193, 32767, 32769, 100_003):
-                x = laid_out((n,), dtype)
-                for share in (0.0, 0.01, 0.5, 1.0):
-                    mask = rng.random(n) < share
-                    same(sz.masked_select(x, sz.tensor(mask)), raw(x)[mask])
-            x = laid_out((300, 400), dtype, (0, 1), [1, 2])
-            for mask in (
-                rng.random((300, 400)) < 0.3,
-                rng.random(400) < 0.5,
-                rng.random((300, 1)) < 0.5,
-            ):
-                chosen = np.broadcast_to(mask, (300, 400))
-                for count in (1, 3):
-                    with threads(count):
-                        same(sz.masked_select(x, sz.tensor(mask)), raw(x)[chosen])
-            wide = sz.expand(x[:1, :1], (300, 400))
-            same(sz.masked_select(wide, sz.tensor(chosen)), raw(wide)[chosen])
+    for _ in every_level():
+        for n in (1, 15, 16, 17, 8191, 8193, 32767, 32769, 100_003):
+            x = laid_out((n,), dtype)
+            for share in (0.0, 0.01, 0.5, 1.0):
+                mask = rng.random(n) < share
+                same(sz.masked_select(x, sz.tensor(mask)), raw(x)[mask])
+        x = laid_out((300, 400), dtype, (0, 1), [1, 2])
+        for mask in (
+            rng.random((300, 400)) < 0.3,
+            rng.random(400) < 0.5,
+            rng.random((300, 1)) < 0.5,
+        ):
+            chosen = np.broadcast_to(mask, (300, 400))
+            for count in (1, 3):
+                with threads(count):
+                    same(sz.masked_select(x, sz.tensor(mask)), raw(x)[chosen])
+        wide = sz.expand(x[:1, :1], (300, 400))
+        same(sz.masked_select(wide, sz.tensor(chosen)), raw(wide)[chosen])
 
 
 def test_a_mask_may_have_any_bytes() -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.checking import array, check, level, pack, samples, show
+from helpers.checking import array, check, pack, samples, show
+from helpers.functions import at_level, every_level
 from suanzi import _core
 from suanzi.conformance.model.numbers import (
     COMPLEX,
@@ -189,20 +190,19 @@ def test_views_of_any_strides(name: str, how: str) -> None:
     x = from_numpy(a)
     assert x.storage.data <= a.__array_interface__["data"][0]  # a view, not a copy
     dense = sz.tensor(a.copy())
-    for one in _core.levels():
-        with level(one):
-            for op in ("sub", "mul", "equal"):
-                function = getattr(sz, op)
-                expected = function(dense, dense).numpy()
-                for left, right in ((x, x), (x, dense), (dense, x)):
-                    got = function(left, right)
-                    assert got.shape == a.shape
-                    assert (got.numpy() == expected).all()
-            assert (sz.abs(x).numpy() == sz.abs(dense).numpy()).all()
-            assert (sz.muladd(x, dense, x).numpy() == sz.muladd(dense, dense, dense).numpy()).all()
-            flags = sz.not_equal(x, 3)
-            assert (sz.where(flags, x, 7).numpy() == sz.where(flags, dense, 7).numpy()).all()
-            assert (sz.logical_not(x).numpy() == sz.logical_not(dense).numpy()).all()
+    for _ in every_level():
+        for op in ("sub", "mul", "equal"):
+            function = getattr(sz, op)
+            expected = function(dense, dense).numpy()
+            for left, right in ((x, x), (x, dense), (dense, x)):
+                got = function(left, right)
+                assert got.shape == a.shape
+                assert (got.numpy() == expected).all()
+        assert (sz.abs(x).numpy() == sz.abs(dense).numpy()).all()
+        assert (sz.muladd(x, dense, x).numpy() == sz.muladd(dense, dense, dense).numpy()).all()
+        flags = sz.not_equal(x, 3)
+        assert (sz.where(flags, x, 7).numpy() == sz.where(flags, dense, 7).numpy()).all()
+        assert (sz.logical_not(x).numpy() == sz.logical_not(dense).numpy()).all()
     assert (base == _counted(name, (31, 97))).all()  # nothing wrote into the operand
 
 
@@ -242,7 +242,7 @@ def test_results_do_not_depend_on_size_threads_or_level(size: int) -> None:
             function = getattr(sz, op)
             found = set()
             for one, count in product(_core.levels(), (1, 2)):
-                with level(one):
+                with at_level(one):
                     sz.set_num_threads(count)
                     # A tail of the whole is the whole of the tail.
                     found.add(function(x, x).numpy().tobytes())

@@ -16,8 +16,7 @@ import pytest
 
 import suanzi as sz
 from helpers.exact import COMPLEX, INTEGERS, NAMES
-from helpers.functions import Array, each_level, same_bits, threads
-from suanzi import _core
+from helpers.functions import Array, every_level, same_bits, threads
 from suanzi.registry import REGISTRY
 from suanzi.tensors.exchange import numpy_dtype
 
@@ -82,12 +81,10 @@ def operands(name: str, dtype: str, count: int) -> list[Array]:
 
 def results(call: Callable[[], sz.Tensor], counts: tuple[int, ...]) -> dict[Any, Array]:
     found = {}
-    with each_level() as levels:
-        for level in levels:
-            _core.use_level(level)
-            for count in counts:
-                with threads(count):
-                    found[level, count] = np.array(call().numpy())
+    for level in every_level():
+        for count in counts:
+            with threads(count):
+                found[level, count] = np.array(call().numpy())
     return found
 
 

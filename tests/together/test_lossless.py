@@ -17,8 +17,7 @@ import pytest
 
 import suanzi as sz
 from helpers.exact import FLOATS, INTEGERS, ITEMSIZE, Real, decode, encode, tensor_of
-from helpers.functions import each_level
-from suanzi import _core
+from helpers.functions import every_level
 
 REAL = ["bool", *INTEGERS, *FLOATS]
 COMPARISONS: dict[str, Callable[[Real, Real], bool]] = {
@@ -153,9 +152,8 @@ def test_shapes_and_long_arrays() -> None:
     b[::3] += np.uint64(1)
     c = a.astype(np.float64)
     whole = [int(v) for v in a]
-    with each_level() as levels, sz.promotion("lossless"):
-        for level in levels:
-            _core.use_level(level)
+    with sz.promotion("lossless"):
+        for _ in every_level():
             for size in (0, 1, 1023, 1024, 1025, 5003):
                 x, y, z = (sz.tensor(v[:size]) for v in (a, b, c))
                 with_unsigned = [v < int(w) for v, w in zip(whole, b[:size], strict=False)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from helpers.functions import each_level, threads
+from helpers.functions import at_level, threads
 from suanzi import _core
 
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
@@ -59,7 +59,7 @@ def machine(request: pytest.FixtureRequest) -> Any:
 def test_one_zero_divisor(dtypes: tuple[str, str], layout: str, n: int, machine: None) -> None:
     dividend, divisor = np.full(n, 7, dtypes[0]), np.full(n, 3, dtypes[1])
     x = LAYOUTS[layout](dividend)
-    with each_level():
+    with at_level(_core.level()):
         for level in _core.levels() if n < 10_000 else [_core.level()]:
             _core.use_level(level)
             for name in ("floordiv", "mod"):
