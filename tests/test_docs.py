@@ -56,7 +56,8 @@ def test_docstrings(name: str) -> None:
         needs_dask(name)
     module = importlib.import_module(name)
     assert module.__doc__, "every file says what it is about"
-    found = doctest.testmod(module)
+    # Examples of functions assume `import suanzi as sz`, and `xp = sz.array_api`.
+    found = doctest.testmod(module, extraglobs={"sz": sz, "xp": sz.array_api})
     assert found.failed == 0
 
 

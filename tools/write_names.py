@@ -67,49 +67,51 @@ def _ops(modules: dict[str, list[str]]) -> str:
         "This file is written by tools/write_names.py.",
         '"""',
         "",
-        *_imports(modules),
+        *_imports(modules, wrapped=True),
     ]
     return "\n".join([*lines, "", *_all(modules)]) + "\n"
 
 
 def _public(modules: dict[str, list[str]]) -> str:
-    """Return suanzi/__init__.py with the operators in it, and all that it imports in __all__."""
+    """Return suanzi/__init__.py with all that it imports in __all__."""
     text = (FOLDER / "__init__.py").read_text()
-    every = [n for names in modules.values() for n in names]
-    plain = [name for name in every if not hasattr(builtins, name)]
-    # Built-in names are exported one by one, and not by __all__: `import *` must not shadow them.
-    others = [f"from suanzi.ops import {n} as {n}" for n in sorted(set(every) - set(plain))]
-    written = "\n".join([*_imports({"suanzi.ops": plain}), *others])
-    block = r"^from suanzi\.ops import \(.*?^\)$(\nfrom suanzi\.ops import \w+ as \w+$)*"
-    text = re.sub(block, written, text, flags=re.M | re.S)
-    names = [
-        alias.asname or alias.name
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("suanzi")
-        for alias in node.names
-    ]
+    every = {"suanzi.ops": [n for names in modules.values() for n in names]}
+    names = []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("suanzi"):
+            module = str(node.module)
+            for name in (alias.asname or alias.name for alias in node.names):
+                star = name == "*"
+                names += every.get(module) or _public_in(module) if star else [name]
+    # Not the names of built-ins: `from suanzi import *` must not shadow them.
     public = [n for n in names if n == "__version__" or not (n[0] == "_" or hasattr(builtins, n))]
     written = "\n".join(_all({"": public}))
     return re.sub(r"^__all__ = \[.*?^\].*?$", written, text, flags=re.M | re.S)
 
 
-def _imports(modules: dict[str, list[str]]) -> list[str]:
-    lines = []
+def _imports(modules: dict[str, list[str]], wrapped: bool = False) -> list[str]:
+    lines: list[str] = []
     for module in sorted(modules):
         names = sorted(modules[module], key=lambda name: _as_sorted_by_ruff(name, str.lower))
         line = f"from {module} import {', '.join(names)}"
-        lines += [line] if len(line) <= 100 else [
-            f"from {module} import (", *(f"    {n}," for n in names), ")"
-        ]  # fmt: skip
+        if len(line) <= 100:
+            lines.append(line)
+        elif wrapped:
+            lines += [f"from {module} import (", *_wrapped(names), ")  # fmt: skip"]
+        else:
+            lines += [f"from {module} import (", *(f"    {n}," for n in names), ")"]
     return lines
+
+
+def _wrapped(names: list[str]) -> list[str]:
+    indent = " " * 4
+    text = ", ".join(names) + ","
+    return textwrap.wrap(text, 100, initial_indent=indent, subsequent_indent=indent)
 
 
 def _all(modules: dict[str, list[str]]) -> list[str]:
     every = sorted((n for names in modules.values() for n in names), key=_as_sorted_by_ruff)
-    names = ", ".join(f'"{name}"' for name in every) + ","
-    indent = " " * 4
-    lines = textwrap.wrap(names, 100, initial_indent=indent, subsequent_indent=indent)
-    return ["__all__ = [", *lines, "]  # fmt: skip"]
+    return ["__all__ = [", *_wrapped([f'"{name}"' for name in every]), "]  # fmt: skip"]
 
 
 # ---- the stub of the standard's form -----------------------------------------------------------
@@ -162,25 +164,28 @@ def _array_api() -> str:
     """Return array_api/__init__.py with the public names of every chapter in it."""
     home = FOLDER / "array_api"
     text = (home / "__init__.py").read_text()
-    modules = {"suanzi.array_api": [name for name in EXTENSIONS if (home / f"{name}.py").exists()]}
-    for path in sorted((*home.glob("*.py"), *home.glob("elementwise_functions/*.py"))):
-        names = _public_in(ast.parse(path.read_text()))
-        if names and path.name != "__init__.py" and path.stem not in EXTENSIONS:
-            inside = ".".join(path.relative_to(home).with_suffix("").parts)
-            modules[f"suanzi.array_api.{inside}"] = names
-    modules = {module: names for module, names in modules.items() if names}
-    modules["suanzi.dtypes"] = [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]
-    head = text[: text.index("\nfrom ")]
-    imports = _imports(modules)
-    imports[1:1] = re.findall(r"^from \S+ import \w+ as _.*$", text, re.M)  # for what it registers
-    return "\n".join([head, *imports, "", *_all(modules)]) + "\n"
+    chapters = [f"suanzi.array_api.{path.stem}" for path in sorted(home.glob("*.py"))]
+    names = {chapter: _public_in(chapter) for chapter in chapters}
+    others = ("__init__", *EXTENSIONS)
+    names = {c: n for c, n in names.items() if n and c.rpartition(".")[2] not in others}
+    dtypes = {"suanzi.dtypes": [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]}
+    imports = [
+        f"from suanzi.array_api import {', '.join(EXTENSIONS)}",
+        *re.findall(r"^from \S+ import \w+ as _.*$", text, re.M),  # for what it registers
+        *(f"from {chapter} import *" for chapter in names),
+        *_imports(dtypes, wrapped=True),
+    ]
+    every = _all({"": list(EXTENSIONS), **names, **dtypes})
+    return "\n".join([text[: text.index("\nfrom ")], *imports, "", *every]) + "\n"
 
 
-def _public_in(tree: ast.Module) -> list[str]:
-    """Return what a chapter says is public."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
+def _public_in(module: str) -> list[str]:
+    """Return what a module says is public; it is not imported."""
+    path = FOLDER.parent.joinpath(*module.split(".")).with_suffix(".py")
+    if path.exists():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                return list(ast.literal_eval(node.value))
     return []
 
 

@@ -223,7 +223,7 @@ void init_argsort(nb::module_& m) {
               "Tensor]"),
       "The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.");
   m.def("unsort", &unsort, "gradient"_a, "indices"_a, "axis"_a,
-        nb::sig("def unsort(gradient: Any, indices: Any, axis: int) -> Any"),
+        nb::sig("def unsort(gradient: Any, indices: Any, axis: int) -> Tensor | tuple[int, bool]"),
         "Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.");
 }
 

@@ -353,11 +353,10 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
 void init_gather_scatter(nb::module_& m) {
   using namespace nb::literals;
   add_fast_path<fast_gather>("gather");
-  m.def(
-      "index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
-      nb::sig(
-          "def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any"),
-      "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
+  m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
+        nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) "
+                "-> Tensor | tuple[int, int]"),
+        "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
   m.def(
       "has_dense_rows",
       [](nb::handle object, int first) {

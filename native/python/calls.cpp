@@ -192,7 +192,7 @@ void init_calls(nb::module_& m) {
   m.def("overlap", &overlap_of, "a"_a, "b"_a, nb::sig("def overlap(a: Any, b: Any) -> bool"),
         "Whether the elements of two tensors may share bytes.");
   m.def("run_operator", &run_operator, "kernel"_a, "operands"_a, "promoted"_a,
-        nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]"),
+        nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Tensor, int]"),
         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");
   m.def("run_exact_compare", &run_exact_compare, "which"_a, "operands"_a,
         nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor"),

@@ -13,7 +13,7 @@ from suanzi import _array_api  # noqa: F401 - how lower layers load the array AP
 from suanzi import _forking as _forking_  # noqa: F401 - a fork waits for imports
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
-from suanzi._core import DType, Storage, get_num_threads, set_num_threads
+from suanzi._core import Storage, get_num_threads, set_num_threads
 from suanzi.device import (
     Device,
     DeviceProvider,
@@ -22,250 +22,31 @@ from suanzi.device import (
     devices,
     register_device,
 )
-from suanzi.dtypes import (
-    QT_ASYM_INT8,
-    QT_ASYM_INT16,
-    QT_ASYM_UINT8,
-    QT_ASYM_UINT16,
-    QT_CH_SYM_INT8,
-    QT_CH_SYM_INT16,
-    QT_SYM_INT8,
-    QT_SYM_INT16,
-    TypeCode,
-    bfloat16,
-    char,
-    complex32,
-    complex64,
-    complex128,
-    dtype,
-    finfo,
-    float8_e4m3fn,
-    float8_e5m2,
-    float16,
-    float32,
-    float64,
-    iinfo,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    isdtype,
-    uint1,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from suanzi.dtypes import bool as bool
+from suanzi.dtypes import *
 from suanzi.layout import Layout, LayoutType
 from suanzi.libraries.config import show_config
 from suanzi.libraries.fft import FFTNormMode
 from suanzi.libraries.providers import get_provider, set_provider
-
-# Written by tools/write_names.py, as is __all__.
-from suanzi.ops import (
-    PadMode,
-    ReduceMode,
-    RoundMode,
-    acos,
-    acosh,
-    add,
-    allclose,
-    argmax,
-    argmin,
-    argsort,
-    argsort_bwd,
-    asin,
-    asinh,
-    atan,
-    atanh,
-    bilinear,
-    bilinear_bwd_in1,
-    bilinear_bwd_in2,
-    bilinear_bwd_weight,
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    cast,
-    ceil,
-    cholesky,
-    clip,
-    clip_backward,
-    concat,
-    conj,
-    contiguous,
-    cos,
-    cosh,
-    create_quant_tensor,
-    create_sparse_tensor,
-    create_tensor,
-    crop,
-    cumsum,
-    cumsum_bwd,
-    destroy,
-    diag,
-    div,
-    dot,
-    dot_bwd1,
-    dot_bwd2,
-    duplicate,
-    eig,
-    empty,
-    equal,
-    exp,
-    expand,
-    expand_dims,
-    expm1,
-    fft_c2c,
-    fft_c2c_backward,
-    fft_c2r,
-    fft_c2r_backward,
-    fft_r2c,
-    fft_r2c_backward,
-    flatten,
-    flip,
-    floor,
-    floordiv,
-    full,
-    gather,
-    greater,
-    greater_equal,
-    imag,
-    interpolate,
-    inverse,
-    is_contiguous,
-    is_finite,
-    is_inf,
-    is_nan,
-    less,
-    less_equal,
-    linear,
-    linear_bwd_in,
-    linear_bwd_weight,
-    linspace,
-    log,
-    log1p,
-    log2,
-    log10,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    lstsq,
-    lu,
-    masked_select,
-    matmul,
-    meshgrid,
-    mod,
-    mul,
-    muladd,
-    multinomial,
-    nonzero,
-    norm,
-    not_equal,
-    pad,
-    qr,
-    rand_bernoulli,
-    rand_normal,
-    rand_uniform,
-    randperm,
-    rank,
-    real,
-    reciprocal,
-    reduce,
-    reduce_bwd,
-    reshape,
-    reverse,
-    rint,
-    roll,
-    rsqrt,
-    scatter,
-    shape,
-    sign,
-    sin,
-    sinh,
-    size,
-    slice_backward,
-    solve,
-    split,
-    sqrt,
-    square,
-    squeeze,
-    stack,
-    sub,
-    svd,
-    tan,
-    tanh,
-    tile,
-    topk,
-    trace,
-    trace_backward,
-    transpose,
-    true_divide,
-    trunc,
-    unstack,
-    where,
-    wrap_tensor,
-    zeros,
-)
-from suanzi.ops import abs as abs
-from suanzi.ops import complex as complex
-from suanzi.ops import max as max
-from suanzi.ops import min as min
-from suanzi.ops import pow as pow
-from suanzi.ops import range as range
-from suanzi.ops import round as round
-from suanzi.ops import slice as slice
+from suanzi.ops import *
 from suanzi.ops.openvino import convert_promote_types
 from suanzi.ops.reduction_modes import ReduceFunction
-from suanzi.promote.context import get_promotion, promotion, set_promotion
-from suanzi.promote.library import openvino_rules, register_rules, rule_set, rule_sets
-from suanzi.promote.losing import LossWarning
-from suanzi.promote.operands import Number, ZeroDim
-from suanzi.promote.operators import OperatorClass
-from suanzi.promote.questions import (
-    diff,
-    explain,
-    explain_all,
-    laws,
-    promote_types,
-    result_type,
-    table,
-)
-from suanzi.promote.rules import RuleSet
 from suanzi.quantized import dequantize, quantize
 from suanzi.resolve.differences import DifferenceWarning, difference_warnings
 from suanzi.resolve.domains import domain_errors
 from suanzi.resolve.recording import record
+from suanzi.rules import *
 from suanzi.saving import load, save
 from suanzi.sparse.forms import dispatch as _dispatch  # noqa: F401 - what operators do there
 from suanzi.sparse.making import from_pydata_sparse, from_scipy, to_sparse
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import (
-    AllocFailed,
-    AxisArgument,
-    DimensionsMismatch,
-    DivisionByZero,
-    InternalError,
-    InvalidArgument,
-    OutOfRange,
-    Status,
-    StatusError,
-    TypeMismatch,
-    UninitializedObject,
-    WrongObject,
-)
+from suanzi.status import *
 from suanzi.tensors import in_place as _in_place  # noqa: F401 - what x += y refuses
 from suanzi.tensors.exchange import from_dlpack
 from suanzi.tensors.make import tensor
 from suanzi.tensors.print_options import get_printoptions, printoptions, set_printoptions
 from suanzi.tensors.tensor import Tensor
 
+# Written by tools/write_names.py.
 __all__ = [
     "QT_ASYM_INT8", "QT_ASYM_INT16", "QT_ASYM_UINT8", "QT_ASYM_UINT16", "QT_CH_SYM_INT8",
     "QT_CH_SYM_INT16", "QT_SYM_INT8", "QT_SYM_INT16", "AllocFailed", "AxisArgument", "DType",

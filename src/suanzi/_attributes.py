@@ -21,7 +21,6 @@ _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "p
 def find(name: str, known: list[str]) -> Any:
     """Return a module that is loaded on first use, a catalogue's too, or raise with a hint.
 
-    >>> import suanzi as sz
     >>> sz.interface.__name__
     'suanzi.interface'
     >>> sz.clamp

@@ -261,7 +261,7 @@ def copy_into(target: Any, source: Any, saturate: bool = False) -> None:
 def overlap(a: Any, b: Any) -> bool:
     """Whether the elements of two tensors may share bytes."""
 
-def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Any, int]:
+def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Tensor, int]:
     """
     Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.
     """
@@ -401,7 +401,7 @@ def roll(tensor: Any, shifts: Sequence[int]) -> Tensor:
     A tensor shifted along each axis, what leaves it at the end coming in at the start.
     """
 
-def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Any:
+def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> Tensor | tuple[int, int]:
     """
     Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.
     """
@@ -431,7 +431,7 @@ def order(input: Any, axis: int, descending: bool, k: int, longest: int = 429496
     The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.
     """
 
-def unsort(gradient: Any, indices: Any, axis: int) -> Any:
+def unsort(gradient: Any, indices: Any, axis: int) -> Tensor | tuple[int, bool]:
     """
     Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.
     """

@@ -3,7 +3,6 @@
 The CPU is the core itself. Devices of another type are those of a provider, which is registered,
 or announced by an installed package and imported when its type is first asked for.
 
->>> import suanzi as sz
 >>> sz.zeros((2,), device="npu:1")
 Traceback (most recent call last):
     ...
@@ -153,7 +152,6 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
     the type, which names the provider or a function that makes it. It is imported when the type is
     first asked for.
 
-    >>> import suanzi as sz
     >>> class Nobody:
     ...     def count(self): return 0
     ...     def upload(self, tensor, device): raise NotImplementedError
@@ -179,7 +177,6 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
 def devices() -> tuple[Device, ...]:
     """Return every device that can be used now, the CPU first.
 
-    >>> import suanzi as sz
     >>> sz.devices()[0]
     Device('cpu')
     """

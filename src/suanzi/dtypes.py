@@ -25,6 +25,14 @@ from suanzi._core import DType as DType
 from suanzi._hints import nearest, shown
 from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
+__all__ = [
+    "QT_ASYM_INT8", "QT_ASYM_INT16", "QT_ASYM_UINT8", "QT_ASYM_UINT16", "QT_CH_SYM_INT8",
+    "QT_CH_SYM_INT16", "QT_SYM_INT8", "QT_SYM_INT16", "DType", "TypeCode", "bfloat16", "bool",
+    "char", "complex32", "complex64", "complex128", "dtype", "finfo", "float8_e4m3fn",
+    "float8_e5m2", "float16", "float32", "float64", "iinfo", "int4", "int8", "int16", "int32",
+    "int64", "isdtype", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
+
 DTypeLike: TypeAlias = Any
 """What :func:`dtype` accepts: a DType, a name, a NumPy or framework dtype, a Python type."""
 
@@ -52,37 +60,12 @@ DTYPES: tuple[DType, ...] = _core.DTYPES
 
 float32: DType  # said here, for rule sets ask for it in a circle of imports that mypy follows
 (
-    bool,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint1,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float8_e4m3fn,
-    float8_e5m2,
-    float16,
-    bfloat16,
-    float32,
-    float64,
-    complex32,
-    complex64,
-    complex128,
-    char,
-    QT_SYM_INT8,
-    QT_SYM_INT16,
-    QT_ASYM_UINT8,
-    QT_ASYM_INT8,
-    QT_ASYM_UINT16,
-    QT_ASYM_INT16,
-    QT_CH_SYM_INT8,
-    QT_CH_SYM_INT16,
-) = DTYPES
+    bool, int4, int8, int16, int32, int64, uint1, uint4, uint8, uint16, uint32, uint64,
+    float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64,
+    complex32, complex64, complex128, char,
+    QT_SYM_INT8, QT_SYM_INT16, QT_ASYM_UINT8, QT_ASYM_INT8, QT_ASYM_UINT16, QT_ASYM_INT16,
+    QT_CH_SYM_INT8, QT_CH_SYM_INT16,
+) = DTYPES  # fmt: skip
 
 # What each document calls the dtypes; "-" where it has no name for one. A comma joins synonyms,
 # the first being what suanzi prints for that document. Paddle's and JAX's tables count bytes.

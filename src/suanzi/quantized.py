@@ -1,6 +1,5 @@
 """Quantised tensors: integers that stand for real numbers, (integer - zero_point) * scale.
 
->>> import suanzi as sz
 >>> x = sz.quantize(sz.tensor([-1, 0.5, 1.27]), sz.QT_SYM_INT8)
 >>> x
 Tensor([  -1,  0.5, 1.27], dtype=QT_SYM_INT8, scale=0.01, zero_point=0)
@@ -94,7 +93,6 @@ def quantize(
     unless given. What is out of range becomes the nearest end of it, and NaN, like zero, the zero
     point; but numbers that are not finite have no range to take a scale from.
 
-    >>> import suanzi as sz
     >>> sz.quantize(sz.tensor([[1, 2], [30, 60]]), sz.QT_CH_SYM_INT8, channel_axis=0).scale
     (0.015748031437397003, 0.4724409580230713)
     >>> x = sz.quantize(sz.tensor([10.0, 20.1, 73.75]), sz.QT_ASYM_UINT8)
@@ -226,7 +224,6 @@ def quantize_like(x: Tensor, source: Tensor, shape: tuple[int, ...], axis: int) 
 def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     """Return what a quantised tensor stands for, rounded once; in float64 it is exact.
 
-    >>> import suanzi as sz
     >>> x = sz.create_quant_tensor((2,), 0.5, sz.QT_ASYM_UINT8, values=[3, 0], zero_point=1)
     >>> sz.dequantize(x)
     Tensor([   1, -0.5], dtype=float32)

@@ -119,7 +119,6 @@ def namespace_function(name: str) -> Operator:
 def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call an operator by key.
 
-    >>> import suanzi as sz
     >>> call("add", sz.tensor([1, 2]), 1)
     Tensor([2, 3], dtype=int64)
     """

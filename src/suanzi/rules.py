@@ -1,6 +1,5 @@
 """Rule sets in one namespace: which exist, what they answer and why, and how they differ.
 
->>> import suanzi as sz
 >>> sz.rules.promote_types(sz.int32, sz.float16, rules="numpy")
 suanzi.float64
 >>> len(sz.rules.diff("torch", "cann").of_shape("tensor, tensor"))

@@ -15,6 +15,12 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, ClassVar
 
+__all__ = [
+    "AllocFailed", "AxisArgument", "DimensionsMismatch", "DivisionByZero", "InternalError",
+    "InvalidArgument", "OutOfRange", "Status", "StatusError", "TypeMismatch",
+    "UninitializedObject", "WrongObject",
+]  # fmt: skip
+
 
 class Status(IntEnum):
     """Table 1 in its printed order; AXIS_ARGUMENT, which two clauses use, follows."""

@@ -126,8 +126,7 @@ class _Picked:
         if isinstance(found, tuple):
             which, place = found
             raise _out_of_range(flat_item(self.indices[which], place), dims[which])
-        offsets: Tensor = found
-        return offsets
+        return found
 
     def picks_channels(self) -> bool:
         """Tell whether the indices go along the channel axis of a quantised tensor."""

@@ -13,178 +13,27 @@ so they do in ``x + y`` if this namespace made `x` or `y`.
 
 from suanzi.array_api import fft, linalg
 from suanzi.array_api import others as _others  # noqa: F401 - what sparse tensors do
-from suanzi.array_api.constants import e, inf, nan, newaxis, pi
-from suanzi.array_api.creation_functions import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)
-from suanzi.array_api.data_type_functions import (
-    astype,
-    can_cast,
-    finfo,
-    iinfo,
-    isdtype,
-    result_type,
-)
-from suanzi.array_api.declare import __array_api_version__
-from suanzi.array_api.einsum import einsum
-from suanzi.array_api.elementwise_functions.arithmetic import (
-    abs,
-    add,
-    copysign,
-    divide,
-    floor_divide,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    reciprocal,
-    remainder,
-    sign,
-    subtract,
-)
-from suanzi.array_api.elementwise_functions.bitwise import (
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-)
-from suanzi.array_api.elementwise_functions.comparison import (
-    equal,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    not_equal,
-    signbit,
-)
-from suanzi.array_api.elementwise_functions.exponential import (
-    exp,
-    expm1,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    pow,
-    sqrt,
-    square,
-)
-from suanzi.array_api.elementwise_functions.logical import (
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-)
-from suanzi.array_api.elementwise_functions.parts import clip, conj, imag, positive, real
-from suanzi.array_api.elementwise_functions.rounding import ceil, floor, round, trunc
-from suanzi.array_api.elementwise_functions.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cos,
-    cosh,
-    hypot,
-    sin,
-    sinh,
-    tan,
-    tanh,
-)
-from suanzi.array_api.indexing_functions import take
-from suanzi.array_api.info import __array_namespace_info__
-from suanzi.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
-from suanzi.array_api.manipulation_functions import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
-from suanzi.array_api.picking import repeat, take_along_axis
-from suanzi.array_api.searching_functions import (
-    argmax,
-    argmin,
-    count_nonzero,
-    nonzero,
-    searchsorted,
-)
-from suanzi.array_api.selecting import where
-from suanzi.array_api.set_functions import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from suanzi.array_api.sorting_functions import argsort, sort
-from suanzi.array_api.statistical_functions import (
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
-from suanzi.array_api.utility_functions import all, any, diff
+from suanzi.array_api.constants import *
+from suanzi.array_api.creation_functions import *
+from suanzi.array_api.data_type_functions import *
+from suanzi.array_api.declare import *
+from suanzi.array_api.einsum import *
+from suanzi.array_api.elementwise_functions import *
+from suanzi.array_api.indexing_functions import *
+from suanzi.array_api.info import *
+from suanzi.array_api.linear_algebra_functions import *
+from suanzi.array_api.manipulation_functions import *
+from suanzi.array_api.picking import *
+from suanzi.array_api.searching_functions import *
+from suanzi.array_api.selecting import *
+from suanzi.array_api.set_functions import *
+from suanzi.array_api.sorting_functions import *
+from suanzi.array_api.statistical_functions import *
+from suanzi.array_api.utility_functions import *
 from suanzi.dtypes import (
-    bfloat16,
-    bool,
-    complex32,
-    complex64,
-    complex128,
-    float8_e4m3fn,
-    float8_e5m2,
-    float16,
-    float32,
-    float64,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint1,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+    bfloat16, bool, complex32, complex64, complex128, float8_e4m3fn, float8_e5m2, float16, float32,
+    float64, int4, int8, int16, int32, int64, uint1, uint4, uint8, uint16, uint32, uint64,
+)  # fmt: skip
 
 __all__ = [
     "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add", "all",

@@ -90,8 +90,7 @@ def is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
 
 def computed(kernel: str, *operands: Any) -> Tensor:
     """Return what an operator makes of operands of one dtype, the first one's."""
-    made: Tensor = _core.run_operator(kernel, operands, operands[0].dtype)[0]
-    return made
+    return _core.run_operator(kernel, operands, operands[0].dtype)[0]
 
 
 def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:

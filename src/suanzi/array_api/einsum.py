@@ -1,6 +1,5 @@
 """Sums of products by the letters of their axes, which the array API does not have.
 
->>> import suanzi.array_api as xp
 >>> a = xp.reshape(xp.arange(6, dtype=xp.bfloat16), (2, 3))
 >>> xp.einsum("ij,kj->ik", a, a)
 Tensor([[ 5, 14],

@@ -3,7 +3,6 @@
 bfloat16 has no complex dtype of its range but complex64, which is what its transforms are;
 those of float8 are complex32.
 
->>> import suanzi.array_api as xp
 >>> xp.fft.rfft(xp.asarray([1, 2, 3, 4], dtype=xp.bfloat16))
 Tensor([10+0j, -2+2j, -2+0j], dtype=complex64)
 """
@@ -56,7 +55,6 @@ _NORMS = {
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
     """Return the transform along an axis, of `n` elements: trimmed, or with zeros behind them.
 
-    >>> import suanzi.array_api as xp
     >>> xp.fft.fft(xp.asarray([1, 2j, 3, 4]))
     Tensor([ 8+2j,  0+4j,  0-2j, -4-4j], dtype=complex64)
     """
@@ -151,7 +149,6 @@ def fftfreq(
 ) -> Tensor:
     """Return the frequencies of a transform of `n` elements that are `d` apart.
 
-    >>> import suanzi.array_api as xp
     >>> xp.fft.fftfreq(4, d=0.5)
     Tensor([   0,  0.5,   -1, -0.5], dtype=float32)
     """

@@ -15,8 +15,6 @@ __all__ = ["take"]
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """Return the elements of some indices along an axis, which may be left out if there is one.
 
-    >>> import suanzi as sz
-    >>> xp = sz.array_api
     >>> xp.take(xp.asarray([5, 6, 7], dtype=xp.int4), xp.asarray([2, 0]))
     Tensor([7, 5], dtype=int4)
     """

@@ -30,7 +30,6 @@ __all__ = ["__array_namespace_info__"]
 class Info:
     """Devices, dtypes and capabilities of the namespace.
 
-    >>> import suanzi as sz
     >>> info = sz.array_api.__array_namespace_info__()
     >>> info.default_dtypes()["real floating"], list(info.dtypes(kind="real floating"))
     (suanzi.float32, ['float32', 'float64'])

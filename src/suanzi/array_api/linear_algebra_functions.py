@@ -1,6 +1,5 @@
 """Products of matrices and vectors. Narrow floats are summed in float32 and rounded once.
 
->>> import suanzi.array_api as xp
 >>> x = xp.asarray([[1, 2], [3, 4]], dtype=xp.bfloat16)
 >>> xp.matmul(x, xp.matrix_transpose(x)), xp.vecdot(x, x)
 (Tensor([[ 5, 11],
@@ -66,7 +65,6 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Tensor:
     """Return the sums of products over axes: so many, the last of `x1` and first of `x2`, or pairs.
 
-    >>> import suanzi.array_api as xp
     >>> xp.tensordot(xp.ones((2, 3, 4)), xp.ones((4, 3)), axes=((1, 2), (1, 0)))
     Tensor([12, 12], dtype=float32)
     """

@@ -3,7 +3,6 @@
 Such tensors compute operators themselves. Element-wise functions go to them by their own names;
 the functions here are made of the standard's operators, under the rules `array_api`.
 
->>> import suanzi as sz
 >>> x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, -7])
 >>> sz.array_api.sum(sz.array_api.abs(x), axis=1)
 SparseTensor({0: 5, 1: 7}, shape=(2,), dtype=float32, layout=coo)

@@ -1,6 +1,5 @@
 """Elements picked along an axis: one by one by indices, or each one several times.
 
->>> import suanzi.array_api as xp
 >>> x = xp.asarray([[3, 1, 2], [6, 5, 4]], dtype=xp.bfloat16)
 >>> xp.take_along_axis(x, xp.argsort(x, axis=1), axis=1)
 Tensor([[1, 2, 3],
@@ -149,5 +148,4 @@ def _offsets(function: str, indices: Tensor, size: int, stride: int) -> Tensor:
             f"{function}: indices contains {flat_item(indices, found[1])}; along an axis of {size} "
             f"they are from {-size} to {size - 1}."
         )
-    offsets: Tensor = found
-    return offsets
+    return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from suanzi import _core
 from suanzi.array_api.arguments import array_argument
 from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise
 from suanzi.dtypes import bool as bool_
 from suanzi.registry import JOINING
 from suanzi.resolve.arguments import operands_of
-from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.elementwise import check_shapes, promoted_dtype, run
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -19,18 +18,12 @@ __all__ = ["where"]
 def where(condition: Tensor, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return elements of x1 where a condition holds, and of x2 elsewhere; either may be a number.
 
-    >>> import suanzi as sz
-    >>> xp = sz.array_api
     >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2], dtype=xp.float8_e5m2), 0)
     Tensor([1, 0], dtype=float8_e5m2)
     """
     op = FUNCTIONS["where"]
     holds = converted(array_argument("where", "condition", condition), bool_)
     operands = operands_of(op, {"x1": x1, "x2": x2})
-    promoted = promote(op, operands).dtype
-    assert promoted is not None
-    check_dtype(op, operands, promoted)
+    promoted = promoted_dtype(op, operands)
     check_shapes(op, {"condition": holds, **operands})
-    plain = [plain_operand(op, name, x, promoted) for name, x in operands.items()]
-    made: Tensor = _core.run_operator("where", [holds, *plain], promoted)[0]
-    return made
+    return run(op, operands, promoted, holds)

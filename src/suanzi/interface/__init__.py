@@ -3,7 +3,6 @@
 Each function has its C name and its parameters in the standard's order, all by keyword. It returns
 a status and the outputs, and raises no error that a status can report.
 
->>> import suanzi as sz
 >>> from suanzi import interface
 >>> interface.op_add(x=sz.tensor([1, 2]), y=sz.tensor([3, 4]))
 (<Status.SUCCESS: 0>, Tensor([4, 6], dtype=int64))

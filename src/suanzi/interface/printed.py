@@ -60,7 +60,6 @@ def op_ifft(
     complex, and real parts are returned if `transtype` requests real numbers. Strides are None, or
     what the page prints for none: all 1, the last of them perhaps the rank.
 
-    >>> import suanzi as sz
     >>> from suanzi.interface import op_fft_c2c
     >>> _, y = op_fft_c2c(sz.tensor([1, 2, 3, 4], sz.complex64))
     >>> op_ifft(y, transtype=TransType.C2R)

@@ -48,7 +48,6 @@ class TypeCode(IntEnum):
 class DataType:
     """A type code and a number of bits; a complex number counts both of its parts.
 
-    >>> import suanzi as sz
     >>> DataType.of(sz.complex64)
     DataType(code=<TypeCode.kComplex: 5>, size=64)
     >>> DataType(4, 16).dtype
@@ -145,7 +144,6 @@ class StorageImpl:
 class TensorImpl:
     """A tensor as A.1 has it.
 
-    >>> import suanzi as sz
     >>> impl = TensorImpl.of(sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int16)[1:])
     >>> impl.size, impl.offset, impl.shape.dims, impl.storage.size, impl.storage.dtype.size
     (3, 3, (1, 3), 6, 16)

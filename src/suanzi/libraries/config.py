@@ -22,7 +22,6 @@ def show_config(mode: str = "text") -> Config | None:
 
     This loads the provider of BLAS and LAPACK.
 
-    >>> import suanzi as sz
     >>> found = sz.show_config("dicts")
     >>> list(found)
     ['suanzi', 'python', 'processor', 'blas', 'lapack', 'fft', 'providers']

@@ -90,7 +90,6 @@ VARIABLE = "SUANZI_PROVIDER"
 def get_provider() -> str:
     """Return the name of the provider of BLAS and LAPACK, which is loaded on first use.
 
-    >>> import suanzi as sz
     >>> sz.get_provider() in ("scipy", "openblas", "mkl")
     True
     """
@@ -103,7 +102,6 @@ def set_provider(name: str) -> None:
     Calculations running in other threads finish with the provider they started with. The
     environment variable SUANZI_PROVIDER chooses when suanzi is imported.
 
-    >>> import suanzi as sz
     >>> sz.set_provider("scipy")
     >>> sz.set_provider("cublas")
     Traceback (most recent call last):

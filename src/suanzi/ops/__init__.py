@@ -4,60 +4,24 @@ This file is written by tools/write_names.py.
 """
 
 from suanzi.ops.arithmetic import (
-    abs,
-    add,
-    div,
-    floordiv,
-    max,
-    min,
-    mod,
-    mul,
-    muladd,
-    reciprocal,
-    sub,
-    trace,
-    trace_backward,
+    abs, add, div, floordiv, max, min, mod, mul, muladd, reciprocal, sub, trace, trace_backward,
     true_divide,
-)
+)  # fmt: skip
 from suanzi.ops.bitwise import (
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-)
+    bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor,
+)  # fmt: skip
 from suanzi.ops.comparison import (
-    allclose,
-    equal,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    not_equal,
-)
+    allclose, equal, greater, greater_equal, less, less_equal, not_equal,
+)  # fmt: skip
 from suanzi.ops.complex import complex, conj, imag, real
 from suanzi.ops.creation import (
-    contiguous,
-    create_tensor,
-    destroy,
-    diag,
-    duplicate,
-    empty,
-    full,
-    linspace,
-    range,
-    wrap_tensor,
+    contiguous, create_tensor, destroy, diag, duplicate, empty, full, linspace, range, wrap_tensor,
     zeros,
-)
+)  # fmt: skip
 from suanzi.ops.creation_quantized import create_quant_tensor
 from suanzi.ops.creation_random import (
-    multinomial,
-    rand_bernoulli,
-    rand_normal,
-    rand_uniform,
-    randperm,
-)
+    multinomial, rand_bernoulli, rand_normal, rand_uniform, randperm,
+)  # fmt: skip
 from suanzi.ops.creation_sparse import create_sparse_tensor
 from suanzi.ops.exponential import exp, expm1, log, log1p, log2, log10
 from suanzi.ops.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
@@ -68,14 +32,9 @@ from suanzi.ops.linear_algebra_least_squares import lstsq
 from suanzi.ops.linear_algebra_norm import norm
 from suanzi.ops.linear_algebra_products import bilinear, dot, linear, matmul
 from suanzi.ops.linear_algebra_products_backward import (
-    bilinear_bwd_in1,
-    bilinear_bwd_in2,
-    bilinear_bwd_weight,
-    dot_bwd1,
-    dot_bwd2,
-    linear_bwd_in,
+    bilinear_bwd_in1, bilinear_bwd_in2, bilinear_bwd_weight, dot_bwd1, dot_bwd2, linear_bwd_in,
     linear_bwd_weight,
-)
+)  # fmt: skip
 from suanzi.ops.linear_algebra_solving import inverse, solve
 from suanzi.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from suanzi.ops.power import pow, rsqrt, sqrt, square
@@ -84,32 +43,15 @@ from suanzi.ops.reduction import cumsum, cumsum_bwd, reduce, reduce_bwd
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.ops.rounding import RoundMode, ceil, floor, rint, round, trunc
 from suanzi.ops.signal import (
-    fft_c2c,
-    fft_c2c_backward,
-    fft_c2r,
-    fft_c2r_backward,
-    fft_r2c,
-    fft_r2c_backward,
-)
+    fft_c2c, fft_c2c_backward, fft_c2r, fft_c2r_backward, fft_r2c, fft_r2c_backward,
+)  # fmt: skip
 from suanzi.ops.transformation import cast, clip, clip_backward, sign, where
 from suanzi.ops.transformation_joining import PadMode, concat, pad, roll, stack, tile
 from suanzi.ops.transformation_selecting import gather, masked_select, scatter
 from suanzi.ops.transformation_views import (
-    crop,
-    expand,
-    expand_dims,
-    flatten,
-    flip,
-    meshgrid,
-    reshape,
-    reverse,
-    slice,
-    slice_backward,
-    split,
-    squeeze,
-    transpose,
-    unstack,
-)
+    crop, expand, expand_dims, flatten, flip, meshgrid, reshape, reverse, slice, slice_backward,
+    split, squeeze, transpose, unstack,
+)  # fmt: skip
 from suanzi.ops.trigonometric import acos, asin, atan, cos, sin, tan
 
 __all__ = [

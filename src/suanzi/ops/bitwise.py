@@ -22,44 +22,36 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x & y, bit by bit.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_and(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
     Tensor([0, 0, 1], dtype=int64)
     """
-    raise NotImplementedError
 
 
 @operator("7.2.7.2", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_or", promotes=BITWISE)
 def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x | y, bit by bit.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_or(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
     Tensor([3, 1, 1], dtype=int64)
     """
-    raise NotImplementedError
 
 
 @operator("7.2.7.3", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_xor", promotes=BITWISE)
 def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x ^ y, bit by bit.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_xor(sz.tensor([1, 1, 1]), sz.tensor([2, 0, 1]))
     Tensor([3, 1, 0], dtype=int64)
     """
-    raise NotImplementedError
 
 
 @operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not", promotes=BITWISE)
 def bitwise_not(x: TensorLike) -> Tensor:
     """Return x with every bit the other way.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_not(sz.tensor([0b00001111, 0b11110000], sz.uint8))
     Tensor([240,  15], dtype=uint8)
     """
-    raise NotImplementedError
 
 
 @operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
@@ -69,7 +61,6 @@ def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     `shift` is an integer or an integer tensor, from 0 to less than the width of x. A bool has one
     bit, so any shift of it but 0 leaves False.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_left_shift(sz.tensor([1, 200], sz.uint8), 2)
     Tensor([ 4, 32], dtype=uint8)
     """
@@ -80,7 +71,6 @@ def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
 def bitwise_right_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
     """Return x with its bits moved right by `shift` places; a signed integer keeps its sign.
 
-    >>> import suanzi as sz
     >>> sz.bitwise_right_shift(sz.tensor([1, -8], sz.int8))
     Tensor([ 0, -4], dtype=int8)
     """
@@ -107,8 +97,7 @@ def _shift(name: str, x: Any, shift: Any) -> Tensor:
         return bitwise_and(value, _core.run_operator("equal", [amount, 0], int64)[0])
     output, trouble = _core.run_operator(name, [value, amount], value.dtype)
     assert not trouble
-    result: Tensor = output
-    return result
+    return output
 
 
 def _number(op: Operator, x: Any, amount: Any) -> Tensor:

@@ -36,7 +36,6 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     different dtypes are an error, bfloat16 and float8 too. A Python number takes the dtype of the
     other part.
 
-    >>> import suanzi as sz
     >>> sz.complex(sz.tensor([2.25, 3.25]), sz.tensor([4.75, 5.75]))
     Tensor([2.25+4.75j, 3.25+5.75j], dtype=complex64)
     >>> sz.complex(sz.tensor([1, 2], sz.float16), 0.5)
@@ -80,7 +79,6 @@ def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) 
 def conj(input: TensorLike) -> Tensor:
     """Return the conjugate: the imaginary part has the other sign. A real tensor is itself.
 
-    >>> import suanzi as sz
     >>> sz.conj(sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j]))
     Tensor([-2.25-4.75j,  3.25-5.75j], dtype=complex64)
     >>> x = sz.tensor([1, 2])
@@ -98,7 +96,6 @@ def conj(input: TensorLike) -> Tensor:
 def imag(input: TensorLike) -> Tensor:
     """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
     >>> sz.imag(x)
     Tensor([4.75, 5.75], dtype=float32)
@@ -126,7 +123,6 @@ def imag(input: TensorLike) -> Tensor:
 def real(input: TensorLike) -> Tensor:
     """Return the real part: a view on the same memory. A real tensor is itself.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
     >>> sz.real(x)
     Tensor([-2.25,  3.25], dtype=float32)

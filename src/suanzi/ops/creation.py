@@ -56,7 +56,6 @@ def create_tensor(
     order of the layout, at most `n_bytes` of them: what is missing becomes 0, what is too much is
     left.
 
-    >>> import suanzi as sz
     >>> sz.create_tensor((2, 3), [[1, 2, 3], [4, 5, 6]])
     Tensor([[1, 2, 3],
             [4, 5, 6]], dtype=float32)
@@ -91,7 +90,6 @@ def wrap_tensor(
     an array of the shape keeps its own layout; one of another shape counts as a buffer if it is
     contiguous. Read-only memory makes a read-only tensor. Without values, it is as `empty`.
 
-    >>> import suanzi as sz
     >>> memory = bytearray(4)
     >>> x = sz.wrap_tensor((2, 2), sz.uint8, values=memory)
     >>> memory[1] = 7
@@ -118,7 +116,6 @@ def zeros(
 ) -> Tensor:
     """Return a new tensor of zeros.
 
-    >>> import suanzi as sz
     >>> sz.zeros((2, 3), sz.int8)
     Tensor([[0, 0, 0],
             [0, 0, 0]], dtype=int8)
@@ -138,7 +135,6 @@ def full(
 ) -> Tensor:
     """Return a new tensor whose elements are all `value`.
 
-    >>> import suanzi as sz
     >>> sz.full(shape=(2, 3), value=1.5)
     Tensor([[1.5, 1.5, 1.5],
             [1.5, 1.5, 1.5]], dtype=float32)
@@ -159,7 +155,6 @@ def empty(
 ) -> Tensor:
     """Return a new tensor whose elements are not set.
 
-    >>> import suanzi as sz
     >>> sz.empty((2, 3), sz.bfloat16, layout=(0, 1)).strides
     (1, 2)
     """
@@ -171,7 +166,6 @@ def empty(
 def contiguous(input: TensorLike) -> Tensor:
     """Return the input itself if it lies in row-major order without gaps, else a copy that does.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([1, 2, 3])
     >>> sz.contiguous(x) is x
     True
@@ -192,7 +186,6 @@ def range(
 
     A limit that is missed by no more than rounding counts as reached. Integers are exact.
 
-    >>> import suanzi as sz
     >>> sz.range(5, 3, -0.5)
     Tensor([  5, 4.5,   4, 3.5,   3], dtype=float32)
     """
@@ -245,7 +238,6 @@ def linspace(
 ) -> Tensor:
     """Return `num` numbers at equal distances from `start` to `stop`, both of them exact.
 
-    >>> import suanzi as sz
     >>> sz.linspace(0, 10, 5)
     Tensor([  0, 2.5,   5, 7.5,  10], dtype=float32)
     """
@@ -278,7 +270,6 @@ def linspace(
 def duplicate(input: TensorLike) -> Tensor:
     """Return a copy with memory of its own that keeps dtype, layout and quantisation.
 
-    >>> import suanzi as sz
     >>> sz.duplicate(sz.tensor([1, 2, 3]))
     Tensor([1, 2, 3], dtype=int64)
     """
@@ -289,7 +280,6 @@ def duplicate(input: TensorLike) -> Tensor:
 def diag(input: TensorLike) -> Tensor:
     """Return the square matrix with the elements of a tensor of one axis on its diagonal.
 
-    >>> import suanzi as sz
     >>> sz.diag(sz.tensor([1, 2]))
     Tensor([[1, 0],
             [0, 2]], dtype=int64)
@@ -308,7 +298,6 @@ def diag(input: TensorLike) -> Tensor:
 def destroy(input: Tensor) -> None:
     """Destroy a tensor: it cannot be used any more; memory lives while others share it.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([1, 2])
     >>> sz.destroy(x)
     >>> x

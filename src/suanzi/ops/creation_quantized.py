@@ -44,7 +44,6 @@ def create_quant_tensor(
     `n_bytes` follows from `values`; if it is less, the elements behind are 0. `layout` is the order
     of axes in memory, from the fastest.
 
-    >>> import suanzi as sz
     >>> sz.create_quant_tensor((2, 3), 0.25, sz.QT_SYM_INT8, values=[[1, 2, 3], [4, 5, 6]])
     Tensor([[0.25,  0.5, 0.75],
             [   1, 1.25,  1.5]], dtype=QT_SYM_INT8, scale=0.25, zero_point=0)

@@ -70,7 +70,6 @@ def rand_uniform(
     1 use ``sz.rand_uniform(shape, min=0, max=1)``. Floats are at least `min` and below `max`,
     integers may be `max`; the parts of complex numbers are each between those of `min` and `max`.
 
-    >>> import suanzi as sz
     >>> sz.rand_uniform((2, 3), sz.int8, min=1, max=6, seed=7)
     Tensor([[3, 6, 6],
             [5, 5, 1]], dtype=int8)
@@ -164,7 +163,6 @@ def rand_normal(
     Of complex numbers, both parts together have the deviation `std`. What lies beyond the range of
     the dtype becomes the end of it.
 
-    >>> import suanzi as sz
     >>> sz.rand_normal((3,), mean=10, seed=7)
     Tensor([9.754791, 9.493678, 9.450413], dtype=float32)
     """
@@ -190,7 +188,6 @@ def rand_normal(
 def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
     """Return 1 with the probability that each element of the input is, and else 0.
 
-    >>> import suanzi as sz
     >>> sz.rand_bernoulli(sz.tensor([0, 0.5, 1]), seed=7)
     Tensor([0, 0, 1], dtype=float32)
     """
@@ -220,7 +217,6 @@ def multinomial(
     The elements are nonnegative weights, of which only the ratios count; each row of a matrix is
     drawn from for itself. Without `replacement`, no index is drawn twice.
 
-    >>> import suanzi as sz
     >>> sz.multinomial(sz.tensor([0, 0.5, 1.5]), 5, seed=7)
     Tensor([1, 2, 2, 2, 2], dtype=int64)
     """
@@ -298,7 +294,6 @@ def randperm(
 ) -> Tensor:
     """Return the numbers from 0 to `len` - 1 in random order.
 
-    >>> import suanzi as sz
     >>> sz.randperm(5, seed=7)
     Tensor([2, 1, 0, 3, 4], dtype=float32)
     """

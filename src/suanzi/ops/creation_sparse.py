@@ -38,7 +38,6 @@ def create_sparse_tensor(
     Indices are integers and count from 0, in any order; elements of equal indices add up. All
     others are zero. `layout` is "coo" or, for two axes, "csr", which is coalesced.
 
-    >>> import suanzi as sz
     >>> sz.create_sparse_tensor((2, 3), [[0, 2], [1, 0]], [5, 7])
     SparseTensor({(0, 2): 5, (1, 0): 7}, shape=(2, 3), dtype=float32, layout=coo)
     >>> sz.create_sparse_tensor((4,), [[1], [1]], [5, 7], dtype=sz.int8).to_dense()

@@ -8,7 +8,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, DTypeLike, dtype, int8, int32, int64, uint8, uint64
 from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import in_name_of, real_values, tensor_argument
+from suanzi.resolve.arguments import in_name_of, real_argument, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
@@ -34,7 +34,6 @@ def argmax(
     A NaN counts as the largest. With `keepdim`, the axis stays, with size 1; `dtype` is int64 or
     int32.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[5, 8, 9, 5], [0, 7, 1, 7]])
     >>> sz.argmax(x)
     Tensor([2, 1], dtype=int64)
@@ -53,7 +52,6 @@ def argmin(
     A NaN is found first here, too, as NumPy and PyTorch have it. With `keepdim`, the axis stays,
     with size 1; `dtype` is int64 or int32.
 
-    >>> import suanzi as sz
     >>> sz.argmin(sz.tensor([[5, 8, 9, 5], [0, 7, 1, 7]]))
     Tensor([0, 0], dtype=int64)
     >>> sz.argmin(sz.tensor([3, float("nan"), 1]))
@@ -69,7 +67,6 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
     The order is from the largest down unless `descending` is false. Equal elements keep their
     order either way; a NaN counts as the largest, and -0 equals 0.
 
-    >>> import suanzi as sz
     >>> values, indices = sz.argsort(sz.tensor([5, 8, 9, 5]))
     >>> values
     Tensor([9, 8, 5, 5], dtype=int64)
@@ -90,7 +87,6 @@ def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Te
     Each element goes back to where it came from: `indices` is the second result, and `axis` the
     same. Indices that are not each of 0, 1, 2, ... once along the axis are an error.
 
-    >>> import suanzi as sz
     >>> values, indices = sz.argsort(sz.tensor([5.0, 8.0, 9.0]))
     >>> sz.argsort_bwd(sz.tensor([0.1, 0.2, 0.3]), indices)
     Tensor([0.3, 0.2, 0.1], dtype=float32)
@@ -109,12 +105,11 @@ def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Te
             "must be the same. Give the second result of sz.argsort."
         )
     where = axis_argument(op, "axis", axis, gradient.ndim, OutOfRange)
-    plain = _real(op, "out_grad", gradient)
+    plain = real_argument(op, "out_grad", gradient)
     found = _core.unsort(plain, _core.cast(places, int64, False), where)
     if isinstance(found, tuple):
         raise bad_index(op, found, places.dtype, where, gradient.shape[where])
-    made: Tensor = found
-    return made
+    return found
 
 
 def bad_index(
@@ -144,7 +139,6 @@ def topk(
     equal elements the first ones, and a NaN counts as the largest. Without `sorted`, any order
     would do; it is the same one.
 
-    >>> import suanzi as sz
     >>> values, indices = sz.topk(sz.tensor([[5, 8, 9, 5], [0, 7, 1, 7]]), 2)
     >>> values
     Tensor([[9, 8],
@@ -177,7 +171,6 @@ def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Te
     The coordinates are a tensor of int64 for each axis; without `as_tuple` they are the rows of
     one. NaN is not zero. If every element is zero, there is nothing to return: an error.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 0, 0], [0, 2, 3]])
     >>> sz.nonzero(x)
     (Tensor([0, 1, 1], dtype=int64), Tensor([0, 1, 2], dtype=int64))
@@ -194,7 +187,9 @@ def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Te
             "sz.reshape(input, (1,))."
         )
     in_tuple = flag_argument(op, "as_tuple", as_tuple)
-    found: tuple[Tensor, ...] | Tensor | None = _core.nonzero(_real(op, "input", x), in_tuple)
+    found: tuple[Tensor, ...] | Tensor | None = _core.nonzero(
+        real_argument(op, "input", x), in_tuple
+    )
     if found is None:
         raise OutOfRange(f"{op.title}: input, of shape {x.shape}, has no nonzero elements.")
     return found
@@ -209,13 +204,6 @@ def _ordered_argument(op: Operator, input: Any, name: str = "input") -> Tensor:
     if x.dtype.kind != "quantized":
         check_dtype(op, {name: x}, x.dtype)
     return x
-
-
-def _real(op: Operator, name: str, x: Tensor) -> Tensor:
-    """Return what a quantised tensor stands for; all else stays as it is."""
-    found = real_values(op, name, x)
-    assert isinstance(found, Tensor)
-    return found
 
 
 def _in_bytes(x: Tensor) -> Tensor:
@@ -245,13 +233,13 @@ def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Ten
         raise OutOfRange(
             f"{op.title}: axis {where} has size {size}, too large for int32. Use dtype=sz.int64."
         )
-    plain = _in_bytes(_real(op, "input", x))
+    plain = _in_bytes(real_argument(op, "input", x))
     return _core.find_best(plain, where, kept, made_of is int64, op.name == "argmin")
 
 
 def _in_order(
     op: Operator, x: Tensor, axis: int, descending: bool, count: int
 ) -> tuple[Tensor, Tensor]:
-    plain = _real(op, "input", x)
+    plain = real_argument(op, "input", x)
     values, places = _core.order(_in_bytes(plain), axis, descending, count)
     return _core.cast(values, x.dtype, False) if x.dtype in SUBBYTE else values, places

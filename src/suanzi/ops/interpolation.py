@@ -16,7 +16,7 @@ from suanzi._hints import nearest, shown
 from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, promote
+from suanzi.resolve.elementwise import promoted_dtype
 from suanzi.resolve.scalars import check_alive, integer_argument, is_several
 from suanzi.shapes import bounded
 from suanzi.status import DimensionsMismatch, InvalidArgument
@@ -44,7 +44,6 @@ def interpolate(
       (i + 1/2) * in / out - 1/2, or the first or the last one where that is outside;
     - area: the mean of those from i * in / out, rounded down, up to (i + 1) * in / out, rounded up.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[[1.0, 2, 3, 4]]])
     >>> sz.interpolate(x, 2)
     Tensor([[[1, 3]]], dtype=float32)
@@ -55,9 +54,7 @@ def interpolate(
     """
     op = REGISTRY["interpolate"]
     x = real_argument(op, "input", input)
-    promoted = promote(op, {"input": x}).dtype
-    assert promoted is not None
-    check_dtype(op, {"input": x}, promoted)
+    promoted = promoted_dtype(op, {"input": x})
     _check_mode(op, mode, x.ndim)
     sizes = _sizes(op, size, scale_factor, x.shape[2:])
     if 0 in x.shape[2:]:

@@ -33,7 +33,6 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     was exchanged with row ``ipiv[i]`` (int64, from 0), one after the other. The U of a singular
     matrix has a zero on its diagonal; that is no error.
 
-    >>> import suanzi as sz
     >>> sz.lu(sz.tensor([[1.0, 2], [4, 8], [2, 8]]))
     (Tensor([[   4,    8],
             [ 0.5,    4],
@@ -58,7 +57,6 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
     triangle of the matrix is read, and of its diagonal only the real part; the other triangle of
     the result is zero. A matrix that is not positive definite is refused.
 
-    >>> import suanzi as sz
     >>> sz.cholesky("L", sz.tensor([[4.0, 2], [2, 5]]))
     Tensor([[2, 0],
             [1, 2]], dtype=float32)
@@ -84,7 +82,6 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
     For an m by n matrix and k = min(m, n), Q is m by k and R k by n. In the mode "complete", Q is
     m by m and R m by n; in the mode "r", Q is None and R k by n.
 
-    >>> import suanzi as sz
     >>> q, r = sz.qr(sz.tensor([[3.0, 5], [4, 5]]))
     >>> sz.abs(r)
     Tensor([[5, 7],
@@ -113,7 +110,6 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     For an n by m matrix and k = min(n, m), U is n by k, S k by k and V m by k; with `format`
     False, U is n by n, S n by m and V m by m. S is real, and V is not its transpose.
 
-    >>> import suanzi as sz
     >>> u, s, v = sz.svd(sz.tensor([[0.0, 2], [1, 0]]))
     >>> s
     Tensor([[2, 0],
@@ -141,7 +137,6 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     They are in no particular order, and always complex: complex64 of float32 and bfloat16,
     complex32 of float16 and float8. Each column has length 1.
 
-    >>> import suanzi as sz
     >>> w, v = sz.eig(sz.tensor([[0.0, -1], [1, 0]]))
     >>> w
     Tensor([0+1j, 0-1j], dtype=complex64)

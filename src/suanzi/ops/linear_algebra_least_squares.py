@@ -30,7 +30,6 @@ def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor
     Singular values below `prec` times the largest count as zero; None means the machine epsilon of
     the operands' dtype. `rhs` and batches are as in `solve`.
 
-    >>> import suanzi as sz
     >>> sz.lstsq(sz.tensor([[1.0, 0], [0, 2], [0, 0]]), sz.tensor([3.0, 4, 5]))
     Tensor([3, 2], dtype=float32)
     """

@@ -52,7 +52,6 @@ def norm(
     "fro", the root of the sum of squares, "1", the largest sum down the first of the two axes, or
     "inf", the largest along the second. NaN gives NaN, and of nothing the norm is 0.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[3.0, -4], [0, 12]])
     >>> sz.norm(x, "2"), sz.norm(x, "1", axis=0), sz.norm(x, "inf", axis=(0, 1), keep_dims=True)
     (Tensor(13, dtype=float32), Tensor([ 3, 16], dtype=float32), Tensor([[12]], dtype=float32))

@@ -47,7 +47,6 @@ def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None
     converted to and what the result is in; without it, it is what they are promoted to. Integers
     are exact modulo 2^n; narrow floats are summed in float32.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2], [3, 4]], sz.int8)
     >>> sz.matmul(x, sz.tensor([0.5, 1], sz.float16))
     Tensor([2.5, 5.5], dtype=float16)
@@ -95,7 +94,6 @@ def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -
     Of a vector, it is the only axis. With a number or a tensor of rank 0, it is the product of
     each element with it. Complex numbers are not conjugated. `dtype` is as for `matmul`.
 
-    >>> import suanzi as sz
     >>> sz.dot(sz.tensor([1, 2, 3]), sz.tensor([4, 5, 6]))
     Tensor(32, dtype=int64)
     >>> x, y = sz.zeros(shape=(2, 3, 4)), sz.zeros(shape=(5, 4, 6))
@@ -107,8 +105,7 @@ def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -
     computed = dtype_of(op, operands, dtype)
     if any(not isinstance(x, Tensor) or x.ndim == 0 for x in operands.values()):
         plain = [plain_operand(op, name, x, computed) for name, x in operands.items()]
-        scaled: Tensor = _core.run_operator("mul", plain, computed)[0]
-        return scaled
+        return _core.run_operator("mul", plain, computed)[0]
     x, y = operands.values()
     assert isinstance(x, Tensor)
     assert isinstance(y, Tensor)
@@ -162,7 +159,6 @@ def linear(
     The bias is added before the one rounding of narrow dtypes. Integers become floating-point,
     unless `dtype` says otherwise: it is what everything is converted to, and what the result is in.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> sz.linear(x, sz.tensor([[1.0, 2.0, 3.0]]), sz.tensor([0.5]))
     Tensor([[14.5],
@@ -202,7 +198,6 @@ def bilinear(
     x and y have the inputs along their last axes; the other axes are equal. Integers become
     floating-point.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([[1.0, 2.0]]), sz.tensor([[3.0, 4.0, 5.0]])
     >>> weight = sz.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]])
     >>> sz.bilinear(x, y, weight, sz.tensor([0.5, 0.25]))

@@ -41,7 +41,6 @@ def dot_bwd1(out_grad: TensorLike, vec1: TensorLike, vec2: TensorLike) -> Tensor
 
     That of a real operand is real; that of an integer one is in the dtype the others have.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([1.0, 2.0]), sz.tensor([3.0, 4.0])
     >>> sz.dot_bwd1(sz.tensor(0.5), x, y)
     Tensor([1.5,   2], dtype=float32)
@@ -63,7 +62,6 @@ def dot_bwd2(out_grad: TensorLike, vec1: TensorLike, vec2: TensorLike) -> Tensor
 
     That of a real operand is real; that of an integer one is in the dtype the others have.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([1.0, 2.0]), sz.tensor([3.0, 4.0])
     >>> sz.dot_bwd2(sz.tensor(0.5), x, y)
     Tensor([0.5,   1], dtype=float32)
@@ -127,7 +125,6 @@ def _like(gradient: Tensor, operand: Tensor) -> Tensor:
 def linear_bwd_in(out_grad: TensorLike, weight: TensorLike) -> Tensor:
     """Return the gradient of the input of `linear`, in the dtype the arguments are promoted to.
 
-    >>> import suanzi as sz
     >>> sz.linear_bwd_in(sz.tensor([[1.0], [2.0]]), sz.tensor([[1.0, 2.0, 3.0]]))
     Tensor([[1, 2, 3],
             [2, 4, 6]], dtype=float32)
@@ -151,7 +148,6 @@ def linear_bwd_weight(out_grad: TensorLike, input: TensorLike) -> Tensor:
 
     That of the bias is the sum of out_grad over all axes but the last.
 
-    >>> import suanzi as sz
     >>> sz.linear_bwd_weight(sz.tensor([[1.0], [2.0]]), sz.tensor([[1.0, 2.0], [3.0, 4.0]]))
     Tensor([[ 7, 10]], dtype=float32)
     """
@@ -172,7 +168,6 @@ def bilinear_bwd_in1(out_grad: TensorLike, y: TensorLike, weight: TensorLike) ->
 
     It is in the dtype the arguments are promoted to.
 
-    >>> import suanzi as sz
     >>> y, weight = sz.tensor([[3.0, 4.0]]), sz.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     >>> sz.bilinear_bwd_in1(sz.tensor([[0.5]]), y, weight)
     Tensor([[1.5,   4]], dtype=float32)
@@ -186,7 +181,6 @@ def bilinear_bwd_in2(out_grad: TensorLike, x: TensorLike, weight: TensorLike) ->
 
     It is in the dtype the arguments are promoted to.
 
-    >>> import suanzi as sz
     >>> x, weight = sz.tensor([[3.0, 4.0]]), sz.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     >>> sz.bilinear_bwd_in2(sz.tensor([[0.5]]), x, weight)
     Tensor([[1.5,   4]], dtype=float32)
@@ -228,7 +222,6 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
 
     That of the bias is the sum of out_grad over all axes but the last.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([[1.0, 2.0]]), sz.tensor([[3.0, 4.0]])
     >>> sz.bilinear_bwd_weight(sz.tensor([[0.5]]), x, y)
     Tensor([[[1.5,   2],

@@ -25,7 +25,6 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
     The axes of a batch are broadcast. A matrix is refused if it is singular to the precision of its
     dtype, whatever the scale of its rows and columns.
 
-    >>> import suanzi as sz
     >>> a, b = sz.tensor([[2.0, 1], [0, 4]]), sz.tensor([4.0, 8])
     >>> sz.solve(a, b, False), sz.solve(a, b, True)
     (Tensor([1, 2], dtype=float32), Tensor([  2, 1.5], dtype=float32))
@@ -53,7 +52,6 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
 def inverse(mat: TensorLike) -> Tensor:
     """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
 
-    >>> import suanzi as sz
     >>> sz.inverse(sz.tensor([[2.0, 0], [1, 4]]))
     Tensor([[   0.5,      0],
             [-0.125,   0.25]], dtype=float32)

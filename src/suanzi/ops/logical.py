@@ -5,13 +5,15 @@ Operands count as false where they are zero, in the dtype they promote to; the r
 
 from __future__ import annotations
 
+from typing import Any
+
 from suanzi import _core
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.elementwise import check_dtype, check_shapes, promote, promoted_dtype, run
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
@@ -21,7 +23,6 @@ _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether both are true, element by element.
 
-    >>> import suanzi as sz
     >>> sz.logical_and(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([ True, False,  True], dtype=bool)
     """
@@ -32,7 +33,6 @@ def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether at least one is true, element by element.
 
-    >>> import suanzi as sz
     >>> sz.logical_or(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([True, True, True], dtype=bool)
     """
@@ -43,7 +43,6 @@ def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
 def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Return whether exactly one is true, element by element.
 
-    >>> import suanzi as sz
     >>> sz.logical_xor(sz.tensor([1, 0, 2]), sz.tensor([True, True, True]))
     Tensor([False,  True, False], dtype=bool)
     """
@@ -54,17 +53,13 @@ def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
 def logical_not(x: TensorLike) -> Tensor:
     """Return whether x is false, element by element.
 
-    >>> import suanzi as sz
     >>> sz.logical_not(sz.tensor([1.5, 0]))
     Tensor([False,  True], dtype=bool)
     """
     op = REGISTRY["logical_not"]
     operands = operands_of(op, {"x": x})
-    promoted = promote(op, operands).dtype
-    assert promoted is not None
-    check_dtype(op, operands, promoted)
-    made: Tensor = _core.run_operator("logical_xor", [operands["x"], True], promoted)[0]
-    return made
+    promoted = promoted_dtype(op, operands)
+    return _core.run_operator("logical_xor", [operands["x"], True], promoted)[0]
 
 
 def _combine(which: str, x: TensorLike, y: TensorLike) -> Tensor:
@@ -75,12 +70,14 @@ def _combine(which: str, x: TensorLike, y: TensorLike) -> Tensor:
     assert promoted is not None
     check_shapes(op, operands)
     if found.layer is Layer.EXACT:
-        # No common dtype is needed: each operand is true or false by itself.
-        truths = [
-            _core.cast(v, bool_, False) if isinstance(v, Tensor) else bool(v)
-            for v in operands.values()
-        ]
-        return _core.run_operator(which, truths, bool_)[0]  # type: ignore[no-any-return]
+        return truths_combined(which, operands)
     check_dtype(op, operands, promoted)
-    plain = [plain_operand(op, name, v, promoted) for name, v in operands.items()]
-    return _core.run_operator(which, plain, promoted)[0]  # type: ignore[no-any-return]
+    return run(op, operands, promoted)
+
+
+def truths_combined(kernel: str, operands: dict[str, Any]) -> Tensor:
+    """Combine operands without a common dtype: each is true or false by itself."""
+    truths = [
+        _core.cast(x, bool_, False) if isinstance(x, Tensor) else bool(x) for x in operands.values()
+    ]
+    return _core.run_operator(kernel, truths, bool_)[0]

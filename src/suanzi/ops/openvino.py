@@ -24,7 +24,6 @@ def convert_promote_types(
 
     What the document calls unsafe raises TypeMismatch unless `promote_unsafe`.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([1, 2], sz.int8), sz.tensor([200], sz.uint8)
     >>> sz.convert_promote_types(x, y, promote_unsafe=True)
     (Tensor([1, 2], dtype=int16), Tensor([200], dtype=int16))

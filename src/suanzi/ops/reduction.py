@@ -57,7 +57,6 @@ def reduce(
     The result depends on the elements and the shape alone: not on the layout, the number of
     threads or the processor.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
     >>> sz.reduce(x), sz.reduce(x, "MAX", axis=0), sz.reduce(x, sz.ReduceMode.MEAN, axis=-1)
     (Tensor(21, dtype=int64), Tensor([4, 5, 6], dtype=int64), Tensor([2, 5], dtype=float32))
@@ -152,7 +151,6 @@ def reduce_bwd(
     those that are NaN do. `input` is what `reduce` was given, and needed, though the standard lets
     it be left out: even a SUM needs its shape.
 
-    >>> import suanzi as sz
     >>> sz.reduce_bwd(sz.tensor(1.0), sz.tensor([0.0, 2.0, 3.0]), "PROD")
     Tensor([6, 0, 0], dtype=float32)
     >>> sz.reduce_bwd(sz.tensor(1.0), sz.tensor([1.0, 3.0, 3.0]), "MAX")
@@ -204,7 +202,6 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     that, a sum along a line of n elements is off by at most (4 + 17 * ceil(log16(n))) * 2**-53
     times the sum of their magnitudes. The result depends on the elements and the shape alone.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
     >>> sz.cumsum(x)
     Tensor([ 1,  3,  6, 10, 15, 21], dtype=int64)
@@ -263,7 +260,6 @@ def cumsum_bwd(
     For axis -1, `input_shape` is the shape of that input, which its result does not tell; without
     it, the gradient is one row, too.
 
-    >>> import suanzi as sz
     >>> sz.cumsum_bwd(sz.tensor([1.0, 2.0, 3.0, 4.0]), input_shape=(2, 2))
     Tensor([[10,  9],
             [ 7,  4]], dtype=float32)

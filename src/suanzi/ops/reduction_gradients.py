@@ -71,8 +71,7 @@ def _check_division(op: Operator, mode: ReduceMode, gradient: Tensor) -> None:
 
 
 def _run(kernel: str, operands: list[Any], dt: DType) -> Tensor:
-    made: Tensor = _core.run_operator(kernel, operands, dt)[0]
-    return made
+    return _core.run_operator(kernel, operands, dt)[0]
 
 
 def _wide(dt: DType) -> DType:

@@ -66,7 +66,6 @@ class ReduceFunction:
     `backward` is given the gradient of the result, with its axes kept, the input and the axes, and
     returns the gradient of the input.
 
-    >>> import suanzi as sz
     >>> largest_magnitude = sz.ReduceFunction(lambda a, b: sz.max(sz.abs(a), sz.abs(b)))
     >>> sz.reduce(sz.tensor([[1, -5], [3, 2]]), largest_magnitude, axis=1)
     Tensor([5, 3], dtype=int64)

@@ -21,7 +21,7 @@ from suanzi.libraries.fft import COMPLEX_OF, FFTNormMode
 from suanzi.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument, tensor_argument
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, promote
+from suanzi.resolve.elementwise import check_dtype, promoted_dtype
 from suanzi.resolve.scalars import axes_argument, flag_argument, integer_argument
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
@@ -42,7 +42,6 @@ def fft_c2c(
 ) -> Tensor:
     """Return the Fourier transform of complex numbers, of the same shape and dtype.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([1, 2j, 3, 4], sz.complex64)
     >>> y = sz.fft_c2c(x)
     >>> y
@@ -65,7 +64,6 @@ def fft_c2c_backward(
 
     A complex gradient is dL/dRe + i dL/dIm. The arguments are those of `fft_c2c`.
 
-    >>> import suanzi as sz
     >>> sz.fft_c2c_backward(sz.tensor([1, 0, 0, 0], sz.complex64), normalization="by_sqrt_n")
     Tensor([0.5+0j, 0.5+0j, 0.5+0j, 0.5+0j], dtype=complex64)
     """
@@ -103,7 +101,6 @@ def fft_r2c(
     Of L elements along the last of `axes`, the first L // 2 + 1 are given: the others are their
     conjugates in reverse order, and `onesided=False` gives them, too. Integers are promoted first.
 
-    >>> import suanzi as sz
     >>> sz.fft_r2c(sz.tensor([1, 2, 3, 4]))
     Tensor([10+0j, -2+2j, -2+0j], dtype=complex64)
     >>> sz.fft_r2c(sz.tensor([1, 2, 3, 4]), onesided=False)[3]
@@ -130,7 +127,6 @@ def fft_r2c_backward(
     The size of `grad_out` along the last of the axes shows whether the transform was onesided. Of
     `input`, only shape and dtype are used; the other arguments are those of `fft_r2c`.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([1.0, 2, 3, 4])
     >>> sz.fft_r2c_backward(sz.tensor([0, 1, 0], sz.complex64), x)
     Tensor([ 1,  0, -1,  0], dtype=float32)
@@ -175,7 +171,6 @@ def fft_c2r(
     real result leaves no choice, imaginary parts are ignored: after the transforms along the other
     axes, those of the first element, and, if `last_dim_size` is even, of the last one.
 
-    >>> import suanzi as sz
     >>> y = sz.fft_r2c(sz.tensor([1, 2, 3, 4]))
     >>> sz.fft_c2r(y, 4, normalization="by_n", forward=False)
     Tensor([1, 2, 3, 4], dtype=float32)
@@ -206,7 +201,6 @@ def fft_c2r_backward(
 
     The arguments are those of `fft_c2r`; a complex gradient is dL/dRe + i dL/dIm.
 
-    >>> import suanzi as sz
     >>> sz.fft_c2r_backward(sz.tensor([1.0, 0, 0, 0]))
     Tensor([1+0j, 2+0j, 1+0j], dtype=complex64)
     """
@@ -221,10 +215,7 @@ def fft_c2r_backward(
 def _real(op: Operator, name: str, given: Any) -> tuple[Tensor, DType]:
     """Return a real argument, and the dtype it is promoted to before it is transformed."""
     x = real_argument(op, name, given)
-    dt = promote(op, {name: x}).dtype
-    assert dt is not None
-    check_dtype(op, {name: x}, dt)
-    return x, dt
+    return x, promoted_dtype(op, {name: x})
 
 
 def _axes(op: Operator, axes: Any, name: str, x: Tensor) -> tuple[int, ...]:

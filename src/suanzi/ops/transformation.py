@@ -34,7 +34,13 @@ from suanzi.resolve.arguments import (
     without_scale,
 )
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.resolve.elementwise import (
+    check_dtype,
+    check_shapes,
+    plain_operand,
+    promoted_dtype,
+    run,
+)
 from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
@@ -65,7 +71,6 @@ def cast(
     The copy keeps the layout of the input, or has the one that `layout` says: a
     :class:`suanzi.Layout`, or the axes, the one that varies fastest first.
 
-    >>> import suanzi as sz
     >>> sz.cast(sz.tensor([1.5, -1.5, 300, float("nan")]), sz.int8)
     Tensor([  1,  -1, 127,   0], dtype=int8)
     >>> sz.cast(sz.tensor([300, -1]), sz.uint8)
@@ -117,7 +122,6 @@ def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
     The bounds are numbers, or tensors of the dtype of the input, which the result has; None is no
     bound. NaN stays, and where `low` is above `high` the result is `high`.
 
-    >>> import suanzi as sz
     >>> sz.clip(sz.tensor([-2, 0, 5]), low=-1, high=3)
     Tensor([-1,  0,  3], dtype=int64)
     """
@@ -135,8 +139,7 @@ def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
         result = _core.run_operator("max", [result, bounds["low"]], result.dtype)[0]
     if bounds["high"] is not None:
         result = _core.run_operator("min", [result, bounds["high"]], result.dtype)[0]
-    made: Tensor = _core.cast(result, result.dtype, False) if result is input else result
-    return made
+    return _core.cast(result, result.dtype, False) if result is input else result
 
 
 @operator("7.2.3.16.4", dtypes=NUMBERS)
@@ -145,7 +148,6 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
 
     `input` is the input of `clip`, which the standard forgot; the bounds themselves are within.
 
-    >>> import suanzi as sz
     >>> g, x = sz.tensor([1.0] * 5), sz.tensor([-2.0, -1, 0, 1, 2])
     >>> sz.clip_backward(g, -1, 1, x)
     Tensor([0, 1, 1, 1, 0], dtype=float32)
@@ -177,8 +179,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
             if not isinstance(limit, Tensor) and _is_beyond(comparison, bound, limit):
                 within = tensor(False)
             inside = _core.run_operator("logical_and", [inside, within], bool_)[0]
-    made: Tensor = _core.run_operator("where", [inside, gradient, 0], gradient.dtype)[0]
-    return made
+    return _core.run_operator("where", [inside, gradient, 0], gradient.dtype)[0]
 
 
 def _is_beyond(comparison: str, bound: Any, limit: Any) -> bool:
@@ -221,18 +222,15 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
 def sign(input: TensorLike) -> Tensor:
     """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays.
 
-    >>> import suanzi as sz
     >>> sz.sign(sz.tensor([-2.5, 0, 7]))
     Tensor([-1,  0,  1], dtype=float32)
     """
-    raise NotImplementedError
 
 
 @operator("7.2.3.23", dtypes=_NOT_TEXT, kernel="where", own_body=True, promotes=JOINING)
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """Return x where the condition is true, and y elsewhere; all three are broadcast.
 
-    >>> import suanzi as sz
     >>> sz.where(sz.tensor([True, False]), sz.tensor([1, 2]), 0.5)
     Tensor([  1, 0.5], dtype=float32)
     """
@@ -246,10 +244,6 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
         )
     operands = {"x": as_operand(op, "x", x), "y": as_operand(op, "y", y)}
     operands = {name: real_values(op, name, v) for name, v in operands.items()}
-    promoted = promote(op, operands).dtype
-    assert promoted is not None
-    check_dtype(op, operands, promoted)
+    promoted = promoted_dtype(op, operands)
     check_shapes(op, {"condition": test, **operands})
-    plain = [plain_operand(op, name, v, promoted) for name, v in operands.items()]
-    made: Tensor = _core.run_operator("where", [test, *plain], promoted)[0]
-    return made
+    return run(op, operands, promoted, test)

@@ -25,7 +25,7 @@ from suanzi.resolve.arguments import (
     without_scale,
 )
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import plain_operand, promote
+from suanzi.resolve.elementwise import plain_operand, promoted_dtype
 from suanzi.resolve.scalars import (
     axis_argument,
     check_alive,
@@ -55,7 +55,6 @@ class PadMode(IntEnum):
 def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors one behind the other along an axis, in the dtype they are promoted to.
 
-    >>> import suanzi as sz
     >>> x, y = sz.tensor([[1, 2]], sz.int8), sz.tensor([[0.5, 1.5]], sz.float16)
     >>> sz.concat([x, y], axis=0)
     Tensor([[  1,   2],
@@ -100,7 +99,6 @@ def _sizes_differ(
 def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
     """Return tensors of one shape along a new axis, in the dtype they are promoted to.
 
-    >>> import suanzi as sz
     >>> sz.stack([sz.tensor([1, 1, 1]), sz.tensor([2, 2, 2])], axis=1)
     Tensor([[1, 2],
             [1, 2],
@@ -128,8 +126,7 @@ def _with_numbers(op: Operator, parts: list[Tensor], numbers: dict[int, Any]) ->
     operands = operands_of(
         op, {f"input_lists[{i}]": numbers.get(i, x) for i, x in enumerate(parts)}
     )
-    promoted = promote(op, operands).dtype
-    assert promoted is not None
+    promoted = promoted_dtype(op, operands)
     made = _core.empty((len(operands),), promoted)
     for i, (name, x) in enumerate(operands.items()):
         _core.copy_into(made[i], plain_operand(op, name, x, promoted))
@@ -144,9 +141,7 @@ def _joined(op: Operator, parts: list[Tensor], along: int, *, stacks: bool) -> T
         return made
     names = [f"input_lists[{i}]" for i in range(len(parts))]
     operands = {n: real_values(op, n, x) for n, x in zip(names, parts, strict=True)}
-    promoted = promote(op, operands).dtype
-    assert promoted is not None
-    return _core.join(list(operands.values()), along, promoted, stacks)
+    return _core.join(list(operands.values()), along, promoted_dtype(op, operands), stacks)
 
 
 def _common_quantization(
@@ -173,7 +168,6 @@ def _common_quantization(
 def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
     """Return the input repeated along each axis, as often as `repeats` says for it.
 
-    >>> import suanzi as sz
     >>> sz.tile(sz.tensor([[1, 2], [3, 4]]), (1, 2))
     Tensor([[1, 2, 1, 2],
             [3, 4, 3, 4]], dtype=int64)
@@ -202,7 +196,6 @@ def pad(
     `pad_width` has the two widths of each axis one after the other, or in pairs. The padding is
     `pad_value`, or what `pad_mode` says; for a quantised input, `pad_value` is a real number.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([1, 2, 3])
     >>> sz.pad(x, (1, 2), 9)
     Tensor([9, 1, 2, 3, 9, 9], dtype=int64)
@@ -300,7 +293,6 @@ def roll(
     There is a shift for each axis in `axis`; an axis that is there twice is shifted twice. Without
     `axis`, the elements in row-major order are shifted as one row.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
     >>> sz.roll(x, [1], [1])
     Tensor([[3, 1, 2],

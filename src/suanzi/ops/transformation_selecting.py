@@ -26,7 +26,6 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
     An index of rank 1 picks rows, entries of the first axis. Of an index of higher rank, the last
     axis holds coordinates: as many as it is long, for as many axes of the input.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2], [3, 4], [5, 6]])
     >>> sz.gather(x, sz.tensor([2, 0]))
     Tensor([[5, 6],
@@ -67,7 +66,6 @@ def scatter(
 
     Paddle's operator of this name has other sums: it makes rows that are written to zero first.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 1], [2, 2], [3, 3]])
     >>> updates = sz.tensor([[10, 10], [20, 20], [30, 30]])
     >>> sz.scatter(x, sz.tensor([2, 1, 1]), updates)
@@ -126,7 +124,6 @@ def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
 
     The mask is repeated to the shape of the input.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2], [3, 4]])
     >>> sz.masked_select(x, sz.greater(x, 1))
     Tensor([2, 3, 4], dtype=int64)
@@ -185,8 +182,7 @@ def _offsets(
             f"{op.title}: index contains {value} for axis {axis}, which has size {shape[axis]}; "
             f"indices are from 0 to {shape[axis] - 1}."
         )
-    offsets: Tensor = found
-    return offsets
+    return found
 
 
 def flat_item(x: Tensor, place: int) -> Any:

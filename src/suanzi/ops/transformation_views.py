@@ -49,7 +49,6 @@ def reshape(input: TensorLike, dims: Sequence[int] | int) -> Tensor:
     may be one integer, and -1 alone is one axis of all elements. The standard computes no size from
     the others; the method ``x.reshape(2, -1)`` does.
 
-    >>> import suanzi as sz
     >>> sz.reshape(sz.tensor([[1, 2], [3, 4]]), -1)
     Tensor([1, 2, 3, 4], dtype=int64)
     >>> sz.reshape(sz.tensor([1, 2, 3, 4, 5, 6]), (2, 3))
@@ -101,7 +100,6 @@ def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:
 def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
     """Return a view with a new axis of size 1 at `axis`.
 
-    >>> import suanzi as sz
     >>> sz.expand_dims(sz.tensor([[1, 2, 3]]), 1).shape
     (1, 1, 3)
     """
@@ -117,7 +115,6 @@ def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
 
     An axis in `axis` that is not of size 1 stays.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[[1], [2]]])
     >>> sz.squeeze(x).shape, sz.squeeze(x, 0).shape
     ((2,), (2, 1))
@@ -136,7 +133,7 @@ def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
     of the output is axis ``perm[i]`` of the input. The two differ when three axes or more change
     places in a circle; the first such call warns (`difference_warnings`).
 
-    >>> import numpy as np, suanzi as sz
+    >>> import numpy as np
     >>> sz.difference_warnings(False)
     >>> x = sz.tensor(np.zeros((2, 3, 4)))
     >>> sz.transpose(x, (1, 2, 0)).shape, np.transpose(x.numpy(), (1, 2, 0)).shape
@@ -165,7 +162,6 @@ def split(
 
     Where `split_sizes` is empty, there are `nsplit` parts of equal size.
 
-    >>> import suanzi as sz
     >>> sz.split(sz.tensor([1, 2, 3, 4]), [3, 1])
     [Tensor([1, 2, 3], dtype=int64), Tensor([4], dtype=int64)]
     >>> [part.shape for part in sz.split(sz.tensor([[1, 2], [3, 4]]), [], 2, axis=1)]
@@ -207,7 +203,6 @@ def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Te
 
     `num`, if given, must be the size of the axis.
 
-    >>> import suanzi as sz
     >>> sz.unstack(sz.tensor([[1, 2], [3, 4]]), axis=1)
     [Tensor([1, 3], dtype=int64), Tensor([2, 4], dtype=int64)]
     """
@@ -231,7 +226,6 @@ def slice(
 
     `size` counts the indices that are gone over, so that ``ceil(size / step)`` are left.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])
     >>> sz.slice(x, begin=(0, 1), size=(3, 3), step=(2, 2))
     Tensor([[ 2,  4],
@@ -277,7 +271,6 @@ def slice_backward(
     The standard calls all but the first optional, and yet there is no result without them. Of
     `input`, only shape and dtype are used.
 
-    >>> import suanzi as sz
     >>> g, x = sz.tensor([[1.0, 2.0]]), sz.tensor([[0.0] * 4] * 2)
     >>> sz.slice_backward(g, x, begin=(0, 1), size=(1, 3), step=(1, 2))
     Tensor([[0, 1, 0, 2],
@@ -314,7 +307,6 @@ def slice_backward(
 def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed; the same as `flip`.
 
-    >>> import suanzi as sz
     >>> sz.reverse(sz.tensor([[1, 2], [3, 4]]), axis=[0, 1])
     Tensor([[4, 3],
             [2, 1]], dtype=int64)
@@ -326,7 +318,6 @@ def reverse(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
 def flip(input: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """Return a view with the order along one or several axes reversed.
 
-    >>> import suanzi as sz
     >>> sz.flip(sz.tensor([[1, 2], [3, 4]]), axis=1)
     Tensor([[2, 1],
             [4, 3]], dtype=int64)
@@ -343,7 +334,6 @@ def _flipped(op: Operator, input: Any, axis: Any, error: type[StatusError]) -> T
 def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int = 0) -> Tensor:
     """Return a view on a block of the input of a given shape, which begins at `offsets`.
 
-    >>> import suanzi as sz
     >>> sz.crop(sz.tensor([[0, 1, 2], [0, 3, 4]]), (2, 2), (0, 1))
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
@@ -370,7 +360,6 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
 def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
     """Return a view repeated to a shape: along axes of size 1, and along new ones in front.
 
-    >>> import suanzi as sz
     >>> sz.expand(sz.tensor([1, 2, 3]), (2, 3))
     Tensor([[1, 2, 3],
             [1, 2, 3]], dtype=int64)
@@ -395,7 +384,6 @@ def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
 def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
     """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one.
 
-    >>> import suanzi as sz
     >>> sz.flatten(sz.tensor([[[1, 2]], [[3, 4]]]), 1, 2)
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
@@ -419,7 +407,6 @@ def meshgrid(input: Sequence[TensorLike] | Tensor) -> list[Tensor]:
     One tensor, in a list or not, is a grid of its own (7.2.3.24.1).
     Tensor i varies along axis i, as with ``indexing="ij"`` in NumPy. They are views.
 
-    >>> import suanzi as sz
     >>> sz.meshgrid([sz.tensor([1, 2]), sz.tensor([3, 4, 5])])[1]
     Tensor([[3, 4, 5],
             [3, 4, 5]], dtype=int64)

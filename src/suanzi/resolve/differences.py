@@ -24,7 +24,6 @@ def difference_warnings(on: bool = True) -> None:
     They are on, and each operator warns once: ``sz.cumsum(x, -1)`` and ``sz.transpose(x, perm)``
     with axes that change places in a circle. Turned on again, each warns once more.
 
-    >>> import suanzi as sz
     >>> sz.difference_warnings(False)
     >>> sz.transpose(sz.zeros((2, 3, 4)), (1, 2, 0)).shape
     (4, 2, 3)

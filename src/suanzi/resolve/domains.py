@@ -35,7 +35,6 @@ def domain_errors(raised: bool = True) -> Iterator[None]:
     Where blocks end in another order than they began, which only that can cause, there is a
     RuntimeWarning, and what was chosen before the outer one holds again.
 
-    >>> import suanzi as sz
     >>> with sz.domain_errors():
     ...     sz.log(sz.tensor([1.0, -2.0]))
     Traceback (most recent call last):

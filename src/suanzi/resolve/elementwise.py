@@ -57,13 +57,24 @@ def elementwise(op: Operator, arguments: Mapping[str, Any]) -> Tensor:
     assert promoted is not None
     check_dtype(op, operands, promoted)
     check_shapes(op, operands)
-    assert op.kernel is not None
+    return run(op, operands, promoted)
+
+
+def run(op: Operator, operands: Mapping[str, Any], promoted: DType, *before: Tensor) -> Tensor:
+    """Run the kernel on checked operands, which follow those that are not promoted."""
     plain = [plain_operand(op, name, x, promoted) for name, x in operands.items()]
-    output, trouble = _core.run_operator(op.kernel, plain, promoted)
+    output, trouble = _core.run_operator(op.kernel or op.name, [*before, *plain], promoted)
     if trouble:
         complain(op, operands, trouble)
-    result: Tensor = output
-    return result
+    return output
+
+
+def promoted_dtype(op: Operator, operands: Mapping[str, Any]) -> DType:
+    """Return the dtype that operands promote to, if the operator computes in it."""
+    promoted = promote(op, operands).dtype
+    assert promoted is not None  # a refusal was raised
+    check_dtype(op, operands, promoted)
+    return promoted
 
 
 def promote(op: Operator, operands: Mapping[str, Any]) -> Answer:

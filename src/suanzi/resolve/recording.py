@@ -28,7 +28,6 @@ def record() -> Iterator[Calls]:
     block begins. Operators that promote are recorded, ``x += y`` too, and those without a native
     fast path; the array API's functions are not.
 
-    >>> import suanzi as sz
     >>> with sz.promotion("torch"), record() as calls:
     ...     x = sz.tensor([1, 2], sz.bfloat16) * sz.tensor(0.5)
     >>> [(call.operator, call.result, call.count) for call in calls.calls]

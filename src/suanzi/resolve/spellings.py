@@ -17,7 +17,6 @@ def of(
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], Arguments] | None:
     """Return what translates other spellings of a function's arguments; None if there are none.
 
-    >>> import suanzi as sz
     >>> x = sz.tensor([[4.0, 2], [2, 5]])
     >>> sz.reduce(x, "SUM", 0, keepdims=True).shape, sz.argmax(x, 0, keepdims=True).shape
     ((1, 2), (1, 2))

@@ -112,8 +112,7 @@ def wide(dt: DType) -> DType:
 
 def run(kernel: str, x: Any, y: Any, dt: DType) -> Tensor:
     """Compute a kernel of two operands in a dtype."""
-    made: Tensor = _core.run_operator(kernel, [x, y], dt)[0]
-    return made
+    return _core.run_operator(kernel, [x, y], dt)[0]
 
 
 def sum_runs(values: Tensor, starts: Array) -> Tensor:

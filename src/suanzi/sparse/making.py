@@ -51,7 +51,6 @@ def to_sparse(x: Any, layout: Any = "coo") -> SparseTensor:
     Every element with a bit set is stored, -0.0 among them, so that `to_dense` gives back the
     same bits.
 
-    >>> import suanzi as sz
     >>> sz.to_sparse(sz.tensor([[0, 1.5], [0, 0]], sz.bfloat16))
     SparseTensor({(0, 1): 1.5}, shape=(2, 2), dtype=bfloat16, layout=coo)
     """

@@ -1,6 +1,5 @@
 """SparseTensor: values and their places, as COO of any rank or as CSR of rank 2.
 
->>> import suanzi as sz
 >>> x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, 7])
 >>> x * 2
 SparseTensor({(0, 1): 10, (1, 2): 14}, shape=(2, 3), dtype=float32, layout=coo)
@@ -41,7 +40,6 @@ class SparseTensor(Symbols):
     Make one with :func:`suanzi.create_sparse_tensor`, :func:`suanzi.to_sparse`,
     :func:`suanzi.from_scipy` or :func:`suanzi.from_pydata_sparse`.
 
-    >>> import suanzi as sz
     >>> x = sz.to_sparse(sz.tensor([[0, 2], [3, 0]], sz.int8), "csr")
     >>> x.nnz, x.row_pointers, x.columns, x.values
     (2, Tensor([0, 1, 2], dtype=int64), Tensor([1, 0], dtype=int64), Tensor([2, 3], dtype=int8))
@@ -198,7 +196,6 @@ class SparseTensor(Symbols):
         Sums are rounded once, those of float16 and narrower are made in float32; of bools, True
         wins. A tensor that is coalesced already is returned as it is.
 
-        >>> import suanzi as sz
         >>> sz.create_sparse_tensor((4,), [[3], [0], [3]], [1, 2, 4]).coalesce()
         SparseTensor({0: 2, 3: 5}, shape=(4,), dtype=float32, layout=coo)
         """
@@ -234,7 +231,6 @@ class SparseTensor(Symbols):
     def to_csr(self) -> SparseTensor:
         """Return it as CSR, coalesced; it must have two axes.
 
-        >>> import suanzi as sz
         >>> sz.create_sparse_tensor((3, 2), [[2, 1], [0, 0]], [1, 2]).to_csr().row_pointers
         Tensor([0, 1, 1, 2], dtype=int64)
         """
@@ -306,7 +302,6 @@ class SparseTensor(Symbols):
     def reshape(self, *dims: int | Sequence[int]) -> SparseTensor:
         """Return it in another shape, its elements in row-major order; one size may be -1.
 
-        >>> import suanzi as sz
         >>> sz.create_sparse_tensor((2, 3), [[1, 0]], [5]).reshape(3, -1)
         SparseTensor({(1, 1): 5}, shape=(3, 2), dtype=float32, layout=coo)
         """
@@ -322,7 +317,6 @@ class SparseTensor(Symbols):
 
         `mode` is SUM, PROD, MAX, MIN, MEAN, LAND, LOR, LXOR, BAND, BOR or BXOR.
 
-        >>> import suanzi as sz
         >>> x = sz.create_sparse_tensor((2, 3), [[0, 1], [1, 2]], [5, -7])
         >>> x.reduce("MAX", axis=1)
         SparseTensor({0: 5}, shape=(2,), dtype=float32, layout=coo)

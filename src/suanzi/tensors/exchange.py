@@ -66,7 +66,7 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
 def as_numpy_asks(dt: DType) -> np.dtype[Any]:
     """Return NumPy's dtype for a dtype, for ``np.dtype(dt)``, which asks for an attribute.
 
-    >>> import numpy as np, suanzi as sz
+    >>> import numpy as np
     >>> np.dtype(sz.bfloat16), np.zeros(2, sz.float32).dtype == sz.float32
     (dtype(bfloat16), True)
     """
@@ -161,7 +161,7 @@ def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
     `x` is anything with ``__dlpack__``. A dtype that suanzi lacks, or memory that is not on the
     CPU, raises BufferError.
 
-    >>> import numpy as np, suanzi as sz
+    >>> import numpy as np
     >>> array = np.arange(3, dtype=np.int16)
     >>> t = sz.from_dlpack(array)
     >>> array[0] = 7

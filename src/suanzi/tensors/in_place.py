@@ -2,7 +2,6 @@
 
 The core computes them: x keeps its dtype, its shape and its memory, which its views see change.
 
->>> import suanzi as sz
 >>> x = sz.tensor([1, 2, 3], sz.int8)
 >>> first = x[:2]
 >>> x += 1

@@ -31,7 +31,6 @@ def tensor(data: Any, dtype: Any = None, device: DeviceLike = CPU) -> Tensor:
     complex64 under `cann`. With it, elements are converted and rounded once; an integer that does
     not fit an integer dtype is refused, and so are complex numbers for a real one.
 
-    >>> import suanzi as sz
     >>> sz.tensor([[1, 2], [3, 4]], sz.int8)
     Tensor([[1, 2],
             [3, 4]], dtype=int8)

@@ -4,7 +4,6 @@ Those along axes call the functions of :mod:`suanzi.array_api`: an axis may be n
 axes are a tuple, and None is all of them. The functions of `suanzi` itself follow T/AI 131.1, where
 some meanings differ. The result for a tensor that `suanzi.array_api` made is one of its tensors.
 
->>> import suanzi as sz
 >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]], sz.int8)
 >>> x.sum(), x.sum(axis=-1).dtype, x.mean(axis=0, keepdims=True).shape
 (Tensor(21, dtype=int64), suanzi.int64, (1, 3))
@@ -71,7 +70,6 @@ class Methods:
     ) -> Tensor:
         """Return the sum; that of integers and bools is int64, or uint64, unless `dtype` is given.
 
-        >>> import suanzi as sz
         >>> sz.tensor([100, 100], sz.int8).sum()
         Tensor(200, dtype=int64)
         """
@@ -120,7 +118,6 @@ class Methods:
 
         It is computed in float32 at least, and rounded once.
 
-        >>> import suanzi as sz
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
@@ -162,7 +159,6 @@ class Methods:
 
         That is what NumPy's method does; :func:`suanzi.array_api.sort` makes a new tensor.
 
-        >>> import suanzi as sz
         >>> x = sz.tensor([3, 1, 2], sz.int4)
         >>> x.sort()
         >>> x
@@ -175,7 +171,6 @@ class Methods:
 
         Equal elements keep their order.
 
-        >>> import suanzi as sz
         >>> sz.tensor([3, 1, 2]).argsort()
         Tensor([1, 2, 0], dtype=int64)
         """
@@ -223,7 +218,6 @@ class Methods:
     def to(self, where: Any) -> Any:
         """Return the tensor in a dtype or on a device; itself if it has it already.
 
-        >>> import suanzi as sz
         >>> x = sz.tensor([1.5])
         >>> x.to(sz.float16).dtype, x.to("cpu") is x
         (suanzi.float16, True)
@@ -250,7 +244,6 @@ class Methods:
     def squeeze(self, axis: Axes = None) -> Tensor:
         """Return a view without axes of size 1: all of them, or those that are given.
 
-        >>> import suanzi as sz
         >>> sz.zeros((1, 3, 1)).squeeze().shape, sz.zeros((1, 3, 1)).squeeze(-1).shape
         ((3,), (1, 3))
         """
@@ -269,7 +262,6 @@ class Methods:
     def transpose(self, *axes: Any) -> Tensor:
         """Return a view with the axes in another order; without one, from the last to the first.
 
-        >>> import suanzi as sz
         >>> sz.zeros((2, 3, 4)).transpose().shape, sz.zeros((2, 3, 4)).transpose(1, 0, -1).shape
         ((4, 3, 2), (3, 2, 4))
         """

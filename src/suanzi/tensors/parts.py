@@ -57,8 +57,7 @@ def converted(x: Tensor, dt: DType) -> Tensor:
 def copy(x: Tensor) -> Tensor:
     """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
     order = min2maj_of(x.shape, x.strides)
-    made: Tensor = _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
-    return made
+    return _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
 
 
 def readable(x: Tensor) -> np.ndarray[Any, Any]:

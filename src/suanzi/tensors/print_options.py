@@ -74,7 +74,6 @@ def set_printoptions(
 
     It holds in this thread and in the asyncio tasks it starts, nowhere else.
 
-    >>> import suanzi as sz
     >>> before = sz.set_printoptions(precision=3)
     >>> sz.tensor([2 / 3, 0.5])
     Tensor([0.667,   0.5], dtype=float32)
@@ -97,7 +96,6 @@ def printoptions(
 ) -> Iterator[dict[str, Any]]:
     """Say how tensors print for a ``with`` block; the options are :func:`set_printoptions`'s.
 
-    >>> import suanzi as sz
     >>> with sz.printoptions(threshold=5, edgeitems=1):
     ...     print(sz.range(1, 100, 1, sz.int32))
     Tensor([  1, ..., 100], dtype=int32)

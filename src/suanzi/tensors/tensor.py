@@ -3,7 +3,6 @@
 The type itself, its memory and Python's operators are native; the methods here are what Python
 adds.
 
->>> import suanzi as sz
 >>> x = sz.tensor([[1, 2], [3, 4]], sz.float16)
 >>> x + 1
 Tensor([[2, 3],
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 class Tensor(Methods):
     """Elements of one dtype in a shape. Make one with :func:`tensor`.
 
-    >>> import suanzi as sz
     >>> sz.tensor([1, 2], sz.int8) + sz.tensor([0.5], sz.float16)
     Tensor([1.5, 2.5], dtype=float16)
     """
@@ -128,7 +126,6 @@ class Tensor(Methods):
 
         A stream is the array API's, and no device here has one: it must be None.
 
-        >>> import suanzi as sz
         >>> x = sz.tensor([1, 2])
         >>> x.to_device("cpu") is x
         True
@@ -179,7 +176,6 @@ class Tensor(Methods):
 
         One of the sizes may be -1: it is what the others leave.
 
-        >>> import suanzi as sz
         >>> sz.tensor([1, 2, 3, 4, 5, 6]).reshape(2, -1).shape
         (2, 3)
         """
@@ -193,7 +189,6 @@ class Tensor(Methods):
     ) -> Tensor:
         """Combine the elements along axes, as :func:`suanzi.reduce`.
 
-        >>> import suanzi as sz
         >>> sz.tensor([[1, 2], [3, 4]]).reduce("MAX", axis=1)
         Tensor([2, 4], dtype=int64)
         """
@@ -203,7 +198,6 @@ class Tensor(Methods):
     def nbytes(self) -> int:
         """The bytes of the elements, without those that a view passes over.
 
-        >>> import suanzi as sz
         >>> sz.zeros((3, 4), sz.bfloat16).nbytes
         24
         """
@@ -214,7 +208,6 @@ class Tensor(Methods):
 
         Without `copy`, a tensor that has the dtype is returned as it is.
 
-        >>> import suanzi as sz
         >>> sz.tensor([1.5, -1.5]).astype(sz.int8)
         Tensor([ 1, -1], dtype=int8)
         """
@@ -228,7 +221,6 @@ class Tensor(Methods):
 
         bfloat16, float8, int4, uint4, uint1 and complex32 come as dtypes of ml_dtypes.
 
-        >>> import suanzi as sz
         >>> x = sz.tensor([1, 2], sz.bfloat16)
         >>> x.numpy()
         array([1, 2], dtype=bfloat16)
@@ -272,7 +264,6 @@ class Tensor(Methods):
     def item(self) -> bool | int | float | complex | bytes:
         """Return the only element as a Python number.
 
-        >>> import suanzi as sz
         >>> sz.tensor([0.5], sz.float8_e5m2).item()
         0.5
         """
@@ -290,7 +281,6 @@ class Tensor(Methods):
 
         Those of a quantised tensor are what it stands for, exactly.
 
-        >>> import suanzi as sz
         >>> sz.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
@@ -307,7 +297,6 @@ class Tensor(Methods):
     def int_repr(self) -> Tensor:
         """Return the integers that a quantised tensor stores, on the same memory.
 
-        >>> import suanzi as sz
         >>> sz.create_quant_tensor((2,), 0.5, sz.QT_SYM_INT8, values=[1, -1]).int_repr()
         Tensor([ 1, -1], dtype=int8)
         """

@@ -1,1 +1,0 @@
-"""Element-wise functions of the array API standard, each declared with its kernel."""
