@@ -23,9 +23,7 @@ from suanzi.array_api.indexing_functions import *
 from suanzi.array_api.info import *
 from suanzi.array_api.linear_algebra_functions import *
 from suanzi.array_api.manipulation_functions import *
-from suanzi.array_api.picking import *
 from suanzi.array_api.searching_functions import *
-from suanzi.array_api.selecting import *
 from suanzi.array_api.set_functions import *
 from suanzi.array_api.sorting_functions import *
 from suanzi.array_api.statistical_functions import *

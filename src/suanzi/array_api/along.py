@@ -5,6 +5,7 @@ A function of this namespace chooses its dtype, converts once, and computes by t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
@@ -93,7 +94,7 @@ def computed(kernel: str, *operands: Any) -> Tensor:
     return _core.run_operator(kernel, operands, operands[0].dtype)[0]
 
 
-def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
+def permuted(x: Tensor, order: Sequence[int]) -> Tensor:
     """Return a view with the axes in another order: where each one of the result comes from."""
     shape, strides = x.shape, x.strides
     return _core.view(x, x.offset, [shape[a] for a in order], [strides[a] for a in order])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 from suanzi import _core
 from suanzi._hints import shown
@@ -30,25 +30,13 @@ from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
 __all__ = [
-    "arange",
-    "asarray",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
-]
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip
 
 Number = bool | int | float | complex
+Shape = int | tuple[int, ...]
+Place: TypeAlias = "DeviceLike | None"
 
 
 def _alone(x: Number) -> DType:
@@ -63,12 +51,7 @@ def _alone(x: Number) -> DType:
 
 @function
 def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-    copy: bool | None = None,
+    obj: Any, /, *, dtype: DTypeLike = None, device: Place = None, copy: bool | None = None
 ) -> Tensor:
     """Return numbers, nested lists of them or an array as a tensor.
 
@@ -141,7 +124,7 @@ def _shared(obj: Any) -> Tensor | None:
 
 
 @function
-def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(x: Any, /, *, device: Place = None, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`."""
     check_device("from_dlpack", device)
     return exchanged(x, copy=copy_argument("from_dlpack", copy))
@@ -151,36 +134,21 @@ def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | Non
 
 
 @function
-def empty(
-    shape: int | tuple[int, ...],
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
+def empty(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor whose elements are not set."""
     check_device("empty", device)
     return _core.empty(shape_of("empty", "shape", shape), dtype_or("empty", dtype, float32))
 
 
 @function
-def zeros(
-    shape: int | tuple[int, ...],
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
+def zeros(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor of zeros, of float32 unless `dtype` says otherwise."""
     check_device("zeros", device)
     return _core.full(shape_of("zeros", "shape", shape), dtype_or("zeros", dtype, float32), 0)
 
 
 @function
-def ones(
-    shape: int | tuple[int, ...],
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
+def ones(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor of ones, of float32 unless `dtype` says otherwise."""
     check_device("ones", device)
     return _core.full(shape_of("ones", "shape", shape), dtype_or("ones", dtype, float32), 1)
@@ -188,11 +156,7 @@ def ones(
 
 @function
 def full(
-    shape: int | tuple[int, ...],
-    fill_value: Number,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
+    shape: Shape, fill_value: Number, *, dtype: DTypeLike = None, device: Place = None
 ) -> Tensor:
     """Return a new tensor whose elements are all one number, whose kind says the dtype.
 
@@ -207,9 +171,7 @@ def full(
 
 
 @function
-def empty_like(
-    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor of the shape and dtype of another whose elements are not set."""
     check_device("empty_like", device)
     x = array_argument("empty_like", "x", x)
@@ -217,9 +179,7 @@ def empty_like(
 
 
 @function
-def zeros_like(
-    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def zeros_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return zeros of the shape and dtype of another tensor."""
     check_device("zeros_like", device)
     x = array_argument("zeros_like", "x", x)
@@ -227,9 +187,7 @@ def zeros_like(
 
 
 @function
-def ones_like(
-    x: Tensor, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return ones of the shape and dtype of another tensor."""
     check_device("ones_like", device)
     x = array_argument("ones_like", "x", x)
@@ -238,12 +196,7 @@ def ones_like(
 
 @function
 def full_like(
-    x: Tensor,
-    /,
-    fill_value: Number,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
+    x: Tensor, /, fill_value: Number, *, dtype: DTypeLike = None, device: Place = None
 ) -> Tensor:
     """Return a tensor of the shape and dtype of another whose elements are all one number."""
     check_device("full_like", device)
@@ -261,14 +214,9 @@ def _filled(op: str, shape: tuple[int, ...], value: Number, dt: DType) -> Tensor
 
 @function
 def arange(
-    start: int | float,
-    /,
-    stop: int | float | None = None,
-    step: int | float = 1,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
+    start: int | float, /, stop: int | float | None = None, step: int | float = 1, *,
+    dtype: DTypeLike = None, device: Place = None,
+) -> Tensor:  # fmt: skip
     """Return the numbers from `start` on, `step` apart, before `stop`; from 0 if there is one end.
 
     >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
@@ -313,15 +261,9 @@ def arange(
 
 @function
 def linspace(
-    start: Number,
-    stop: Number,
-    /,
-    num: int,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-    endpoint: bool = True,
-) -> Tensor:
+    start: Number, stop: Number, /, num: int, *,
+    dtype: DTypeLike = None, device: Place = None, endpoint: bool = True,
+) -> Tensor:  # fmt: skip
     """Return `num` numbers at equal distances from `start` to `stop`, which may be left out.
 
     >>> sz.array_api.linspace(0, 1, 4, endpoint=False)
@@ -362,14 +304,9 @@ def linspace(
 
 @function
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
-    *,
-    k: int = 0,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
+    n_rows: int, n_cols: int | None = None, /, *,
+    k: int = 0, dtype: DTypeLike = None, device: Place = None,
+) -> Tensor:  # fmt: skip
     """Return a matrix with ones on the diagonal that lies `k` above the main one, else zeros.
 
     >>> sz.array_api.eye(2, 3, k=1)

@@ -26,21 +26,11 @@ from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 __all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfftn", "rfft", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Sizes = Sequence[int] | None
 
 _REAL = frozenset({"float"})
 _NORMS = {
@@ -68,27 +58,13 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
 
 @function
-def fftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str = "backward",
-) -> Tensor:
+def fftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
     """Return the transform along several axes, or all."""
     return _complex("fftn", x, s, axes, norm, True)
 
 
 @function
-def ifftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str = "backward",
-) -> Tensor:
+def ifftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
     """Return the inverse transform along several axes, or all."""
     return _complex("ifftn", x, s, axes, norm, False)
 
@@ -106,27 +82,13 @@ def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "ba
 
 
 @function
-def rfftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str = "backward",
-) -> Tensor:
+def rfftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
     """Return the transform of real numbers along axes, half of it along the last of them."""
     return _from_real("rfftn", x, s, axes, norm, True)
 
 
 @function
-def irfftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str = "backward",
-) -> Tensor:
+def irfftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
     """Return the real numbers that :func:`rfftn` made its result of."""
     return _to_real("irfftn", x, s, axes, norm, False)
 
@@ -185,21 +147,25 @@ def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tenso
 
 
 def _complex(function: str, x: Any, s: Any, axes: Any, norm: Any, forward: bool) -> Tensor:
-    x = array_argument(function, "x", x, FLOATING)
-    mode = _mode(function, norm, forward)
-    along, sizes = _along(function, x, s, axes)
-    for axis, n in zip(along, sizes, strict=True):
-        x = _resized(function, x, axis, n)
+    x, along, mode = _read(function, x, FLOATING, s, axes, norm, forward)
     return transforms.c2c(converted(x, complex_of(x.dtype)), along, mode, forward)
 
 
 def _from_real(function: str, x: Any, s: Any, axes: Any, norm: Any, forward: bool) -> Tensor:
-    x = array_argument(function, "x", x, _REAL)
+    x, along, mode = _read(function, x, _REAL, s, axes, norm, forward)
+    return transforms.r2c(converted(x, part(complex_of(x.dtype))), along, mode, forward)
+
+
+def _read(
+    function: str, x: Any, kinds: frozenset[str], s: Any, axes: Any, norm: Any, forward: bool
+) -> tuple[Tensor, tuple[int, ...], FFTNormMode]:
+    """Return the input trimmed or filled up, the axes to transform along, and the factor."""
+    x = array_argument(function, "x", x, kinds)
     mode = _mode(function, norm, forward)
     along, sizes = _along(function, x, s, axes)
     for axis, n in zip(along, sizes, strict=True):
         x = _resized(function, x, axis, n)
-    return transforms.r2c(converted(x, part(complex_of(x.dtype))), along, mode, forward)
+    return x, along, mode
 
 
 def _to_real(function: str, x: Any, s: Any, axes: Any, norm: Any, forward: bool) -> Tensor:

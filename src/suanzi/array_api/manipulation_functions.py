@@ -1,4 +1,10 @@
-"""Manipulation functions of the array API standard; `repeat` is in :mod:`picking`."""
+"""Manipulation functions of the array API standard.
+
+>>> x = xp.asarray([[3, 1, 2], [6, 5, 4]], dtype=xp.bfloat16)
+>>> xp.repeat(x, xp.asarray([0, 2, 1]), axis=1)
+Tensor([[1, 1, 2],
+        [5, 5, 4]], dtype=bfloat16)
+"""
 
 from __future__ import annotations
 
@@ -7,8 +13,9 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import repeated
+from suanzi.array_api.along import computed, dense, flat, permuted, repeated, shaped
 from suanzi.array_api.arguments import (
+    INTEGRAL,
     array_argument,
     arrays_of,
     axis_of,
@@ -17,10 +24,11 @@ from suanzi.array_api.arguments import (
     shape_of,
 )
 from suanzi.array_api.declare import EVERY, function
+from suanzi.array_api.indexing_functions import index_offsets
+from suanzi.dtypes import int64
 from suanzi.ops.transformation_views import reshape as reshaped
 from suanzi.resolve.scalars import (
     axes_argument,
-    axis_argument,
     integer_argument,
     integers_argument,
     is_several,
@@ -35,28 +43,19 @@ from suanzi.status import (
     StatusError,
     TypeMismatch,
 )
+from suanzi.tensors.parts import converted
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
 __all__ = [
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "concat",
-    "expand_dims",
-    "flip",
-    "moveaxis",
-    "permute_dims",
-    "reshape",
-    "roll",
-    "squeeze",
-    "stack",
-    "tile",
-    "unstack",
-]
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+]  # fmt: skip
 
 Axes = int | tuple[int, ...]
 _NUMBERS = frozenset(EVERY)
+_LONG_ROW = 64
+"""Elements at an index of an axis, from which on `repeat` copies them as a whole."""
 
 
 # ---- repeated ------------------------------------------------------------------------------------
@@ -142,6 +141,68 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     return _core.tile(_shaped(x, shape), counts)
 
 
+@function
+def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Return each element several times, one after the other: one number for all, or one for each.
+
+    Without an axis, all elements are taken in one row.
+    """
+    made = _core.repeat_few(x, repeats, axis)
+    if made is not None:
+        return made
+    x = array_argument("repeat", "x", x)
+    if axis is None:
+        x, axis = flat(x), 0
+    along = axis_of("repeat", axis, x.ndim)
+    n = x.shape[along]
+    if not isinstance(repeats, Tensor):
+        times = integer_argument("repeat", "repeats", repeats, 0)
+        return _evenly(x, along, times)
+    counts = converted(array_argument("repeat", "repeats", repeats, INTEGRAL), int64)
+    if counts.ndim > 1 or (counts.ndim and counts.shape[0] not in (1, n)):
+        raise DimensionsMismatch(
+            f"repeat: repeats has shape {counts.shape}, and axis {along} of x has {n} elements; it "
+            f"must be one number, or {n}."
+        )
+    if counts.size == 1:
+        return _evenly(x, along, integer_argument("repeat", "repeats", counts.item(), 0))
+    try:
+        which = _core.repeat_indices(dense(counts))
+    except ValueError:
+        least = int(counts.min())
+        if least >= 0:
+            raise AllocFailed("repeat: the numbers of repeats are too large.") from None
+        raise InvalidArgument(
+            f"repeat: repeats contains {least}; each number must be at least 0."
+        ) from None
+    stride = x.strides[along]
+    offsets = which if stride == 1 else computed("mul", which, stride)
+    return _core.gather(x, along, 1, offsets)
+
+
+def _evenly(x: Tensor, along: int, times: int) -> Tensor:
+    """Return each element `times` times, row by row or copied from a view with an axis more."""
+    n = x.shape[along]
+    times = times if n else 0  # of nothing, whatever can be counted or not
+    if n * times >= 2**63:
+        raise AllocFailed(f"repeat: not enough memory for {n} times {shown(times)} elements.")
+    if x.ndim == 1:
+        wide = _core.view(x, x.offset, (n, times), (x.strides[0], 0))
+        return shaped(_core.row_major_copy(wide), (n * times,))
+    if math.prod(x.shape[along + 1 :]) >= _LONG_ROW:
+        which = _core.repeat_indices(_core.full((n,), int64, times))
+        return _core.gather(x, along, 1, index_offsets("repeat", which, n, x.strides[along]))
+    before, after = slice(0, along + 1), slice(along + 1, None)
+    wide = _core.view(
+        x,
+        x.offset,
+        (*x.shape[before], times, *x.shape[after]),
+        (*x.strides[before], 0, *x.strides[after]),
+    )
+    shape = (*x.shape[:along], n * times, *x.shape[after])
+    return shaped(_core.row_major_copy(wide), shape)
+
+
 # ---- put together --------------------------------------------------------------------------------
 
 
@@ -161,7 +222,7 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
     if axis is None:
         return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
     first = parts[0]
-    along = axis_argument("concat", "axis", axis, first.ndim, OutOfRange)
+    along = axis_of("concat", axis, first.ndim)
     for i, x in enumerate(parts):
         others = [d for d in range(first.ndim) if d != along]
         if x.ndim != first.ndim or any(x.shape[d] != first.shape[d] for d in others):
@@ -179,7 +240,7 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
     if made is not None:
         return made
     parts, common = in_common("stack", arrays_of("stack", "arrays", arrays))
-    along = axis_argument("stack", "axis", axis, parts[0].ndim + 1, OutOfRange)
+    along = axis_of("stack", axis, parts[0].ndim + 1)
     for i, x in enumerate(parts):
         if x.shape != parts[0].shape:
             raise DimensionsMismatch(
@@ -195,7 +256,7 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return a view for each index of an axis, without that axis."""
     x = array_argument("unstack", "x", x)
-    along = axis_argument("unstack", "axis", axis, x.ndim, OutOfRange)
+    along = axis_of("unstack", axis, x.ndim)
     try:
         return tuple(_core.try_view("unstack", x, along))
     except MemoryError:
@@ -229,7 +290,7 @@ def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
             raise InvalidArgument(
                 f"squeeze: axis {one} has size {x.shape[one]}; only axes of size 1 can be removed."
             )
-    return _in_order(x, [i for i in range(x.ndim) if i not in gone])
+    return permuted(x, [i for i in range(x.ndim) if i not in gone])
 
 
 @function
@@ -254,7 +315,7 @@ def moveaxis(x: Tensor, source: Axes, destination: Axes, /) -> Tensor:
     order = [i for i in range(x.ndim) if i not in begins]
     for end, begin in sorted(zip(ends, begins, strict=True)):
         order.insert(end, begin)
-    return _in_order(x, order)
+    return permuted(x, order)
 
 
 @function
@@ -270,12 +331,7 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
         raise InvalidArgument(
             f"permute_dims: axes is {order}; it must have each of the {x.ndim} axes once."
         )
-    return _in_order(x, order)
-
-
-def _in_order(x: Tensor, order: Any) -> Tensor:
-    shape, strides = x.shape, x.strides
-    return _core.view(x, x.offset, [shape[i] for i in order], [strides[i] for i in order])
+    return permuted(x, order)
 
 
 # ---- elements ------------------------------------------------------------------------------------

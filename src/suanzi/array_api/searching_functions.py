@@ -22,17 +22,28 @@ from suanzi.array_api.along import (
     reduced_shape,
     with_number,
 )
-from suanzi.array_api.arguments import REAL, Axes, array_argument, axes_of, axis_of, promoted
-from suanzi.array_api.declare import function
+from suanzi.array_api.arguments import (
+    INTEGRAL,
+    REAL,
+    Axes,
+    array_argument,
+    axes_of,
+    axis_of,
+    promoted,
+)
+from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise, function
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import int64
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.registry import JOINING
+from suanzi.resolve.arguments import operands_of
+from suanzi.resolve.elementwise import check_shapes, promoted_dtype, run
 from suanzi.resolve.scalars import flag_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
-from suanzi.tensors.tensor import Tensor
+from suanzi.tensors.tensor import Tensor, TensorLike
 
-__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 _SUM = int(ReduceMode.SUM)
 
@@ -115,6 +126,21 @@ def searchsorted(
     return _core.search_sorted(dense(sorted_), keys, side == "right")
 
 
+@elementwise("where", dtypes=EVERY, promotes=JOINING, own_body=True)
+def where(condition: Tensor, x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """Return elements of x1 where a condition holds, and of x2 elsewhere; either may be a number.
+
+    >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2], dtype=xp.float8_e5m2), 0)
+    Tensor([1, 0], dtype=float8_e5m2)
+    """
+    op = FUNCTIONS["where"]
+    holds = converted(array_argument("where", "condition", condition), bool_)
+    operands = operands_of(op, {"x1": x1, "x2": x2})
+    promoted = promoted_dtype(op, operands)
+    check_shapes(op, {"condition": holds, **operands})
+    return run(op, operands, promoted, holds)
+
+
 def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tensor:
     if axis is not None and type(x) is Tensor and x.dtype in PLAIN and is_usual(x, axis, keepdims):
         return _core.find_best(x, axis % x.ndim, keepdims, True, least)
@@ -133,7 +159,7 @@ def _best(function: str, x: Any, axis: Any, keepdims: bool, least: bool) -> Tens
 
 
 def _sorter_offsets(x: Tensor, sorter: Any) -> Tensor:
-    sorter = array_argument("searchsorted", "sorter", sorter, frozenset({"int", "uint"}))
+    sorter = array_argument("searchsorted", "sorter", sorter, INTEGRAL)
     if sorter.shape != x.shape:
         raise DimensionsMismatch(
             f"searchsorted: sorter has shape {sorter.shape} and x1 {x.shape}; they must be the "

@@ -168,12 +168,7 @@ def std(
 
 @function
 def cumulative_sum(
-    x: Tensor,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
+    x: Tensor, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Tensor:
     """Return the sums of all elements up to each along an axis; with an initial 0, if asked.
 
@@ -190,12 +185,7 @@ def cumulative_sum(
 
 @function
 def cumulative_prod(
-    x: Tensor,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
+    x: Tensor, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Tensor:
     """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
     plainly = dtype is None and axis is not None and include_initial is False

@@ -42,14 +42,9 @@ def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @function
 def diff(
-    x: Tensor,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:
+    x: Tensor, /, *, axis: int = -1, n: int = 1,
+    prepend: Tensor | None = None, append: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """Return the differences of neighbours along an axis, and of those again, `n` times.
 
     >>> xp.diff(xp.asarray([1, 4, 9, 16]), n=2)
