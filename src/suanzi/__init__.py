@@ -14,14 +14,7 @@ from suanzi import _forking as _forking_  # noqa: F401 - a fork waits for import
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import Storage, get_num_threads, set_num_threads
-from suanzi.device import (
-    Device,
-    DeviceProvider,
-    DeviceTensor,
-    DeviceType,
-    devices,
-    register_device,
-)
+from suanzi.device import Device, DeviceProvider, DeviceTensor, DeviceType, devices, register_device
 from suanzi.dtypes import *
 from suanzi.layout import Layout, LayoutType
 from suanzi.libraries.config import show_config

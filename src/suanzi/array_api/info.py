@@ -39,11 +39,7 @@ class Info:
 
     def capabilities(self) -> dict[str, Any]:
         """Return what may be done: index by masks, have shapes that depend on data."""
-        return {
-            "boolean indexing": True,
-            "data-dependent shapes": True,
-            "max dimensions": MAX_NDIM,
-        }
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_NDIM}
 
     def default_device(self) -> Device:
         """Return the device of what is made without one."""

@@ -27,12 +27,7 @@ from suanzi.array_api.declare import EVERY, function
 from suanzi.array_api.indexing_functions import index_offsets
 from suanzi.dtypes import int64
 from suanzi.ops.transformation_views import reshape as reshaped
-from suanzi.resolve.scalars import (
-    axes_argument,
-    integer_argument,
-    integers_argument,
-    is_several,
-)
+from suanzi.resolve.scalars import axes_argument, integer_argument, integers_argument, is_several
 from suanzi.shapes import MAX_NDIM, sizes_of
 from suanzi.shapes import broadcast_shapes as common_shape
 from suanzi.status import (

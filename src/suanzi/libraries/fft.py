@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from suanzi import _core
-from suanzi.dtypes import (
-    DType,
-    complex32,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-)
+from suanzi.dtypes import DType, complex32, complex64, complex128, float16, float32, float64
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -73,12 +65,7 @@ def r2c(
 
 
 def c2r(
-    x: Tensor,
-    axes: Sequence[int],
-    mode: FFTNormMode,
-    forward: bool,
-    length: int,
-    factor: float = 1,
+    x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, length: int, factor: float = 1
 ) -> Tensor:
     """Return the real tensor whose transform the given half belongs to; `factor` as in `r2c`."""
     last, result = axes[-1], REAL_OF[x.dtype]

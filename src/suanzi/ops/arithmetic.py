@@ -173,11 +173,7 @@ def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tenso
 
 @operator("7.2.4.13.4", dtypes=NUMBERS)
 def trace_backward(
-    grad_y: TensorLike,
-    input_shape: Sequence[int],
-    offset: int = 0,
-    dim0: int = 0,
-    dim1: int = 1,
+    grad_y: TensorLike, input_shape: Sequence[int], offset: int = 0, dim0: int = 0, dim1: int = 1
 ) -> Tensor:
     """Return the gradient of `trace`: `grad_y` along the diagonal of a tensor of zeros.
 

@@ -108,11 +108,7 @@ def wrap_tensor(
 
 @operator("7.2.1.3", dtypes=_STORED, fast=True)
 def zeros(
-    shape: Any,
-    dtype: DTypeLike = float32,
-    device: DeviceLike = CPU,
-    *,
-    layout: LayoutLike = None,
+    shape: Any, dtype: DTypeLike = float32, device: DeviceLike = CPU, *, layout: LayoutLike = None
 ) -> Tensor:
     """Return a new tensor of zeros.
 
@@ -147,11 +143,7 @@ def full(
 
 @operator("7.2.1.5", dtypes=_STORED, fast=True)
 def empty(
-    shape: Any,
-    dtype: DTypeLike = float32,
-    device: DeviceLike = CPU,
-    *,
-    layout: LayoutLike = None,
+    shape: Any, dtype: DTypeLike = float32, device: DeviceLike = CPU, *, layout: LayoutLike = None
 ) -> Tensor:
     """Return a new tensor whose elements are not set.
 
@@ -176,11 +168,7 @@ def contiguous(input: TensorLike) -> Tensor:
 
 @operator("7.2.1.12", dtypes=WHOLE_AND_FLOATING)
 def range(
-    start: Scalar,
-    limit: Scalar,
-    step: Scalar,
-    dtype: DTypeLike = float32,
-    device: DeviceLike = CPU,
+    start: Scalar, limit: Scalar, step: Scalar, dtype: DTypeLike = float32, device: DeviceLike = CPU
 ) -> Tensor:
     """Return the numbers from `start` to `limit`, which is included, `step` apart.
 
@@ -230,11 +218,7 @@ def _count_of_floats(first: float, last: float, by: float, dt: DType) -> int:
 
 @operator("7.2.1.13", dtypes=(*FLOATS, *COMPLEX))
 def linspace(
-    start: Scalar,
-    stop: Scalar,
-    num: int,
-    dtype: DTypeLike = float32,
-    device: DeviceLike = CPU,
+    start: Scalar, stop: Scalar, num: int, dtype: DTypeLike = float32, device: DeviceLike = CPU
 ) -> Tensor:
     """Return `num` numbers at equal distances from `start` to `stop`, both of them exact.
 

@@ -12,13 +12,7 @@ from suanzi.resolve.arguments import in_name_of, real_argument, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
-from suanzi.status import (
-    DimensionsMismatch,
-    InvalidArgument,
-    OutOfRange,
-    StatusError,
-    TypeMismatch,
-)
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _dtype = dtype  # which is also the name of a parameter

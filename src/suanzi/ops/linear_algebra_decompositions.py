@@ -7,13 +7,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, bfloat16, complex32, complex64, int64, part
-from suanzi.libraries.lapack import (
-    check_rank,
-    check_square,
-    identities,
-    promoted_dtype,
-    refusals,
-)
+from suanzi.libraries.lapack import check_rank, check_square, identities, promoted_dtype, refusals
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator

@@ -9,12 +9,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType
 from suanzi.libraries.lapack import check_rank, epsilon, refusals
-from suanzi.ops.linear_algebra_solving import (
-    as_column,
-    operands,
-    right_hand_sides,
-    without_column,
-)
+from suanzi.ops.linear_algebra_solving import as_column, operands, right_hand_sides, without_column
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import check_alive

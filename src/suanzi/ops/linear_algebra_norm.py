@@ -29,21 +29,13 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAGNITUDES, LARGEST, SQUARES = range(3)
 """What the loops make of the elements: sums of the first and third, which then has its root."""
-_PARTS: dict[str | float, int] = {
-    1.0: MAGNITUDES,
-    2.0: SQUARES,
-    "fro": SQUARES,
-    math.inf: LARGEST,
-}
+_PARTS: dict[str | float, int] = {1.0: MAGNITUDES, 2.0: SQUARES, "fro": SQUARES, math.inf: LARGEST}
 _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASCII)
 
 
 @operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def norm(
-    input: TensorLike,
-    normtype: str | float = "inf",
-    axis: Any = (),
-    keep_dims: bool = False,
+    input: TensorLike, normtype: str | float = "inf", axis: Any = (), keep_dims: bool = False
 ) -> Tensor:
     """Return the norms of vectors along one axis, of matrices along two, or that of all elements.
 

@@ -189,12 +189,7 @@ def bilinear_bwd_in2(out_grad: TensorLike, x: TensorLike, weight: TensorLike) ->
 
 
 def _bilinear_bwd_in(
-    op: Operator,
-    out_grad: TensorLike,
-    name: str,
-    other: TensorLike,
-    weight: TensorLike,
-    axis: int,
+    op: Operator, out_grad: TensorLike, name: str, other: TensorLike, weight: TensorLike, axis: int
 ) -> Tensor:
     """Return the gradient of one input, given the other, which goes along an axis of the weight."""
     given = {"out_grad": out_grad, name: other, "weight": weight}

@@ -34,13 +34,7 @@ from suanzi.resolve.arguments import (
     without_scale,
 )
 from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import (
-    check_dtype,
-    check_shapes,
-    plain_operand,
-    promoted_dtype,
-    run,
-)
+from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promoted_dtype, run
 from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch

@@ -22,13 +22,7 @@ from suanzi.promote.operators import Operator as Promoting
 from suanzi.promote.questions import refusal
 from suanzi.promote.rules import RuleSet
 from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import (
-    Number,
-    dtype_error,
-    object_error,
-    operands_of,
-    shape_error,
-)
+from suanzi.resolve.arguments import Number, dtype_error, object_error, operands_of, shape_error
 from suanzi.resolve.scalars import Titled, title_of
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch

@@ -9,13 +9,7 @@ from typing import Any
 from suanzi._hints import shown
 from suanzi.registry import Operator
 from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import (
-    InvalidArgument,
-    OnDemand,
-    StatusError,
-    TypeMismatch,
-    UninitializedObject,
-)
+from suanzi.status import InvalidArgument, OnDemand, StatusError, TypeMismatch, UninitializedObject
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 

@@ -308,10 +308,7 @@ class SparseTensor(Symbols):
         return self._call("reshape", sizes_of(self.size, dims))
 
     def reduce(
-        self,
-        mode: Any = "SUM",
-        axis: int | Sequence[int] | None = None,
-        keep_dims: bool = False,
+        self, mode: Any = "SUM", axis: int | Sequence[int] | None = None, keep_dims: bool = False
     ) -> SparseTensor:
         """Combine the elements along axes, zeros among them; without `axis`, along all.
 

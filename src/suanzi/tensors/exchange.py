@@ -9,14 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import (
-    DType,
-    char,
-    dtype,
-    int4,
-    uint1,
-    uint4,
-)
+from suanzi.dtypes import DType, char, dtype, int4, uint1, uint4
 from suanzi.status import AllocFailed, TypeMismatch
 
 if TYPE_CHECKING:

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import (
-    DType,
-    complex64,
-    dtype,
-    finfo,
-    float32,
-    int8,
-    stored_dtype,
-    uint8,
-)
+from suanzi.dtypes import DType, complex64, dtype, finfo, float32, int8, stored_dtype, uint8
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.registry import LOADERS
 from suanzi.shapes import is_shape
@@ -100,11 +91,7 @@ def int_repr(x: Tensor) -> Tensor:
 
 
 def with_quantization_of(
-    source: Tensor,
-    made: Tensor,
-    *,
-    axis: int | None = None,
-    scale: Sequence[float] | None = None,
+    source: Tensor, made: Tensor, *, axis: int | None = None, scale: Sequence[float] | None = None
 ) -> Tensor:
     """Return a new tensor, now standing for numbers as another does, if that is quantised.
 

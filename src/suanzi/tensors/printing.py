@@ -67,11 +67,7 @@ def quantization(x: Tensor) -> list[str]:
     scales = ", ".join("..." if i is None else next(numbers) for i in ends)
     if x.channel_axis is None:
         return [f"scale={scales}", f"zero_point={x.zero_point}"]
-    return [
-        f"scale=[{scales}]",
-        f"zero_point={x.zero_point}",
-        f"channel_axis={x.channel_axis}",
-    ]
+    return [f"scale=[{scales}]", f"zero_point={x.zero_point}", f"channel_axis={x.channel_axis}"]
 
 
 def _block(x: Tensor, indent: int, options: PrintOptions) -> str:

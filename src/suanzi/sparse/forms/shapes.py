@@ -10,13 +10,7 @@ from suanzi.registry import Operator
 from suanzi.resolve.scalars import axes_argument, axis_argument, integers_argument, shape_argument
 from suanzi.sparse import structure
 from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import (
-    AllocFailed,
-    AxisArgument,
-    DimensionsMismatch,
-    InvalidArgument,
-    OutOfRange,
-)
+from suanzi.status import AllocFailed, AxisArgument, DimensionsMismatch, InvalidArgument, OutOfRange
 
 
 def _moved(x: SparseTensor, shape: tuple[int, ...], coordinates: Any) -> SparseTensor:
