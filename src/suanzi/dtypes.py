@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 from suanzi import _core
 from suanzi._core import DType as DType
 from suanzi._hints import nearest, shown
+from suanzi._numpy import np
 from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
 __all__ = [
@@ -233,8 +234,6 @@ def _from_framework(x: object) -> DType:
 
 def _framework_name(x: object, root: str) -> str:
     if root in ("numpy", "ml_dtypes"):
-        import numpy as np
-
         try:
             return str(np.dtype(x).name).lower()  # type: ignore[call-overload]
         except TypeError:
@@ -419,6 +418,27 @@ def part(dtype: DType) -> DType:
     if dtype.kind != "complex":
         return dtype
     return {16: float16, 32: float32, 64: float64}[dtype.bits // 2]
+
+
+@cache
+def widened(dt: DType) -> DType:
+    """Return the dtype that a narrow one is computed in before the result is rounded once.
+
+    >>> widened(bfloat16), widened(complex32), widened(int4), widened(float64)
+    (suanzi.float32, suanzi.complex64, suanzi.int8, suanzi.float64)
+    """
+    least = {"float": float32, "complex": complex64, "int": int8, "uint": uint8}.get(dt.kind, dt)
+    return least if dt.bits < least.bits else dt
+
+
+@cache
+def complex_of(dt: DType) -> DType:
+    """Return the complex dtype of a real one's precision; bfloat16's range needs complex64."""
+    if dt.kind == "complex":
+        return dt
+    if dt is float64:
+        return complex128
+    return complex64 if dt in (float32, bfloat16) else complex32
 
 
 @cache

@@ -29,6 +29,7 @@ from typing import Any, BinaryIO
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import np
 from suanzi.dtypes import DTYPES, DType, DTypeLike, dtype
 from suanzi.saving import fill, replace
 from suanzi.status import (
@@ -251,7 +252,5 @@ def _dtype_of(described: Any, wanted: DType | None) -> tuple[DType, bool]:
 
 def _swap(raw: bytearray, dt: DType) -> None:
     """Turn the bytes of every number, or of both its parts, round."""
-    import numpy as np
-
     width = dt.itemsize // (2 if dt.kind == "complex" else 1)
     np.frombuffer(raw, f"u{width}").byteswap(inplace=True)

@@ -13,16 +13,12 @@ from suanzi.array_api.arguments import FLOATING, NUMERIC, dtype_or
 from suanzi.dtypes import (
     DTYPES,
     DType,
-    bfloat16,
-    complex32,
-    complex64,
-    complex128,
+    complex_of,
     float32,
-    float64,
-    int8,
     int64,
     uint8,
     uint64,
+    widened,
 )
 from suanzi.layout import strides_of
 from suanzi.status import StatusError, TypeMismatch
@@ -53,30 +49,12 @@ def summed_dtype(function: str, dt: DType, wanted: Any = None) -> DType:
     return uint64 if dt.kind == "uint" else dt
 
 
-def computed_in(dt: DType) -> DType:
-    """Return the dtype that a narrow floating-point one is computed in, before it is rounded."""
-    if dt.kind == "complex":
-        return complex128 if dt is complex128 else complex64
-    return float64 if dt is float64 else float32
-
-
-def complex_of(dt: DType) -> DType:
-    """Return the complex dtype of a real one's precision; bfloat16's range needs complex64."""
-    if dt.kind == "complex":
-        return dt
-    if dt is float64:
-        return complex128
-    return complex64 if dt in (float32, bfloat16) else complex32
-
-
 def in_bytes(x: Tensor) -> Tensor:
     """Return bool and integers of less than a byte as whole bytes; all else as it is."""
     dt = x.dtype
     if dt.kind == "bool":
         return _core.cast(x, uint8, False)
-    if dt.bits >= 8 or dt.kind not in ("int", "uint"):
-        return x
-    return _core.cast(x, int8 if dt.kind == "int" else uint8, False)
+    return x if dt.bits >= 8 else _core.cast(x, widened(dt), False)
 
 
 def is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
@@ -136,17 +114,6 @@ def shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 def dense(x: Tensor) -> Tensor:
     """Return the elements in row-major order: the tensor itself if they are."""
     return x if _core.is_row_major(x) else _core.row_major_copy(x)
-
-
-def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
-    """Return the shape of what is left of a shape.
-
-    >>> reduced_shape((2, 3, 4), (1,), False), reduced_shape((2, 3, 4), (1,), True)
-    ((2, 4), (2, 1, 4))
-    """
-    if keepdims:
-        return tuple(1 if a in axes else n for a, n in enumerate(shape))
-    return tuple(n for a, n in enumerate(shape) if a not in axes)
 
 
 def counting(n: int) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import np
 from suanzi.array_api.arguments import (
     array_argument,
     check_device,
@@ -106,8 +107,6 @@ def _holds_arrays(obj: Any) -> bool:
 def _shared(obj: Any) -> Tensor | None:
     """Return a tensor on the memory of another library's array; None where that cannot be."""
     if type(obj).__module__.partition(".")[0] == "numpy" and hasattr(obj, "__array_interface__"):
-        import numpy as np
-
         given = np.asarray(obj)
         try:
             if given.dtype == np.bool_ and given.size and given.view(np.uint8).max() > 1:

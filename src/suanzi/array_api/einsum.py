@@ -15,11 +15,11 @@ from functools import lru_cache
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import computed_in, in_bytes, permuted
+from suanzi.array_api.along import in_bytes, permuted
 from suanzi.array_api.arguments import NUMERIC, array_argument, promoted
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import product
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, widened
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
@@ -49,7 +49,7 @@ def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
         )
     inputs, output = _parsed(subscripts, tuple(x.ndim for x in arrays))
     dt = promoted("einsum", *(x.dtype for x in arrays))
-    wide = computed_in(dt) if dt.exponent_bits and len(arrays) > 1 else dt
+    wide = widened(dt) if dt.exponent_bits and len(arrays) > 1 else dt
     if dt.bits < 8:  # a whole byte wraps as int4 does, and more
         arrays = [in_bytes(converted(x, dt)) for x in arrays]
         wide = arrays[0].dtype

@@ -14,10 +14,10 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.array_api.along import DEFAULT_FLOAT, complex_of, computed, counting
+from suanzi.array_api.along import DEFAULT_FLOAT, computed, counting
 from suanzi.array_api.arguments import FLOATING, array_argument, axes_of, double, dtype_or
 from suanzi.array_api.declare import function
-from suanzi.dtypes import DTypeLike, float64, part
+from suanzi.dtypes import DTypeLike, complex_of, float64, part
 from suanzi.libraries import fft as transforms
 from suanzi.libraries.fft import FFTNormMode
 from suanzi.resolve.scalars import integer_argument

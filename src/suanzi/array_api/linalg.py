@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, computed_in, repeated
+from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, repeated
 from suanzi.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
 from suanzi.array_api.by_operators import answered, by_operator, check_memory
 from suanzi.array_api.declare import function
@@ -28,7 +28,7 @@ from suanzi.array_api.linear_algebra_functions import (
 )
 from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vector_norms
 from suanzi.array_api.statistical_functions import sum as total
-from suanzi.dtypes import DType, DTypeLike, float64, int64, part
+from suanzi.dtypes import DType, DTypeLike, float64, int64, part, widened
 from suanzi.libraries.lapack import identities
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import flag_argument, integer_argument
@@ -48,37 +48,27 @@ _LARGEST = 1 << 14
 """Rows of a matrix whose square, and twice that, LAPACK counts in 32 bits."""
 
 
-class eig_result(NamedTuple):  # as the standard's functions are called
-    """What :func:`eig` returns."""
-
+class eig_result(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class eigh_result(NamedTuple):
-    """What :func:`eigh` returns."""
-
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class qr_result(NamedTuple):
-    """What :func:`qr` returns."""
-
     Q: Tensor
     R: Tensor
 
 
 class slogdet_result(NamedTuple):
-    """What :func:`slogdet` returns."""
-
     sign: Tensor
     logabsdet: Tensor
 
 
 class svd_result(NamedTuple):
-    """What :func:`svd` returns."""
-
     U: Tensor
     S: Tensor
     Vh: Tensor
@@ -257,7 +247,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     cut = tolerance("pinv", x.dtype, rtol, x.shape)
     if not x.size:
         return _core.full((*batch, columns, rows), x.dtype, 0)
-    u, s, vh = svd(converted(x, computed_in(x.dtype)), full_matrices=False)
+    u, s, vh = svd(converted(x, widened(x.dtype)), full_matrices=False)
     kept = _above(s, cut)
     ones = _core.run_operator("where", [kept, s, 1], s.dtype)[0]
     inverse = _core.run_operator("where", [kept, computed("reciprocal", ones), 0], s.dtype)[0]
@@ -284,7 +274,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     x = _square("matrix_power", x) if power < 0 or x.dtype.exponent_bits else x
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         _square("matrix_power", converted(x, _float_of(x.dtype)))
-    dt = computed_in(x.dtype) if x.dtype.exponent_bits else x.dtype
+    dt = widened(x.dtype) if x.dtype.exponent_bits else x.dtype
     if not power or not x.size:
         made = identities(x.shape[-2:], DEFAULT_FLOAT)
         return converted(_core.row_major_copy(repeated(made, x.shape)), x.dtype)
@@ -323,7 +313,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
             f"cross: x1 has shape {x1.shape} and x2 {x2.shape}; along axis {last} both must have 3 "
             "elements, and along the others as many, or 1."
         )
-    wide = computed_in(dt) if dt.exponent_bits else dt
+    wide = widened(dt) if dt.exponent_bits else dt
     a, b = ([_at(converted(x, wide), last, i) for i in range(3)] for x in (x1, x2))
     parts = []
     for i, j in ((1, 2), (2, 0), (0, 1)):

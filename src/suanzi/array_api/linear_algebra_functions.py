@@ -14,10 +14,10 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import PLAIN, axis_last, computed, computed_in, in_bytes, permuted
+from suanzi.array_api.along import PLAIN, axis_last, computed, in_bytes, permuted
 from suanzi.array_api.arguments import NUMERIC, array_argument, axis_of, promoted
 from suanzi.array_api.declare import declare_symbol, function
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, widened
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import integer_argument
 from suanzi.shapes import broadcast_shapes
@@ -132,7 +132,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     across = rows.ndim > 1 and rows.strides[-1] != 1
     if across and rows.size and columns.size and dt.bits >= 8:
         # Not row by row: all products, then the sums down the columns, of narrow floats in float32.
-        wide = computed_in(dt) if dt.exponent_bits else dt
+        wide = widened(dt) if dt.exponent_bits else dt
         made = computed("mul", converted(rows, wide), converted(columns, wide))
         return converted(_core.reduce(made, int(ReduceMode.SUM), (made.ndim - 1,), False), dt)
     return _row_by_row(rows, columns, dt)

@@ -7,15 +7,15 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import computed, computed_in, reduced_shape
+from suanzi.array_api.along import computed
 from suanzi.array_api.arguments import Axes, axes_of, double
 from suanzi.array_api.by_operators import by_operator
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
 from suanzi.array_api.statistical_functions import sum as total
-from suanzi.dtypes import DType, complex128, float16, float64, part
+from suanzi.dtypes import DType, complex128, float16, float64, part, widened
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
@@ -78,7 +78,7 @@ def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
     if ord in (1, -1, math.inf, -math.inf):
         sums = _core.norm(x, MAGNITUDES, (rows,) if ord in (1, -1) else (columns,), True)
         return (largest if ord > 0 else least)(sums, axis=both, keepdims=keep)
-    values = singular_values(function, converted(x, computed_in(x.dtype)))
+    values = singular_values(function, converted(x, widened(x.dtype)))
     best = total if ord == "nuc" else largest if ord == 2 else least
     made = converted(best(values, axis=-1), dt)
     return made.reshape((*made.shape, 1, 1)) if keep else made
@@ -108,7 +108,7 @@ def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> An
                 f"{function}: rtol has shape {rtol.shape}, and there are matrices {shape[:-2]}; "
                 "the shapes must go together."
             )
-        return converted(rtol, part(computed_in(dt)))
+        return converted(rtol, part(widened(dt)))
     if isinstance(rtol, bool) or not isinstance(rtol, int | float):
         raise TypeMismatch(f"{function}: rtol is {shown(rtol)}; it must be a number or a Tensor.")
     return double(function, "rtol", rtol)

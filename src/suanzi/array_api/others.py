@@ -10,7 +10,6 @@ SparseTensor({0: 5, 1: 7}, shape=(2,), dtype=float32, layout=coo)
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from suanzi._hints import shown
 from suanzi.array_api.along import summed_dtype
 from suanzi.array_api.arguments import real_number
 from suanzi.array_api.declare import OTHERS
-from suanzi.dtypes import DType, DTypeLike, float32, float64, part, uint8
+from suanzi.dtypes import DType, float32, float64, part, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import call as _op
@@ -27,11 +26,6 @@ from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.methods import counted, several
 
 Axes = int | tuple[int, ...] | None
-
-
-def _other(function: Callable[..., Any]) -> Callable[..., Any]:
-    OTHERS[function.__name__] = function
-    return function
 
 
 def _in_dtype(x: Any, dt: DType) -> Any:
@@ -49,52 +43,30 @@ def _reduced(x: Any, mode: str, axis: Axes, keepdims: bool) -> Any:
 # ---- along axes ----------------------------------------------------------------------------------
 
 
-@_other
-def sum(
-    x: Any, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
-) -> Any:
-    """Return the sums along axes."""
-    return _reduced(_in_dtype(x, summed_dtype("sum", x.dtype, dtype)), "SUM", axis, keepdims)
+def _along(mode: str) -> Callable[..., Any]:
+    return lambda x, /, *, axis=None, keepdims=False: _reduced(x, mode, axis, keepdims)
 
 
-@_other
-def prod(
-    x: Any, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False
-) -> Any:
-    """Return the products along axes."""
-    return _reduced(_in_dtype(x, summed_dtype("prod", x.dtype, dtype)), "PROD", axis, keepdims)
+def _added(name: str, mode: str) -> Callable[..., Any]:
+    def function(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(_in_dtype(x, summed_dtype(name, x.dtype, dtype)), mode, axis, keepdims)
+
+    return function
 
 
-def _along(name: str, mode: str) -> None:
-    def function(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-        return _reduced(x, mode, axis, keepdims)
-
-    OTHERS[name] = function
-
-
-for _name, _mode in {
-    "mean": "MEAN", "max": "MAX", "min": "MIN", "any": "LOR", "all": "LAND",
-}.items():  # fmt: skip
-    _along(_name, _mode)
-
-
-@_other
-def count_nonzero(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """Return how many elements along axes are not zero."""
+def _count_nonzero(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
     return _reduced(_in_dtype(x, bool_), "SUM", axis, keepdims)
 
 
-@_other
-def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the variances along axes."""
-    return _in_dtype(_variance("var", x, axis, correction, keepdims), _of_variance(x.dtype))
+def _deviation(name: str) -> Callable[..., Any]:
+    def function(
+        x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+    ) -> Any:
+        variance = _variance(name, x, axis, correction, keepdims)
+        wide = _op("sqrt", variance) if name == "std" else variance
+        return _in_dtype(wide, _of_variance(x.dtype))
 
-
-@_other
-def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the square roots of the variances."""
-    wide = _variance("std", x, axis, correction, keepdims)
-    return _in_dtype(_op("sqrt", wide), _of_variance(x.dtype))
+    return function
 
 
 def _of_variance(dt: DType) -> DType:
@@ -114,30 +86,23 @@ def _variance(function: str, x: Any, axis: Axes, correction: Any, keepdims: bool
         found = _reduced(_op("square", apart), "SUM", axis, keepdims)
         total = found if total is None else _op("add", total, found)
     assert total is not None
-    count = x.size // builtins.max(total.size, 1)
-    return _op("div", total, builtins.max(float(count) - less, 0.0))
+    count = x.size // max(total.size, 1)
+    return _op("div", total, max(float(count) - less, 0.0))
 
 
-def _best(name: str) -> None:
+def _best(name: str) -> Callable[..., Any]:
     def function(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
         if axis is not None:
             return _op(name, x, counted(axis, x.ndim), keepdim=keepdims)
         found = _op(name, _op("reshape", x, (x.size,)), 0)
         return _op("reshape", found, (1,) * x.ndim) if keepdims else found
 
-    OTHERS[name] = function
+    return function
 
 
-for _name in ("argmax", "argmin"):
-    _best(_name)
-
-
-@_other
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
-    include_initial: bool = False,
-) -> Any:  # fmt: skip
-    """Return the sums of all elements up to each along an axis."""
+def _cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
     if axis is None and x.ndim != 1:
         raise InvalidArgument(
             f"cumulative_sum: axis is None, but x has {x.ndim} axes. Choose one, with axis=."
@@ -150,118 +115,70 @@ def cumulative_sum(
     return _op("cumsum", wide, 0 if axis is None else counted(axis, x.ndim))
 
 
-@_other
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return the elements in order along an axis."""
-    return _ordered(x, axis, descending)[0]
+def _ordered(which: int) -> Callable[..., Any]:
+    def function(
+        x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+    ) -> Any:
+        plain = _in_dtype(x, uint8) if x.dtype.kind == "bool" else x  # sorted as 0 and 1
+        found = _op("argsort", plain, counted(axis, x.ndim), descending)[which]
+        return found if which else _in_dtype(found, x.dtype)
 
-
-@_other
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return the indices that sort along an axis."""
-    return _ordered(x, axis, descending)[1]
-
-
-def _ordered(x: Any, axis: int, descending: bool) -> tuple[Any, Any]:
-    plain = _in_dtype(x, uint8) if x.dtype.kind == "bool" else x  # sorted as 0 and 1
-    values, indices = _op("argsort", plain, counted(axis, x.ndim), descending)
-    return _in_dtype(values, x.dtype), indices
+    return function
 
 
 # ---- elements and shapes -------------------------------------------------------------------------
 
 
-@_other
-def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Return the elements in another dtype."""
-    return _in_dtype(x, dtype_of(dtype))
-
-
-@_other
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Return elements no smaller than `min` and no larger than `max`."""
-    return _op("clip", x, min, max)
-
-
-@_other
-def conj(x: Any, /) -> Any:
-    """Return the conjugate; a real tensor is its own."""
-    return _op("conj", x) if x.dtype.is_complex else x
-
-
-@_other
-def logical_not(x: Any, /) -> Any:
-    """Return whether each element is zero."""
-    return _op("logical_not", _in_dtype(x, bool_))
-
-
-@_other
-def positive(x: Any, /) -> Any:
-    """Return x."""
-    return x
-
-
-@_other
-def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
-    """Return the elements in another shape."""
-    return _op("reshape", x, sizes_of(x.size, (shape,)))
-
-
-@_other
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
-    """Return the axes in another order; the standard's operator takes where each axis goes."""
+def _permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     order = several(tuple(axes), x.ndim)
-    if set(order) == set(range(x.ndim)):
+    if set(order) == set(range(x.ndim)):  # the standard's operator takes where each axis goes
         order = tuple(order.index(i) for i in range(x.ndim))
     return _op("transpose", x, order)
 
 
-@_other
-def matrix_transpose(x: Any, /) -> Any:
-    """Return the last two axes exchanged."""
+def _matrix_transpose(x: Any, /) -> Any:
     if x.ndim < 2:
         raise InvalidArgument(f"matrix_transpose: x has shape {shown(x.shape)}; it needs two axes.")
-    return permute_dims(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    return _permute_dims(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
-@_other
-def expand_dims(x: Any, /, axis: int = 0) -> Any:
-    """Return x with an axis of size 1 more."""
-    return _op("expand_dims", x, counted(axis, x.ndim + 1))
-
-
-@_other
-def squeeze(x: Any, /, axis: Axes) -> Any:
-    """Return x without axes of size 1."""
-    return _op("squeeze", x, several(axis, x.ndim))
-
-
-@_other
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Return the product of matrices."""
-    return _op("matmul", x1, x2)
-
-
-@_other
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Return arrays joined along an axis."""
+def _concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     if axis is None:
         arrays, axis = [_op("reshape", x, (x.size,)) for x in arrays], 0
     return _op("concat", list(arrays), counted(axis, arrays[0].ndim))
 
 
-@_other
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Return arrays joined along a new axis."""
-    return _op("stack", list(arrays), counted(axis, arrays[0].ndim + 1))
-
-
-def _part(name: str) -> None:
-    def function(x: Any, /) -> Any:
-        return _op(name, x)
-
-    OTHERS[name] = function
-
-
-for _name in ("real", "imag"):
-    _part(_name)
+OTHERS.update(
+    sum=_added("sum", "SUM"),
+    prod=_added("prod", "PROD"),
+    mean=_along("MEAN"),
+    max=_along("MAX"),
+    min=_along("MIN"),
+    any=_along("LOR"),
+    all=_along("LAND"),
+    count_nonzero=_count_nonzero,
+    var=_deviation("var"),
+    std=_deviation("std"),
+    argmax=_best("argmax"),
+    argmin=_best("argmin"),
+    cumulative_sum=_cumulative_sum,
+    sort=_ordered(0),
+    argsort=_ordered(1),
+    astype=lambda x, dtype, /, *, copy=True, device=None: _in_dtype(x, dtype_of(dtype)),
+    clip=lambda x, /, min=None, max=None: _op("clip", x, min, max),
+    conj=lambda x, /: _op("conj", x) if x.dtype.is_complex else x,
+    imag=lambda x, /: _op("imag", x),
+    real=lambda x, /: _op("real", x),
+    logical_not=lambda x, /: _op("logical_not", _in_dtype(x, bool_)),
+    positive=lambda x, /: x,
+    reshape=lambda x, /, shape, *, copy=None: _op("reshape", x, sizes_of(x.size, (shape,))),
+    permute_dims=_permute_dims,
+    matrix_transpose=_matrix_transpose,
+    expand_dims=lambda x, /, axis=0: _op("expand_dims", x, counted(axis, x.ndim + 1)),
+    squeeze=lambda x, /, axis: _op("squeeze", x, several(axis, x.ndim)),
+    matmul=lambda x1, x2, /: _op("matmul", x1, x2),
+    concat=_concat,
+    stack=lambda arrays, /, *, axis=0: _op(
+        "stack", list(arrays), counted(axis, arrays[0].ndim + 1)
+    ),
+)

@@ -14,12 +14,10 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import (
     PLAIN,
-    computed_in,
     dense,
     flat,
     in_bytes,
     is_usual,
-    reduced_shape,
     with_number,
 )
 from suanzi.array_api.arguments import (
@@ -33,8 +31,8 @@ from suanzi.array_api.arguments import (
 )
 from suanzi.array_api.declare import EVERY, FUNCTIONS, elementwise, function
 from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import int64
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.dtypes import int64, widened
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.registry import JOINING
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.elementwise import check_shapes, promoted_dtype, run
@@ -118,7 +116,7 @@ def searchsorted(
     x2 = array_argument("searchsorted", "x2", x2, REAL)
     dt = promoted("searchsorted", x1.dtype, x2.dtype)
     # Narrow floats as float32, which has them all.
-    plain = computed_in(dt) if dt.kind == "float" else dt
+    plain = widened(dt) if dt.kind == "float" else dt
     sorted_ = in_bytes(converted(x1, plain))
     if sorter is not None:
         sorted_ = _core.gather(sorted_, 0, 1, _sorter_offsets(sorted_, sorter))

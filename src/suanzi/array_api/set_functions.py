@@ -31,9 +31,7 @@ _MANY = 1 << 10
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
 
-class unique_all_result(NamedTuple):  # as the standard's functions are called
-    """What :func:`unique_all` returns."""
-
+class unique_all_result(NamedTuple):
     values: Tensor
     indices: Tensor
     inverse_indices: Tensor
@@ -41,15 +39,11 @@ class unique_all_result(NamedTuple):  # as the standard's functions are called
 
 
 class unique_counts_result(NamedTuple):
-    """What :func:`unique_counts` returns."""
-
     values: Tensor
     counts: Tensor
 
 
 class unique_inverse_result(NamedTuple):
-    """What :func:`unique_inverse` returns."""
-
     values: Tensor
     inverse_indices: Tensor
 

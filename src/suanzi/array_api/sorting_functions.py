@@ -15,7 +15,6 @@ from suanzi.array_api.along import (
     axis_back,
     axis_last,
     computed,
-    computed_in,
     counting,
     dense,
     in_bytes,
@@ -24,7 +23,7 @@ from suanzi.array_api.along import (
 )
 from suanzi.array_api.arguments import array_argument, axis_of
 from suanzi.array_api.declare import function
-from suanzi.dtypes import int64, uint8
+from suanzi.dtypes import int64, uint8, widened
 from suanzi.resolve.scalars import flag_argument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -86,14 +85,14 @@ def _complex(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
     n = x.shape[axis]
     if x.ndim == 1 and x.size <= _FEW and _core.is_row_major(x):
         row = _core.view(x, x.offset, (1, n), (n, 1))
-        indices = _core.order_complex(converted(row, computed_in(x.dtype)), descending)
+        indices = _core.order_complex(converted(row, widened(x.dtype)), descending)
         indices = _core.view(indices, 0, (n,), (1,))
         return _core.gather(x, 0, 1, indices), indices
     turned = axis_last(x, axis)
     shape = turned.shape
     rows = shaped(dense(turned), (x.size // n, n))
     if n <= _SHORT or x.size <= _FEW:
-        indices = _core.order_complex(converted(rows, computed_in(x.dtype)), descending)
+        indices = _core.order_complex(converted(rows, widened(x.dtype)), descending)
         return _back(rows, indices, shape, axis)
     real, imaginary = rows.real, rows.imag
     indices = _core.order(imaginary, 1, descending, n)[1]

@@ -19,10 +19,8 @@ from suanzi.array_api.along import (
     DEFAULT_FLOAT,
     PLAIN,
     computed,
-    computed_in,
     in_bytes,
     is_usual,
-    reduced_shape,
     shaped,
     summed_dtype,
 )
@@ -46,9 +44,10 @@ from suanzi.dtypes import (
     int64,
     part,
     uint64,
+    widened,
 )
 from suanzi.ops.reduction import reduce
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.resolve.scalars import flag_argument
 from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import converted
@@ -194,7 +193,7 @@ def cumulative_prod(
         return _core.cumulative_product(x, along, False)
     given, along = _cumulative("cumulative_prod", x, axis, dtype)
     dt = given.dtype
-    wide = converted(given, computed_in(dt) if dt.exponent_bits else dt)
+    wide = converted(given, widened(dt) if dt.exponent_bits else dt)
     made = _core.cumulative_product(wide, along, wide.dtype is not dt, wide is not x)
     return _with_initial("cumulative_prod", converted(made, dt), along, include_initial, 1)
 
@@ -267,7 +266,7 @@ def _variance(function: str, x: Tensor, axis: Any, correction: Any, keepdims: bo
     """Return variances in the dtype they are computed in: float32 at least."""
     axes = axes_of(function, axis, x.ndim)
     count = math.prod(x.shape[a] for a in axes)
-    wide = part(computed_in(x.dtype)) if x.dtype.exponent_bits else float64
+    wide = part(widened(x.dtype)) if x.dtype.exponent_bits else float64
     keep = flag_argument(function, "keepdims", keepdims)
     shape = reduced_shape(x.shape, axes, keep)
     less = real_number(function, "correction", correction)

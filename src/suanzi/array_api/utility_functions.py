@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.along import computed, is_usual, reduced_shape
+from suanzi.array_api.along import computed, is_usual
 from suanzi.array_api.arguments import NUMERIC, Axes, array_argument, axes_of, axis_of, promoted
 from suanzi.array_api.declare import function
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction import reduce
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch
 from suanzi.tensors.parts import converted

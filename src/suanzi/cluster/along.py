@@ -23,8 +23,7 @@ from suanzi.cluster.reductions import made_of_blocks
 from suanzi.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
-from suanzi.dtypes import DType
-from suanzi.libraries.lapack import computing_dtype
+from suanzi.dtypes import DType, widened
 from suanzi.registry import Operator
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
@@ -213,7 +212,7 @@ def qr(op: Operator, mat: BlockTensor, mode: Any) -> Any:
     if tall is None:
         return by_matrix(op, {"mat": mat}, {"mode": mode})
     dtype = stand_in_result(op, {"mat": mat}, {"mode": mode})[1].dtype
-    wide = _in_dtype(tall, computing_dtype(dtype))
+    wide = _in_dtype(tall, widened(dtype))
     if mode == "r":
         return None, _in_dtype(triangle(wide), dtype)
     q, r = factors(wide)
@@ -227,7 +226,7 @@ def svd(op: Operator, mat: BlockTensor, format: Any) -> Any:
     if tall is None:
         return by_matrix(op, {"mat": mat}, {"format": format})
     dtypes = [x.dtype for x in stand_in_result(op, {"mat": mat}, {"format": format})]
-    q, r = factors(_in_dtype(tall, computing_dtype(dtypes[0])))
+    q, r = factors(_in_dtype(tall, widened(dtypes[0])))
     u, s, v = by_matrix(op, {"mat": r}, {"format": True})
     made = (registry.call("matmul", q, u), s, v)
     return tuple(_in_dtype(x, dtype) for x, dtype in zip(made, dtypes, strict=True))
@@ -245,7 +244,7 @@ def lstsq(op: Operator, mat: Any, rhs: Any, prec: Any) -> Any:
         return by_matrix(op, {"mat": matrix, "rhs": sides}, others)
     n = matrix.shape[1]
     dtype = stand_in_result(op, {"mat": matrix, "rhs": columns}, others).dtype
-    wide = [_in_dtype(x, computing_dtype(dtype)) for x in (tall, columns)]
+    wide = [_in_dtype(x, widened(dtype)) for x in (tall, columns)]
     both = triangle(reblocked(joined_along(wide, 1), (tall.blocks[0], (n + columns.shape[1],))))
     solved = by_matrix(op, {"mat": both[:n, :n], "rhs": both[:n, n:]}, others)
     made = _in_dtype(solved, dtype)

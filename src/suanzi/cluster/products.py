@@ -24,8 +24,8 @@ from suanzi.cluster.moving import reblocked, reshaped, subscript
 from suanzi.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
-from suanzi.dtypes import DType, complex128, float64
-from suanzi.ops.linear_algebra_products import check_bias, dot_shape, dtype_of, wide_of
+from suanzi.dtypes import DType, complex128, float64, widened
+from suanzi.ops.linear_algebra_products import check_bias, dot_shape, dtype_of
 from suanzi.ops.reduction_modes import axes_argument, reduced_shape
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import tensor_argument
@@ -158,7 +158,7 @@ class Product:
     @property
     def wide(self) -> DType:
         """The dtype that the products of blocks are made in."""
-        return wide_of(self.dtype) if self.dtype.exponent_bits else self.dtype
+        return widened(self.dtype) if self.dtype.exponent_bits else self.dtype
 
     @property
     def sums(self) -> DType:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex32, complex64, complex128, float16, float32, float64
+from suanzi.dtypes import complex_of, part, widened
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -26,16 +26,10 @@ class FFTNormMode(IntEnum):
     """n."""
 
 
-COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
-REAL_OF = {c: r for r, c in COMPLEX_OF.items()}
-# Narrow dtypes are computed in these, and rounded once at the end.
-_WIDE = {float16: float32, complex32: complex64}
-
-
 def c2c(x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool) -> Tensor:
     """Return the transform of a complex tensor."""
     source = _dense(x)
-    made = _empty(x.shape, source.dtype)
+    made = _core.empty(x.shape, source.dtype)
     if x.size:
         _transform_all(source, made, axes, mode, forward)
     return converted(made, x.dtype)
@@ -53,9 +47,9 @@ def r2c(
 
     `factor` multiplies the elements that have a mirror image in the other half.
     """
-    last, length, result = axes[-1], x.shape[axes[-1]], COMPLEX_OF[x.dtype]
+    last, length, result = axes[-1], x.shape[axes[-1]], complex_of(x.dtype)
     kept = length // 2 + 1 if onesided else length
-    made = _empty((*x.shape[:last], kept, *x.shape[last + 1 :]), _wide(result))
+    made = _core.empty((*x.shape[:last], kept, *x.shape[last + 1 :]), widened(result))
     if x.size:
         _core.fourier_real(_dense(x), made, last, forward, _scale(mode, length))
         _transform_all(made, made, axes[:-1], mode, forward)
@@ -68,8 +62,8 @@ def c2r(
     x: Tensor, axes: Sequence[int], mode: FFTNormMode, forward: bool, length: int, factor: float = 1
 ) -> Tensor:
     """Return the real tensor whose transform the given half belongs to; `factor` as in `r2c`."""
-    last, result = axes[-1], REAL_OF[x.dtype]
-    made = _empty((*x.shape[:last], length, *x.shape[last + 1 :]), _wide(result))
+    last, result = axes[-1], part(x.dtype)
+    made = _core.empty((*x.shape[:last], length, *x.shape[last + 1 :]), widened(result))
     if x.size:
         half = _dense(x, new=len(axes) > 1 or factor != 1)
         if factor != 1:
@@ -100,19 +94,11 @@ def _multiply_mirrored(half: Tensor, axis: int, length: int, factor: float) -> N
     _core.copy_into(part, _core.run_operator("mul", [part, factor], part.dtype)[0])
 
 
-def _empty(shape: tuple[int, ...], dt: DType) -> Tensor:
-    return _core.empty(shape, dt)
-
-
-def _wide(dt: DType) -> DType:
-    return _WIDE.get(dt, dt)
-
-
 def _dense(x: Tensor, new: bool = False) -> Tensor:
     """Return x row-major in the dtype to compute in: x itself if possible, unless `new`."""
-    dt = _wide(x.dtype)
+    dt = widened(x.dtype)
     if dt is x.dtype and not new and _core.is_row_major(x):
         return x
-    made = _empty(x.shape, dt)
+    made = _core.empty(x.shape, dt)
     _core.copy_into(made, x)
     return made

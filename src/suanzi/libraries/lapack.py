@@ -7,10 +7,10 @@ It scales where that helps, and raises `Refused` for the first matrix without an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, complex128, finfo, float32, float64, part
+from suanzi._numpy import Array, np
+from suanzi.dtypes import DType, complex128, finfo, float64, part, widened
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import check_dtype, promote
@@ -18,12 +18,6 @@ from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusErr
 from suanzi.tensors.exchange import to_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
-
 
 # ---- operands -----------------------------------------------------------------------------------
 
@@ -57,18 +51,6 @@ def check_square(op: Operator, name: str, x: Tensor) -> None:
         )
 
 
-def computing_dtype(dt: DType) -> DType:
-    """Return the dtype LAPACK computes in.
-
-    >>> from suanzi.dtypes import bfloat16, complex32
-    >>> computing_dtype(bfloat16), computing_dtype(complex32), computing_dtype(float64)
-    (suanzi.float32, suanzi.complex64, suanzi.float64)
-    """
-    if dt in (float64, complex128):
-        return dt
-    return complex64 if dt.kind == "complex" else float32
-
-
 def epsilon(dt: DType) -> float:
     """Return the machine epsilon of a dtype, or of its parts."""
     return float(finfo(part(dt)).eps)
@@ -76,7 +58,7 @@ def epsilon(dt: DType) -> float:
 
 def identities(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return matrices with ones on the diagonal and zeros elsewhere."""
-    made = _core.full(shape, computing_dtype(dt), 0)
+    made = _core.full(shape, widened(dt), 0)
     if made.size:
         on_diagonal(to_numpy(made))[...] = 1
     return converted(made, dt)
@@ -84,8 +66,6 @@ def identities(shape: tuple[int, ...], dt: DType) -> Tensor:
 
 def on_diagonal(array: Array) -> Array:
     """Return a writable view of the diagonals."""
-    import numpy as np
-
     k = min(array.shape[-2:])
     diagonal: Array = np.einsum("...ii->...i", array[..., :k, :k])
     return diagonal
@@ -110,7 +90,7 @@ class Refused(Exception):
     ) -> StatusError:
         """Return the error for a user, in the name of an operator; `names` are its parameters."""
         operand = rhs if self.reason == "sides_not_finite" and rhs is not None else mat
-        compute = computing_dtype(mat.dtype)
+        compute = widened(mat.dtype)
         words = _WORDS[self.reason].format(
             mat=names[0],
             rhs=names[1],

@@ -11,6 +11,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import np
 from suanzi.dtypes import DType, complex128, float64, int64, uint64
 from suanzi.promote.engine import Layer
 from suanzi.registry import BOOL, COMPARISON, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
@@ -102,8 +103,6 @@ def allclose(
     assert promoted is not None
     if found.layer is not Layer.EXACT:
         check_dtype(op, operands, promoted)
-    import numpy as np
-
     shapes = [v.shape for v in operands.values() if isinstance(v, Tensor)]
     count = math.prod(broadcast_shapes(shapes) or ())
     if not count:  # and NumPy has no arrays of shapes like (0, 2**62)
@@ -139,8 +138,6 @@ def _exact_array(
     op: Operator, name: str, x: Tensor | bool | int | float | complex, promoted: DType | None
 ) -> Any:
     """Return an operand as NumPy computes with it: 64-bit integers, double or complex double."""
-    import numpy as np
-
     if promoted is None:
         exact = x if isinstance(x, Tensor) else tensor(x, _holder(x))
     elif isinstance(x, Tensor):
@@ -163,8 +160,6 @@ def _holder(x: bool | int | float | complex) -> DType:
 
 def _distance(a: Any, b: Any) -> Any:
     """Return |a - b|; the difference of integers is exact, and 0 only of equal values."""
-    import numpy as np
-
     if a.dtype.kind in "iu" and a.dtype == b.dtype:
         unsigned = a.dtype.str.replace("i", "u")
         return (np.maximum(a, b).astype(unsigned) - np.minimum(a, b).astype(unsigned)).astype(
@@ -178,8 +173,6 @@ def _distance(a: Any, b: Any) -> Any:
 
 def _halves(a: Any) -> tuple[Any, Any]:
     """Return two arrays of double that add up to an array exactly, 64-bit integers among it."""
-    import numpy as np
-
     if a.dtype.kind not in "iu":
         return a.astype(np.float64), np.float64(0)
     high = a >> 11 << 11 if a.dtype.itemsize == 8 else a

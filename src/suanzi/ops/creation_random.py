@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import Array, np
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, float64, iinfo, int64
 from suanzi.ops.creation import VALUES, WHOLE_AND_FLOATING
@@ -37,11 +38,6 @@ from suanzi.status import InvalidArgument
 from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 
 def _seed_argument(op: Operator, seed: Any) -> int:
@@ -220,8 +216,6 @@ def multinomial(
     >>> sz.multinomial(sz.tensor([0, 0.5, 1.5]), 5, seed=7)
     Tensor([1, 2, 2, 2, 2], dtype=int64)
     """
-    import numpy as np
-
     op = REGISTRY["multinomial"]
     x = tensor_argument(op, "input", input)
     check_dtype(op, {"input": x}, x.dtype)
@@ -252,8 +246,6 @@ def multinomial(
 
 
 def _check_weights(op: Operator, weights: Array, most: int | None) -> None:
-    import numpy as np
-
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise InvalidArgument(
             f"{op.title}: input contains values that are not weights; each must be finite and at "
@@ -280,8 +272,6 @@ def _drawn_once(weights: Array, row: int, seed: int) -> Array:
     Clocks that ring at random, at a rate of their weight, ring in this order; their logarithms
     neither overflow nor underflow.
     """
-    import numpy as np
-
     rings = _core.empty(weights.shape, float64)
     _core.random_rings(rings, from_numpy(weights), row * weights.size, seed)
     order: Array = np.argsort(rings.numpy(), kind="stable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from suanzi._numpy import Array, np
 from suanzi.device import CPU, DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, int64
 from suanzi.layout import Layout, LayoutType
@@ -17,8 +18,6 @@ from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi.sparse.tensor import SparseTensor
 
 
@@ -91,10 +90,8 @@ def _converted(op: Operator, name: str, given: Any, target: DType | None) -> Ten
         raise InvalidArgument(f"{op.title}: {name}: {problem}") from None
 
 
-def _indices(op: Operator, given: Any, ndim: int) -> np.ndarray[Any, Any]:
+def _indices(op: Operator, given: Any, ndim: int) -> Array:
     """Return indices as an array [nnz, ndim] of integers, not yet checked against the shape."""
-    import numpy as np
-
     found = _converted(op, "indices", given, None)
     # An empty list has no dtype of its own, and no second axis.
     is_empty = isinstance(given, list | tuple) and not found.size

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._numpy import np
 from suanzi.dtypes import DType
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.ops.creation_wanted import Wanted
@@ -163,8 +164,6 @@ def _tensor_on(want: Wanted, values: Any) -> Tensor:
     try:
         if not hasattr(values, "__array_interface__"):
             return from_dlpack(values)
-        import numpy as np
-
         if isinstance(values, np.ma.MaskedArray):
             raise BufferError("a masked array hides elements")
         array = np.asarray(values)

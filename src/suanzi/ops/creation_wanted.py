@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import Array
 from suanzi.device import Device, DeviceProvider, create, provider_of, upload
 from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
 from suanzi.layout import Layout, LayoutType, strides_of
@@ -22,9 +23,6 @@ from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LayoutLike: TypeAlias = "Layout | Sequence[int] | None"
 """A layout, or its `min2maj`: the axes of the tensor, the one that varies fastest first."""
@@ -242,7 +240,7 @@ def line(count: int, dt: DType) -> Tensor:
     return _core.empty((count,), dt)
 
 
-def put(made: Tensor, start: int, values: np.ndarray[Any, Any]) -> None:
+def put(made: Tensor, start: int, values: Array) -> None:
     """Write a block of elements, converted and rounded once, into a row-major tensor."""
     block = _core.view(made, start, (len(values),), (1,))
     _core.copy_into(block, from_numpy(values))

@@ -6,7 +6,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, DTypeLike, dtype, int8, int32, int64, uint8, uint64
+from suanzi.dtypes import DType, DTypeLike, dtype, int32, int64, uint64, widened
 from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.resolve.arguments import in_name_of, real_argument, tensor_argument
 from suanzi.resolve.declare import operator
@@ -202,9 +202,7 @@ def _ordered_argument(op: Operator, input: Any, name: str = "input") -> Tensor:
 
 def _in_bytes(x: Tensor) -> Tensor:
     """Return integers of less than a byte, of which the rest may be anything, as whole bytes."""
-    if x.dtype not in SUBBYTE:
-        return x
-    return _core.cast(x, int8 if x.dtype.kind == "int" else uint8, False)
+    return _core.cast(x, widened(x.dtype), False) if x.dtype in SUBBYTE else x
 
 
 def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, bfloat16, complex32, complex64, int64, part
+from suanzi.dtypes import DType, complex_of, int64, part
 from suanzi.libraries.lapack import check_rank, check_square, identities, promoted_dtype, refusals
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
@@ -140,20 +140,11 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     check_square(op, "mat", x)
     *batch, n, _ = x.shape
     if not x.size:
-        result = _complex_of(dt)
+        result = complex_of(dt)
         return _core.full((*batch, n), result, 0), _core.full((*batch, n, n), result, 0)
     x = converted(x, dt)
     with refusals(op.title, x):
         return _core.eig(x)
-
-
-def _complex_of(dt: DType) -> DType:
-    """Return the complex dtype of eigenvalues; the parts of complex32 lack bfloat16's range."""
-    if dt.kind == "complex":
-        return dt
-    if dt.bits > 16:
-        return next(c for c in COMPLEX if part(c) is dt)
-    return complex64 if dt is bfloat16 else complex32
 
 
 def _operand(op: Operator, mat: Any) -> tuple[Tensor, DType]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import np
 from suanzi.dtypes import complex128, float64, part
 from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import abs, div
@@ -83,8 +84,6 @@ def norm(
 
 def powers(x: Tensor, p: float, inner: tuple[int, ...], keep: bool) -> Tensor:
     """Return p-norms by the definition, relative to the largest magnitudes."""
-    import numpy as np
-
     narrow, wide = part(x.dtype), complex128 if x.dtype.kind == "complex" else float64
     sizes = abs(converted(x, wide))
     largest = to_numpy(_core.norm(sizes, LARGEST, inner, True))

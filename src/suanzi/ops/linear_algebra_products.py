@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, complex64, float32
+from suanzi.dtypes import DType, DTypeLike, widened
 from suanzi.ops.creation_wanted import dtype_argument
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
@@ -210,7 +210,7 @@ def bilinear(
     leading = check_bilinear(op, {"x": left, "y": right}, matrices, {"x": 1, "y": 2})
     outputs = matrices.shape[0]
     check_bias(op, operands, outputs)
-    wide = wide_of(computed)
+    wide = widened(computed)
     count = prod(leading)
     xs, ys = (as_matrix(converted(v, computed)) for v in (left, right))
     matrices = converted(matrices, computed)
@@ -308,13 +308,6 @@ def _asked_for(op: Operator, operands: dict[str, Any], wanted: DTypeLike) -> DTy
 _NUMBERS_OF_PYTHON: dict[type, str] = {
     bool: "bool", int: "int", float: "float", complex: "complex"
 }  # fmt: skip
-
-
-def wide_of(dt: DType) -> DType:
-    """Return the dtype that products of a dtype are summed in, for floats and complex numbers."""
-    if dt.kind == "complex":
-        return dt if dt.bits > 64 else complex64
-    return dt if dt.bits > 32 else float32
 
 
 # ---- shapes -------------------------------------------------------------------------------------

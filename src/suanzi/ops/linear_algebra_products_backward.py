@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import prod
 
 from suanzi import _core
-from suanzi.dtypes import DType
+from suanzi._numpy import np
+from suanzi.dtypes import DType, widened
 from suanzi.ops.linear_algebra_products import (
     FLOATING,
     as_matrix,
@@ -20,7 +21,6 @@ from suanzi.ops.linear_algebra_products import (
     product,
     rows_of,
     swapped,
-    wide_of,
     with_axis,
 )
 from suanzi.registry import NUMBERS, REGISTRY, Operator
@@ -201,7 +201,7 @@ def _bilinear_bwd_in(
     matrices = converted(tensors["weight"], computed)
     if axis == 2:  # from the second inputs to the first
         matrices = swapped(matrices, 1, 2)
-    wide, count, across = wide_of(computed), prod(leading), matrices.shape[2]
+    wide, count, across = widened(computed), prod(leading), matrices.shape[2]
     result = _core.empty((count, across), computed)
     for start, stop in blocks(count if result.size else 0, matrices.shape[0] * across):
         halves = conjugate(product(with_axis(source[start:stop], 0), matrices, wide))
@@ -228,7 +228,7 @@ def bilinear_bwd_weight(out_grad: TensorLike, x: TensorLike, y: TensorLike) -> T
     computed = dtype_of(op, tensors, None)
     count = prod(leading_axes(op, tensors))
     gradient, left, right = (as_matrix(converted(t, computed)) for t in tensors.values())
-    left, right, wide = conjugate(left), conjugate(right), wide_of(computed)
+    left, right, wide = conjugate(left), conjugate(right), widened(computed)
     if count >= LONG_WALK and not any(x.strides[0] for x in (gradient, left, right)):
         raise AllocFailed(
             f"{op.title}: the axes that are summed repeat the elements of every tensor {count} "
@@ -247,7 +247,5 @@ def conjugate(x: Tensor) -> Tensor:
     """Return a tensor, complex numbers conjugated; those narrower than complex64 are widened."""
     if x.dtype.kind != "complex":
         return x
-    import numpy as np
-
     check_room(x.size * x.dtype.bits // 8, f"{x.size} conjugate numbers")
-    return from_numpy(np.asarray(np.conjugate(converted(x, wide_of(x.dtype)).numpy())))
+    return from_numpy(np.asarray(np.conjugate(converted(x, widened(x.dtype)).numpy())))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi._numpy import np
 from suanzi.dtypes import DType, complex64, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_modes import ReduceMode, result_dtype
@@ -161,8 +162,6 @@ def _products_of_others(rows: Tensor) -> Tensor:
 def _conjugate(x: Tensor) -> Tensor:
     """Return complex numbers, of which there are no others, with their imaginary part negated."""
     if x.dtype.kind == "complex":
-        import numpy as np
-
         array = x.numpy()
         np.conjugate(array, out=array)
     return x

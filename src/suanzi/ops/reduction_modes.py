@@ -5,7 +5,7 @@ Dense and sparse tensors share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any
@@ -169,7 +169,7 @@ def axes_argument(op: Operator, ndim: int, axis: Any) -> list[int]:
     return sorted(axes) or list(range(ndim))
 
 
-def reduced_shape(shape: tuple[int, ...], axes: list[int], keep_dims: bool) -> tuple[int, ...]:
+def reduced_shape(shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool) -> tuple[int, ...]:
     """Return the shape of what is left of a shape.
 
     >>> reduced_shape((2, 3, 4), [1], False), reduced_shape((2, 3, 4), [1], True)

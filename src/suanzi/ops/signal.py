@@ -15,9 +15,9 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.dtypes import DType
+from suanzi.dtypes import DType, complex_of, float16, float32, float64
 from suanzi.libraries import fft
-from suanzi.libraries.fft import COMPLEX_OF, FFTNormMode
+from suanzi.libraries.fft import FFTNormMode
 from suanzi.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument, tensor_argument
 from suanzi.resolve.declare import operator
@@ -29,7 +29,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 
 Axes = int | Sequence[int] | None
 
-_REAL = tuple(COMPLEX_OF)
+_REAL = (float16, float32, float64)
 """What has a complex dtype of its width: bfloat16 and float8 have none."""
 
 
@@ -135,10 +135,10 @@ def fft_r2c_backward(
     gradient = tensor_argument(op, "grad_out", grad_out)
     check_dtype(op, {"grad_out": gradient}, gradient.dtype)
     x, dt = _real(replace(REGISTRY["fft_r2c"], name=op.name, clause=op.clause), "input", input)
-    if gradient.dtype is not COMPLEX_OF[dt]:
+    if gradient.dtype is not complex_of(dt):
         raise TypeMismatch(
             f"{op.title}: grad_out is {gradient.dtype} and input {x.dtype}, whose transform is "
-            f"{COMPLEX_OF[dt]}; cast grad_out to that."
+            f"{complex_of(dt)}; cast grad_out to that."
         )
     along = _axes(op, axes, "input", x)
     mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, float32, int8, uint8
+from suanzi.dtypes import DType, widened
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.registry import REGISTRY, Operator
@@ -111,11 +111,7 @@ def _adds_in(op: Operator, dt: DType) -> DType:
         raise InvalidArgument(
             f"{op.title}: input is {dt}, which cannot be added; use override=True{other}."
         )
-    if dt.kind == "float":
-        return dt if dt.bits >= 32 else float32
-    if dt.kind == "complex":
-        return dt if dt.bits >= 64 else complex64
-    return dt if dt.bits >= 8 else (int8 if dt.kind == "int" else uint8)
+    return widened(dt)
 
 
 @operator("7.2.3.25", fast=True)

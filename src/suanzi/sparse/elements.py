@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, complex128, float32, float64, int8, int64, uint8
+from suanzi._numpy import Array, np
+from suanzi.dtypes import DType, complex64, complex128, float32, float64, int64, widened
 from suanzi.dtypes import bool as bool_
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 
 def row_major(x: Tensor) -> Tensor:
@@ -28,8 +24,6 @@ def raw(x: Tensor) -> Array:
 
     complex128, for which there is no integer, stays as it is.
     """
-    import numpy as np
-
     unit = np.dtype(np.complex128 if x.dtype is complex128 else f"u{x.dtype.itemsize}")
     if x.size == 0:
         return np.empty(0, unit)
@@ -38,15 +32,11 @@ def raw(x: Tensor) -> Array:
 
 def integers(x: Tensor) -> Array:
     """Return a row-major list of int64 as an array on its memory; faster than `numpy()`."""
-    import numpy as np
-
     return raw(x).view(np.int64)
 
 
 def listed(places: Array) -> Tensor:
     """Return a list of int64 as a tensor, on its memory if that is one piece."""
-    import numpy as np
-
     places = np.ascontiguousarray(places)
     count = len(places)
     address = places.__array_interface__["data"][0]
@@ -56,8 +46,6 @@ def listed(places: Array) -> Tensor:
 
 def one_row(keys: Array) -> tuple[Tensor, Tensor]:
     """Return integers as the columns of the only row there is."""
-    import numpy as np
-
     return listed(np.array([0, len(keys)], np.int64)), listed(keys)
 
 
@@ -99,17 +87,6 @@ def joined(x: Tensor, y: Tensor) -> Tensor:
     return made
 
 
-def wide(dt: DType) -> DType:
-    """Return the dtype in which elements of a dtype are added up."""
-    if dt.kind == "float" and dt.bits < 32:
-        return float32
-    if dt.kind == "complex" and dt.bits < 64:
-        return complex64
-    if dt.kind in ("int", "uint") and dt.bits < 8:
-        return int8 if dt.kind == "int" else uint8
-    return dt
-
-
 def run(kernel: str, x: Any, y: Any, dt: DType) -> Tensor:
     """Compute a kernel of two operands in a dtype."""
     return _core.run_operator(kernel, [x, y], dt)[0]
@@ -133,14 +110,12 @@ def put_sums(target: Tensor, which: Array, values: Tensor, starts: Array) -> Non
     if values.dtype is bool_:
         total = combine_runs("logical_or", values, starts)
     else:
-        total = add_runs("add", _core.cast(values, wide(values.dtype), False), starts)
+        total = add_runs("add", _core.cast(values, widened(values.dtype), False), starts)
     raw(target)[which] = raw(_core.cast(total, values.dtype, False))
 
 
 def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     """Add up each run of elements: float32 in float64, integers exactly, float64 pairwise."""
-    import numpy as np
-
     if values.dtype in (float64, complex128) or not values.size:
         return combine_runs(kernel, values, starts)
     exact = {float32: float64, complex64: complex128}.get(values.dtype, values.dtype)
@@ -152,8 +127,6 @@ def add_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
 
 def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
     """Combine each run of elements to one, pairwise; `starts` says where the runs begin."""
-    import numpy as np
-
     result = take(values, starts)
     open_runs, lengths, places = _open_runs(starts, values.size)
     if not len(open_runs):
@@ -178,8 +151,6 @@ def combine_runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
 
 def _open_runs(starts: Array, count: int) -> tuple[Array, Array, Array]:
     """Return the runs of more than one element: which, how long, and where their elements are."""
-    import numpy as np
-
     lengths = np.diff(starts, append=count)
     found = np.flatnonzero(lengths > 1)
     return found, lengths[found], _spans(starts[found], lengths[found])
@@ -187,8 +158,6 @@ def _open_runs(starts: Array, count: int) -> tuple[Array, Array, Array]:
 
 def _spans(starts: Array, lengths: Array) -> Array:
     """Return start, start + 1, ... for each length, one after the other."""
-    import numpy as np
-
     before = np.cumsum(lengths) - lengths
     spans = np.arange(int(lengths.sum()), dtype=np.int64)
     spans += np.repeat(starts - before, lengths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from suanzi._numpy import np
 from suanzi.dtypes import DType
 from suanzi.layout import LayoutType
 from suanzi.status import TypeMismatch
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
 
 def _is_plain(dt: DType) -> bool:
     """Tell whether a dtype is NumPy's own."""
-    return dt.kind == "bool" or (dt.bits >= 8 and hasattr(_numpy(), dt.name))
-
-
-def _numpy() -> Any:
-    import numpy as np
-
-    return np
+    return dt.kind == "bool" or (dt.bits >= 8 and hasattr(np, dt.name))
 
 
 def _check_known(title: str, library: str, x: SparseTensor, known: bool) -> None:

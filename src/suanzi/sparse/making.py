@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi._hints import shown
+from suanzi._numpy import Array, np
 from suanzi.dtypes import DType, dtype, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import Layout, LayoutType
@@ -19,11 +20,6 @@ from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 DTYPES = (*BOOL, *SUBBYTE, *NUMBERS)
 """What a sparse tensor can hold: numbers, of which zero is one. Text and quantised integers, whose
@@ -69,8 +65,6 @@ def to_sparse(x: Any, layout: Any = "coo") -> SparseTensor:
 
 def from_dense(x: Tensor, kind: LayoutType = LayoutType.COO) -> SparseTensor:
     """Return the elements with a bit set."""
-    import numpy as np
-
     x = elements.row_major(x)
     places = np.flatnonzero(elements.has_bits(x))
     values = elements.take(x, places)
@@ -138,8 +132,6 @@ def _check_shape(title: str, shape: Sequence[int]) -> None:
 
 
 def _int64(array: Array) -> Array:
-    import numpy as np
-
     return np.ascontiguousarray(array, np.int64)
 
 
@@ -182,7 +174,6 @@ def from_scipy(array: Any) -> SparseTensor:
     """
     if array is None:
         raise UninitializedObject("from_scipy: array is None; it takes a sparse array of SciPy.")
-    import numpy as np
     import scipy.sparse
 
     if not scipy.sparse.issparse(array):

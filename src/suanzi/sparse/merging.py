@@ -6,18 +6,13 @@ CSR is merged row by row. COO is one row, whose columns are the places in the de
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._numpy import Array, np
 from suanzi.layout import LayoutType
 from suanzi.sparse import elements, structure
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 IN_BOTH = 3
 """What `united` says of a place that both tensors store; it is 1 of x alone, and 2 of y alone."""
@@ -38,8 +33,6 @@ def united(x: SparseTensor, y: SparseTensor) -> tuple[SparseTensor, Tensor, Arra
     elif math.prod(x.shape) < 2**63:
         places = (structure.coordinates_of(x.shape, keys),)
     else:
-        import numpy as np
-
         coordinates = np.empty((x.ndim, len(keys)), np.int64)
         coordinates[:, found & 1 != 0] = x.coordinates
         coordinates[:, found & 2 != 0] = y.coordinates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanzi._html import note, page, table
+from suanzi._numpy import np
 from suanzi.layout import LayoutType
 from suanzi.sparse.elements import take
 from suanzi.tensors.html import LEFT_OUT
@@ -53,8 +54,6 @@ def sparse_page(x: SparseTensor) -> str:
 
 def entries_of(x: SparseTensor) -> list[tuple[tuple[int, ...], str] | None]:
     """Return the places that are printed, and the elements there; None stands for the others."""
-    import numpy as np
-
     places = ends_of(x.nnz, in_force().edgeitems)
     kept = [i for i in places if i is not None]
     values = readable(take(x.values, np.array(kept, np.int64))).tolist()

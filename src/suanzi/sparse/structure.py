@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._numpy import Array, np
 from suanzi.sparse import elements
 from suanzi.tensors.exchange import check_room
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 
 def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
@@ -25,8 +20,6 @@ def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
     They are the places in the dense tensor, unless that has more than an int64 can count: then
     each axis is counted through only as far as it is used.
     """
-    import numpy as np
-
     if math.prod(shape) < 2**63:
         return [_places(shape, c) for c in coordinates]
     together = np.concatenate(coordinates, axis=1)
@@ -39,8 +32,6 @@ def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:
 
 
 def _places(shape: Sequence[int], coordinates: Array) -> Array:
-    import numpy as np
-
     if not len(shape):
         return np.zeros(coordinates.shape[1], np.int64)
     keys: Array = coordinates[0]
@@ -53,8 +44,6 @@ def _places(shape: Sequence[int], coordinates: Array) -> Array:
 def coordinates_of(shape: Sequence[int], places: Array) -> Array:
     """Return the coordinates of places counted through a dense tensor."""
     if not len(shape) or not len(places):
-        import numpy as np
-
         return np.empty((len(shape), len(places)), np.int64)
     made = _core.coordinates_of(elements.listed(places), shape)
     return elements.integers(made).reshape(made.shape)
@@ -62,8 +51,6 @@ def coordinates_of(shape: Sequence[int], places: Array) -> Array:
 
 def picked(coordinates: Array, places: Array) -> Array:
     """Return the coordinates of some entries."""
-    import numpy as np
-
     made = np.empty((len(coordinates), len(places)), np.int64)
     if len(places):
         for axis, target in zip(coordinates, made, strict=True):
@@ -74,8 +61,6 @@ def picked(coordinates: Array, places: Array) -> Array:
 
 def in_order(keys: Array) -> tuple[Array, Array]:
     """Return nonnegative integers in ascending order and their indices, by a stable sort."""
-    import numpy as np
-
     count = len(keys)
     bits = count.bit_length()
     if not count or int(keys.max()) >> (63 - bits):
@@ -97,8 +82,6 @@ def is_increasing(keys: Array) -> bool:
 
 def starts_of_runs(keys: Array) -> Array:
     """Return where sorted integers begin to be others."""
-    import numpy as np
-
     return np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
 
 
@@ -109,8 +92,6 @@ def check_pointers(count: int) -> None:
 
 def pointers_of(rows: Array, count: int) -> Array:
     """Return where each of `count` rows begins in a sorted list of rows; the last one ends it."""
-    import numpy as np
-
     check_pointers(count)
     pointers = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
@@ -119,8 +100,6 @@ def pointers_of(rows: Array, count: int) -> Array:
 
 def rows_of(pointers: Array) -> Array:
     """Return the row of each entry, from where the rows begin."""
-    import numpy as np
-
     return np.repeat(np.arange(len(pointers) - 1, dtype=np.int64), np.diff(pointers))
 
 
@@ -128,8 +107,6 @@ def repeated(
     coordinates: Array, shape: Sequence[int], target: Sequence[int]
 ) -> tuple[Array, Array]:
     """Repeat coordinates as broadcasting does; returns them, and which entry each comes from."""
-    import numpy as np
-
     added = len(target) - len(shape)
     times = math.prod(n for n, m in zip(target, [1] * added + [*shape], strict=True) if n != m)
     entries = coordinates.shape[1] * times

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._numpy import Array, np
 from suanzi.device import CPU, Device
 from suanzi.dtypes import DType
 from suanzi.layout import Layout, LayoutType
@@ -26,12 +27,8 @@ from suanzi.tensors.parts import copy as copy_of
 from suanzi.tensors.symbols import Symbols
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi._core import Storage
     from suanzi.tensors.tensor import Tensor
-
-    Array = np.ndarray[Any, Any]
 
 
 class SparseTensor(Symbols):
@@ -136,8 +133,6 @@ class SparseTensor(Symbols):
         """The coordinates as a NumPy array with one row per axis, [ndim, nnz]."""
         if self.kind is LayoutType.COO:
             return self._alive()[0]
-        import numpy as np
-
         return np.stack([self.along(0), self.along(1)])
 
     def along(self, axis: int) -> Array:
@@ -182,8 +177,6 @@ class SparseTensor(Symbols):
 
     def narrow_places(self) -> tuple[Array, Array]:
         """Return row pointers and columns as SciPy is fastest with them, and keep them."""
-        import numpy as np
-
         if self._narrow is None:
             pointers, columns = self._csr("row pointers")
             unit = np.int32 if max(*self.shape, self.nnz) < 2**31 else np.int64

@@ -9,12 +9,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
+from suanzi._numpy import Array, np
 from suanzi.dtypes import DType, char, dtype, int4, uint1, uint4
 from suanzi.status import AllocFailed, TypeMismatch
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi.tensors.tensor import Tensor
 
 # Bytes that are granted without a look at what is there.
@@ -36,8 +35,6 @@ def numpy_dtype(dt: DType) -> np.dtype[Any]:
     >>> numpy_dtype(dtype("f16")), numpy_dtype(dtype("bf16"))
     (dtype('float16'), dtype(bfloat16))
     """
-    import numpy as np
-
     if dt in _FROM_ML_DTYPES:
         import ml_dtypes
 
@@ -69,10 +66,8 @@ def as_numpy_asks(dt: DType) -> np.dtype[Any]:
         raise AttributeError(str(error)) from None
 
 
-def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
+def to_numpy(tensor: Tensor) -> Array:
     """Return a NumPy array on the memory of a tensor, which it keeps alive."""
-    import numpy as np
-
     dt = numpy_dtype(tensor.dtype)
     # NumPy refuses these, also where elements repeat, or where another size is 0.
     if math.prod(n for n in tensor.shape if n) * dt.itemsize >= 1 << 63:
@@ -125,7 +120,7 @@ def _dtype_of(numpys: np.dtype[Any]) -> DType:
     return char if numpys.str == "|S1" else dtype(numpys)
 
 
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: Array) -> Tensor:
     """Return a tensor on the memory of a NumPy array, which it keeps alive."""
     dt = _dtype_of(array.dtype)
     size = array.dtype.itemsize

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown, way_to_the_host
+from suanzi._numpy import Array, np
 from suanzi.device import CPU, Device, DeviceLike, provider_of, take, upload
 from suanzi.dtypes import DType, char, iinfo, part
 from suanzi.dtypes import bool as bool_
@@ -17,9 +18,6 @@ from suanzi.shapes import MAX_NDIM
 from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack, from_numpy
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def tensor(data: Any, dtype: Any = None, device: DeviceLike = CPU) -> Tensor:
@@ -98,10 +96,8 @@ def _settled(x: Any) -> Any:
     return x
 
 
-def _native(data: Any) -> np.ndarray[Any, Any]:
+def _native(data: Any) -> Array:
     """Return an array as NumPy sees it, in the byte order of this machine, aligned."""
-    import numpy as np
-
     if isinstance(data, np.ma.MaskedArray):
         raise TypeMismatch("tensor: a masked array hides elements; fill them first, with filled().")
     array = np.asarray(data)
@@ -121,7 +117,7 @@ def _is_known(dt: Any) -> bool:
     return True
 
 
-def _converted(array: np.ndarray[Any, Any], target: DType | None) -> Tensor:
+def _converted(array: Array, target: DType | None) -> Tensor:
     source = from_numpy(array)
     if source.dtype is bool_:
         # Any byte but 0 is true to NumPy; the conversion makes it 1, as it is here.
@@ -132,8 +128,6 @@ def _converted(array: np.ndarray[Any, Any], target: DType | None) -> Tensor:
 def _text(data: str | bytes | bytearray, target: DType | None) -> Tensor:
     if target not in (None, char):
         raise TypeMismatch(f"tensor: text makes a tensor of char, not of {target}.")
-    import numpy as np
-
     raw = data.encode() if isinstance(data, str) else bytes(data)
     return _converted(np.frombuffer(raw, "S1") if raw else np.empty(0, "S1"), None)
 
@@ -175,8 +169,6 @@ def _fits(dt: DType, low: int, high: int) -> bool:
 
 def _from_numbers(data: Any, target: DType | None, rules: RuleSet | None) -> Tensor:
     """Make a tensor of numbers of any size, subclasses of Python's, NumPy's and complex ones."""
-    import numpy as np
-
     flat: list[Any] = []
     shape = _flatten(data, flat)
     types = set(map(type, flat))
@@ -222,8 +214,6 @@ def _rounded(x: int, dt: DType) -> float:
 
 
 def _from_integers(flat: list[int], shape: tuple[int, ...], chosen: DType) -> Tensor:
-    import numpy as np
-
     low, high = min(flat, default=0), max(flat, default=0)
     if chosen.kind in ("int", "uint", "quantized", "char"):
         limits = iinfo(chosen)

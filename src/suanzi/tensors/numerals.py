@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from suanzi._numpy import np
 from suanzi.dtypes import DType, finfo, float16, float32, float64, part
 from suanzi.tensors.print_options import PrintOptions, in_force
 
@@ -123,8 +124,6 @@ def shortest(value: float, dt: DType) -> tuple[str, int]:
     (('33333334', -1), ('334', -1))
     """
     if dt in (float16, float32, float64):
-        import numpy as np
-
         number = np.float64(value).astype(dt.name)
         head, _, power = np.format_float_scientific(number, trim="-").partition("e")
         return head.replace(".", ""), int(power)

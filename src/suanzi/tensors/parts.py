@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, complex64, dtype, finfo, float32, int8, stored_dtype, uint8
+from suanzi._numpy import Array, np
+from suanzi.dtypes import DType, dtype, finfo, float32, stored_dtype, widened
 from suanzi.layout import min2maj_of, strides_of
 from suanzi.registry import LOADERS
 from suanzi.shapes import is_shape
@@ -18,8 +19,6 @@ from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import to_numpy
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi.tensors.tensor import Tensor
 
 Parts = tuple[str, tuple[int, ...], tuple[int, ...], Any, Any, bool]
@@ -51,26 +50,18 @@ def copy(x: Tensor) -> Tensor:
     return _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
 
 
-def readable(x: Tensor) -> np.ndarray[Any, Any]:
+def readable(x: Tensor) -> Array:
     """Return the elements as a NumPy array of plain numbers that hold them exactly.
 
     Those of a quantised tensor are the integers it stores, those of char are bytes.
     """
-    import numpy as np
-
     if x.dtype.kind == "quantized":
         return to_numpy(int_repr(x))
     if x.dtype.kind == "char":
         # NumPy's own text drops the zero byte.
         every = np.array([bytes([i]) for i in range(256)], object)
         return np.asarray(every[to_numpy(x).view(np.uint8)], object)
-    if x.dtype.kind == "float" and x.dtype.bits < 32:
-        return to_numpy(_core.cast(x, float32, False))
-    if x.dtype.kind == "complex" and x.dtype.bits < 64:
-        return to_numpy(_core.cast(x, complex64, False))
-    if x.dtype.kind in ("int", "uint") and x.dtype.bits < 8:
-        return to_numpy(_core.cast(x, int8 if x.dtype.kind == "int" else uint8, False))
-    return to_numpy(x)
+    return to_numpy(converted(x, widened(x.dtype)))
 
 
 def int_repr(x: Tensor) -> Tensor:
@@ -194,8 +185,6 @@ def _on_memory(raw: memoryview, count: int, dt: DType) -> Tensor | None:
     """Return a tensor on bytes that nobody else will change; None where it needs its own."""
     if raw.readonly or not count or sys.byteorder != "little":
         return None
-    import numpy as np
-
     address = np.frombuffer(raw, np.uint8).__array_interface__["data"][0]
     if address % min(dt.itemsize, 16):
         return None
@@ -205,7 +194,5 @@ def _on_memory(raw: memoryview, count: int, dt: DType) -> Tensor | None:
 def _little_endian(raw: Any, itemsize: int) -> Any:
     if sys.byteorder == "little" or itemsize == 1:
         return raw
-    import numpy as np
-
     width = min(itemsize, 8)
     return np.frombuffer(raw, f"V{width}").view(f"u{width}").byteswap().tobytes()

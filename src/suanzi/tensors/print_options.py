@@ -107,25 +107,21 @@ def printoptions(
         _active.reset(token)
 
 
-def _changed(
-    precision: Any, threshold: Any, edgeitems: Any, linewidth: Any, suppress: Any
-) -> PrintOptions:
-    given: dict[str, Any] = {}
-    if precision is not _AS_IT_IS:
-        given["precision"] = None if precision is None else _count("precision", precision, 0)
-    if threshold is not _AS_IT_IS:
-        given["threshold"] = _count("threshold", threshold, 0)
-    if edgeitems is not _AS_IT_IS:
-        given["edgeitems"] = _count("edgeitems", edgeitems, 1)
-    if linewidth is not _AS_IT_IS:
-        given["linewidth"] = _count("linewidth", linewidth, 1)
-    if suppress is not _AS_IT_IS:
-        if not isinstance(suppress, bool):
-            raise InvalidArgument(
-                f"printoptions: suppress is {shown(suppress)}; it must be True or False."
-            )
-        given["suppress"] = suppress
+def _changed(*options: Any) -> PrintOptions:
+    given = {k: v for k, v in zip(_LEAST, options, strict=True) if v is not _AS_IT_IS}
+    for name, value in given.items():
+        if name == "suppress":
+            if not isinstance(value, bool):
+                raise InvalidArgument(
+                    f"printoptions: suppress is {shown(value)}; it must be True or False."
+                )
+        elif name != "precision" or value is not None:
+            given[name] = _count(name, value, _LEAST[name])
     return replace(in_force(), **given)
+
+
+_LEAST = {"precision": 0, "threshold": 0, "edgeitems": 1, "linewidth": 1, "suppress": 0}
+"""The options in order, with the least number of each."""
 
 
 def _count(name: str, value: Any, least: int) -> int:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from suanzi._numpy import Array, np
 from suanzi.dtypes import DType, float32
 from suanzi.tensors.numerals import texts
 from suanzi.tensors.parts import from_parts, readable
 from suanzi.tensors.print_options import PrintOptions, in_force
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi.tensors.tensor import Tensor
 
 Shown = list[int | None]
@@ -188,7 +187,7 @@ def ends_of(count: int, edge: int) -> Shown:
     return [*range(edge), None, *range(count - edge, count)]
 
 
-def _sample(x: Tensor, axes: list[Shown], options: PrintOptions) -> np.ndarray[Any, Any]:
+def _sample(x: Tensor, axes: list[Shown], options: PrintOptions) -> Array:
     """Return the printed elements as plain numbers; the others are not even read."""
     if x.size <= max(options.threshold, 1):
         return readable(x)
@@ -199,12 +198,8 @@ def _sample(x: Tensor, axes: list[Shown], options: PrintOptions) -> np.ndarray[A
     return readable(from_parts(x.dtype.name, (len(places),), (0,), raw, None))
 
 
-def _real_values(
-    x: Tensor, integers: np.ndarray[Any, Any], axes: list[Shown]
-) -> np.ndarray[Any, Any]:
+def _real_values(x: Tensor, integers: Array, axes: list[Shown]) -> Array:
     """Return what the printed integers of a quantised tensor stand for, in float32."""
-    import numpy as np
-
     kept = [[i for i in axis if i is not None] for axis in axes]
     scale = np.array(x.scale, np.float32)
     if x.channel_axis is not None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import Array, np
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DTypeLike
 from suanzi.dtypes import dtype as dtype_of
@@ -32,8 +33,6 @@ from suanzi.tensors.methods import Methods, call
 from suanzi.tensors.parts import from_parts, int_repr, is_destroyed, readable, to_parts
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from suanzi.ops.reduction_modes import ReduceFunction, ReduceMode
 
 
@@ -216,7 +215,7 @@ class Tensor(Methods):
             return self
         return call("cast", self, target)  # type: ignore[no-any-return]
 
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self) -> Array:
         """Return a NumPy array on the same memory.
 
         bfloat16, float8, int4, uint4, uint1 and complex32 come as dtypes of ml_dtypes.
@@ -227,7 +226,7 @@ class Tensor(Methods):
         """
         return to_numpy(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
@@ -392,5 +391,5 @@ class Tensor(Methods):
         return from_parts, to_parts(self, index(protocol))
 
 
-TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | np.ndarray[Any, Any]"
+TensorLike: TypeAlias = "Tensor | bool | int | float | complex | np.generic | Array"
 """What operators take as an operand."""

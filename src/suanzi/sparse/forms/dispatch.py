@@ -19,26 +19,6 @@ Form = Callable[..., Any]
 """It takes the operator, and its arguments by their names in the standard."""
 
 
-def _duplicate(op: Operator, input: SparseTensor) -> SparseTensor:
-    return copy(input)
-
-
-def _destroy(op: Operator, input: SparseTensor) -> None:
-    destroy(input)
-
-
-def _rank(op: Operator, input: SparseTensor) -> int:
-    return input.ndim
-
-
-def _size(op: Operator, input: SparseTensor) -> int:
-    return input.size
-
-
-def _shape(op: Operator, input: SparseTensor) -> Any:
-    return shape_tensor(op, input.shape)
-
-
 FORMS: dict[str, Form] = {
     "negative": elementwise.unary,
     "allclose": elementwise.allclose,
@@ -49,11 +29,11 @@ FORMS: dict[str, Form] = {
     "flatten": shapes.flatten,
     "reduce": reduction.reduce,
     "matmul": product.matmul,
-    "duplicate": _duplicate,
-    "destroy": _destroy,
-    "rank": _rank,
-    "size": _size,
-    "shape": _shape,
+    "duplicate": lambda op, input: copy(input),
+    "destroy": lambda op, input: destroy(input),
+    "rank": lambda op, input: input.ndim,
+    "size": lambda op, input: input.size,
+    "shape": lambda op, input: shape_tensor(op, input.shape),
 }
 """The sparse form of every operator that has one, by key; `form_of` adds element-wise ones."""
 

@@ -10,11 +10,12 @@ import inspect
 import operator
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import suanzi.ops  # noqa: F401  (declares the operators)
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi._numpy import Array, np
 from suanzi.layout import LayoutType
 from suanzi.registry import FUNCTIONS, Operator
 from suanzi.resolve.arguments import Number, as_operand, real_values
@@ -25,11 +26,6 @@ from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import TypeMismatch
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 # With a dense tensor, the result of these is sparse, whichever operand is sparse ...
 _ZERO_WINS = ("mul", "logical_and", "bitwise_and")
@@ -167,8 +163,6 @@ def _with_number(
 
 def _stored(x: SparseTensor, kept: Array | None = None) -> SparseTensor:
     """Return the entries that have a bit set, or those to be kept."""
-    import numpy as np
-
     kept = elements.has_bits(x.values) if kept is None else kept
     if kept.all():
         return x
@@ -221,8 +215,6 @@ def _with_dense(
 
 def _every(x: Tensor) -> SparseTensor:
     """Return a dense tensor with every element stored."""
-    import numpy as np
-
     coordinates = structure.coordinates_of(x.shape, np.arange(x.size, dtype=np.int64))
     values = _core.view(x, x.offset, (x.size,), (1,))
     return SparseTensor(x.shape, LayoutType.COO, (coordinates,), values, True)
@@ -230,8 +222,6 @@ def _every(x: Tensor) -> SparseTensor:
 
 def _gather(dense: Tensor, x: SparseTensor) -> Tensor:
     """Return the elements that a dense tensor, repeated to the shape, has where x stores some."""
-    import numpy as np
-
     dense = elements.row_major(dense)
     places = np.zeros(x.nnz, np.int64)
     if dense.ndim:
@@ -244,16 +234,12 @@ def _gather(dense: Tensor, x: SparseTensor) -> Tensor:
 
 def _not_in(x: SparseTensor, other: SparseTensor) -> Array:
     """Tell which entries of a coalesced tensor another one of its shape does not store."""
-    import numpy as np
-
     here, there = structure.keys_of(x.shape, x.coordinates, other.coordinates)
     return ~np.isin(here, there)
 
 
 def _merged(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     """Return the entries of two tensors that have none in common; the layout is x's."""
-    import numpy as np
-
     coordinates = np.concatenate([x.coordinates, y.coordinates], axis=1)
     values = elements.joined(x.values, y.values)
     made = SparseTensor(x.shape, LayoutType.COO, (coordinates,), values).coalesce()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike
+from suanzi._numpy import Array, np
+from suanzi.dtypes import DType, DTypeLike, widened
 from suanzi.layout import LayoutType
 from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import NUMBERS, Operator
@@ -21,11 +22,6 @@ from suanzi.status import DimensionsMismatch, TypeMismatch
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 
 def matmul(
@@ -77,7 +73,7 @@ def _stand_in(x: SparseTensor | Tensor) -> Tensor:
 
 def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
     """Return an operand in the dtype SciPy computes in: a sparse matrix, or a dense array."""
-    computed = elements.wide(promoted)
+    computed = widened(promoted)
     if isinstance(x, Tensor):
         return converted(converted(x, promoted), computed).numpy()
     import scipy.sparse
@@ -100,15 +96,11 @@ def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
 
 
 def _dense(product: Array, shape: tuple[int, ...], promoted: DType) -> Tensor:
-    import numpy as np
-
     array = np.asarray(np.reshape(product, shape), order="C")
     return converted(from_numpy(array), promoted)
 
 
 def _sparse(product: Any, shape: tuple[int, ...], promoted: DType, keep_rows: bool) -> SparseTensor:
-    import numpy as np
-
     pointers = product.indptr.astype(np.int64)
     if product.indices.dtype == np.int32:
         sources = (np.ascontiguousarray(a) for a in (pointers, product.indices, product.data))

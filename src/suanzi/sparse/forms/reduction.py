@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, float32, float64
+from suanzi._numpy import Array, np
+from suanzi.dtypes import DType, float32, float64, widened
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import LayoutType
 from suanzi.ops.reduction_modes import (
@@ -27,11 +28,6 @@ from suanzi.status import InvalidArgument
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 # The kernel that combines two elements.
 _KERNELS = {
@@ -81,13 +77,11 @@ def _computed_in(mode: ReduceMode, dt: DType) -> DType:
         return float64
     result = result_dtype(mode, dt)
     sums = (ReduceMode.SUM, ReduceMode.PROD, ReduceMode.MEAN)
-    return elements.wide(result) if mode in sums and dt is not bool_ else result
+    return widened(result) if mode in sums and dt is not bool_ else result
 
 
 def _combined(mode: ReduceMode, x: SparseTensor, kept: list[int], length: int) -> SparseTensor:
     """Combine runs of elements, none of them empty."""
-    import numpy as np
-
     computed, target = _computed_in(mode, x.dtype), result_dtype(mode, x.dtype)
     kernel = _KERNELS[mode]
     if computed is bool_ and mode in (ReduceMode.MAX, ReduceMode.MIN):
@@ -120,8 +114,6 @@ def _of_rows(
     kernel: str, values: Tensor, x: SparseTensor, length: int
 ) -> tuple[Tensor, Array] | None:
     """Combine the rows of CSR, and return the row of each result; None of COO."""
-    import numpy as np
-
     if x.kind is not LayoutType.CSR:
         return None
     pointers = x._alive()[0]
@@ -138,8 +130,6 @@ def _of_places(
     kernel: str, values: Tensor, x: SparseTensor, kept: list[int], length: int
 ) -> tuple[Tensor, Array]:
     """Combine the elements that differ only along other axes, and return the places of results."""
-    import numpy as np
-
     shape = tuple(x.shape[a] for a in kept)
     coordinates = np.stack([x.along(a) for a in kept]) if len(kept) > 1 else None
     if coordinates is None:
@@ -169,8 +159,6 @@ def _runs(kernel: str, values: Tensor, starts: Array) -> Tensor:
 
 def _with_zeros(kernel: str, result: Tensor, with_zeros: Array) -> Tensor:
     """Combine those results with a zero that have one among their elements that is not stored."""
-    import numpy as np
-
     zero = elements.zeros(1, result.dtype)
     if with_zeros.all():
         return elements.run(kernel, result, zero, result.dtype) if result.size else result
@@ -195,8 +183,6 @@ def _counted(values: Tensor, keys: Array, count: int, length: int) -> Tensor | N
 
 def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]) -> SparseTensor:
     """Return what remains of axes without elements, for each place that is left."""
-    import numpy as np
-
     number = identity_of(op, mode, x.shape, x.dtype)
     shape = tuple(x.shape[a] for a in kept)
     value = _core.full((), result_dtype(mode, x.dtype), number)
@@ -209,8 +195,6 @@ def _of_nothing(op: Operator, mode: ReduceMode, x: SparseTensor, kept: list[int]
 
 def _with_axes(x: SparseTensor, shape: tuple[int, ...], kept: list[int]) -> SparseTensor:
     """Return the result with the axes that were combined as axes of size 1."""
-    import numpy as np
-
     coordinates = np.zeros((len(shape), x.nnz), np.int64)
     coordinates[kept] = x.coordinates
     return SparseTensor(shape, LayoutType.COO, (coordinates,), x.values, True)

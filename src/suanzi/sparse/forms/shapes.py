@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from suanzi._numpy import np
 from suanzi.layout import LayoutType
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import axes_argument, axis_argument, integers_argument, shape_argument
@@ -51,8 +52,6 @@ def reshape(op: Operator, input: SparseTensor, dims: Any) -> SparseTensor:
 
 def expand_dims(op: Operator, input: SparseTensor, axis: Any = 0) -> SparseTensor:
     """Insert an axis of size 1."""
-    import numpy as np
-
     place = axis_argument(op, "axis", axis, input.ndim + 1, OutOfRange)
     shape = (*input.shape[:place], 1, *input.shape[place:])
     return _moved(input, shape, np.insert(input.coordinates, place, 0, axis=0))
@@ -77,8 +76,6 @@ def flatten(op: Operator, input: SparseTensor, start_axis: Any, stop_axis: Any) 
     shape = (*input.shape[:start], middle, *input.shape[stop + 1 :])
     if middle >= 2**63:
         raise AllocFailed(f"{op.title}: the axis would have {middle} elements, more than int64.")
-    import numpy as np
-
     every = input.coordinates
     (places,) = structure.keys_of(input.shape[start : stop + 1], every[start : stop + 1])
     return _moved(input, shape, np.concatenate([every[:start], [places], every[stop + 1 :]]))
