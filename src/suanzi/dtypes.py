@@ -413,6 +413,7 @@ class iinfo:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
+@cache
 def part(dtype: DType) -> DType:
     """Return the real dtype of one part of a complex dtype; any other dtype is its own part."""
     if dtype.kind != "complex":

@@ -13,6 +13,7 @@ some meanings differ. The result for a tensor that `suanzi.array_api` made is on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 Axes = int | tuple[int, ...] | None
+_like = _core.as_array_api
 _QUANTIZED = frozenset(dt for dt in DTYPES if dt.kind == "quantized")
 
 
@@ -61,59 +63,49 @@ class Methods:
     # ---- along axes --------------------------------------------------------------------------
 
     def sum(
-        self,
-        axis: Axes = None,
-        *,
-        dtype: DTypeLike | None = None,
-        keepdims: bool = False,
-        **same: Unpack[Keep],
-    ) -> Tensor:
+        self, axis: Axes = None, *, dtype: DTypeLike | None = None,
+        keepdims: bool = False, **same: Unpack[Keep],
+    ) -> Tensor:  # fmt: skip
         """Return the sum; that of integers and bools is int64, or uint64, unless `dtype` is given.
 
         >>> sz.tensor([100, 100], sz.int8).sum()
         Tensor(200, dtype=int64)
         """
-        return _of(self, "sum", same, axis=axis, dtype=dtype, keepdims=keepdims)
+        keep = _kept(keepdims, same)
+        return _like(_of(self, "sum")(self, axis=axis, dtype=dtype, keepdims=keep), self)
 
     def prod(
-        self,
-        axis: Axes = None,
-        *,
-        dtype: DTypeLike | None = None,
-        keepdims: bool = False,
-        **same: Unpack[Keep],
-    ) -> Tensor:
+        self, axis: Axes = None, *, dtype: DTypeLike | None = None,
+        keepdims: bool = False, **same: Unpack[Keep],
+    ) -> Tensor:  # fmt: skip
         """Return the product; that of integers and bools is int64, or uint64, or `dtype`."""
-        return _of(self, "prod", same, axis=axis, dtype=dtype, keepdims=keepdims)
+        keep = _kept(keepdims, same)
+        return _like(_of(self, "prod")(self, axis=axis, dtype=dtype, keepdims=keep), self)
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the mean; that of integers and bools is float32."""
-        return _of(self, "mean", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "mean")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def max(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the largest element; NaN where there is one."""
-        return _of(self, "max", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "max")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def min(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return the smallest element; NaN where there is one."""
-        return _of(self, "min", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "min")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def any(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether an element is not zero."""
-        return _of(self, "any", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "any")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def all(self, axis: Axes = None, *, keepdims: bool = False, **same: Unpack[Keep]) -> Tensor:
         """Return whether no element is zero."""
-        return _of(self, "all", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "all")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def var(
-        self,
-        axis: Axes = None,
-        *,
-        correction: float = 0,
-        keepdims: bool = False,
-        **same: Unpack[Keep],
-    ) -> Tensor:
+        self, axis: Axes = None, *, correction: float = 0,
+        keepdims: bool = False, **same: Unpack[Keep],
+    ) -> Tensor:  # fmt: skip
         """Return the variance: the sum of squared distances from the mean by n - `correction`.
 
         It is computed in float32 at least, and rounded once.
@@ -121,30 +113,28 @@ class Methods:
         >>> sz.tensor([1, 2, 3, 4], sz.bfloat16).var(), sz.tensor([1, 2, 3]).var(correction=1)
         (Tensor(1.25, dtype=bfloat16), Tensor(1, dtype=float32))
         """
-        return _of(self, "var", same, axis=axis, correction=correction, keepdims=keepdims)
+        keep = _kept(keepdims, same)
+        return _like(_of(self, "var")(self, axis=axis, correction=correction, keepdims=keep), self)
 
     def std(
-        self,
-        axis: Axes = None,
-        *,
-        correction: float = 0,
-        keepdims: bool = False,
-        **same: Unpack[Keep],
-    ) -> Tensor:
+        self, axis: Axes = None, *, correction: float = 0,
+        keepdims: bool = False, **same: Unpack[Keep],
+    ) -> Tensor:  # fmt: skip
         """Return the square root of the variance, rounded once."""
-        return _of(self, "std", same, axis=axis, correction=correction, keepdims=keepdims)
+        keep = _kept(keepdims, same)
+        return _like(_of(self, "std")(self, axis=axis, correction=correction, keepdims=keep), self)
 
     def argmax(
         self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
     ) -> Tensor:
         """Return the index of the largest element; without an axis, in row-major order."""
-        return _of(self, "argmax", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "argmax")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def argmin(
         self, axis: int | None = None, *, keepdims: bool = False, **same: Unpack[Keep]
     ) -> Tensor:
         """Return the index of the smallest element; without an axis, in row-major order."""
-        return _of(self, "argmin", same, axis=axis, keepdims=keepdims)
+        return _like(_of(self, "argmin")(self, axis=axis, keepdims=_kept(keepdims, same)), self)
 
     def cumsum(self, axis: int | None = None, *, dtype: DTypeLike | None = None) -> Tensor:
         """Return the cumulative sums along an axis; without one, of all elements in one row.
@@ -152,7 +142,8 @@ class Methods:
         Those of integers and bools are int64, or uint64, unless `dtype` is given.
         """
         row = self.reshape(-1) if axis is None else self
-        return _of(row, "cumulative_sum", axis=0 if axis is None else axis, dtype=dtype)
+        made = _of(row, "cumulative_sum")(row, axis=0 if axis is None else axis, dtype=dtype)
+        return _like(made, self)
 
     def sort(self, axis: int = -1) -> None:
         """Sort the elements along an axis, in place; a NaN counts as the largest.
@@ -164,7 +155,7 @@ class Methods:
         >>> x
         Tensor([1, 2, 3], dtype=int4)
         """
-        self[...] = _of(self, "sort", axis=axis)
+        self[...] = _of(self, "sort")(self, axis=axis)
 
     def argsort(self, axis: int | None = -1) -> Tensor:
         """Return the indices that sort along an axis; without one, of all elements in one row.
@@ -175,7 +166,7 @@ class Methods:
         Tensor([1, 2, 0], dtype=int64)
         """
         row = self.reshape(-1) if axis is None else self
-        return _of(row, "argsort", axis=-1 if axis is None else axis)
+        return _like(_of(row, "argsort")(row, axis=-1 if axis is None else axis), self)
 
     # ---- elements ----------------------------------------------------------------------------
 
@@ -213,7 +204,7 @@ class Methods:
 
     def copy(self) -> Tensor:
         """Return a copy with memory of its own, in the same layout."""
-        return _core.as_array_api(copy(self), self)  # type: ignore[arg-type]
+        return _like(copy(self), self)  # type: ignore[arg-type]
 
     def to(self, where: Any) -> Any:
         """Return the tensor in a dtype or on a device; itself if it has it already.
@@ -274,7 +265,7 @@ class Methods:
         made: Any = _core.try_view("transpose", self, order)
         if made is None:
             return call("transpose", self, order)  # type: ignore[no-any-return]
-        return _core.as_array_api(made, self)  # type: ignore[no-any-return]
+        return _like(made, self)  # type: ignore[no-any-return]
 
     def permute(self, *axes: Any) -> Tensor:
         """Return a view with the axes in another order, which must be given."""
@@ -283,20 +274,17 @@ class Methods:
         return self.transpose(*axes)
 
 
-def _of(x: Any, name: str, same: Any = None, /, **kwargs: Any) -> Tensor:
-    """Call a function of the array API's namespace; a quantised tensor is what it stands for.
+def _of(x: Any, name: str) -> Callable[..., Any]:
+    """Return what computes a method: a function of the array API's namespace.
 
-    `same` has the other spellings of `keepdims`.
+    A quantised tensor is what it stands for.
     """
-    if same:
-        kwargs["keepdims"] = _kept(kwargs["keepdims"], same)
     if x.dtype in _QUANTIZED:
-        x = registry.call("cast", x, float32)
+        real = registry.call("cast", x, float32)
+        return lambda x, **kwargs: _of(real, name)(real, **kwargs)
     function = namespace_function(name)
-    if hasattr(x, "__suanzi_operator__"):
-        return registry.FUNCTIONS[function.key](x, **kwargs)  # type: ignore[no-any-return]
-    made = function.function(x, **kwargs)
-    return _core.as_array_api(made) if x.is_array_api else made  # type: ignore[no-any-return]
+    is_other = hasattr(x, "__suanzi_operator__")
+    return registry.FUNCTIONS[function.key] if is_other else function.function
 
 
 def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -308,6 +296,8 @@ def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _kept(keepdims: bool, same: Any) -> bool:
     """Return `keepdims`, or what its other spellings say."""
+    if not same:
+        return keepdims
     for name in same:
         if name not in ("keepdim", "keep_dims"):
             raise TypeError(f"{name!r} is not an argument; did you mean keepdims?")
