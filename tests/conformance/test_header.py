@@ -74,7 +74,9 @@ def test_every_interface_is_declared_once_with_its_clause():
         assert f"/* {facts.clause}: " in text
     printed = [name for name in interfaces() if as_printed(name)]
     assert printed == ["unstack", "pad", "dot_bwd2"]
-    assert len(re.findall(r"^Status op_", text, re.M)) == len(interfaces()) + 4, "and op_ifft"
+    assert len(re.findall(r"^Status op_(?!library)", text, re.M)) == len(interfaces()) + 4, (
+        "and op_ifft"
+    )
 
 
 def test_every_status_of_a_clause_stands_above_its_function():

@@ -97,7 +97,7 @@ struct TensorImpl {
     int64_t size;   /* the product of the dims, 1 if there are none */
     int64_t offset; /* in elements */
     Shape shape;
-    float *scale; /* quantised: real = (integer - zero_point) * scale; else NULL */
+    float *scale; /* quantised: real = (integer - zero_point) * scale; otherwise NULL */
     int32_t zero_point;
     Storage storage;
 };
@@ -120,6 +120,10 @@ Status op_ifft(const Tensor input, const int *istride, const int istride_len,
 
 _LIBRARY = """\
 /* Of no clause; a library may export them for the conformance kit.
+ * - Of a library for an accelerator, with op_destroy: a new tensor like one of the kit, which is in
+ *   host memory, on your device; and a copy of the elements of a tensor of yours, in the order in
+ *   which they lie, into host memory. Both return STATUS_SUCCESS. Everything but the elements,
+ *   structures and dims, is in host memory.
  * - Its version.
  * - Whether it has a function, named as in "op_add", for a dtype; for a tensor that lies in memory
  *   like the given one, which it takes or makes; for a device. 0: it is reported as not
@@ -131,6 +135,8 @@ int op_library_has(const char *name, const DataType dtype);
 int op_library_takes(const char *name, const Tensor input);
 int op_library_has_device(const char *name, const Device device);
 int op_library_printed(const char *name);
+Status op_library_write(const Tensor host, Tensor *output);
+Status op_library_read(const Tensor input, void *data);
 """
 AS_PRINTED = "T_AI_131_1_AS_PRINTED"
 """What is defined before the header is included by a library with the printed prototypes."""

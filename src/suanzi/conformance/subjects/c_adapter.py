@@ -11,7 +11,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from suanzi.conformance.subjects.c_arguments import Arguments, c_type
+from suanzi.conformance.subjects.c_arguments import Arguments, Home, c_type
+from suanzi.conformance.subjects.c_devices import Elsewhere, first_device
 from suanzi.conformance.subjects.c_guards import explain_faults
 from suanzi.conformance.subjects.c_keeping import Keeping
 from suanzi.conformance.subjects.c_memory import (
@@ -24,7 +25,16 @@ from suanzi.conformance.subjects.c_memory import (
     handles_of,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import Broken, Bytes, Data, Set, Shaped, Unsaid, Unsupported
+from suanzi.conformance.subjects.wire import (
+    Broken,
+    Bytes,
+    Data,
+    NoKernel,
+    Set,
+    Shaped,
+    Unsaid,
+    Unsupported,
+)
 from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
 from suanzi.status import Status, StatusError
 
@@ -49,6 +59,10 @@ class Adapter:
                                      ctypes.c_int)  # fmt: skip
         self._on = self._function("op_library_has_device", [ctypes.c_char_p, Device], ctypes.c_int)
         self._prints = self._function("op_library_printed", [ctypes.c_char_p], ctypes.c_int)
+        both = [ctypes.c_void_p, ctypes.c_void_p]
+        self._hooks = [self._function(f"op_library_{name}", both, ctypes.c_int)
+                       for name in ("write", "read")]  # fmt: skip
+        self._default = first_device(self._on)
         self._functions: dict[str, Any] = {}
         self._forms: dict[str, Prototype] = {}
         self.mapping: dict[str, str] = {}
@@ -93,6 +107,13 @@ class Adapter:
         self.notes.append(f"{facts.c_name} is called as Appendix A prints it")
         return printed
 
+    def home(self) -> Home:
+        """Return where the tensors of one call are, or of the steps of a case."""
+        write, read = self._hooks
+        if write is None or read is None or self._destroy is None:
+            return Home()
+        return Elsewhere(write, read, self._default)
+
     def create(self, data: Data) -> Data:
         """Return the data; they become a tensor in the memory of the call."""
         check_layout(data)
@@ -116,7 +137,10 @@ class Adapter:
             return self._destroyed(arguments)
         made, status = self.called(op, arguments)
         if status == "SUCCESS":
-            return status, *self._outputs(made)
+            outputs = list(self._outputs(made))
+            made.home.close(self._destroy)
+            return status, *outputs
+        made.home.close(self._destroy)
         some = [n for n, (at, _) in made.cells.items() if ctypes.c_void_p.from_address(at).value]
         return (status, Set(some)) if some else (status,)
 
@@ -139,12 +163,13 @@ class Adapter:
         if op not in self._functions:
             raise Unsupported(self.missing[op])
         self._check_dtypes(op, arguments)
-        made = Arguments(self._forms[op], arguments)
+        made = Arguments(self._forms[op], arguments, self.home())
         self._check_taken(made)
         code = self._functions[op](*made.c)
         if op == "dot_bwd2" and self._took_vec2_for_an_output(made):
             return self.called(op, arguments)
         made.memory.check()
+        made.home.check()
         return made, _status(code)
 
     def destroyed(self, cell: int) -> str:
@@ -192,7 +217,7 @@ class Adapter:
         name = made.function.interface.c_name
         for value in made.c if self._on is not None else ():
             if isinstance(value, Device) and not self._on(name.encode(), value):
-                raise Unsupported(f"the library says that it has no {name} on this device")
+                raise NoKernel(f"the library says that it has no {name} on this device")
         if self._takes is not None:
             for label, handle in made.tensors:
                 if not self._takes(name.encode(), handle):
@@ -226,7 +251,7 @@ class Adapter:
         if self._destroy is None:
             return
         for handle in dict.fromkeys(handles):
-            if made.memory.owns(handle):
+            if made.memory.owns(handle) or made.home.is_lent(handle):
                 continue
             if made.memory.owns(TensorImpl.from_address(handle).storage):
                 continue
@@ -256,7 +281,7 @@ class Adapter:
         if maker == "create_tensor":
             more = {"values": Data(like.dtype, like.shape, like.raw)}
         shape = {"dtype": like.dtype, "shape": list(like.shape)}
-        own = Arguments(prototype(maker), {**shape, **more})
+        own = Arguments(prototype(maker), {**shape, **more}, self.home())
         code = self._functions[maker](*own.c)
         if _status(code) != "SUCCESS":
             raise Broken(f"op_{maker} for op_destroy: {_status(code)}")
@@ -270,7 +295,7 @@ _MAKERS = ("create_tensor", "zeros", "empty")
 def _read(made: Arguments, label: str, handle: int | None) -> Data:
     """Return an output; from tensors that are all dense, only one function makes a sparse one."""
     try:
-        return read_tensor(label, handle)
+        return read_tensor(label, handle, made.home.fetch)
     except Unsaid:
         if made.function.interface.name == "create_sparse_tensor":
             raise

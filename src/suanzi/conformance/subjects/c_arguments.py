@@ -22,6 +22,7 @@ from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, limits, real
 from suanzi.conformance.subjects.c_memory import (
     DataType,
     Device,
+    Fetch,
     Held,
     Memory,
     Shape,
@@ -63,11 +64,39 @@ def c_type(item: Item) -> Any:
     return ctypes.c_int if item.base in enumerations() else _SCALARS[item.base]
 
 
+class Home:
+    """Where a library has its tensors: here, host memory."""
+
+    device = Device(0, 0)
+    """The device of new tensors, where a call names none."""
+
+    def take(self, label: str, handle: int) -> int:
+        """Return a tensor of the library that is a tensor of the kit, or like it."""
+        return handle
+
+    fetch: Fetch | None = None
+    """Returns the elements of a tensor that is not in host memory."""
+
+    def check(self) -> None:
+        """Raise Broken if an input is not as it was, as far as the memory of a call does not."""
+
+    def is_lent(self, handle: int) -> bool:
+        """Tell whether a tensor of the library was made for an input."""
+        return False
+
+    def close(self, destroy: Any) -> None:
+        """Destroy the tensors that were made for inputs."""
+
+
 class Arguments:
     """The arguments of one call, and the memory they lie in."""
 
-    def __init__(self, function: Prototype, given: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: Prototype, given: Mapping[str, Any], home: Home | None = None
+    ) -> None:
+        """Place the arguments in memory; `home` is where a library has its tensors."""
         self.function, self.memory = function, Memory()
+        self.home = home or Home()
         self.given, self._order = _apart(given)
         self._counts: dict[str, int] = {}
         self.tensors: list[tuple[str, int]] = []
@@ -142,7 +171,7 @@ class Arguments:
             raise Unsaid(f"in C, {name} is a tensor")
         check_layout(value)
         if value.layout != "destroyed":
-            handle = self.memory.tensor(name, value)
+            handle = self.home.take(name, self.memory.tensor(name, value))
             self.tensors.append((name, handle))
             return handle
         if name in defaults(self.function.interface.name):
@@ -247,6 +276,8 @@ class Arguments:
         """Return where the elements of a tensor of a step before lie."""
         impl = TensorImpl.from_address(handle)
         storage = StorageImpl.from_address(impl.storage)
+        if storage.device.type != 0:
+            raise Unsaid("values are in host memory, and the tensor is not")
         item = ITEMSIZE[self._dtype()]
         self._counts["values"] = impl.size * item
         address: int = storage.data + impl.offset * item
@@ -276,6 +307,8 @@ class Arguments:
     def _scalar(self, item: Item, value: Any) -> Any:
         if item.base == "DataType":
             return _c_dtype(value)
+        if item.base == "Device" and item.name not in self.given:
+            return self.home.device
         if item.base == "Device":
             try:
                 device = KnownDevice(value)

@@ -24,7 +24,8 @@ from suanzi.conformance.subjects.c_memory import (
     in_order,
     read_tensor,
 )
-from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
+from suanzi.device import DeviceType
 
 if TYPE_CHECKING:
     from suanzi.conformance.subjects.c_adapter import Adapter
@@ -36,7 +37,7 @@ class Keeping:
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
         self._memory = Memory()
-        self._made = 0
+        self._made, self._home = 0, adapter.home()
         self._calls: list[Arguments] = []
         self._held: list[Held] = []
 
@@ -48,6 +49,7 @@ class Keeping:
         self._made += 1
         # Every other tensor lies right behind a page without access, the others before one.
         handle = self._memory.tensor("a tensor of a step before", data, self._made % 2 == 0)
+        handle = self._home.take("a tensor of a step before", handle)
         return Held(handle, data.dtype, data.shape)
 
     def _sparse(self, data: Data) -> Held:
@@ -61,12 +63,16 @@ class Keeping:
 
     def read(self, x: Any) -> Any:
         """Return a tensor as data."""
-        return read_tensor("a tensor of a step before", _handle(x)) if isinstance(x, Held) else x
+        if not isinstance(x, Held):
+            return x
+        return read_tensor("a tensor of a step before", _handle(x), self._home.fetch)
 
     def write(self, x: Held, data: Data) -> None:
         """Write elements into the memory of a tensor."""
         impl = TensorImpl.from_address(_handle(x))
         storage = StorageImpl.from_address(impl.storage)
+        if storage.device.type != DeviceType.CPU:
+            raise Unsaid("the kit cannot write into a tensor that is not in host memory")
         raw = in_order(data, read_tensor("a tensor of a step before", x.handle).min2maj)
         if self._memory.owns(storage.data):
             self._memory.write(storage.data, raw)
@@ -102,7 +108,7 @@ class Keeping:
         return found
 
     def _hold(self, name: str, handle: int | None) -> Held:
-        data = read_tensor(name, handle)
+        data = read_tensor(name, handle, self._home.fetch)
         self._held.append(Held(handle, data.dtype, data.shape))
         return self._held[-1]
 
@@ -125,7 +131,9 @@ class Keeping:
             storage = TensorImpl.from_address(handle).storage
             if any(one.owns(handle) or one.owns(storage) for one in memories):
                 continue
-            self._adapter.destroyed(ctypes.addressof(ctypes.c_void_p(handle)))
+            if not self._home.is_lent(handle):
+                self._adapter.destroyed(ctypes.addressof(ctypes.c_void_p(handle)))
+        self._home.close(self._adapter.destroyed)
 
 
 def coordinates(data: Data) -> dict[str, Any]:

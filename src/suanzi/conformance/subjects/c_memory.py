@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -271,18 +271,24 @@ def _reordered(data: Data, axes: tuple[int, ...]) -> bytes:
     return np.frombuffer(data.raw, f"V{size}").reshape(data.shape).transpose(axes).tobytes()
 
 
+Fetch = Callable[[str, int, int], bytes]
+"""Returns the elements of a tensor, by its name and its address, of so many bytes."""
 _MOST_AXES = 64
 _MOST_BYTES = 1 << 32
 _FIRST_PAGE = 4096
 
 
-def read_tensor(label: str, address: int | None) -> Data:
-    """Return a tensor of the library as data; raise Broken if it cannot be one."""
+def read_tensor(label: str, address: int | None, fetch: Fetch | None = None) -> Data:
+    """Return a tensor of the library as data; raise Broken if it cannot be one.
+
+    `fetch` returns the bytes of its elements where they are not in host memory.
+    """
     impl: TensorImpl = _at(TensorImpl, f"the handle {label}", address)
     storage: StorageImpl = _at(StorageImpl, f"the storage of {label}", impl.storage)
     name = dtype_name(label, storage.dtype)
-    if storage.device.type != DeviceType.CPU:
-        raise Broken(f"{label} lies on a device of the type {storage.device.type}, no CPU")
+    device = device_name(label, storage.device)
+    if storage.device.type != DeviceType.CPU and fetch is None:
+        raise Broken(f"{label} is on {device}, and the library has no op_library_read to copy it")
     if impl.shape.layout.type != LayoutType.DENSE:
         raise Unsaid("A.1 has no place for the indices of a sparse tensor")
     ndim = impl.shape.ndim
@@ -305,8 +311,11 @@ def read_tensor(label: str, address: int | None) -> Data:
             raise Broken(f"{label} has the layout {list(order)}, no order of its axes")
     raw = b""
     if size:
-        begin = _pointer(f"the data of {label}", storage.data)
-        raw = ctypes.string_at(begin + impl.offset * ITEMSIZE[name], size * ITEMSIZE[name])
+        if fetch is None or storage.device.type == DeviceType.CPU:
+            begin = _pointer(f"the data of {label}", storage.data)
+            raw = ctypes.string_at(begin + impl.offset * ITEMSIZE[name], size * ITEMSIZE[name])
+        else:
+            raw = fetch(label, address or 0, size * ITEMSIZE[name])
         slow_first = order[::-1]
         stored = Data(name, tuple(dims[axis] for axis in slow_first), raw)
         raw = _reordered(stored, tuple(slow_first.index(axis) for axis in range(ndim)))
@@ -319,8 +328,15 @@ def read_tensor(label: str, address: int | None) -> Data:
         scale = scale if len(set(scale)) > 1 else scale[:1]
     return Data(
         name, dims, raw, scale=scale, zero_point=None if scale is None else impl.zero_point,
-        min2maj=None if order == tuple(range(ndim))[::-1] else order,
+        min2maj=None if order == tuple(range(ndim))[::-1] else order, device=device,
     )  # fmt: skip
+
+
+def device_name(label: str, device: Device) -> str:
+    """Return a device by its type and number, as in npu:1; raise Broken if there is none."""
+    if device.type not in list(DeviceType) or device.id < 0:
+        raise Broken(f"{label} is on the device {{{device.type}, {device.id}}}, which there is not")
+    return f"{DeviceType(device.type).name.lower()}:{device.id}"
 
 
 def handles_of(name: str, at: int, count: int, twice: bool) -> list[int | None]:

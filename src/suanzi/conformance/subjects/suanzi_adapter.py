@@ -168,6 +168,7 @@ def read(x: Any) -> Data:
         str(dtype), shape, _bytes(plain),
         scale=None if x.scale is None else tuple(x.scale), zero_point=x.zero_point,
         min2maj=None if order == tuple(range(len(shape)))[::-1] else order,
+        device=f"{x.device.type.name.lower()}:{x.device.id}",
     )  # fmt: skip
 
 

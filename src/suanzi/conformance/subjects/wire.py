@@ -83,6 +83,9 @@ class Data:
     min2maj: tuple[int, ...] | None = field(default=None, compare=False)
     """Of what was read: the axes as they lie in memory, the fastest first; None if row-major."""
 
+    device: str | None = field(default=None, compare=False)
+    """Of what was read: its device, as in npu:1; None if the backend does not say."""
+
     @property
     def size(self) -> int:
         """The number of elements."""
@@ -156,6 +159,7 @@ def to_json(x: Any) -> Any:
         "sparse": x.sparse,
         "repeats": x.repeats and len(x.raw),
         "min2maj": None if x.min2maj is None else list(x.min2maj),
+        "device": x.device,
     }
     return {"tensor": {k: v for k, v in made.items() if v is not None}}
 
@@ -215,3 +219,5 @@ def check_tensors(x: Any) -> None:
             raise ValueError(f"a tensor of the zero point {x.zero_point!r}")
         if not isinstance(x.sparse or "", str) or not isinstance(x.layout, str):
             raise ValueError(f"a tensor of the layout {x.layout!r}, sparse {x.sparse!r}")
+        if not isinstance(x.device or "", str):
+            raise ValueError(f"a tensor on the device {x.device!r}")

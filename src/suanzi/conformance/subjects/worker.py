@@ -383,7 +383,8 @@ def _checked(data: Any) -> Any:
     shape = tuple(map(operator.index, data.shape))
     facts = (data.layout, data.scale, data.zero_point, data.sparse)
     order = getattr(data, "min2maj", None)
-    return wire.Data(data.dtype, shape, bytes(data.raw), *facts, min2maj=order)
+    device = getattr(data, "device", None)
+    return wire.Data(data.dtype, shape, bytes(data.raw), *facts, min2maj=order, device=device)
 
 
 def _status(adapter: Any, error: Exception) -> Any:

@@ -40,6 +40,17 @@ def has_shape(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | N
 
 
 @check
+def on_device(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """A tensor on a device, of a backend that says where its tensors are."""
+    (found,) = outputs
+    if not isinstance(found, Data):
+        return f"{found!r:.40} is not a tensor"
+    name, _, number = facts["device"].partition(":")
+    right = f"{name}:{number or 0}"
+    return f"device {found.device}, not {right}" if found.device not in (None, right) else None
+
+
+@check
 def in_range(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
     """Every element is in a closed range, as no NaN is."""
     problem = form(outputs[0], facts)
