@@ -40,9 +40,10 @@ conformance.judging
 conformance.cases
 conformance.header conformance.subjects
 conformance.reports
+conformance.mustpass conformance.evidence
 conformance.running conformance.shards
 conformance.check
-conformance.plugin conformance.suite
+conformance.plugin conformance.suite conformance.second_judge conformance.submission
 cli
 """.strip().splitlines()
 

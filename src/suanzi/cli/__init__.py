@@ -21,6 +21,7 @@ from suanzi.cli import config as cli_config
 from suanzi.cli import demo as cli_demo
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
+from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import note_other_readings as _note_other_readings
@@ -421,6 +422,8 @@ def demo(*, json: Json = False) -> int:
 app.command(cli_port.port)
 app.command(cli_check.check)
 app.command(cli_check.merge)
+app.command(cli_submit.submit)
+app.command(cli_submit.verify)
 app.command(cli_check.compare)
 app.command(cli_check.header)
 app.command(cli_config.config)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from suanzi import __version__
 from suanzi._hints import nearest
 from suanzi.conformance.cases import Wanted, cases, frozen, load, operators
+from suanzi.conformance.evidence import evidence
 from suanzi.conformance.model.case import GROUPS, Case
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.model.tallies import CASE_FILTERS, OPERATOR_FILTERS
@@ -25,6 +26,7 @@ from suanzi.conformance.reports.summary import command
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.crashes import blamed
 from suanzi.conformance.running.process import Backend, Facts, Subject, unclaimed
+from suanzi.conformance.running.recording import without_line, write_answers
 from suanzi.conformance.running.run import Job, run_each
 from suanzi.conformance.shards import Shard, hash_of
 from suanzi.dtypes import dtype
@@ -77,6 +79,7 @@ def check(
     cluster: str | None = None,
     folder: Path | None = None,
     deviations: Path | Sequence[Path | Deviation] = (),
+    answers: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Run the cases of the standard against a backend, and return the results.
@@ -91,7 +94,8 @@ def check(
     scheduler (``"tcp://host:8786"``) or with processes of this machine (``"local:4"``). `device` is
     where suanzi itself computes, ``"cluster"`` for tensors of blocks. `has` are the dtypes that the
     backend has, where it does not declare them: levels are given for these. With `strict`, failures
-    in quality and extensions count, too. A run that is interrupted returns the results so far.
+    in quality and extensions count, too. `answers` is a folder where the answers to required cases
+    are recorded, as `suanzi submit` does. A run that is interrupted returns the results so far.
 
     >>> run = check("suanzi", ops=["add"], dtypes=["int8"], groups=["plain"], jobs=1)
     >>> run.conforms, run.counts()["failed"]
@@ -142,9 +146,11 @@ def check(
             )
         if part is not None:
             work = part.share(work)
+        if answers is not None:
+            work = [replace(job, record=True) for job in work]
         if cluster is not None:
             settings["cluster"] = cluster
-        found, done, interrupted = _run(started, work, settings, progress)
+        found, done, interrupted = _run(started, work, settings, progress, answers)
     listed = [*known.packaged(facts.name), *listed]
     order = dict.fromkeys([*interfaces(), *found])
     results = blamed([r for op in order for r in sorted(found.get(op, ()), key=_group)])
@@ -170,6 +176,7 @@ def check(
         seconds=time.monotonic() - begun,
         unused=not_met if part is None else [],
         unfinished=unfinished,
+        evidence=evidence(facts.files, subject.options.get("path"), results),
     )
     return replace(run, results=[_with_the_settings(run, r) for r in results])
 
@@ -363,6 +370,7 @@ def _run(
     work: Sequence[Job],
     settings: dict[str, Any],
     progress: Callable[[Progress], None] | None,
+    answers: Path | None,
 ) -> tuple[dict[str, list[Result]], list[str], str | None]:
     """Return the results by interface, the interfaces done, and what interrupted the run."""
     found: dict[str, list[Result]] = {}
@@ -383,6 +391,9 @@ def _run(
     try:
         for job, results in doing:
             done.append(job.op)
+            if answers is not None:
+                write_answers(answers, job.op, results)
+                found[job.op] = [without_line(r) for r in results]
             if progress is not None:
                 progress(Progress(len(done), len(work), job.op, results))
     except KeyboardInterrupt:
@@ -402,7 +413,9 @@ def _group(result: Result) -> int:
 
 
 def _subject(backend: Backend, facts: Facts) -> dict[str, Any]:
-    said = {name: value for name, value in asdict(facts).items() if name != "literals"}
+    said = {
+        name: value for name, value in asdict(facts).items() if name not in ("literals", "files")
+    }
     if backend.python != sys.executable:
         said["interpreter"] = backend.python
     return {"title": backend.title, "adapter": backend.adapter, **said}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from suanzi.conformance import mustpass
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
@@ -106,7 +107,23 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
         seconds=sum(run.seconds for run in runs),
         unused=[] if unfinished else [d for d in unused[0] if all(d in some for some in unused)],
         unfinished=unfinished,
+        evidence=_evidence(runs),
     )
+
+
+def _evidence(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the evidence of all shards: one kit and one backend; the host is the first one's."""
+    some = [run.evidence for run in runs if run.evidence]
+    if len(some) < len(runs):
+        return {}  # of a report that an older version wrote
+    for part in ("kit", "backend"):
+        if any(one.get(part) != some[0].get(part) for one in some):
+            raise InvalidArgument(
+                f"merge: the shards were run with different files ({part}); run all of them with "
+                "the same library and the same suanzi."
+            )
+    contents = {op: one for each in some for op, one in each.get("contents", {}).items()}
+    return {**some[0], "contents": contents, "mustpass": mustpass.compared(contents)}
 
 
 def hash_of(ids: Iterable[str]) -> str:

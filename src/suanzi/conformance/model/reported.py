@@ -85,6 +85,28 @@ class Settings(TypedDict, total=False):
     started: str
 
 
+class Content(TypedDict):
+    """The required cases of an interface, with arguments and expected results."""
+
+    cases: Count
+    sha256: str
+
+
+class Evidence(TypedDict, total=False):
+    """What ran and what was asked, so that a report is about one library and one kit."""
+
+    kit: dict[str, str]
+    """Version, commit, and the SHA-256 of its own files."""
+    backend: dict[str, str]
+    """The SHA-256 of its files; and the compiler, where a library says it."""
+    host: dict[str, str]
+    """Machine, system, processor, drivers."""
+    contents: dict[str, Content]
+    """By interface. The group promotion is left out: it follows the rule set."""
+    mustpass: dict[str, str]
+    """The frozen list, and how far the run is the same as it."""
+
+
 class Block(TypedDict, total=False):
     """Cases of an interface and a group with the same titles: op/group/dtype/title."""
 

@@ -13,7 +13,7 @@ from suanzi._decode import PRIVATE, Malformed, Numbers, decode
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
 from suanzi.conformance.model.blocks import unpacked
-from suanzi.conformance.model.reported import Block, Measure, Settings, Subject
+from suanzi.conformance.model.reported import Block, Evidence, Measure, Settings, Subject
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
@@ -29,6 +29,16 @@ SCHEMA = "suanzi-conformance/1"
 """The form of a report as data; another number is another form."""
 PACKED = "suanzi-conformance/2"
 """The same of many cases: what passed, or has no answer, stands in blocks."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Evidence of a required case."""
+
+    content: str
+    """The SHA-256 of its arguments and expected result."""
+    line: bytes | None = field(default=None, repr=False)
+    """The case and the answer, compressed, if answers are recorded."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,8 @@ class Result:
     """The earlier case that damaged the memory of the process, where this one crashed of it."""
     alone: Result | None = field(default=None, repr=False, metadata={PRIVATE: True})
     """What became of it alone, then; not written into a report."""
+    kept: Kept | None = field(default=None, repr=False, compare=False, metadata={PRIVATE: True})
+    """Evidence, if the case is required and its truth was computed; not written, either."""
 
     @property
     def demanded(self) -> bool:
@@ -118,7 +130,7 @@ class Result:
         """Return what there is to say; numbers that JSON does not have are strings."""
         return {
             name: _to_json(value)
-            for name, value in asdict(replace(self, alone=None)).items()
+            for name, value in asdict(replace(self, alone=None, kept=None)).items()
             if value is not None and (value is not False or name == "cann")
         }
 
@@ -136,6 +148,7 @@ class _Report(_Needed, total=False):
     seconds: Annotated[float, Numbers(0)]
     unused: list[str]
     unfinished: list[str]
+    evidence: Evidence
 
 
 @dataclass(frozen=True)
@@ -152,6 +165,8 @@ class Run:
     """Deviations that no case met."""
     unfinished: list[str] = field(default_factory=list)
     """Interfaces that were not done when the run was interrupted."""
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """What ran and what was asked, by hashes."""
 
     def counts(self, results: Iterable[Result] | None = None) -> dict[str, int]:
         """Return how many cases there are, and of each outcome; known failures apart.
@@ -195,6 +210,7 @@ class Run:
             "seconds": round(self.seconds, 3),
             "unused": self.unused,
             "unfinished": self.unfinished,
+            "evidence": self.evidence,
             "results": [r.to_dict() for r in self.results],
         }
 
@@ -220,6 +236,7 @@ class Run:
                 seconds=found.get("seconds", 0.0),
                 unused=found.get("unused", []),
                 unfinished=found.get("unfinished", []),
+                evidence=dict(found.get("evidence", {})),
             )
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             said = str(error) if isinstance(error, Malformed) else repr(error)

@@ -11,7 +11,7 @@ from typing import Any
 from suanzi import __version__
 from suanzi._decode import Malformed, decode, schema_of
 from suanzi.conformance.model.blocks import packed
-from suanzi.conformance.model.reported import Block, Settings, Subject
+from suanzi.conformance.model.reported import Block, Evidence, Settings, Subject
 from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
@@ -154,6 +154,7 @@ def schema() -> dict[str, Any]:
     found["properties"] |= {
         "subject": schema_of(Subject),
         "settings": schema_of(Settings),
+        "evidence": schema_of(Evidence),
         "results": {"type": "array", "items": item},
         "blocks": {"type": "array", "items": block},
     }

@@ -152,13 +152,18 @@ class Facts:
     """The dtypes that it has; None if it does not declare them."""
     defaults: bool = False
     """Whether every argument is sent, with the standard's default where a case leaves it out."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The SHA-256 of the files it consists of: library, adapter, or what was installed."""
+
+
+NoAnswer = Literal["unsupported", "crashed", "hung", "skipped", "broken"]
 
 
 @dataclass(frozen=True)
 class Unanswered:
     """What became of a call that has no answer."""
 
-    outcome: Literal["unsupported", "crashed", "hung", "skipped", "broken"]
+    outcome: NoAnswer
     words: str
     refused: bool = False
     """Whether it is unsupported for want of a kernel: right where the call must be refused."""

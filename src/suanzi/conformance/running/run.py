@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.calls import call_of
@@ -14,10 +14,11 @@ from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.basis import DEMANDED, needs, why
 from suanzi.conformance.model.case import Case, Either, Expected
 from suanzi.conformance.model.expected import may_refuse
-from suanzi.conformance.model.results import BAD, Outcome, Result
+from suanzi.conformance.model.results import BAD, Kept, Outcome, Result
 from suanzi.conformance.running.backends import C_ADAPTER
 from suanzi.conformance.running.crashes import Losses, explained
 from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, Unanswered
+from suanzi.conformance.running.recording import kept
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.status import StatusError
@@ -34,6 +35,8 @@ class Job:
     wanted: Wanted
     only: frozenset[str] | None = None
     """The names of the only cases to run."""
+    record: bool = False
+    """Whether the answers to required cases are kept."""
 
 
 def facts_of(backend: Backend) -> Facts:
@@ -101,16 +104,21 @@ def results_of(
     found.sort(key=lambda case: case.group != "status")
     losses = Losses(job.op, done)
     behind = [case.id for case in found].index(done[-1].id) + 1 if done else 0
+    run_one = partial(run_case, record=job.record)
     for case in _demanded(found[behind:]) if job.wanted.letter else found[behind:]:
         if died is not None:
-            result = Result(**_facts(case, wrong=True), outcome="crashed", problem=died)
+            facts = _facts(case, wrong=True)
+            result = Result(**facts, outcome="crashed", problem=died)
+            result = replace(
+                result, kept=_kept(case, facts, Unanswered("crashed", died), job.record)
+            )
             died = None
         elif (words := losses.why_not(case.group)) is not None:
-            result = Result(**_facts(case), outcome="skipped", problem=words)
+            result = _lost(case, "skipped", words, job.record)
         else:
-            result = run_case(subject, case)
+            result = run_one(subject, case)
             if result.outcome == "crashed":
-                result = explained(subject, case, result, job.wanted, losses, run_case)
+                result = explained(subject, case, result, job.wanted, losses, run_one)
         losses.count(result)
         yield result
 
@@ -127,10 +135,22 @@ def _known(expected: Expected) -> Expected:
     return expected
 
 
-def run_case(subject: Asked, case: Case) -> Result:
+def _lost(case: Case, outcome: Literal["crashed", "skipped"], words: str, record: bool) -> Result:
+    """Return the result of a case that was not asked, or lost with a process of the kit."""
+    facts = _facts(case, wrong=outcome == "crashed")
+    evidence = _kept(case, facts, Unanswered(outcome, words), record)
+    return Result(**facts, outcome=outcome, problem=words, kept=evidence)
+
+
+def given_up(case: Case, words: str) -> Result:
+    """Return the result of a case that is not asked, after crashes before it."""
+    return _lost(case, "skipped", words, record=False)
+
+
+def run_case(subject: Asked, case: Case, *, record: bool = False) -> Result:
     """Run one case and judge it; whatever the subject says, there is a result."""
     try:
-        return _run_case(subject, case)
+        return _run_case(subject, case, record)
     except (StatusError, OSError, MemoryError):
         raise  # of the kit, or of a file of cases
     except Exception as error:
@@ -138,7 +158,22 @@ def run_case(subject: Asked, case: Case) -> Result:
         return Result(**_facts(case, wrong=True), outcome="failed", problem=words)
 
 
-def _run_case(subject: Asked, case: Case) -> Result:
+def _kept(
+    case: Case,
+    facts: dict[str, Any],
+    answer: Answer | Unanswered,
+    record: bool,
+    expected: Expected | None = None,
+) -> Kept | None:
+    """Return the evidence of a required case; without its truth only if answers are recorded."""
+    if facts["basis"] not in DEMANDED or case.skip is not None:
+        return None
+    if expected is None and not record:
+        return None
+    return kept(case, case.expect() if expected is None else expected, answer, record=record)
+
+
+def _run_case(subject: Asked, case: Case, record: bool) -> Result:
     answer = _ask(subject, case)
     if isinstance(answer, Unanswered):
         outcome: Outcome = "failed" if answer.outcome == "broken" else answer.outcome
@@ -146,10 +181,12 @@ def _run_case(subject: Asked, case: Case) -> Result:
         if outcome == "unsupported" and (needed := needs(case)) != case.dtype:
             facts["needs"] = needed
         told = _told(subject, case) if outcome in BAD else {}
-        return Result(**facts, outcome=outcome, problem=answer.words, **told)
+        evidence = _kept(case, facts, answer, record)
+        return Result(**facts, outcome=outcome, problem=answer.words, **told, kept=evidence)
     expected = case.expect()
     found = verdict(case, answer, subject.facts.statuses, expected)
     facts = _facts(case, expected, wrong=not found.passed)
+    evidence = _kept(case, facts, answer, record, expected)
     worst = max(found.judgements, key=_strain, default=None)
     if isinstance(expected, Either) and found.readings:
         facts["reading"] = f"{expected.erratum}: {' | '.join(found.readings)}"
@@ -165,6 +202,7 @@ def _run_case(subject: Asked, case: Case) -> Result:
         mean_relative=None if worst is None else worst.mean_relative,
         max_relative=None if worst is None else worst.max_relative,
         cann=None if worst is None else worst.cann,
+        kept=evidence,
         **({} if found.passed else _told(subject, case)),
     )
 

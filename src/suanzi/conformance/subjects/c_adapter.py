@@ -48,10 +48,10 @@ class Adapter:
     statuses = True
 
     def __init__(self, path: str, rules: str = "strict") -> None:
-        self.rules = rules
+        self.rules, self.path = rules, os.path.abspath(path)
         self.name = os.path.basename(path)
         # Without a directory, the loader would look elsewhere.
-        self._library = ctypes.CDLL(os.path.abspath(path))
+        self._library = ctypes.CDLL(self.path)
         explain_faults()
         self.version = self._version()
         self._has = self._function("op_library_has", [ctypes.c_char_p, DataType], ctypes.c_int)

@@ -9,8 +9,10 @@ answer. A call that ends the process, or never ends, is for the kit to notice.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.machinery
+import importlib.metadata
 import json
 import operator
 import os
@@ -131,7 +133,26 @@ def facts(adapter: Any) -> dict[str, Any]:
         "literals": dict(getattr(adapter, "literals", {})),
         "dtypes": _dtypes(adapter),
         "defaults": getattr(adapter, "defaults", False) is True,
+        "files": files_of(adapter),
     }
+
+
+def files_of(adapter: Any) -> dict[str, str]:
+    """Return the SHA-256 of the adapter's file, of its library, and of what was installed."""
+    module = sys.modules.get(type(adapter).__module__)
+    found = {}
+    for path in (getattr(module, "__file__", None), getattr(adapter, "path", None)):
+        if isinstance(path, (str, os.PathLike)) and os.path.isfile(path):
+            with open(path, "rb") as file:
+                found[os.path.basename(path)] = hashlib.sha256(file.read()).hexdigest()
+    name = str(getattr(adapter, "name", ""))
+    try:
+        installed = importlib.metadata.distribution(name).read_text("RECORD")
+    except Exception:  # it is not a package, or not one that pip installed
+        installed = None
+    if installed:  # RECORD lists the hash of every file of the package
+        found[f"{name}: RECORD"] = hashlib.sha256(installed.encode()).hexdigest()
+    return found
 
 
 def _dtypes(adapter: Any) -> list[str] | None:
