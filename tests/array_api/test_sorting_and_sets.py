@@ -43,43 +43,6 @@ def test_sort(dt: sz.DType, layout: str) -> None:
         assert same(xp.sort(x, axis=axis, descending=True), np.flip(np.sort(a, axis), axis))
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("n", [9, 700, 20_000])
-@pytest.mark.parametrize(
-    "name", "int8 uint16 int32 uint64 int64 float16 float32 float64 wide small".split()
-)
-def test_rows_sort_as_python_does(name: str, n: int, descending: bool) -> None:
-    """Bit by bit: zeros of both signs and NaNs with different bits keep their order."""
-    rng = np.random.default_rng(n)
-    numpys = {"wide": "float64", "small": "int64"}.get(name, name)
-    if name.startswith("float") or name == "wide":
-        spread = 100 if name == "wide" else 1
-        a = (rng.normal(size=n) * np.exp(rng.normal(size=n) * spread)).astype(numpys)
-        a[rng.integers(0, n, n // 3)] = 0.0
-        a[rng.integers(0, n, n // 5)] = -0.0
-        bits = a.view(f"u{a.itemsize}")
-        ones = np.iinfo(bits.dtype).max
-        bits[rng.integers(0, n, 3)] = ones
-        bits[rng.integers(0, n, 3)] = ones >> 1
-        a[:2] = np.inf, -np.inf
-    else:
-        limits = np.iinfo("int8" if name == "small" else numpys)
-        a = rng.integers(limits.min, limits.max, n, numpys, endpoint=True)
-    values = a.tolist()
-
-    def key(i: int) -> tuple[bool, float]:
-        value = values[i]
-        return (True, 0) if value != value else (False, value)
-
-    order = sorted(range(n), key=key, reverse=descending)
-    x = sz.tensor(a)
-    assert xp.sort(x, descending=descending).numpy().tobytes() == a[order].tobytes()
-    pair = xp.stack([x, x], axis=1)
-    assert (
-        xp.sort(pair, axis=0, descending=descending)[:, 1].numpy().tobytes() == a[order].tobytes()
-    )
-
-
 SORTED = ("i1", "u2", "i4", "u8", "f2", "f4", "f8")
 
 

@@ -9,23 +9,12 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
-from suanzi.promote import library
 from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.values import contains
 
 NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax jax_x32 array_api
     openvino strict lossless""".split()
-
-
-@pytest.fixture(autouse=True)
-def _forget_registered_rules() -> object:
-    before = list(library.registered)
-    yield
-    for name in library.registered:
-        if name not in before:
-            del library.loaded[name]
-    library.registered[:] = before
 
 
 def test_the_rule_sets_are_there() -> None:
@@ -46,27 +35,6 @@ def test_each_carries_its_facts(name: str) -> None:
     assert pickle.loads(pickle.dumps(rules)) is rules
     assert name in repr(rules)
     assert sz.rule_set(rules) is rules
-
-
-@pytest.mark.parametrize(
-    ("name", "count", "default_float"),
-    [
-        ("cann", 16, sz.float32),
-        ("mindspore", 15, sz.float32),
-        ("paddle", 12, sz.float32),
-        ("torch", 16, sz.float32),
-        ("numpy", 14, sz.float64),
-        ("jax", 15, sz.float32),
-        ("jax_x32", 11, sz.float32),
-        ("array_api", 21, sz.float32),
-        ("openvino", 18, sz.float32),
-        ("lossless", 21, sz.float32),
-        ("strict", 21, sz.float32),
-    ],
-)
-def test_dtypes_and_default_float(name: str, count: int, default_float: sz.DType) -> None:
-    assert len(sz.rule_set(name).dtypes) == count
-    assert sz.rule_set(name).default_float is default_float
 
 
 @pytest.mark.parametrize("name", ["can", "", "Cann", "all", "paddle+unsafe", "strict+x"])

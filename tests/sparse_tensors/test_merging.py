@@ -84,26 +84,6 @@ def test_coordinates_of_places_that_rise_and_that_do_not(shape: tuple[int, ...])
         _core.coordinates_of(sz.tensor([0.0]), (2,))
 
 
-@pytest.mark.parametrize("name", ["float32", "int8", "bool", "complex128", "float16"])
-@pytest.mark.parametrize("most", [3, 40, 20_000])
-def test_repeated_places_become_one_sum(name: str, most: int) -> None:
-    random = np.random.default_rng(9)
-    shape = (37, most)
-    places = random.integers(0, shape, (2000, 2))
-    places[-3:] = [shape[0] - 1, most - 1]  # the last place of all, several times
-    values = sz.tensor(random.integers(0, 2, 2000), sz.dtype(name))
-    sums: dict[tuple[int, ...], Any] = {}
-    for place, value in zip(places.tolist(), values.tolist(), strict=True):
-        sums[tuple(place)] = sums.get(tuple(place), 0) + value
-    made = sz.create_sparse_tensor(shape, places, values, values.dtype).to_csr()
-    assert made.is_coalesced
-    assert list(zip(*made.coordinates.tolist(), strict=True)) == sorted(sums)
-    expected = [bool(sums[p]) if name == "bool" else sums[p] for p in sorted(sums)]
-    assert made.values.tolist() == expected
-    ends = np.searchsorted([row for row, _ in sorted(sums)], range(shape[0] + 1))
-    assert made.row_pointers.tolist() == ends.tolist()
-
-
 @pytest.mark.parametrize(("shape", "fill"), SHAPES)
 def test_intersection(shape: tuple[int, int], fill: float) -> None:
     random = np.random.default_rng(6)

@@ -243,6 +243,7 @@ def test_rows_are_put_in_order(name: str, rows: int, columns: int, count: int) -
     """Rows of few and of many elements, in any order, some of them twice: against a dict."""
     random = np.random.default_rng(count)
     at = np.stack([random.integers(0, rows, count), random.integers(0, columns, count)], 1)
+    at[-3:] = rows - 1, columns - 1  # the last place of all, several times
     values = random.integers(-3, 4, count)
     expected: dict[tuple[int, int], int] = {}
     for place, value in zip(map(tuple, at.tolist()), values.tolist(), strict=True):

@@ -363,21 +363,6 @@ class TestFromNumpy:
         assert (x + x).tolist() == (array * 2).tolist()
 
 
-def test_any_byte_but_zero_is_true() -> None:
-    b = sz.from_dlpack(np.array([2, 0, 1, 255], np.uint8).view(bool))
-    truth = [True, False, True, True]
-    assert b.tolist() == truth
-    assert (~b).tolist() == [not t for t in truth]
-    assert (b == True).tolist() == truth  # noqa: E712
-    assert (b & True).tolist() == truth
-    assert (b ^ b).tolist() == [False] * 4
-    assert sz.logical_not(b).tolist() == [not t for t in truth]
-    assert sz.logical_and(b, sz.tensor([True] * 4)).tolist() == truth
-    assert sz.cast(b, sz.int8).tolist() == [1, 0, 1, 1]
-    assert sz.where(b, 1, 0).tolist() == [1, 0, 1, 1]
-    assert sz.where(sz.tensor(True), b, b).tolist() == truth
-
-
 def test_a_copy_of_dlpack_memory() -> None:
     a = np.arange(3)
     t = sz.from_dlpack(a, copy=True)

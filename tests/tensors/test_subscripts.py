@@ -274,14 +274,6 @@ def test_tensors_and_arrays_convert_as_a_cast_does() -> None:
     assert x.tolist() == [5, 6]
 
 
-def test_complex_numbers_do_not_become_real() -> None:
-    x = sz.tensor([1.0, 2.0])
-    for value in (1j, [1j, 1], np.array([1j, 2]), (1 + 0j, 2)):
-        with pytest.raises(sz.TypeMismatch, match="complex"):
-            x[:] = value
-    assert x.tolist() == [1, 2]
-
-
 def test_text() -> None:
     x = sz.tensor("abc")
     x[1:] = sz.tensor("zz")

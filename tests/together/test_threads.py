@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import os
 import subprocess
 import sys
@@ -128,34 +127,6 @@ class TestWaking:
 
 
 class TestPythonThreads:
-    def test_each_has_its_own_rule_set(self) -> None:
-        cases = {
-            "cann": ("int32", "bfloat16"),
-            "torch": ("int32", "bfloat16"),
-            "numpy": ("int32", "float16"),
-            "mindspore": ("int32", "float16"),
-            "jax": ("int32", "float16"),
-        }
-
-        def work(rules: str) -> Callable[[], None]:
-            a, b = (sz.dtype(name) for name in cases[rules])
-            expected = sz.promote_types(a, b, rules=rules)
-            x, y = sz.tensor([1, 2, 3], a), sz.tensor([0.5, 0.25, 0], b)
-
-            def body() -> None:
-                for i in range(300):
-                    with sz.promotion(rules):
-                        found = x + y
-                    assert found.dtype is expected
-                    assert found.tolist() == [1.5, 2.25, 3]
-                    # Outside of the block, and in a fresh thread, it is CANN's.
-                    if i % 10 == 0:
-                        assert (x + y).dtype is sz.promote_types(a, b, rules="cann")
-
-            return body
-
-        together([work(rules) for rules in cases] * 2)
-
     def test_refusals_in_one_are_not_seen_in_others(self) -> None:
         x, y = sz.tensor([1], sz.int8), sz.tensor([1.5])
 
@@ -169,27 +140,6 @@ class TestPythonThreads:
                 assert (x + y).tolist() == [2.5]
 
         together([strict, usual, strict, usual])
-
-    def test_contexts_that_are_copied(self) -> None:
-        with sz.promotion("numpy"):
-            context = contextvars.copy_context()
-        with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(context.run, lambda: sz.get_promotion().name).result() == "numpy"
-            assert pool.submit(lambda: sz.get_promotion().name).result() == "cann"
-
-    def test_large_loops_at_the_same_time(self) -> None:
-        sz.set_num_threads(3)
-        array = np.arange(LARGE, dtype=np.float32)
-        x = sz.tensor(array)
-
-        def work(factor: int) -> Callable[[], None]:
-            def body() -> None:
-                for _ in range(10):
-                    np.testing.assert_array_equal((x * factor).numpy(), array * np.float32(factor))
-
-            return body
-
-        together([work(factor) for factor in range(1, 7)])
 
     def test_the_pool_counts_right(self) -> None:
         before = _core.pool_info()
@@ -205,27 +155,6 @@ class TestPythonThreads:
         together([body] * 6)
         after = _core.pool_info()
         assert (after["in_use"], after["storages"]) == (before["in_use"], before["storages"])
-
-    def test_a_tensor_destroyed_while_it_is_read(self) -> None:
-        sz.set_num_threads(1)
-        for _ in range(20):
-            x = sz.tensor(np.full(LARGE, 2.0))
-            results: list[Any] = []
-
-            def compute(x: sz.Tensor = x, results: list[Any] = results) -> None:
-                try:
-                    results.append(sz.pow(x, 2.0))
-                except sz.UninitializedObject:
-                    results.append(None)
-
-            def destroy(x: sz.Tensor = x) -> None:
-                _core.destroy(x)
-                # Whoever gets the memory next writes to it.
-                for _ in range(3):
-                    sz.tensor(np.full(LARGE, 9.0))
-
-            together([compute, destroy])
-            assert results[0] is None or (results[0].numpy() == 4).all()
 
     @pytest.mark.parametrize("name", ["inverse", "lu"])
     def test_matrices_destroyed_while_lapack_runs(self, name: str) -> None:
