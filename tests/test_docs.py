@@ -36,8 +36,7 @@ PAGES = [
 
 FILES = {
     "cluster": ("zarr", "h5py"),
-    "suanzi.cluster.zarr_arrays": ("zarr",),
-    "suanzi.cluster.hdf5_files": ("h5py",),
+    "suanzi.cluster.files": ("zarr", "h5py"),
 }
 """What examples need beside Dask."""
 

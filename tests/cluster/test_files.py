@@ -261,7 +261,7 @@ def test_one_writer_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     import dask
 
-    from suanzi.cluster import hdf5_files
+    from suanzi.cluster import files
 
     writing, most = [], []
 
@@ -271,7 +271,7 @@ def test_one_writer_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         time.sleep(0.01)
         writing.pop()
 
-    monkeypatch.setattr(hdf5_files, "_put", slowly)
+    monkeypatch.setattr(files, "_put_in_dataset", slowly)
     with dask.config.set(scheduler="threads", num_workers=8):
         cluster.to_hdf5(on_blocks((1, 7))(REAL), tmp_path / "h")
     assert most == [1] * 5

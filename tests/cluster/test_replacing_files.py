@@ -161,10 +161,9 @@ def test_what_is_refused_changes_nothing(name: str, h5py: Any, tmp_path: Path) -
 def test_what_another_wrote_meanwhile_stays(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from suanzi.cluster import hdf5_files, zarr_arrays
+    from suanzi.cluster import files as module
 
     pytest.importorskip({"zarr": "zarr", "hdf5": "h5py"}[form], reason="files are its")
-    module: Any = {"zarr": zarr_arrays, "hdf5": hdf5_files}[form]
     writes, reads = getattr(cluster, f"to_{form}"), getattr(cluster, f"from_{form}")
     write = module.write
 

@@ -37,11 +37,10 @@ from suanzi.cluster import (  # noqa: F401
     sorting,
 )
 from suanzi.cluster.exchange import from_dask
+from suanzi.cluster.files import from_hdf5, from_zarr, to_hdf5, to_zarr
 from suanzi.cluster.grid import blocks
-from suanzi.cluster.hdf5_files import from_hdf5, to_hdf5
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import WAYS, way
-from suanzi.cluster.zarr_arrays import from_zarr, to_zarr
 
 __all__ = [
     "WAYS",

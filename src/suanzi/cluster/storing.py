@@ -8,9 +8,11 @@ they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -184,10 +186,8 @@ def _read(
     form: Form,
     facts: Quantization | None,
 ) -> Tensor:
-    try:
+    with errors_as(f"{title} cannot be read"):
         array = part(where)
-    except Exception as error:  # of many kinds: what is read is another's
-        raise InvalidArgument(f"{title} cannot be read: {sentence(error)}") from None
     expected = tuple(axis.stop - axis.start for axis in where)
     if array.shape != expected or array.dtype.newbyteorder("=") != form.array.newbyteorder("="):
         raise InvalidArgument(
@@ -224,10 +224,8 @@ def _write(
     before: object = None,
 ) -> Tensor:
     array = form.to_array(block)
-    try:
+    with errors_as(f"{title} cannot be written"):
         put(where, array)
-    except Exception as error:
-        raise InvalidArgument(f"{title} cannot be written: {sentence(error)}") from None
     return tensor([1], int8)
 
 
@@ -236,7 +234,25 @@ def attributes_of(form: Form) -> Mapping[str, Any]:
     return {} if form.attribute is None else {ATTRIBUTE: form.attribute}
 
 
-def sentence(error: Exception) -> str:
-    """Return what an error of a library says, in one sentence."""
-    text = str(error).strip().splitlines()
-    return (text[0] if text else type(error).__name__)[:300].rstrip(".") + "."
+@contextmanager
+def errors_as(what: str, *kept: type[Exception]) -> Iterator[None]:
+    """Raise InvalidArgument with the first line of any error of a library, except those `kept`."""
+    try:
+        yield
+    except kept:
+        raise
+    except Exception as error:  # of many kinds
+        text = str(error).strip().splitlines()
+        said = (text[0] if text else type(error).__name__)[:300].rstrip(".")
+        raise InvalidArgument(f"{what}: {said}.") from error
+
+
+def library(name: str, op: str) -> Any:
+    """Return zarr or h5py."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        title = {"zarr": "Zarr"}.get(name, name)
+        raise ImportError(
+            f"{op} needs {title}; `pip install 'suanzi[cluster-files]'` installs it."
+        ) from None
