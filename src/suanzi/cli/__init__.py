@@ -66,8 +66,7 @@ app = App(
 
 Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
 Op = Annotated[
-    str | None,
-    Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`)."),
+    str | None, Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`).")
 ]
 
 
@@ -98,11 +97,7 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
 
 @app.command
 def explain(
-    *operands: str,
-    rules: str = DEFAULT,
-    op: Op = None,
-    like: str | None = None,
-    json: Json = False,
+    *operands: str, rules: str = DEFAULT, op: Op = None, like: str | None = None, json: Json = False
 ) -> int:
     """Explain one promotion: the layer, the cell, the source, the loss and the fix.
 

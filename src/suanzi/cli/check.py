@@ -375,9 +375,7 @@ def _outputs(
 
 
 def _tell(
-    run: Run,
-    outputs: Sequence[tuple[Path, Callable[[Run, Path], None]]],
-    show: Callable[[], None],
+    run: Run, outputs: Sequence[tuple[Path, Callable[[Run, Path], None]]], show: Callable[[], None]
 ) -> None:
     """Show the report and write its files; if one fails, the others are written all the same."""
     errors: list[Exception] = []

@@ -50,12 +50,7 @@ def full_in(cuts: Blocks, dtype: DType, value: Any) -> BlockTensor:
 
 
 def steps(
-    shape: tuple[int, ...],
-    dtype: DType,
-    start: Any,
-    limit: Any,
-    step: Any,
-    min2maj: object = None,
+    shape: tuple[int, ...], dtype: DType, start: Any, limit: Any, step: Any, min2maj: object = None
 ) -> BlockTensor:
     """Return the numbers of :func:`suanzi.range`."""
     doubled = bool(dtype.exponent_bits) and math.isinf(limit - start)
@@ -65,12 +60,7 @@ def steps(
 
 
 def spaced(
-    shape: tuple[int, ...],
-    dtype: DType,
-    start: Any,
-    stop: Any,
-    num: int,
-    min2maj: object = None,
+    shape: tuple[int, ...], dtype: DType, start: Any, stop: Any, num: int, min2maj: object = None
 ) -> BlockTensor:
     """Return the numbers of :func:`suanzi.linspace`, each counted from the end it is nearer to."""
     difference = stop - start

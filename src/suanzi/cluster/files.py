@@ -181,10 +181,7 @@ def from_hdf5(path: Path, name: str = "tensor") -> BlockTensor:
     """
     h5py, place = library("h5py", "from_hdf5"), os.fspath(path)
     title = f"from_hdf5: {place}, {name!r}"
-    with (
-        errors_as(f"{title} cannot be read as an HDF5 dataset"),
-        h5py.File(place, "r") as file,
-    ):
+    with errors_as(f"{title} cannot be read as an HDF5 dataset"), h5py.File(place, "r") as file:
         data = _dataset(file, name)
         shape, dtype, chunks = tuple(data.shape), data.dtype, data.chunks
         attribute = data.attrs.get(ATTRIBUTE)

@@ -125,11 +125,7 @@ def _is_quantised(x: BlockTensor) -> bool:
 
 
 def _few(
-    op: Operator,
-    name: str,
-    x: BlockTensor,
-    arguments: Mapping[str, Any],
-    channels: set[int | None],
+    op: Operator, name: str, x: BlockTensor, arguments: Mapping[str, Any], channels: set[int | None]
 ) -> Tensor:
     """Return a small tensor that stands for an operand: it has all channels, and little else."""
     if name == "index":

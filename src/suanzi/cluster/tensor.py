@@ -240,10 +240,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         return self if target is self.dtype else self._call("cast", target)
 
     def reduce(
-        self,
-        mode: Any = "SUM",
-        axis: int | Sequence[int] | None = None,
-        keep_dims: bool = False,
+        self, mode: Any = "SUM", axis: int | Sequence[int] | None = None, keep_dims: bool = False
     ) -> BlockTensor:
         """Combine the elements along axes, as :func:`suanzi.reduce`."""
         return self._call("reduce", mode, axis, keep_dims=keep_dims)

@@ -149,8 +149,7 @@ def _call(record: dict[str, Any]) -> Call:
     _check("op", isinstance(record["op"], str))
     _check("call", _is_count(record["call"]))
     _check(
-        "where",
-        where is None or (isinstance(where[0], str) and all(map(_is_count, where[1:2]))),
+        "where", where is None or (isinstance(where[0], str) and all(map(_is_count, where[1:2])))
     )
     return Call(
         number=record["call"],

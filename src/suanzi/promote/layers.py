@@ -149,10 +149,7 @@ def check_table(
 
 
 def as_text(
-    facts: Mapping[str, str],
-    dtypes: tuple[DType, ...],
-    pair: PairRule,
-    number: NumberRule | None,
+    facts: Mapping[str, str], dtypes: tuple[DType, ...], pair: PairRule, number: NumberRule | None
 ) -> str | None:
     """Return the text table that says what functions do; None where no table can say it.
 

@@ -186,10 +186,7 @@ def diff(
 
 
 def _answer(
-    who: str,
-    operands: tuple[Any, ...],
-    rules: str | RuleSet | None,
-    op: str | OperatorClass | None,
+    who: str, operands: tuple[Any, ...], rules: str | RuleSet | None, op: str | OperatorClass | None
 ) -> Answer:
     from suanzi.promote.engine import answer
 

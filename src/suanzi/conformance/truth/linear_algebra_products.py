@@ -100,10 +100,7 @@ def _matmul(a: Shape, b: Shape) -> Formula:
         labels = "".join(_LETTERS[rank - len(own) + i] for i in kept)
         return Operand(name, labels + matrix, shape=tuple(own[i] for i in kept) + shape[len(own) :])
 
-    operands = (
-        operand("mat1", a, batch_a, row + "k"),
-        operand("mat2", b, batch_b, "k" + column),
-    )
+    operands = (operand("mat1", a, batch_a, row + "k"), operand("mat2", b, batch_b, "k" + column))
     sizes = a[-2:-1] * bool(row) + b[-1:] * bool(column)
     return Formula(operands, _LETTERS[:rank] + row + column, batch + sizes)
 

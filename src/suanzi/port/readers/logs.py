@@ -81,9 +81,7 @@ def from_log(text: str, file: str = "<log>") -> Calls:
 _Argument = Taken | tuple[Taken, ...] | None
 
 
-def _arguments(
-    given: ast.expr,
-) -> tuple[tuple[_Argument, ...], tuple[tuple[str, _Argument], ...]]:
+def _arguments(given: ast.expr) -> tuple[tuple[_Argument, ...], tuple[tuple[str, _Argument], ...]]:
     if not isinstance(given, ast.Tuple) or len(given.elts) != 2:
         raise ValueError
     places, words = given.elts

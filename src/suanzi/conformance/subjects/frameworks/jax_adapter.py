@@ -26,17 +26,7 @@ from frameworks.common import (
 )
 from frameworks.jax_lowering import Programs, share_contexts
 from frameworks.jax_random import draws, key, normal, uniform
-from frameworks.jax_transforms import (
-    adjoint_of,
-    bilinear,
-    c2c,
-    c2r,
-    half,
-    linear,
-    norm,
-    r2c,
-    svd,
-)
+from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, linear, norm, r2c, svd
 from jax.experimental import sparse
 from wire import Data, Unsupported
 
