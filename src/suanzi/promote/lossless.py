@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.layers import NUMERIC_KINDS, Cell, PythonNumber, default_alone, kind_rank
-from suanzi.promote.operands import NumberKind, Operand, Role
+from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, number_loss, show
@@ -52,8 +52,6 @@ def smallest(dtypes: Sequence[DType], values: Sequence[PythonNumber] = ()) -> DT
 
 # What a Python number of unknown value may be; no dtype holds every int.
 _ANY_NUMBER = {"bool": bool_, "float": float64, "complex": complex128}
-
-
 _ALONE = default_alone(float64) | {"complex": complex128}
 
 
@@ -77,14 +75,6 @@ def _join(operands: Sequence[Operand]) -> Cell:
     return Cell(found, f"the smallest dtype that holds {names}")
 
 
-def _pair(a: DType, b: DType) -> Cell:
-    return _join([Operand(Role.TENSOR, a), Operand(Role.TENSOR, b)])
-
-
-def _number(dt: DType, kind: NumberKind) -> Cell:
-    return _join([Operand(Role.TENSOR, dt), Operand(Role.NUMBER, kind=kind)])
-
-
 def _float_for(dt: DType) -> DType | None:
     return next((f for f in (float32, float64) if contains(f, dt)), None)
 
@@ -100,8 +90,8 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         source="the three principles of the Paddle document, by exact computation",
         sources={"numbers": "the value of the number, by exact computation"},
         dtypes=NUMERIC,
-        pair=_pair,
-        number=_number,
+        pair=lambda a, b: _join([Operand(Role.TENSOR, a), Operand(Role.TENSOR, b)]),
+        number=lambda dt, kind: _join([Operand(Role.TENSOR, dt), Operand(Role.NUMBER, kind=kind)]),
         join=_join,
         alone=_ALONE,
         floats={OperatorClass.REAL_FUNCTION: _float_for, OperatorClass.TRUE_DIVISION: _float_for},

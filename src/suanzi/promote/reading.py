@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from suanzi.dtypes import DOCUMENTS, DType, document_name, dtype
 from suanzi.promote import writing, zero_dim
@@ -53,6 +53,7 @@ from suanzi.status import InvalidArgument
 _REFUSED = ("-", "×")
 _WEAK: dict[str, NumberKind] = {"i*": "int", "f*": "float", "c*": "complex"}
 
+T = TypeVar("T")
 Grid = dict[tuple[str, str], str]
 Table = dict[tuple[DType, DType], DType | None]
 Numbers = dict[tuple[DType, NumberKind], DType | None]
@@ -134,9 +135,12 @@ class _Reader:
             "pairs": {key: of_class(own) for key, own in pairs.items()},
             "number": number,
             "alone": alone,
-            "overflow": self.choice("overflow", ("wrap", "refuse")),
-            "float8_overflow": self.choice("float8 overflow", ("nan", "largest")),
-            "exact_comparison": "integers" if self.comparison() == "exact" else "never",
+            "overflow": self.choice("overflow", "wrap", "refuse"),
+            "float8_overflow": self.choice("float8 overflow", "nan", "largest"),
+            # Exact: integers are compared by value where no dtype holds both.
+            "exact_comparison": "integers"
+            if self.choice("comparison", "promoted", "exact") == "exact"
+            else "never",
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),
             "floats": self.floats(dtypes, default_float),
@@ -347,21 +351,20 @@ class _Reader:
                 yield op.name or op.operator_class, value.strip()
 
     def gates(self) -> dict[Scope, Gate]:
-        gates: dict[Scope, Gate] = {}
-        for scope, text in self.scoped("gate"):
-            try:
-                gates[scope] = Gate.parse(text)
-            except InvalidArgument as problem:
-                raise self.error(str(problem).rstrip(".")) from None
-        return gates
+        try:
+            return {scope: Gate.parse(text) for scope, text in self.scoped("gate")}
+        except InvalidArgument as problem:
+            raise self.error(str(problem).rstrip(".")) from None
 
     def zero_dims(self) -> dict[Scope, zero_dim.ZeroDimRule]:
-        found: dict[Scope, zero_dim.ZeroDimRule] = {}
-        for scope, word in self.scoped("zero-d"):
-            if word not in zero_dim.RULES:
-                raise self.error(f"'zero-d {word}' is none of {', '.join(zero_dim.RULES)}")
-            found[scope] = zero_dim.RULES[word]
-        return found
+        rules = zero_dim.RULES
+        return {key: self.one_of("zero-d", word, rules) for key, word in self.scoped("zero-d")}
+
+    def one_of(self, key: str, word: str, allowed: Mapping[str, T]) -> T:
+        """Return what a word stands for, or raise InvalidArgument."""
+        if word not in allowed:
+            raise self.error(f"'{key} {word}' is none of {', '.join(allowed)}")
+        return allowed[word]
 
     def made(self, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
         """Read ``made i8 as i4, f8 as f4``: what new tensors of a missing dtype become."""
@@ -375,25 +378,11 @@ class _Reader:
 
     def writes(self) -> dict[str, writing.WriteRule]:
         """Read ``in-place category``, ``in-place method ...`` and ``out none``."""
-        found: dict[str, writing.WriteRule] = {}
-        for way in writing.WAYS:
-            word = self.document.one(way)
-            if word and word not in writing.RULES:
-                raise self.error(f"'{way} {word}' is none of {', '.join(writing.RULES)}")
-            if word:
-                found[way] = writing.RULES[word]
-        return found
+        said = {way: word for way in writing.WAYS if (word := self.document.one(way))}
+        return {way: self.one_of(way, word, writing.RULES) for way, word in said.items()}
 
-    def choice(self, key: str, words: tuple[str, ...]) -> Any:
-        word = self.document.one(key, words[0])
-        if word not in words:
-            raise self.error(f"'{key} {word}' is none of {', '.join(words)}")
-        return word
-
-    def comparison(self) -> str:
-        """Read ``comparison exact``: integers are compared by value where no dtype holds both."""
-        found: str = self.choice("comparison", ("promoted", "exact"))
-        return found
+    def choice(self, key: str, *words: str) -> Any:
+        return self.one_of(key, self.document.one(key, words[0]), {word: word for word in words})
 
     def floats(
         self, dtypes: tuple[DType, ...], default_float: DType
@@ -405,8 +394,12 @@ class _Reader:
             if text:
                 rule = self.float_rule(text)
                 own = self.document.says(key.title)
-                found[key] = rule if own else _among((*dtypes, None), rule, default_float)
+                found[key] = rule if own else self.narrowed(rule, dtypes, default_float)
         return found
+
+    def narrowed(self, rule: FloatRule, dtypes: tuple[DType, ...], otherwise: DType) -> FloatRule:
+        """Return an inherited rule without the dtypes that the table does not have."""
+        return lambda dt: found if (found := rule(dt)) in (*dtypes, None) else otherwise
 
     def float_rule(self, text: str) -> FloatRule:
         by_dtype: dict[DType, DType | None] = {}
@@ -435,8 +428,3 @@ class _Reader:
             for order in (names, names[::-1]):
                 found[operator(op).operator_class, order] = live
         return found
-
-
-def _among(there: tuple[DType | None, ...], rule: FloatRule, otherwise: DType) -> FloatRule:
-    """Return an inherited rule without the dtypes that the table does not have."""
-    return lambda dt: found if (found := rule(dt)) in there else otherwise

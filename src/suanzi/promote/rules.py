@@ -138,17 +138,7 @@ class RuleSet(_core.RuleTable):
         object.__setattr__(self, "answers", {})
         check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
-        for key in (
-            "sources",
-            "pairs",
-            "alone",
-            "zero_dims",
-            "gates",
-            "floats",
-            "drift",
-            "made",
-            "writes",
-        ):
+        for key in "sources pairs alone zero_dims gates floats drift made writes".split():
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from suanzi.dtypes import DTYPES, DType, float32
 from suanzi.promote.layers import NUMERIC_KINDS, Cell, default_alone, weak_number
 from suanzi.promote.lossless import smallest
-from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
-
-
-def _pair(a: DType, b: DType) -> Cell:
-    return Cell(None, f"{a} and {b} are not equal")
 
 
 def _quotient(a: DType, b: DType) -> Cell:
@@ -27,10 +22,6 @@ def _quotient(a: DType, b: DType) -> Cell:
         return Cell(floats[0], f"a quotient is of the dtype of its floats, {floats[0]}")
     wider = smallest(floats)
     return Cell(wider, f"{wider} is the narrowest that holds {a} and {b}")
-
-
-def _number(dt: DType, kind: NumberKind) -> Cell:
-    return weak_number(dt, kind, None)
 
 
 def make(attributes: Sequence[str] = ()) -> RuleSet | None:
@@ -44,9 +35,9 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         source="T/AI 131.1-2025, clauses 7.2.4 to 7.2.8: unequal dtypes are STATUS_TYPE_MISMATCH",
         sources={"numbers": "T/AI 131.1-2025, clause 5.7"},
         dtypes=tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS),
-        pair=_pair,
+        pair=lambda a, b: Cell(None, f"{a} and {b} are not equal"),
         pairs={OperatorClass.TRUE_DIVISION: _quotient},
-        number=_number,
+        number=lambda dt, kind: weak_number(dt, kind, None),
         alone=default_alone(float32),
         floats={OperatorClass.REAL_FUNCTION: lambda dt: None},
         clause_statuses=True,

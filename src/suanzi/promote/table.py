@@ -136,6 +136,11 @@ def observe(rules: RuleSet, op: str | OperatorClass | None = None) -> Table:
 
 
 Pair = tuple[DType, DType]
+_LAWS = ("commutative", "idempotent", "associative", "bool_is_identity", "join_semilattice")
+_COUNTER_EXAMPLES = (
+    "not_commutative", "not_idempotent", "not_associative", "refused_in_one_grouping",
+    "bool_not_identity", "lossy",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -214,53 +219,29 @@ class Laws:
 
     def lines(self) -> list[tuple[str, str, str]]:
         """Return one line per law: the law, whether it holds, the first counter-example."""
-        count = len(self.table.dtypes)
-        bools = bool_ in self.table.dtypes
+        count, bools = len(self.table.dtypes), bool_ in self.table.dtypes
         groupings = [*self.not_associative, *self.refused_in_one_grouping]
-
-        def line(law: str, holds: bool, how_many: str, examples: Any) -> tuple[str, str, str]:
-            first = next((_show(example) for example in examples), "")
-            return law, "yes" if holds else f"no: {how_many}", first
-
+        refused = [pair for pair, found in self.table.tensors.items() if found is None]
+        rows: list[tuple[str, bool, str, Sequence[Any]]] = [
+            ("every pair has an answer", not refused,
+             f": {self.refused} of {count**2} ordered pairs refused", refused),
+            ("commutative", self.commutative,
+             f": {len(self.not_commutative)} pairs", self.not_commutative),
+            ("idempotent", self.idempotent,
+             f": {len(self.not_idempotent)} dtypes", self.not_idempotent),
+            ("associative", self.associative,
+             f": of {count**3} ordered triples {len(self.not_associative)} give two dtypes, "
+             f"{len(self.refused_in_one_grouping)} are refused in one grouping", groupings),
+            ("bool is the identity", self.bool_is_identity,
+             f": not for {len(self.bool_not_identity)} dtypes" if bools else ": there is no bool",
+             self.bool_not_identity),
+            ("join-semilattice", self.join_semilattice, "", ()),
+            ("lossless", not self.lossy,
+             f": {len(self.lossy)} unordered pairs lose values", self.lossy),
+        ]  # fmt: skip
         return [
-            line(
-                "every pair has an answer",
-                not self.refused,
-                f"{self.refused} of {count**2} ordered pairs refused",
-                (p for p, found in self.table.tensors.items() if found is None),
-            ),
-            line(
-                "commutative",
-                self.commutative,
-                f"{len(self.not_commutative)} pairs",
-                self.not_commutative,
-            ),
-            line(
-                "idempotent",
-                self.idempotent,
-                f"{len(self.not_idempotent)} dtypes",
-                self.not_idempotent,
-            ),
-            line(
-                "associative",
-                self.associative,
-                f"of {count**3} ordered triples {len(self.not_associative)} give two dtypes, "
-                f"{len(self.refused_in_one_grouping)} are refused in one grouping",
-                groupings,
-            ),
-            line(
-                "bool is the identity",
-                self.bool_is_identity,
-                f"not for {len(self.bool_not_identity)} dtypes" if bools else "there is no bool",
-                self.bool_not_identity,
-            ),
-            ("join-semilattice", "yes" if self.join_semilattice else "no", ""),
-            line(
-                "lossless",
-                not self.lossy,
-                f"{len(self.lossy)} unordered pairs lose values",
-                self.lossy,
-            ),
+            (law, "yes" if holds else f"no{why}", _show(examples[0]) if examples else "")
+            for law, holds, why, examples in rows
         ]
 
     def __str__(self) -> str:
@@ -285,17 +266,8 @@ class Laws:
             "op": self.table.op or None,
             "dtypes": len(self.table.dtypes),
             "refused": self.refused,
-            "commutative": self.commutative,
-            "idempotent": self.idempotent,
-            "associative": self.associative,
-            "bool_is_identity": self.bool_is_identity,
-            "join_semilattice": self.join_semilattice,
-            "not_commutative": [_show(p) for p in self.not_commutative],
-            "not_idempotent": [_show(d) for d in self.not_idempotent],
-            "not_associative": [_show(t) for t in self.not_associative],
-            "refused_in_one_grouping": [_show(t) for t in self.refused_in_one_grouping],
-            "bool_not_identity": [_show(d) for d in self.bool_not_identity],
-            "lossy": [_show(p) for p in self.lossy],
+            **{law: getattr(self, law) for law in _LAWS},
+            **{name: [_show(x) for x in getattr(self, name)] for name in _COUNTER_EXAMPLES},
         }
 
 
