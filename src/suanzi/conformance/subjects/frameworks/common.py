@@ -54,19 +54,84 @@ NUMPY_NAMES = (
     "bitwise_left_shift=left_shift bitwise_right_shift=right_shift asin=arcsin acos=arccos "
     "atan=arctan asinh=arcsinh acosh=arccosh atanh=arctanh"
 )
+EXPRESSIONS = {
+    "squeeze": "{m}.squeeze(input, axes(axis))",
+    "slice": "input[boxes(begin, size, step)]",
+    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
+    "reverse": "{m}.flip(input, tuple(axis))",
+    "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
+    "gather": "input[coordinates(index)]",
+    "flip": "{m}.flip(input, tuple(axis))",
+    "meshgrid": "list({m}.meshgrid(*input, indexing='ij'))",
+    "rint": "ROUNDINGS[mode](x)",
+    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
+    "cumsum": "{m}.cumsum(input, None if axis == -1 else axis, dtype)",
+    "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
+    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
+    "qr": "(None, {m}.linalg.qr(mat, 'r')) if mode == 'r' else tuple({m}.linalg.qr(mat, mode))",
+    "svd": "svd(mat, format)",
+    "solve": "{m}.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
+    "inverse": "{m}.linalg.inv(mat)",
+    "eig": "tuple({m}.linalg.eig(mat))",
+    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
+}
+"""Expressions of most frameworks; {m} is the module."""
+NUMPY_EXPRESSIONS = {
+    "range": "numbers(start, limit, step, dtype)",
+    "shape": "{m}.array({m}.shape(input), {m}.int32)",
+    "rank": "{m}.ndim(input)",
+    "cast": "input.astype(type)",
+    "transpose": "{m}.transpose(input, inverse_order(perm))",
+    "unstack": "list({m}.unstack(input, axis=axis))",
+    "flatten": "{m}.reshape(input, flattened({m}.shape(input), start_axis, stop_axis))",
+    "muladd": "{m}.add({m}.multiply(x, y), a)",
+    "argsort": "sort(input, axis, descending)",
+    "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
+    "dot": "{m}.dot(vec1, vec2)",
+    "lstsq": "{m}.linalg.lstsq(mat, rhs, eps(mat.dtype) if prec is None else prec)[0]",
+}
+"""Those of NumPy and JAX."""
+TORCH_EXPRESSIONS = {
+    "create_tensor": "filled(values, dtype, shape)",
+    "contiguous": "input.contiguous()",
+    "is_contiguous": "input.is_contiguous()",
+    "cast": "{m}.cast(input, type)",
+    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], grad_out, input)",
+    "reverse": "{m}.flip(input, axis)",
+    "flatten": "{m}.flatten(input, start_axis, stop_axis)",
+    "flip": "{m}.flip(input, axis)",
+    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
+    "topk": "tuple({m}.topk(input, k, axis, largest, sorted))",
+    "complex": "{m}.complex(real, imag)",
+    "fft_c2c": "c2c(input, last(axes), normalization, forward)",
+    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), normalization, forward), grad_out, "
+    "{m}.zeros_like(grad_out))",
+    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
+    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), grad_out, input)",
+    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
+    "grad_out.shape[last(axes)[-1]]), grad_out, half_spectrum(grad_out, last(axes)[-1]))",
+    "dot": "dot(vec1, vec2)",
+    "lu": "lu(mat)",
+}
+"""Those of PyTorch, Paddle and MindSpore; each overrides some."""
 
 
-def functions(module, names):
-    """Return the expressions that differ between frameworks by names only, such as np.add(x, y).
+def functions(module, names, expressions):
+    """Return the expressions that a framework shares with others, such as np.add(x, y).
 
-    >>> functions("torch", "equal=eq less=lt")["equal"]
+    >>> functions("torch", "equal=eq less=lt", {})["equal"]
     'torch.eq(x, y)'
     """
     names = dict(pair.split("=") for pair in f"{COMMON_NAMES} {names}".split())
+    shared = {**EXPRESSIONS, **expressions}
     return {
-        op: f"{module}.{names.get(op, op)}({arguments})"
-        for arguments, ops in SAME_ARGUMENTS.items()
-        for op in ops.split()
+        **{op: text.replace("{m}", module) for op, text in shared.items()},
+        **{
+            op: f"{module}.{names.get(op, op)}({arguments})"
+            for arguments, ops in SAME_ARGUMENTS.items()
+            for op in ops.split()
+        },
     }
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from frameworks.common import (
     GRADIENTS,
+    NUMPY_EXPRESSIONS,
     NUMPY_NAMES,
     Framework,
     axes,
@@ -40,7 +41,7 @@ if not jax.config.jax_compilation_cache_dir:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 MAPPING = {
-    **functions("jnp", NUMPY_NAMES),
+    **functions("jnp", NUMPY_NAMES, NUMPY_EXPRESSIONS),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, on(device))",
     "wrap_tensor": "filled(values, dtype, shape, on(device))",
@@ -52,35 +53,19 @@ MAPPING = {
     "rand_bernoulli": "np.asarray(jax.random.bernoulli(key(seed), input)).astype(input.dtype)",
     "multinomial": "draws(key(seed), input, num_samples, replacement)",
     "randperm": "np.asarray(jax.random.permutation(key(seed), len)).astype(dtype)",
-    "range": "numbers(start, limit, step, dtype)",
     "linspace": "jnp.linspace(start, stop, num, dtype=dtype, device=on(device))",
     "create_sparse_tensor": "sparse.BCOO((jnp.asarray(values, dtype), jnp.asarray(indices)), "
     "shape=tuple(shape))",
-    # 7.2.2 query
-    "shape": "jnp.array(jnp.shape(input), jnp.int32)",
-    "rank": "jnp.ndim(input)",
     # 7.2.3 transformation
-    "cast": "input.astype(type)",
-    "squeeze": "jnp.squeeze(input, axes(axis))",
-    "transpose": "jnp.transpose(input, inverse_order(perm))",
     "split": "jnp.split(input, np.cumsum(split_sizes)[:-1] if split_sizes else nsplit, axis)",
-    "unstack": "list(jnp.unstack(input, axis=axis))",
-    "slice": "input[boxes(begin, size, step)]",
     "slice_backward": "pulled_back(lambda x: x[boxes(begin, size, step)], input, grad_out)",
     "pad": "padded(input, np.reshape(np.array(pad_width, int), (-1, 2)), pad_value, pad_mode)",
-    "reverse": "jnp.flip(input, tuple(axis))",
     "roll": "jnp.roll(input, shifts if axis else shifts[0], axes(axis))",
-    "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
     "clip_backward": "gradient(lambda x: jnp.clip(x, low, high), input, grad_out)",
-    "gather": "input[coordinates(index)]",
     "scatter": "input.at[coordinates(index)].set(updates) if override "
     "else input.at[coordinates(index)].add(updates)",
-    "flatten": "jnp.reshape(input, flattened(jnp.shape(input), start_axis, stop_axis))",
-    "flip": "jnp.flip(input, tuple(axis))",
-    "meshgrid": "list(jnp.meshgrid(*input, indexing='ij'))",
     "masked_select": "selected(input, mask)",
     # 7.2.4 arithmetic
-    "muladd": "jnp.add(jnp.multiply(x, y), a)",
     "div": "quotient(x, y)",
     "trace_backward": "pulled_back(lambda x: jnp.trace(x, offset, dim0, dim1), "
     "zeros(input_shape, grad_y), grad_y)",
@@ -88,18 +73,13 @@ MAPPING = {
     "allclose": "jnp.reshape(jnp.allclose(x, y, rtol, atol, equal_nan), (1,))",
     # 7.2.8 power
     "rsqrt": "jax.lax.rsqrt(x)",
-    # 7.2.9 rounding
-    "rint": "ROUNDINGS[mode](x)",
     # 7.2.13 reduction
-    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
-    "cumsum": "jnp.cumsum(input, None if axis == -1 else axis, dtype)",
     "cumsum_bwd": "pulled_back(lambda x: jnp.cumsum(x, None if axis == -1 else axis), "
     "zeros(input_shape or out_grad.shape, out_grad), out_grad)",
     # 7.2.14 indexing
     "argmax": "jnp.argmax(input, axis, keepdims=keepdim).astype(dtype)",
     "argmin": "jnp.argmin(input, axis, keepdims=keepdim).astype(dtype)",
-    "argsort": "sort(input, axis, descending)",
     "argsort_bwd": "pulled_back(lambda x: jnp.take_along_axis(x, indices, axis), "
     "zeros(out_grad.shape, out_grad), out_grad)",
     "topk": "top(input, k, axis, largest)",
@@ -107,29 +87,18 @@ MAPPING = {
     # 7.2.15 complex
     "complex": "jax.lax.complex(no_half(real), no_half(imag))",
     # 7.2.16 signal
-    "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
     "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), "
     "forward), zeros(grad_out.shape, grad_out), grad_out)",
-    "fft_r2c": "r2c(no_half(input), last(axes), normalization, forward, onesided)",
     "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
     "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), input, grad_out)",
-    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
     "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
     "grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)",
     # 7.2.17 linear algebra
-    "dot": "jnp.dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda x: jnp.dot(x, vec2), vec1, out_grad)",
     "dot_bwd2": "gradient(lambda x: jnp.dot(vec1, x), vec2, out_grad)",
     "lu": "tuple(jax.lax.linalg.lu(mat))[:2]",
     "cholesky": "jnp.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper], "
     "symmetrize_input=False)",
-    "qr": "(None, jnp.linalg.qr(mat, 'r')) if mode == 'r' else tuple(jnp.linalg.qr(mat, mode))",
-    "svd": "svd(mat, format)",
-    "solve": "jnp.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
-    "lstsq": "jnp.linalg.lstsq(mat, rhs, eps(mat.dtype) if prec is None else prec)[0]",
-    "inverse": "jnp.linalg.inv(mat)",
-    "eig": "tuple(jnp.linalg.eig(mat))",
-    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
     "linear": "linear(x, weight, bias)",
     "linear_bwd_in": "gradient(lambda x: linear(x, weight, None), "
     "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)",

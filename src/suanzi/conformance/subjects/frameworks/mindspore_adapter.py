@@ -9,6 +9,7 @@ import mindspore.numpy as mnp
 import mindspore.scipy.linalg as linalg
 import numpy as np
 from frameworks.common import (
+    TORCH_EXPRESSIONS,
     Framework,
     axes,
     boxes,
@@ -31,14 +32,12 @@ ms.set_device("CPU")
 ms.runtime.launch_blocking()
 
 MAPPING = {
-    **functions("ops", "clip=clamp mod=remainder bitwise_not=invert"),
+    **functions("ops", "clip=clamp mod=remainder bitwise_not=invert", TORCH_EXPRESSIONS),
     # 7.2.1 creation
-    "create_tensor": "filled(values, dtype, shape)",
     "wrap_tensor": "filled(values, dtype, shape)",
     "zeros": "ops.zeros(tuple(shape), dtype)",
     "full": "ops.full(tuple(shape), value, dtype=dtype)",
     "empty": "mint.empty(tuple(shape), dtype=dtype, device=device.upper())",
-    "contiguous": "input.contiguous()",
     "rand_uniform": "uniform(dtype, tuple(shape), min, max, seed or None)",
     "rand_normal": "ops.randn(*shape, dtype=dtype, seed=seed or None) * std + mean",
     "rand_bernoulli": "ops.bernoulli(input, input, seed or None)",
@@ -52,19 +51,13 @@ MAPPING = {
     # 7.2.2 query
     "shape": "ops.dyn_shape(input)",
     "rank": "ops.rank(input)",
-    "is_contiguous": "input.is_contiguous()",
     # 7.2.3 transformation
-    "cast": "ops.cast(input, type)",
     "reshape": "ops.reshape(input, tuple(dims))",
-    "squeeze": "ops.squeeze(input, axes(axis))",
     "transpose": "ops.transpose(input, tuple(inverse_order(perm) or range(input.ndim)[::-1]))",
     "split": "list(ops.split(input, split_sizes, axis) if split_sizes else "
     "mnp.split(input, nsplit, axis))",
     "unstack": "list(ops.unstack(input, axis))",
-    "slice": "input[boxes(begin, size, step)]",
-    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], grad_out, input)",
     "tile": "ops.tile(input, tuple(repeats))",
-    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
     "reverse": "ops.flip(input, tuple(axis))",
     "roll": "mnp.roll(input, tuple(shifts) if len(shifts) > 1 else shifts[0], axes(axis))",
     "crop": "ops.slice(input, tuple(offsets_of(offsets, shape)), tuple(shape))",
@@ -75,7 +68,6 @@ MAPPING = {
     "expand": "ops.broadcast_to(input, tuple(shape))",
     "flatten": "ops.flatten(input, start_dim=start_axis, end_dim=stop_axis)",
     "flip": "ops.flip(input, tuple(axis))",
-    "meshgrid": "list(ops.meshgrid(*input, indexing='ij'))",
     # 7.2.4 arithmetic
     "muladd": "ops.add(ops.mul(x, y), a)",
     "div": "ops.div(x, y, rounding_mode='trunc' if integers(x, y) else None)",
@@ -84,11 +76,7 @@ MAPPING = {
     "ops.zeros(tuple(input_shape), grad_y.dtype))",
     # 7.2.5 comparison
     "allclose": "ms.Tensor([mint.allclose(x, y, rtol, atol, equal_nan)])",
-    # 7.2.8 power to 7.2.12 exponential
-    "rint": "ROUNDINGS[mode](x)",
     # 7.2.13 reduction
-    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
-    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
     "cumsum": "running(input, axis, dtype)",
     "cumsum_bwd": "gradient(lambda x: running(x, axis, None), out_grad, "
     "ops.zeros(tuple(input_shape or out_grad.shape), out_grad.dtype))",
@@ -98,20 +86,9 @@ MAPPING = {
     "argsort": "tuple(ops.sort(input, axis, descending))",
     "argsort_bwd": "gradient(lambda x: ops.gather_d(x, axis, indices), out_grad, "
     "ops.zeros_like(out_grad))",
-    "topk": "tuple(ops.topk(input, k, axis, largest, sorted))",
     "nonzero": "columns(ops.nonzero(input)) if as_tuple else ops.nonzero(input)",
     # 7.2.15 complex
     "complex": "ops.Complex()(real, imag)",
-    # 7.2.16 signal
-    "fft_c2c": "c2c(input, last(axes), normalization, forward)",
-    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), normalization, forward), grad_out, "
-    "ops.zeros_like(grad_out))",
-    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
-    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
-    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), grad_out, input)",
-    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
-    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
-    "grad_out.shape[last(axes)[-1]]), grad_out, half_spectrum(grad_out, last(axes)[-1]))",
     # 7.2.17 linear algebra
     "dot": "mnp.dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda v: mnp.dot(v, vec2), out_grad, vec1)",
@@ -119,12 +96,10 @@ MAPPING = {
     "lu": "tuple(linalg.lu_factor(mat))",
     "cholesky": "ops.cholesky(mat, {'U': True, 'L': False}[upper])",
     "qr": "qr(mat, mode)",
-    "svd": "svd(mat, format)",
     "solve": "as_given(ops.matrix_solve(mat, as_columns(mat, rhs), adjoint), rhs)",
     "lstsq": "as_given(ops.lstsq(mat, as_columns(mat, rhs)), rhs)",
     "inverse": "ops.inverse(mat)",
     "eig": "tuple(ops.eig(mat))",
-    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
     "linear": "ops.dense(x, weight, bias)",
     "linear_bwd_in": "gradient(lambda x: ops.dense(x, weight), out_grad, "
     "ops.zeros((*out_grad.shape[:-1], weight.shape[1]), out_grad.dtype))",

@@ -10,6 +10,7 @@ import numpy as np  # noqa: E402
 import paddle  # noqa: E402
 import paddle.nn.functional as F  # noqa: E402
 from frameworks.common import (  # noqa: E402
+    TORCH_EXPRESSIONS,
     Framework,
     axes,
     boxes,
@@ -36,14 +37,14 @@ BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 MAPPING = {
     **functions(
-        "paddle", "duplicate=clone expand_dims=unsqueeze greater=greater_than less=less_than"
+        "paddle",
+        "duplicate=clone expand_dims=unsqueeze greater=greater_than less=less_than",
+        TORCH_EXPRESSIONS,
     ),
-    "create_tensor": "filled(values, dtype, shape)",
     "wrap_tensor": "wrapped(values, dtype, shape)",
     "zeros": "paddle.zeros(shape, dtype)",
     "full": "paddle.full(shape, value, dtype)",
     "empty": "paddle.empty(shape, dtype)",
-    "contiguous": "input.contiguous()",
     "rand_uniform": "uniform(dtype, shape, min, max, seed)",
     "rand_normal": "seeded(seed) or paddle.randn(shape, dtype) * std + mean",
     "rand_bernoulli": "seeded(seed) or paddle.bernoulli(input)",
@@ -56,23 +57,15 @@ MAPPING = {
     "shape": "paddle.shape(input)",
     "size": "int(input.size)",
     "rank": "int(input.ndim)",
-    "is_contiguous": "input.is_contiguous()",
-    "cast": "paddle.cast(input, type)",
     "squeeze": "paddle.squeeze(input, axis)",
     "transpose": "paddle.transpose(input, inverse_order(perm) or list(range(input.ndim))[::-1])",
     "split": "paddle.split(input, split_sizes or nsplit, axis)",
     "unstack": "paddle.unstack(input, axis, num)",
-    "slice": "input[boxes(begin, size, step)]",
-    "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], grad_out, input)",
-    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
-    "reverse": "paddle.flip(input, axis)",
     "roll": "paddle.roll(input, shifts, axes(axis))",
     "crop": "paddle.crop(input, shape, offsets_of(offsets, shape))",
     "clip_backward": "gradient(lambda x: paddle.clip(x, low, high), grad_out, input)",
     "gather": "paddle.gather(input, index) if index.ndim == 1 else paddle.gather_nd(input, index)",
     "scatter": "scattered(input, index, updates, override)",
-    "flatten": "paddle.flatten(input, start_axis, stop_axis)",
-    "flip": "paddle.flip(input, axis)",
     "meshgrid": "paddle.meshgrid(input)",
     "add": "x + y",
     "sub": "x - y",
@@ -87,9 +80,6 @@ MAPPING = {
     "bitwise_right_shift": "paddle.bitwise_right_shift(x, amount(shift, x))",
     "rint": "{'DOWNWARD': paddle.floor, 'UPWARD': paddle.ceil, 'TOWARDZERO': paddle.trunc, "
     "'TONEAREST': paddle.round}[mode](x)",
-    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
-    "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), out_grad, input)",
-    "cumsum": "paddle.cumsum(input, None if axis == -1 else axis, dtype)",
     "cumsum_bwd": "gradient(lambda x: paddle.cumsum(x, None if axis == -1 else axis), out_grad, "
     "paddle.zeros(input_shape or out_grad.shape, out_grad.dtype))",
     "argmax": "paddle.argmax(input, axis, keepdim, dtype)",
@@ -98,30 +88,11 @@ MAPPING = {
     "paddle.argsort(input, axis, descending, stable=True))",
     "argsort_bwd": "gradient(lambda x: paddle.take_along_axis(x, indices, axis), out_grad, "
     "paddle.zeros_like(out_grad))",
-    "topk": "tuple(paddle.topk(input, k, axis, largest, sorted))",
     "nonzero": "nonzeros(input, as_tuple)",
-    "complex": "paddle.complex(real, imag)",
-    "fft_c2c": "c2c(input, last(axes), normalization, forward)",
-    "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), normalization, forward), grad_out, "
-    "paddle.zeros_like(grad_out))",
-    "fft_r2c": "r2c(input, last(axes), normalization, forward, onesided)",
-    "fft_r2c_backward": "gradient(lambda x: r2c(x, last(axes), normalization, forward, "
-    "grad_out.shape[last(axes)[-1]] != x.shape[last(axes)[-1]]), grad_out, input)",
-    "fft_c2r": "c2r(input, last(axes), normalization, forward, last_dim_size)",
-    "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), normalization, forward, "
-    "grad_out.shape[last(axes)[-1]]), grad_out, half_spectrum(grad_out, last(axes)[-1]))",
-    "dot": "dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda v: dot(v, vec2), out_grad, vec1)",
     "dot_bwd2": "gradient(lambda v: dot(vec1, v), out_grad, vec2)",
-    "lu": "lu(mat)",
     "cholesky": "paddle.linalg.cholesky(mat, {'U': True, 'L': False}[upper])",
-    "qr": "(None, paddle.linalg.qr(mat, 'r')) if mode == 'r' else "
-    "tuple(paddle.linalg.qr(mat, mode))",
-    "svd": "svd(mat, format)",
-    "solve": "paddle.linalg.solve(adjoint_of(mat) if adjoint else mat, rhs)",
     "lstsq": "as_given(paddle.linalg.lstsq(mat, as_columns(mat, rhs), prec, 'gelsd')[0], rhs)",
-    "inverse": "paddle.linalg.inv(mat)",
-    "eig": "tuple(paddle.linalg.eig(mat))",
     "norm": "paddle.linalg.norm(input, normtype if normtype == 'fro' else float(normtype), "
     "axes(axis), keep_dims)",
     "linear": "F.linear(x, weight.T, bias)",

@@ -4,6 +4,7 @@ import warnings
 
 import torch
 from frameworks.common import (
+    TORCH_EXPRESSIONS,
     Framework,
     axes,
     boxes,
@@ -28,6 +29,7 @@ MAPPING = {
         "duplicate=clone size=numel expand_dims=unsqueeze concat=cat clip=clamp mod=remainder "
         "expand=broadcast_to equal=eq not_equal=ne greater=gt greater_equal=ge less=lt "
         "less_equal=le",
+        TORCH_EXPRESSIONS,
     ),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
@@ -35,7 +37,6 @@ MAPPING = {
     "zeros": "torch.zeros(shape, dtype=dtype, device=device.lower())",
     "full": "torch.full(shape, value, dtype=dtype, device=device.lower())",
     "empty": "torch.empty(shape, dtype=dtype, device=device.lower())",
-    "contiguous": "input.contiguous()",
     "rand_uniform": "uniform(generator(seed), dtype, shape, min, max)",
     "rand_normal": "torch.empty(shape, dtype=dtype).normal_(mean, std, generator=generator(seed))",
     "rand_bernoulli": "torch.bernoulli(input, generator=generator(seed))",
@@ -48,7 +49,6 @@ MAPPING = {
     # 7.2.2 query
     "shape": "torch.tensor(input.shape, dtype=torch.int32)",
     "rank": "input.dim()",
-    "is_contiguous": "input.is_contiguous()",
     # 7.2.3 transformation
     "cast": "input.to(type)",
     "squeeze": "torch.squeeze(input, tuple(axis)) if axis else torch.squeeze(input)",
@@ -56,18 +56,10 @@ MAPPING = {
     "split": "list(torch.split(input, split_sizes, axis) if split_sizes "
     "else torch.chunk(input, nsplit, axis))",
     "unstack": "list(torch.unbind(input, axis))",
-    "slice": "input[boxes(begin, size, step)]",
     "slice_backward": "gradient(lambda x: x[boxes(begin, size, step)], input, grad_out)",
-    "pad": "padded(input, pairs(pad_width), pad_value, pad_mode)",
-    "reverse": "torch.flip(input, axis)",
     "roll": "torch.roll(input, shifts, axis or None)",
-    "crop": "input[boxes(offsets_of(offsets, shape), shape)]",
     "clip_backward": "gradient(lambda x: torch.clamp(x, low, high), input, grad_out)",
-    "gather": "input[coordinates(index)]",
     "scatter": "torch.index_put(input, coordinates(index), updates, accumulate=not override)",
-    "flatten": "torch.flatten(input, start_axis, stop_axis)",
-    "flip": "torch.flip(input, axis)",
-    "meshgrid": "list(torch.meshgrid(*input, indexing='ij'))",
     # 7.2.4 arithmetic
     "muladd": "torch.addcmul(a, x, y)",
     "div": "torch.div(x, y, rounding_mode='trunc' if whole(x, y) else None)",
@@ -76,10 +68,7 @@ MAPPING = {
     "zeros(input_shape, grad_y), grad_y)",
     # 7.2.5 comparison
     "allclose": "torch.tensor([torch.allclose(x, y, rtol, atol, equal_nan)])",
-    # 7.2.9 rounding
-    "rint": "ROUNDINGS[mode](x)",
     # 7.2.13 reduction
-    "reduce": "reduced(input, mode, axes(axis), keep_dims)",
     "reduce_bwd": "gradient(lambda x: reduced(x, mode, axes(axis), keep_dims), input, out_grad)",
     "cumsum": "summed(input, axis, dtype)",
     "cumsum_bwd": "gradient(lambda x: summed(x, axis), zeros(input_shape or out_grad.shape, "
@@ -90,10 +79,7 @@ MAPPING = {
     "argsort": "tuple(torch.sort(input, stable=True, dim=axis, descending=descending))",
     "argsort_bwd": "gradient(lambda x: torch.gather(x, axis, indices), zeros(out_grad.shape, "
     "out_grad), out_grad)",
-    "topk": "tuple(torch.topk(input, k, axis, largest, sorted))",
     "nonzero": "list(torch.nonzero(input, as_tuple=True)) if as_tuple else torch.nonzero(input)",
-    # 7.2.15 complex
-    "complex": "torch.complex(real, imag)",
     # 7.2.16 signal
     "fft_c2c": "c2c(input, last(axes), norm_name(normalization, forward), forward)",
     "fft_c2c_backward": "gradient(lambda x: c2c(x, last(axes), norm_name(normalization, forward), "
@@ -105,19 +91,13 @@ MAPPING = {
     "fft_c2r_backward": "gradient(lambda x: c2r(x, last(axes), norm_name(normalization, forward), "
     "forward, grad_out.shape[last(axes)[-1]]), half(grad_out, last(axes)[-1]), grad_out)",
     # 7.2.17 linear algebra
-    "dot": "dot(vec1, vec2)",
     "dot_bwd1": "gradient(lambda x: dot(x, vec2), vec1, out_grad)",
     "dot_bwd2": "gradient(lambda x: dot(vec1, x), vec2, out_grad)",
-    "lu": "lu(mat)",
     "cholesky": "torch.linalg.cholesky(mat, upper={'U': True, 'L': False}[upper])",
     "qr": "(None, torch.linalg.qr(mat, 'r').R) if mode == 'r' else tuple(torch.linalg.qr(mat, "
     "mode))",
-    "svd": "svd(mat, format)",
     "solve": "torch.linalg.solve(mat.mH if adjoint else mat, rhs)",
     "lstsq": "lstsq(mat, rhs, torch.finfo(mat.dtype).eps if prec is None else prec)",
-    "inverse": "torch.linalg.inv(mat)",
-    "eig": "tuple(torch.linalg.eig(mat))",
-    "norm": "norm(input, normtype if normtype == 'fro' else float(normtype), axis, keep_dims)",
     "linear": "torch.nn.functional.linear(x, weight, bias)",
     "linear_bwd_in": "gradient(lambda x: torch.nn.functional.linear(x, weight), "
     "zeros((*out_grad.shape[:-1], weight.shape[-1]), weight), out_grad)",
