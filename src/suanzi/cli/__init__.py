@@ -24,6 +24,7 @@ from suanzi.cli import render as _render
 from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, print_no_more, repair_streams
+from suanzi.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.cli.typed import note_other_readings as _note_other_readings
 from suanzi.cli.typed import operand as _operand
 from suanzi.cli.typed import rules as _rules
@@ -64,14 +65,9 @@ app = App(
     help_format="markdown",
 )
 
-Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
-Op = Annotated[
-    str | None, Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`).")
-]
-
 
 @app.command
-def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
+def promote(*operands: Operand, rules: str = DEFAULT, op: Op = None, json: Json = False) -> int:
     """Show which dtype operands are promoted to, under one rule set, several or all.
 
     ```
@@ -83,8 +79,6 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
 
     Parameters
     ----------
-    operands
-        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
     rules
         A rule set, several joined by commas, or `all`; a file is a rule set of yours.
     """
@@ -97,7 +91,11 @@ def promote(*operands: str, rules: str = DEFAULT, op: Op = None, json: Json = Fa
 
 @app.command
 def explain(
-    *operands: str, rules: str = DEFAULT, op: Op = None, like: str | None = None, json: Json = False
+    *operands: Operand,
+    rules: Rules = DEFAULT,
+    op: Op = None,
+    like: str | None = None,
+    json: Json = False,
 ) -> int:
     """Explain one promotion: the layer, the cell, the source, the loss and the fix.
 
@@ -110,10 +108,6 @@ def explain(
 
     Parameters
     ----------
-    operands
-        Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).
-    rules
-        The rule set to ask, by name or from a file of your own.
     like
         The rule set of the original program; the fix is the cast that keeps its dtype. The exit
         status is also 1 where the two differ.
@@ -131,18 +125,13 @@ def explain(
 
 
 @app.command
-def table(rules: str = DEFAULT, *, op: Op = None, json: Json = False) -> int:
+def table(rules: Rules = DEFAULT, *, op: Op = None, json: Json = False) -> int:
     """Print the tables of a rule set in the order and the names of their document.
 
     ```
     suanzi table cann
     suanzi table paddle --op ==
     ```
-
-    Parameters
-    ----------
-    rules
-        The rule set, by name or from a file of your own.
     """
     found = sz.table(_rules(rules), op=op)
     _print(found, _render.table, json)
@@ -176,7 +165,7 @@ def diff(a: str, b: str, *, op: Op = None, dtype: str | None = None, json: Json 
 
 @app.command
 def laws(
-    rules: str = DEFAULT,
+    rules: Rules = DEFAULT,
     *,
     op: Op = None,
     all: Annotated[bool, Parameter(negative="", help="List every counter-example.")] = False,
@@ -188,11 +177,6 @@ def laws(
     suanzi laws cann
     suanzi laws numpy --all
     ```
-
-    Parameters
-    ----------
-    rules
-        The rule set, by name or from a file of your own.
     """
     found = sz.laws(_rules(rules), op=op)
     _print(found, _render.laws, json)
@@ -242,42 +226,24 @@ def dtypes(*, json: Json = False) -> int:
     rows: list[dict[str, Any]] = []
     for dt in DTYPES:
         info: Any = sz.finfo(dt) if dt.exponent_bits else sz.iinfo(dt)
-        rows.append(
-            {
-                "name": dt.name,
-                "kind": dt.kind,
-                "code": dt.code,
-                "bits": dt.bits,
-                "bytes": dt.itemsize,
-                "min": info.min,
-                "max": info.max,
-                "eps": getattr(info, "eps", None),
-                "names": {
-                    document: written
-                    for document in DOCUMENTS
-                    if (written := document_name(dt, document)) != dt.name
-                },
-            }
-        )
+        names = {document: document_name(dt, document) for document in DOCUMENTS}
+        rows.append({
+            "name": dt.name, "kind": dt.kind, "code": dt.code, "bits": dt.bits,
+            "bytes": dt.itemsize, "min": info.min, "max": info.max,
+            "eps": getattr(info, "eps", None),
+            "names": {document: name for document, name in names.items() if name != dt.name},
+        })  # fmt: skip
     if json:
         _print_json(rows)
-    else:
-        header = ("name", "kind", "code", "bits", "bytes", "min", "max", "eps", "also called")
-        _show_rows(
-            header,
-            [
-                [
-                    *(_number(row[key]) for key in header[:-1]),
-                    ", ".join(
-                        dict.fromkeys(
-                            name if document not in BYTE_COUNTING else f"{name} ({document})"
-                            for document, name in row["names"].items()
-                        )
-                    ),
-                ]
-                for row in rows
-            ],
+        return ANSWER
+    header = ("name", "kind", "code", "bits", "bytes", "min", "max", "eps", "also called")
+    lines = []
+    for row in rows:
+        also = (
+            f"{name} ({of})" if of in BYTE_COUNTING else name for of, name in row["names"].items()
         )
+        lines.append([*(_number(row[key]) for key in header[:-1]), ", ".join(dict.fromkeys(also))])
+    _show_rows(header, lines)
     return ANSWER
 
 
@@ -354,9 +320,9 @@ def live(
     framework: str,
     *,
     rules: str | None = None,
-    dtypes: Annotated[bool, Parameter(negative="")] = False,
+    dtypes: Flag = False,
     write: str | None = None,
-    python: str | None = None,
+    python: Python = None,
     json: Json = False,
 ) -> int:
     """Compare a rule set with an installed framework, cell by cell, and print the differences.
@@ -381,8 +347,6 @@ def live(
         Ask which dtypes the operators take on the CPU: paddle, mindspore or openvino.
     write
         Write the list to this file; `suanzi port --dtypes` takes it.
-    python
-        The interpreter that has the framework; this one by default.
     """
     if dtypes or write is not None:
         from suanzi.port.asking import ask_dtypes

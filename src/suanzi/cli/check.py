@@ -19,6 +19,7 @@ from cyclopts import Parameter
 from suanzi._hints import nearest
 from suanzi._text import printable
 from suanzi.cli.render import for_a_person
+from suanzi.cli.typed import Flag, Html, Json, JsonFile, Junit, Python, Verbose, Words
 from suanzi.cli.typed import rules as read_rules
 from suanzi.status import InvalidArgument
 
@@ -29,14 +30,11 @@ if TYPE_CHECKING:
 
 _LEVELS = ("minimal", "forward", "all", "promotion")
 
-Words = Annotated[list[str] | None, Parameter(negative="")]
-Flag = Annotated[bool, Parameter(negative="")]
-
 
 def check(
     *,
     backend: str = "suanzi",
-    python: str | None = None,
+    python: Python = None,
     device: str | None = None,
     op: Words = None,
     category: Words = None,
@@ -59,10 +57,10 @@ def check(
     export: str | None = None,
     deviations: Words = None,
     require: str | None = None,
-    report: str | None = None,
-    json: Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)] = None,
-    junit: str | None = None,
-    verbose: Flag = False,
+    report: Html = None,
+    json: JsonFile = None,
+    junit: Junit = None,
+    verbose: Verbose = False,
     watch: Flag = False,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> int:
@@ -88,8 +86,6 @@ def check(
     backend
         What is tested: suanzi, numpy, torch, jax, paddle, mindspore, openvino, a
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
-    python
-        The interpreter that has the framework; this one by default.
     device
         Where suanzi computes: `cpu`, or `cluster` for tensors of blocks on Dask.
     op
@@ -138,14 +134,6 @@ def check(
         A file of known deviations, in addition to those that come with suanzi.
     require
         Exit with 1 unless this level is reached: `minimal`, `forward`, `all` or `promotion`.
-    report
-        Write an HTML report to this file.
-    json
-        Print the report as JSON; with a file, write it there.
-    junit
-        Write JUnit XML to this file.
-    verbose
-        Show every failure in full.
     watch
         Watch the library or adapter and rerun failed cases when it changes; then rerun everything.
         Ctrl-C ends it.
@@ -206,7 +194,7 @@ def compare(
     after: str,
     *,
     verbose: Flag = False,
-    json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
+    json: Json = False,
 ) -> int:
     """Show what changed between two reports of `suanzi check --json`.
 
@@ -239,10 +227,10 @@ def compare(
 def merge(
     *reports: str,
     deviations: Words = None,
-    report: str | None = None,
-    json: Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)] = None,
-    junit: str | None = None,
-    verbose: Flag = False,
+    report: Html = None,
+    json: JsonFile = None,
+    junit: Junit = None,
+    verbose: Verbose = False,
 ) -> int:
     """Merge the reports of all shards of a run into one.
 
@@ -260,14 +248,6 @@ def merge(
         The files that `suanzi check --shard k/n --json FILE` wrote, one for each shard.
     deviations
         The files of known deviations that the shards were run with.
-    report
-        Write an HTML report to this file.
-    json
-        Print the report as JSON; with a file, write it there.
-    junit
-        Write JUnit XML to this file.
-    verbose
-        Show every failure in full.
     """
     from suanzi.conformance.reports.deviations import read as read_deviations
     from suanzi.conformance.reports.json import read

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json as _json
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from suanzi.cli.typed import Json
 from suanzi.libraries import config as _config
 
 
-def config(
-    *, json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False
-) -> int:
+def config(*, json: Json = False) -> int:
     """Say what computes here: processor, level, threads, BLAS, LAPACK, FFT and their files.
 
     ```

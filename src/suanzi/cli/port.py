@@ -8,6 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from suanzi.cli.typed import Json, Python
+
 _SAME, _CHANGES, _DID_NOT_END_WELL = 0, 1, 2
 _STANDARD_ERROR = 2
 """Where the program's own output goes: standard output has the report."""
@@ -20,8 +22,8 @@ def port(
     to: Annotated[str | None, Parameter(name=["--to", "--rules"])] = None,
     on: str = "",
     dtypes: str = "",
-    python: str | None = None,
-    json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
+    python: Python = None,
+    json: Json = False,
     sarif: str | None = None,
     html: str | None = None,
     baseline: str | None = None,
@@ -63,8 +65,6 @@ def port(
     dtypes
         Lists that `suanzi live paddle --dtypes --write FILE` wrote, joined by commas; they replace
         suanzi's lists of the dtypes that operators take.
-    python
-        The interpreter that has the framework; this one by default.
     sarif
         Write the findings to this file as SARIF, which GitHub shows at the line.
     html

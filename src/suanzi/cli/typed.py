@@ -1,14 +1,42 @@
-"""What is typed on the command line: rule sets and operands."""
+"""What is typed on the command line: rule sets, operands, and the options of several commands."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 import suanzi as sz
 from suanzi.dtypes import BYTE_COUNTING, read_as
 from suanzi.promote.library import rules_or_file
+
+Flag = Annotated[bool, Parameter(negative="")]
+Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
+Op = Annotated[
+    str | None, Parameter(help="An operator (`add`, `==`) or a class of them (`comparison`).")
+]
+Operand = Annotated[
+    str, Parameter(help="Dtypes, 0-d tensors (`0d:f32`), Python numbers (`2.5`, `py:int`).")
+]
+Rules = Annotated[str, Parameter(help="The rule set, by name or from a file of your own.")]
+Python = Annotated[
+    str | None,
+    Parameter(help="The interpreter that has the framework; this one by default."),
+]
+Words = Annotated[list[str] | None, Parameter(negative="")]
+Verbose = Annotated[bool, Parameter(negative="", help="Show every failure in full.")]
+Html = Annotated[str | None, Parameter(help="Write an HTML report to this file.")]
+Junit = Annotated[str | None, Parameter(help="Write JUnit XML to this file.")]
+JsonFile = Annotated[
+    list[str] | None,
+    Parameter(
+        negative="",
+        consume_multiple=True,
+        help="Print the report as JSON; with a file, write it there.",
+    ),
+]
 
 
 def rules(name: str) -> sz.RuleSet:
