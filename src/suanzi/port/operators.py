@@ -66,22 +66,7 @@ def known(framework: str = "torch") -> Known:
     return Known(promotes, frozenset(others["follows"]), frozenset(others["chosen"]))
 
 
-_SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
-
-
-def plain_name(name: str) -> tuple[str, str | None]:
-    """Return a name without the underscores of symbols and methods in place, and how it writes.
-
-    >>> plain_name("__radd__"), plain_name("__iadd__"), plain_name("add_")
-    (('radd', None), ('iadd', 'in-place'), ('add', 'in-place method'))
-    """
-    if name.startswith("__") and name.endswith("__"):
-        inside = name[2:-2]
-        writes = inside[:1] == "i" and inside[1:] in _SYMBOLS
-        return inside, "in-place" if writes else None
-    if name.endswith("_") and not name.endswith("__"):
-        return name[:-1], "in-place method"
-    return name, None
+plain_name = recording.plain
 
 
 def operands(call: Call, found: Promotion) -> tuple[Taken, ...] | None:

@@ -11,16 +11,15 @@ stack.json: gradients are dumped without operators. Functions that are not PyTor
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from suanzi.dtypes import DType
@@ -41,7 +40,7 @@ def read_exported(program: str | PathLike[str] | Any, python: str | None = None)
     be installed there. An object is read here. Nothing of the program is run.
     """
     if hasattr(program, "graph_module"):
-        return from_records(_writer().records(program))
+        return from_records(import_module("suanzi.port.recorders.export_torch").records(program))
     path, interpreter = str(program), python or sys.executable
     if not Path(path).is_file():
         raise InvalidArgument(f"port: the file {path!r} does not exist.")
@@ -63,16 +62,6 @@ def read_exported(program: str | PathLike[str] | Any, python: str | None = None)
             said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
             raise InvalidArgument(f"{path!r} is not an exported program: {said[-1]}")
         return read_calls(calls)
-
-
-def _writer() -> ModuleType:
-    """Return the writer, which is a file of its own and no part of the package."""
-    spec = importlib.util.spec_from_file_location("suanzi_export_torch", _WRITER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 _NAME = re.compile(r"(?:Tensor|Torch|Functional|Aten|VF)\.(\w+)\.\d+\.forward$")

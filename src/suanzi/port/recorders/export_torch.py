@@ -9,19 +9,13 @@ import os
 import re
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-FORMAT = "suanzi-calls/1"
-NOT_INSTALLED, NOT_EXPORTED = 3, 4
-ARGUMENTS = 4
-"""How many arguments of a call are looked at; no operator that is known promotes more."""
+try:
+    from .recording import ARGUMENTS, FORMAT, NOT_INSTALLED, plain
+except ImportError:  # as a script, where suanzi need not be
+    from recording import ARGUMENTS, FORMAT, NOT_INSTALLED, plain
+
+NOT_EXPORTED = 4
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
-
-
-def plain(name):
-    """Return a name without the underscore of methods in place, and how it writes."""
-    if name.endswith("_") and not name.endswith("__"):
-        return name[:-1], "in-place method"
-    return name, None
 
 
 def records(program):

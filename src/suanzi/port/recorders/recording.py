@@ -50,8 +50,12 @@ def kinds(framework: str) -> dict[str, str]:
     return found
 
 
-def plain(name):
-    """Return a name without the underscores of symbols and methods in place, and how it writes."""
+def plain(name: str) -> "tuple[str, str | None]":
+    """Return a name without the underscores of symbols and methods in place, and how it writes.
+
+    >>> plain("__radd__"), plain("__iadd__"), plain("add_")
+    (('radd', None), ('iadd', 'in-place'), ('add', 'in-place method'))
+    """
     if name.startswith("__") and name.endswith("__"):
         inside = name[2:-2]
         writes = inside[:1] == "i" and inside[1:] in SYMBOLS
