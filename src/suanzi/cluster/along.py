@@ -14,16 +14,16 @@ from typing import Any
 
 from suanzi import _core, registry
 from suanzi.cluster import grid
-from suanzi.cluster.elementwise import on_elements
+from suanzi.cluster.elementwise import in_dtype
 from suanzi.cluster.exchange import as_blocks
-from suanzi.cluster.graph import Key, block_by_block, from_tasks, new_name
+from suanzi.cluster.graph import Key, block_by_block, from_tasks, itself, new_name
 from suanzi.cluster.joining import joined_along
 from suanzi.cluster.moving import reblocked
 from suanzi.cluster.reductions import made_of_blocks
 from suanzi.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
-from suanzi.dtypes import DType, widened
+from suanzi.dtypes import widened
 from suanzi.registry import Operator
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
@@ -173,7 +173,7 @@ def by_matrix(op: Operator, operands: Mapping[str, BlockTensor], others: Mapping
         if line:
             rest = rest[:-1]
         mine = new_name(op.name)
-        take: Any = itemgetter(number) if several else _itself
+        take: Any = itemgetter(number) if several else itself
         own_tasks = {
             (mine, *place, *(0,) * len(rest)): (take, (f"{name}-all", *place))
             for place in grid.places(batch)
@@ -181,10 +181,6 @@ def by_matrix(op: Operator, operands: Mapping[str, BlockTensor], others: Mapping
         cuts = (*batch, *((n,) for n in rest))
         found.append(from_tasks(mine, tasks | own_tasks, cuts, result.dtype, aligned))
     return tuple(found) if several else found[0]
-
-
-def _itself(x: Tensor) -> Tensor:
-    return x
 
 
 _GROUP = 8
@@ -212,11 +208,11 @@ def qr(op: Operator, mat: BlockTensor, mode: Any) -> Any:
     if tall is None:
         return by_matrix(op, {"mat": mat}, {"mode": mode})
     dtype = stand_in_result(op, {"mat": mat}, {"mode": mode})[1].dtype
-    wide = _in_dtype(tall, widened(dtype))
+    wide = in_dtype(tall, widened(dtype))
     if mode == "r":
-        return None, _in_dtype(triangle(wide), dtype)
+        return None, in_dtype(triangle(wide), dtype)
     q, r = factors(wide)
-    return _in_dtype(q, dtype), _in_dtype(r, dtype)
+    return in_dtype(q, dtype), in_dtype(r, dtype)
 
 
 @way("svd")
@@ -226,10 +222,10 @@ def svd(op: Operator, mat: BlockTensor, format: Any) -> Any:
     if tall is None:
         return by_matrix(op, {"mat": mat}, {"format": format})
     dtypes = [x.dtype for x in stand_in_result(op, {"mat": mat}, {"format": format})]
-    q, r = factors(_in_dtype(tall, widened(dtypes[0])))
+    q, r = factors(in_dtype(tall, widened(dtypes[0])))
     u, s, v = by_matrix(op, {"mat": r}, {"format": True})
     made = (registry.call("matmul", q, u), s, v)
-    return tuple(_in_dtype(x, dtype) for x, dtype in zip(made, dtypes, strict=True))
+    return tuple(in_dtype(x, dtype) for x, dtype in zip(made, dtypes, strict=True))
 
 
 @way("lstsq")
@@ -244,21 +240,19 @@ def lstsq(op: Operator, mat: Any, rhs: Any, prec: Any) -> Any:
         return by_matrix(op, {"mat": matrix, "rhs": sides}, others)
     n = matrix.shape[1]
     dtype = stand_in_result(op, {"mat": matrix, "rhs": columns}, others).dtype
-    wide = [_in_dtype(x, widened(dtype)) for x in (tall, columns)]
+    wide = [in_dtype(x, widened(dtype)) for x in (tall, columns)]
     both = triangle(reblocked(joined_along(wide, 1), (tall.blocks[0], (n + columns.shape[1],))))
     solved = by_matrix(op, {"mat": both[:n, :n], "rhs": both[:n, n:]}, others)
-    made = _in_dtype(solved, dtype)
+    made = in_dtype(solved, dtype)
     return made[:, 0] if sides.ndim == 1 else made
-
-
-def _in_dtype(x: BlockTensor, dtype: DType) -> BlockTensor:
-    return x if x.dtype is dtype else on_elements("cast", "cast", x, dtype)
 
 
 def triangle(x: BlockTensor) -> BlockTensor:
     """Return R of a tall matrix."""
     n = x.shape[1]
-    made = made_of_blocks("qr", x, [0], _triangle, _joined_triangle, _as_it_is, x.dtype, True)
+    made = made_of_blocks(
+        "qr", x, [0], _triangle, _joined_triangle, lambda _: itself, x.dtype, True
+    )
     return BlockTensor(made.graph, made.name, ((n,), (n,)), x.dtype)
 
 
@@ -269,10 +263,6 @@ def _triangle(block: Tensor) -> Tensor:
 
 def _joined_triangle(parts: list[Tensor]) -> Tensor:
     return _triangle(registry.call("concat", parts, 0))
-
-
-def _as_it_is(shape: object) -> Any:
-    return partial(_itself)
 
 
 def factors(x: BlockTensor) -> tuple[BlockTensor, BlockTensor]:
@@ -300,7 +290,7 @@ def factors(x: BlockTensor) -> tuple[BlockTensor, BlockTensor]:
             turned[key] = (name, "turned", depth, i)
             tasks[turned[key]] = (partial(_turned, i % _GROUP, n), key, above)
     q, r = new_name("qr"), new_name("qr")
-    first = {(q, i, 0): (_itself, turned[key]) for i, key in enumerate(levels[0])}
+    first = {(q, i, 0): (itself, turned[key]) for i, key in enumerate(levels[0])}
     last = {(r, 0, 0): (itemgetter(1), levels[-1][0])}
     return (
         from_tasks(q, tasks | first, x.blocks, x.dtype, [x]),

@@ -17,7 +17,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.cluster import grid
 from suanzi.cluster.exchange import from_tensor
-from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.graph import each_block, from_tasks, new_name
 from suanzi.cluster.grid import Blocks
 from suanzi.cluster.moving import reblocked
 from suanzi.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, small_like
@@ -41,12 +41,11 @@ def full(
 
 def full_in(cuts: Blocks, dtype: DType, value: Any) -> BlockTensor:
     """Return blocks of a grid whose elements are all one number."""
-    name = new_name("full")
-    tasks = {
-        (name, *place): (_core.full, grid.block_shape(cuts, place), dtype, value)
-        for place in grid.places(cuts)
-    }
-    return from_tasks(name, tasks, cuts, dtype)
+
+    def task(place: tuple[int, ...]) -> Any:
+        return _core.full, grid.block_shape(cuts, place), dtype, value
+
+    return each_block("full", cuts, dtype, task)
 
 
 def steps(
@@ -86,13 +85,12 @@ def _sequence(
     op: str, shape: tuple[int, ...], dtype: DType, pieces: list[Piece], doubled: bool
 ) -> BlockTensor:
     cuts = grid.cut(shape, None, dtype)
-    name = new_name(op)
-    (axis,) = cuts
-    tasks = {
-        (name, i): (partial(_numbers, at, n, dtype, pieces, doubled),)
-        for i, (at, n) in enumerate(zip(grid.starts(axis), axis, strict=True))
-    }
-    return from_tasks(name, tasks, cuts, dtype)
+    begin, sizes = grid.starts(cuts[0]), cuts[0]
+
+    def task(at: tuple[int, ...]) -> Any:
+        return (partial(_numbers, begin[at[0]], sizes[at[0]], dtype, pieces, doubled),)
+
+    return each_block(op, cuts, dtype, task)
 
 
 def _numbers(at: int, count: int, dtype: DType, pieces: list[Piece], doubled: bool) -> Tensor:
@@ -110,14 +108,13 @@ def diagonal(op: Operator, input: BlockTensor) -> BlockTensor:
     call = call_on_blocks(op.name, Hole(0))
     result_of(call, [empty_like(input) if input.ndim == 1 else large_like(input)])
     cuts = input.blocks * 2
-    name = new_name(op.name)
-    tasks: dict[Any, Any] = {
-        (name, i, j): (call, (input.name, i))
-        if i == j
-        else (_core.full, grid.block_shape(cuts, (i, j)), input.dtype, 0)
-        for i, j in grid.places(cuts)
-    }
-    return from_tasks(name, tasks, cuts, input.dtype, [input])
+
+    def task(at: tuple[int, ...]) -> Any:
+        if at[0] == at[1]:
+            return call, (input.name, at[0])
+        return _core.full, grid.block_shape(cuts, at), input.dtype, 0
+
+    return each_block(op.name, cuts, input.dtype, task, [input])
 
 
 Fill = Callable[[Tensor, int], None]

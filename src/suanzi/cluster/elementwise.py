@@ -12,6 +12,7 @@ from suanzi.cluster.moving import reblocked
 from suanzi.cluster.tasks import Call, Hole, call_on_blocks, empty_like, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS, as_called, way
+from suanzi.dtypes import DType
 from suanzi.registry import REGISTRY, Operator
 from suanzi.shapes import broadcast_shapes
 
@@ -45,6 +46,11 @@ def on_elements(
     return block_by_block(
         name, call, [(x, axes[len(cuts) - x.ndim :]) for x in aligned], cuts, dtype
     )
+
+
+def in_dtype(x: BlockTensor, dtype: DType) -> BlockTensor:
+    """Return a tensor cast to a dtype; itself if it has it."""
+    return x if x.dtype is dtype else on_elements("cast", "cast", x, dtype)
 
 
 def held(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.cluster import grid
-from suanzi.cluster.graph import block_by_block, from_tasks, new_name
+from suanzi.cluster.graph import block_by_block, each_block, from_tasks, new_name
 from suanzi.cluster.quantization import quantization_of
 from suanzi.cluster.tasks import Hole, call_on_blocks
 from suanzi.cluster.tensor import BlockTensor
@@ -54,9 +54,7 @@ def from_dask(array: Any, dtype: DType | None = None) -> BlockTensor:
     given = dtype_of(array.dtype) if dtype is None else dtype
     cuts = tuple(tuple(map(int, axis)) for axis in array.chunks)
     call = call_on_blocks(tensor, Hole(0), given)
-    name = new_name("tensor")
-    tasks = {(name, *place): (call, (array.name, *place)) for place in grid.places(cuts)}
-    return from_tasks(name, tasks, cuts, given, [array])
+    return each_block("tensor", cuts, given, lambda at: (call, (array.name, *at)), [array])
 
 
 def to_dask(x: BlockTensor) -> Any:

@@ -44,6 +44,23 @@ def from_tasks(
     return BlockTensor(graph, name, cuts, dtype)
 
 
+def each_block(
+    op: str,
+    cuts: Blocks,
+    dtype: DType,
+    task: Callable[[tuple[int, ...]], Any],
+    needs: Sequence[BlockTensor] = (),
+) -> BlockTensor:
+    """Return a tensor of blocks; `task` gives the task of the block at each place of the grid."""
+    name = new_name(op)
+    return from_tasks(name, {(name, *at): task(at) for at in places(cuts)}, cuts, dtype, needs)
+
+
+def itself(block: Any) -> Any:
+    """Return a block: the task of one that is also a block of another tensor."""
+    return block
+
+
 def at_places(
     op: str,
     function: Callable[..., Any],
@@ -56,19 +73,18 @@ def at_places(
     Each operand comes with the axes of the result that its own are; None is one that it is whole
     along.
     """
-    name = new_name(op)
-    tasks = {
-        (name, *place): (
+    return each_block(
+        op, cuts, dtype,
+        lambda place: (
             function,
             *(
                 (x.name, *(0 if a is None or len(cut) == 1 else place[a]
                            for a, cut in zip(axes, x.blocks, strict=True)))
                 for x, axes in operands
             ),
-        )
-        for place in places(cuts)
-    }  # fmt: skip
-    return from_tasks(name, tasks, cuts, dtype, [x for x, _ in operands])
+        ),
+        [x for x, _ in operands],
+    )  # fmt: skip
 
 
 def block_by_block(

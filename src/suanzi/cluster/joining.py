@@ -12,16 +12,15 @@ from typing import Any
 
 from suanzi import registry
 from suanzi.cluster import creating, grid
-from suanzi.cluster.elementwise import on_elements
+from suanzi.cluster.elementwise import in_dtype
 from suanzi.cluster.exchange import as_blocks
-from suanzi.cluster.graph import from_tasks, new_name
+from suanzi.cluster.graph import each_block, itself
 from suanzi.cluster.moving import reblocked, reshaped, subscript, view_of_stand_in
 from suanzi.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, small_like
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.ops.transformation_joining import PadMode
 from suanzi.registry import Operator
-from suanzi.tensors.tensor import Tensor
 
 
 @way("concat")
@@ -37,7 +36,7 @@ def concat(op: Operator, input_lists: Any, axis: Any) -> BlockTensor:
         result_of(call, [large_like(x) for x in parts])  # which raises the operator's own error
     dtype = result_of(call, [empty_like(x) for x in parts]).dtype
     assert at is not None
-    same = [x if x.dtype is dtype else on_elements("cast", "cast", x, dtype) for x in parts]
+    same = [in_dtype(x, dtype) for x in parts]
     return joined_along(same, at)
 
 
@@ -53,17 +52,14 @@ def joined_along(parts: Sequence[BlockTensor], axis: int) -> BlockTensor:
         return aligned[0]
     sizes = tuple(n for x in aligned for n in x.blocks[axis])
     cuts = (*others[:axis], sizes, *others[axis:])
-    name = new_name("concat")
     source = [(x, i) for x in aligned for i in range(len(x.blocks[axis]))]
-    tasks: dict[Any, Any] = {}
-    for place in grid.places(cuts):
+
+    def task(place: tuple[int, ...]) -> Any:
         x, i = source[place[axis]]
-        tasks[(name, *place)] = (_itself, (x.name, *place[:axis], i, *place[axis + 1 :]))
-    return from_tasks(name, tasks, cuts, kept[0].dtype, list({x.name: x for x in aligned}.values()))
+        return itself, (x.name, *place[:axis], i, *place[axis + 1 :])
 
-
-def _itself(block: Tensor) -> Tensor:
-    return block
+    needs = list({x.name: x for x in aligned}.values())
+    return each_block("concat", cuts, kept[0].dtype, task, needs)
 
 
 @way("stack")
@@ -76,9 +72,7 @@ def stack(op: Operator, input_lists: Any, axis: Any) -> BlockTensor:
     made = result_of(call, [empty_like(x) for x in parts])
     at = int(axis) % made.ndim
     key = (*(slice(None),) * at, None)
-    same = [x if x.dtype is made.dtype else on_elements("cast", "cast", x, made.dtype)
-            for x in parts]  # fmt: skip
-    return joined_along([subscript(x, key) for x in same], at)
+    return joined_along([subscript(in_dtype(x, made.dtype), key) for x in parts], at)
 
 
 @way("split")
@@ -199,8 +193,7 @@ def meshgrid(op: Operator, input: Any) -> list[BlockTensor]:
     shape = tuple(x.size for x in parts)
     found = []
     for i, (x, stand_in) in enumerate(zip(parts, made, strict=True)):
-        one = x if x.dtype is stand_in.dtype else on_elements("cast", "cast", x, stand_in.dtype)
-        line = reshaped(one, (x.size,))
+        line = reshaped(in_dtype(x, stand_in.dtype), (x.size,))
         spread = subscript(line, (*(None,) * i, slice(None), *(None,) * (len(parts) - 1 - i)))
         found.append(registry.call("expand", spread, shape))
     return found

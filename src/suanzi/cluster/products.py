@@ -16,7 +16,7 @@ from typing import Any
 from suanzi import _core, registry
 from suanzi.cluster import grid
 from suanzi.cluster.along import with_whole_axes
-from suanzi.cluster.elementwise import on_elements
+from suanzi.cluster.elementwise import in_dtype, on_elements
 from suanzi.cluster.exchange import as_blocks, is_array
 from suanzi.cluster.graph import Key, at_places, block_by_block, from_tasks, new_name
 from suanzi.cluster.grid import Blocks
@@ -321,7 +321,7 @@ def dot_bwd1(op: Operator, out_grad: Any, vec1: Any, vec2: Any) -> BlockTensor:
     made = multiplied(
         reshaped(gradient, (rows, count)), reshaped(across, (count, first.shape[-1])), computed
     )
-    return _in_dtype(reshaped(made, first.shape), dtype)
+    return in_dtype(reshaped(made, first.shape), dtype)
 
 
 @way("dot_bwd2")
@@ -340,11 +340,7 @@ def dot_bwd2(op: Operator, out_grad: Any, vec1: Any, vec2: Any) -> BlockTensor:
         batch = math.prod(second.shape[:-2])
         made = reshaped(made, (inner, batch, second.shape[-1]))
         made = registry.call("transpose", made, (1, 0, 2))
-    return _in_dtype(reshaped(made, second.shape), dtype)
-
-
-def _in_dtype(x: BlockTensor, dtype: DType) -> BlockTensor:
-    return x if x.dtype is dtype else on_elements("cast", "cast", x, dtype)
+    return in_dtype(reshaped(made, second.shape), dtype)
 
 
 def _read_dot(
@@ -372,7 +368,7 @@ def _scaled(
         made = multiplied(lines[0], lines[1], computed)
     else:
         made = on_elements("mul", partial(_product, computed), gradient, other)
-    return _in_dtype(made, dtype)
+    return in_dtype(made, dtype)
 
 
 def _product(dtype: DType, x: Tensor, y: Tensor) -> Tensor:

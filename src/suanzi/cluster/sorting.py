@@ -18,7 +18,7 @@ import numpy as np
 from suanzi import _core, registry
 from suanzi.cluster import grid
 from suanzi.cluster.exchange import as_blocks
-from suanzi.cluster.graph import Key, from_tasks, new_name
+from suanzi.cluster.graph import Key, from_tasks, itself, new_name
 from suanzi.cluster.moving import reblocked
 from suanzi.cluster.reductions import made_of_blocks
 from suanzi.cluster.tasks import Hole, call_on_blocks, large_like, result_of, small_like
@@ -135,7 +135,7 @@ def topk(
     parts = from_tasks(name, tasks, input.blocks, input.dtype, [input])
     found = [
         made_of_blocks(
-            "topk", parts, [at], _itself, partial(_best_of, int(k), at, bool(largest)),
+            "topk", parts, [at], itself, partial(_best_of, int(k), at, bool(largest)),
             partial(_part, part), dtype, True,
         )
         for part, dtype in ((0, input.dtype), (1, int64))
@@ -147,10 +147,6 @@ def topk(
 
 def _part(part: int, shape: object) -> Any:
     return itemgetter(part)
-
-
-def _itself(part: Ordered) -> Ordered:
-    return part
 
 
 def _best(k: int, axis: int, largest: bool, begin: int, block: Tensor) -> Ordered:

@@ -16,7 +16,7 @@ from suanzi.standard import interfaces
 
 _PARTS = 3
 """How many blocks there are along each of the first two axes, so that something is to be joined."""
-_WITHOUT_A_WAY = "does not run on the blocks of a cluster"
+_NOT_AVAILABLE = "not available for tensors of blocks"
 
 
 class Adapter(suanzi_adapter.Adapter):
@@ -71,7 +71,7 @@ class Adapter(suanzi_adapter.Adapter):
                 except sz.StatusError as error:
                     return error.status.name, str(error)
         words = str(interface.last_error())
-        if _WITHOUT_A_WAY in words:
+        if _NOT_AVAILABLE in words:
             raise Unsupported(words)
         return status.name, words
 
