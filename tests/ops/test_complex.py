@@ -128,19 +128,9 @@ def test_a_part_keeps_the_memory_and_neither_needs_the_other() -> None:
 def test_read_only_memory_stays_so() -> None:
     array = np.array([1 + 2j])
     array.flags.writeable = False
-    x = sz.from_dlpack(array) if hasattr(array, "__dlpack__") and _exports(array) else None
-    if x is None:
-        pytest.skip("this NumPy does not export read-only arrays")
+    x = sz.from_dlpack(array)
     with pytest.raises((sz.StatusError, ValueError)):
         x.real[0] = 5
-
-
-def _exports(array: np.ndarray) -> bool:
-    try:
-        sz.from_dlpack(array)
-    except (BufferError, ValueError, TypeError):
-        return False
-    return True
 
 
 @pytest.mark.parametrize("dtype", REAL, ids=str)

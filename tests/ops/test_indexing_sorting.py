@@ -65,12 +65,12 @@ def test_any_bits_in_any_layout(x: sz.Tensor, data: st.DataObject) -> None:
 @pytest.mark.parametrize("dtype", [sz.int8, sz.bfloat16, sz.float32, sz.int64, sz.float64], ids=str)
 @pytest.mark.parametrize("largest", [True, False])
 def test_the_first_k_of_any_length(dtype: sz.DType, largest: bool) -> None:
-    for n in (20, 161, 700, 2500):
+    for n in (20, 161, 700):
         x = without_nan(laid_out((1, n), dtype, seed=n))
         for k in {1, 2, 10, n // 16, n // 16 + 1, n - 1, n}:
             check_topk(x, k, 1, largest)
-    rising = sz.cast(sz.tensor(np.arange(3000) // 20), dtype)  # in which all are candidates
-    for k in (3, 100, 2000):
+    rising = sz.cast(sz.tensor(np.arange(1500) // 20), dtype)  # in which all are candidates
+    for k in (3, 100, 1000):
         check_topk(rising, k, 0, largest)
         check_topk(rising[::-1], k, 0, largest)
 

@@ -30,7 +30,7 @@ def turned(x: sz.Tensor) -> sz.Tensor:
     return sz.transpose(sz.duplicate(sz.transpose(x, (1, 0))), (1, 0))
 
 
-@pytest.mark.parametrize("n", [1, 3, 20, 70])
+@pytest.mark.parametrize("n", [1, 3, 33])
 @pytest.mark.parametrize("upper", ["U", "L"])
 @pytest.mark.parametrize("imaginary", [5.0, math.nan, -math.inf])
 def test_cholesky_reads_no_imaginary_part_on_the_diagonal(

@@ -14,6 +14,7 @@ from helpers.functions import every_level, threads
 from helpers.moves import (
     ALL,
     ONE_OF_EACH_SIZE,
+    Array,
     laid_out,
     quantized,
     raw,
@@ -43,16 +44,19 @@ def test_past_the_caches(dtype: sz.DType) -> None:
     """Results so large that they bypass the caches, written in parts that are not aligned."""
     columns = 6_000_000 // 1001 // dtype.itemsize
     x, y = laid_out((1001, columns), dtype), laid_out((1001, columns), dtype, (0, 1), seed=1)
+    calls: list[tuple[Callable[[], sz.Tensor], Array]] = [
+        (lambda: sz.concat([x, y], 0), np.concatenate([raw(x), raw(y)], 0)),
+        (lambda: sz.concat([x, y], 1), np.concatenate([raw(x), raw(y)], 1)),
+        (lambda: sz.pad(y, (3, 700, 5, 9), pad_mode="PAD_PERIOD"),
+         np.pad(raw(y), ((3, 700), (5, 9), (0, 0)), mode="wrap")),
+        (lambda: sz.roll(y, [77, 99], [0, 1]), np.roll(raw(y), (77, 99), (0, 1))),
+        (lambda: sz.tile(x, (2, 1)), np.tile(raw(x), (2, 1, 1))),
+        (lambda: sz.tile(x[:, :900], (2, 3)), np.tile(raw(x)[:, :900], (2, 3, 1))),
+    ]  # fmt: skip
     for _ in every_level():
-        for count in (1, 3):
+        for count, (call, expected) in itertools.product((1, 3), calls):
             with threads(count):
-                for axis in (0, 1):
-                    same(sz.concat([x, y], axis), np.concatenate([raw(x), raw(y)], axis))
-                padded = np.pad(raw(y), ((3, 700), (5, 9), (0, 0)), mode="wrap")
-                same(sz.pad(y, (3, 700, 5, 9), pad_mode="PAD_PERIOD"), padded)
-                same(sz.roll(y, [77, 99], [0, 1]), np.roll(raw(y), (77, 99), (0, 1)))
-                same(sz.tile(x, (2, 1)), np.tile(raw(x), (2, 1, 1)))
-                same(sz.tile(x[:, :900], (2, 3)), np.tile(raw(x)[:, :900], (2, 3, 1)))
+                same(call(), expected)
 
 
 RULES = ["cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax", "strict", "lossless"]
@@ -132,23 +136,15 @@ def test_tile_of_many_axes() -> None:
 MODES = {"PAD_PERIOD": "wrap", "PAD_MIRROR": "symmetric"}
 
 
-def source_of(place: int, before: int, n: int, mode: str) -> int:
-    """Return where the element at a place of a padded axis comes from."""
-    if mode == "PAD_PERIOD":
-        return (place - before) % n
-    j = (place - before) % (2 * n)
-    return j if j < n else 2 * n - 1 - j
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_pad_wider_than_the_axis(mode: str) -> None:
     for n, before, after in itertools.product((1, 2, 3), (0, 1, 5, 40), (0, 2, 7, 33)):
-        x = laid_out((n, 2), sz.int16)
-        rows = [source_of(p, before, n, mode) for p in range(before + n + after)]
-        same(sz.pad(x, [(before, after), (0, 0)], pad_mode=mode), raw(x)[rows])
-    wide = sz.pad(sz.tensor([1, 2, 3], sz.int8), (10**6, 10**6 + 1), pad_mode=mode)
-    rows = [source_of(p, 10**6, 3, mode) for p in range(0, wide.size, 997)]
-    assert wide[::997].tolist() == [r + 1 for r in rows]
+        x, widths = laid_out((n, 2), sz.int16), [(before, after), (0, 0)]
+        expected = np.pad(raw(x), [*widths, (0, 0)], mode=MODES[mode])  # type: ignore[call-overload]
+        same(sz.pad(x, widths, pad_mode=mode), expected)
+    few, widths = np.array([1, 2, 3], np.int8), (10**6, 10**6 + 1)
+    expected = np.pad(few, widths, mode=MODES[mode])  # type: ignore[call-overload]
+    assert np.array_equal(sz.pad(sz.tensor(few), widths, pad_mode=mode).numpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", [d for d in ALL if d.kind not in ("char", "quantized")], ids=str)
@@ -303,25 +299,17 @@ def test_results_beyond_all_memory() -> None:
 
 def test_joining_refuses() -> None:
     x, y = sz.tensor([[1, 2], [3, 4]]), sz.tensor([[1, 2, 3]])
-    both: list[Callable[..., Any]] = [list, tuple]
-    for make in both:
-        refused(sz.InvalidArgument, "concat", make([x, y]), 0, match="input_lists[1]")
-        refused(sz.InvalidArgument, "concat", make([x, x[0]]), 0, match="rank")
-        refused(sz.InvalidArgument, "stack", make([x, y]), 0, match="input_lists[1]")
-    for axis in (2, -3, 2**70, -(2**63)):
-        refused(sz.OutOfRange, "concat", [x, x], axis, match="axis")
-    for axis in (3, -4, 2**64):
-        refused(sz.OutOfRange, "stack", [x, x], axis, match="axis")
+    for parts in ([x, y], (x, y)):
+        refused(sz.InvalidArgument, "concat", parts, 0, match="input_lists[1]")
+        refused(sz.InvalidArgument, "stack", parts, 0, match="input_lists[1]")
+    refused(sz.InvalidArgument, "concat", [x, x[0]], 0, match="rank")
     refused(sz.InvalidArgument, "concat", [sz.tensor(1)], 0, match="rank")
     for name in ("concat", "stack"):
         for bad in ([], (), x, np.ones((2, 2)), "ab", 1, {1: 2}, iter([x])):
             refused(sz.InvalidArgument, name, bad, 0, match="input_lists")
-        refused(sz.UninitializedObject, name, None, 0)
         refused(sz.UninitializedObject, name, [x, None], 0, match="input_lists[1]")
-        refused(sz.WrongObject, name, [x, "a"], 0, match="input_lists[1]")
-        refused(sz.WrongObject, name, [x, [1, 2]], 0, match="input_lists[1]")
-        for axis in (None, "0", 0.0, True, float("nan"), [0], sz.tensor([0, 1]), np.bool_(0)):
-            refused(sz.InvalidArgument, name, [x, x], axis, match="axis")
+        for bad in ("a", [1, 2]):
+            refused(sz.WrongObject, name, [x, bad], 0, match="input_lists[1]")
         assert getattr(sz, name)([x, x], sz.tensor(0)).shape == getattr(sz, name)([x, x], 0).shape
 
 

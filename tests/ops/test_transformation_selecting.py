@@ -16,7 +16,6 @@ from helpers.moves import (
     ALL,
     ONE_OF_EACH_SIZE,
     Array,
-    destroyed,
     laid_out,
     quantized,
     raw,
@@ -40,7 +39,7 @@ def take(bits: Array, index: Array) -> Array:
 @pytest.mark.parametrize("row", [(), (1,), (3,), (64,), (700,), (5, 7)], ids=str)
 def test_gather_many_rows(dtype: sz.DType, row: tuple[int, ...]) -> None:
     rng = np.random.default_rng(4)
-    count = 300_000 // max(int(np.prod(row)), 1)
+    count = 60_000 // max(int(np.prod(row)), 1)
     for order in (None, range(len(row) + 1)):
         x = laid_out((500, *row), dtype, order)
         index = rng.integers(0, 500, count)
@@ -202,25 +201,13 @@ def test_indices_are_from_0_to_the_end(dtype: sz.DType) -> None:
 def test_gather_and_scatter_refuse() -> None:
     x, i = sz.tensor([[1, 2], [3, 4]]), sz.tensor([0, 1])
     for name, more in (("gather", ()), ("scatter", (x,))):
-        refused(sz.UninitializedObject, name, None, i, *more)
-        refused(sz.UninitializedObject, name, x, None, *more, match="index")
-        refused(sz.UninitializedObject, name, x, destroyed(), *more, match="index")
-        refused(sz.UninitializedObject, name, destroyed(), i, *more, match="input")
-        for bad in ([0.0], [True, False], 0, sz.tensor([0j])):
-            index = sz.tensor(bad) if not isinstance(bad, sz.Tensor) else bad
-            refused(sz.InvalidArgument, name, x, index, *more, match="index")
-        refused(sz.InvalidArgument, name, x, sz.tensor([0], sz.uint4), *more, match="index")
-        refused(sz.InvalidArgument, name, x, sz.tensor([[0, 0, 0]]), *more, match="index")
-        refused(sz.InvalidArgument, name, x, _core.empty((2, 0), sz.int64), *more, match="index")
+        for bad in ([0.0], [True, False], 0, [0j], [[0, 0, 0]]):
+            refused(sz.InvalidArgument, name, x, sz.tensor(bad), *more, match="index")
+        for dtype, shape in ((sz.uint4, (1,)), (sz.int64, (2, 0))):
+            refused(sz.InvalidArgument, name, x, sz.zeros(shape, dtype), *more, match="index")
         refused(sz.InvalidArgument, name, sz.tensor(1), i, *more, match="index")
-        for bad in ("01", [0, 1], object(), {0}):
-            refused(sz.WrongObject, name, x, bad, *more, match="index")
-    refused(sz.UninitializedObject, "scatter", x, i, None, match="updates")
-    refused(sz.UninitializedObject, "scatter", x, i, destroyed(), match="updates")
     for new in (x[:1], x[0], sz.expand_dims(x), sz.tensor([[1.0, 2], [3, 4]]), sz.tensor(1)):
         refused(sz.InvalidArgument, "scatter", x, i, new, match="updates")
-    for override in (None, 1, "yes", 0.0, np.bool_(True), sz.tensor(True), float("nan")):
-        refused(sz.InvalidArgument, "scatter", x, i, x, override, match="override")
     many = sz.reshape(sz.tensor([1]), (1,) * 64)
     refused(sz.InvalidArgument, "gather", many, sz.tensor([[[0]]]), match="64")
     assert sz.gather(many, sz.tensor([[0]])).ndim == 64
@@ -233,16 +220,11 @@ def test_gather_and_scatter_refuse() -> None:
 
 def test_masked_select_refuses() -> None:
     x, mask = sz.tensor([[1, 2], [3, 4]]), sz.tensor([True, False])
-    refused(sz.UninitializedObject, "masked_select", None, mask)
-    refused(sz.UninitializedObject, "masked_select", x, None, match="mask")
-    refused(sz.UninitializedObject, "masked_select", x, destroyed(), match="mask")
-    refused(sz.UninitializedObject, "masked_select", destroyed(), mask, match="input")
     for bad in (sz.tensor([0, 1]), sz.tensor([0, 1], sz.uint1), np.ones(2), 1):
         refused(sz.InvalidArgument, "masked_select", x, bad, match="mask")
     for shape in ((3,), (2, 3), (1, 2, 2), (2, 2, 2), (0,), (3, 1)):
         bad = sz.tensor(np.ones(shape, bool))
         refused(sz.InvalidArgument, "masked_select", x, bad, match="mask")
-    refused(sz.WrongObject, "masked_select", x, [True, False], match="mask")
     assert sz.masked_select(x, True).tolist() == [1, 2, 3, 4]
     assert sz.masked_select(5, np.bool_(True)).tolist() == [5]
     assert sz.masked_select(x, False).shape == (0,)
@@ -295,7 +277,7 @@ def test_tensors_destroyed_and_overwritten_meanwhile(name: str) -> None:
     other = threading.Thread(target=disturb)
     other.start()
     try:
-        for _ in range(12):
+        for _ in range(5):
             x, index = sz.tensor(np.arange(size)), sz.tensor(np.arange(size))
             mask = sz.tensor(np.arange(size) % 3 == 0)
             current[:] = [x, index, mask]
