@@ -148,15 +148,8 @@ _ALIASES.update(float8e4m3fn=float8_e4m3fn, float8e5m2=float8_e5m2)
 
 # The roots of packages whose dtype objects are recognised by their name, without importing them.
 _FRAMEWORKS = (
-    "numpy",
-    "ml_dtypes",
-    "torch",
-    "jax",
-    "paddle",
-    "mindspore",
-    "openvino",
-    "tensorflow",
-)
+    "numpy", "ml_dtypes", "torch", "jax", "paddle", "mindspore", "openvino", "tensorflow",
+)  # fmt: skip
 
 
 def dtype(x: DTypeLike, /, *, document: str | None = None) -> DType:
@@ -281,16 +274,9 @@ def read_as(name: str, document: str) -> DType | None:
 
 
 Kind: TypeAlias = Literal[
-    "bool",
-    "signed integer",
-    "unsigned integer",
-    "integral",
-    "real floating",
-    "complex floating",
-    "numeric",
-    "quantized",
-    "char",
-]
+    "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
+    "numeric", "quantized", "char",
+]  # fmt: skip
 
 _KINDS: dict[str, tuple[str, ...]] = {
     "bool": ("bool",),

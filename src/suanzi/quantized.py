@@ -21,9 +21,8 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType as DType
 from suanzi.dtypes import DTypeLike, float32, float64
-from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import FLOATS, QUANTIZED, Operator
-from suanzi.resolve.arguments import tensor_argument, without_scale
+from suanzi.resolve.arguments import dtype_named, tensor_argument, without_scale
 from suanzi.resolve.scalars import axis_argument, integer_argument
 from suanzi.resolve.scales import (
     MAX_ZERO_POINT,
@@ -38,7 +37,6 @@ from suanzi.shapes import bounded
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,
-    StatusError,
     TypeMismatch,
     UninitializedObject,
 )
@@ -235,7 +233,7 @@ def dequantize(x: Tensor, dtype: DTypeLike = float32) -> Tensor:
     x = tensor_argument(op, "x", x)
     if x.dtype.kind != "quantized":
         raise TypeMismatch(f"{op.title}: x is {x.dtype}; it takes a quantised tensor.")
-    target = _dtype_argument(op, dtype)
+    target = dtype_named(op, dtype)
     if target not in FLOATS:
         raise TypeMismatch(
             f"{op.title}: dtype is {target}; it is one of {', '.join(map(str, FLOATS))}. "
@@ -261,16 +259,9 @@ DEQUANTIZE = Operator("dequantize", "7.2.1.15.4", dequantize, QUANTIZED, None, N
 # ---- arguments ----------------------------------------------------------------------------------
 
 
-def _dtype_argument(op: Operator, dt: DTypeLike) -> DType:
-    try:
-        return dtype_of(dt)
-    except StatusError as error:
-        raise error.__class__(f"{op.title}: {error}") from None
-
-
 def _quantized_dtype(op: Operator, dt: DTypeLike) -> DType:
     """Return an argument as a quantised dtype."""
-    target = _dtype_argument(op, dt)
+    target = dtype_named(op, dt)
     if target.kind != "quantized":
         raise TypeMismatch(
             f"{op.title}: dtype is {target}; it is one of {', '.join(map(str, QUANTIZED))}."

@@ -5,7 +5,6 @@ A function of this namespace chooses its dtype, converts once, and computes by t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
@@ -22,6 +21,7 @@ from suanzi.dtypes import (
 )
 from suanzi.layout import strides_of
 from suanzi.status import StatusError, TypeMismatch
+from suanzi.tensors.parts import permuted
 from suanzi.tensors.tensor import Tensor
 
 DEFAULT_FLOAT = float32
@@ -70,12 +70,6 @@ def is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
 def computed(kernel: str, *operands: Any) -> Tensor:
     """Return what an operator makes of operands of one dtype, the first one's."""
     return _core.run_operator(kernel, operands, operands[0].dtype)[0]
-
-
-def permuted(x: Tensor, order: Sequence[int]) -> Tensor:
-    """Return a view with the axes in another order: where each one of the result comes from."""
-    shape, strides = x.shape, x.strides
-    return _core.view(x, x.offset, [shape[a] for a in order], [strides[a] for a in order])
 
 
 def axis_last(x: Tensor, axis: int) -> Tensor:

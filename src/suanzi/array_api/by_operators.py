@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from suanzi import _core
 from suanzi.array_api.declare import RULES
 from suanzi.libraries import room
-from suanzi.libraries.lapack import Refused
 from suanzi.promote.context import promotion
 from suanzi.registry import REGISTRY
 from suanzi.status import AllocFailed, StatusError
@@ -17,18 +15,6 @@ from suanzi.tensors.tensor import Tensor
 
 _COPIES = 4
 """How often LAPACK and what calls it hold the matrices: a copy, a result and a workspace of two."""
-
-
-def answered(function: str, core: Callable[..., Any], mat: Tensor, *rest: Any) -> Any:
-    """Call the core for matrices; errors are in the name of the function."""
-    names = ("x1", "x2") if function == "solve" else ("x", "")
-    try:
-        return core(mat, *rest)
-    except Refused as refused:
-        rhs = rest[0] if function == "solve" else None
-        raise refused.error(function, mat, rhs, names) from None
-    except AllocFailed as error:
-        raise AllocFailed(f"{function}: {error}") from None
 
 
 def by_operator(function: str, name: str, *args: Any) -> Any:

@@ -15,14 +15,14 @@ from functools import lru_cache
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import in_bytes, permuted
+from suanzi.array_api.along import in_bytes
 from suanzi.array_api.arguments import NUMERIC, array_argument, promoted
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import product
 from suanzi.dtypes import DType, widened
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.status import DimensionsMismatch, InvalidArgument
-from suanzi.tensors.parts import converted
+from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 
 __all__ = ["einsum"]

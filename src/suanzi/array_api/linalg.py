@@ -17,7 +17,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, repeated
 from suanzi.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
-from suanzi.array_api.by_operators import answered, by_operator, check_memory
+from suanzi.array_api.by_operators import by_operator, check_memory
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import (
     matmul,
@@ -29,7 +29,7 @@ from suanzi.array_api.linear_algebra_functions import (
 from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vector_norms
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, DTypeLike, float64, int64, part, widened
-from suanzi.libraries.lapack import identities
+from suanzi.libraries.lapack import answered, identities
 from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.shapes import broadcast_shapes
@@ -44,6 +44,7 @@ __all__ = [
 ]  # fmt: skip
 
 _SUM = int(ReduceMode.SUM)
+_NAMES = ("x", "")
 _LARGEST = 1 << 14
 """Rows of a matrix whose square, and twice that, LAPACK counts in 32 bits."""
 
@@ -87,8 +88,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     if not x.size:
         return _core.empty(x.shape, x.dtype)
     upper = flag_argument("cholesky", "upper", upper)
-    factor: Tensor = answered("cholesky", _core.cholesky, x, upper)
-    return factor
+    return answered("cholesky", _core.cholesky, x, upper, names=_NAMES)
 
 
 @function
@@ -99,7 +99,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
         raise InvalidArgument(f'qr: mode is {shown(mode)}; it must be "reduced" or "complete".')
     if not x.size:
         return qr_result(*by_operator("qr", "qr", x, mode))
-    return qr_result(*answered("qr", _core.qr, x, mode))
+    return qr_result(*answered("qr", _core.qr, x, mode, names=_NAMES))
 
 
 @function
@@ -108,7 +108,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
     x = _matrices("svd", x)
     full_matrices = flag_argument("svd", "full_matrices", full_matrices)
     reduced = not full_matrices
-    found = answered("svd", _core.svd, x, reduced) if x.size else None
+    found = answered("svd", _core.svd, x, reduced, names=_NAMES) if x.size else None
     u, s, v = by_operator("svd", "svd", x, reduced) if found is None else found
     return svd_result(u, _core.row_major_copy(diagonal(s)), _adjoint(v))
 
@@ -128,7 +128,7 @@ def eig(x: Tensor, /) -> eig_result:
     x = _square("eig", x)
     if not x.size:
         return eig_result(*by_operator("eig", "eig", x))
-    return eig_result(*answered("eig", _core.eig, x))
+    return eig_result(*answered("eig", _core.eig, x, names=_NAMES))
 
 
 @function
@@ -202,8 +202,9 @@ def slogdet(x: Tensor, /) -> slogdet_result:
 def inv(x: Tensor, /) -> Tensor:
     """Return the inverses; matrices that are singular to their precision are refused."""
     x = _square("inv", x)
-    made: Tensor = answered("inv", _core.inverse, x) if x.size else _core.empty(x.shape, x.dtype)
-    return made
+    if not x.size:
+        return _core.empty(x.shape, x.dtype)
+    return answered("inv", _core.inverse, x, names=_NAMES)
 
 
 @function
@@ -231,7 +232,10 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
             "equal, or 1."
         )
     shape = (*batch, *b.shape[-2:])
-    made = _core.empty(shape, dt) if 0 in shape else answered("solve", _core.solve, a, b, False)
+    if 0 in shape:
+        made = _core.empty(shape, dt)
+    else:
+        made = answered("solve", _core.solve, a, b, False, names=("x1", "x2"))
     return made.reshape(made.shape[:-1]) if one else made
 
 

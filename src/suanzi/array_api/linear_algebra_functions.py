@@ -14,7 +14,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import PLAIN, axis_last, computed, in_bytes, permuted
+from suanzi.array_api.along import PLAIN, axis_last, computed, in_bytes
 from suanzi.array_api.arguments import NUMERIC, array_argument, axis_of, promoted
 from suanzi.array_api.declare import declare_symbol, function
 from suanzi.dtypes import DType, widened
@@ -22,7 +22,7 @@ from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.resolve.scalars import integer_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
-from suanzi.tensors.parts import converted
+from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]

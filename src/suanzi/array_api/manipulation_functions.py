@@ -13,7 +13,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.array_api.along import computed, dense, flat, permuted, repeated, shaped
+from suanzi.array_api.along import computed, dense, flat, repeated, shaped
 from suanzi.array_api.arguments import (
     INTEGRAL,
     array_argument,
@@ -26,8 +26,13 @@ from suanzi.array_api.arguments import (
 from suanzi.array_api.declare import EVERY, function
 from suanzi.array_api.indexing_functions import index_offsets
 from suanzi.dtypes import int64
-from suanzi.ops.transformation_views import reshape as reshaped
-from suanzi.resolve.scalars import axes_argument, integer_argument, integers_argument, is_several
+from suanzi.ops.transformation_views import reshape as operator_reshape
+from suanzi.resolve.scalars import (
+    axes_argument,
+    integer_argument,
+    integers_argument,
+    one_or_several,
+)
 from suanzi.shapes import MAX_NDIM, sizes_of
 from suanzi.shapes import broadcast_shapes as common_shape
 from suanzi.status import (
@@ -38,7 +43,7 @@ from suanzi.status import (
     StatusError,
     TypeMismatch,
 )
-from suanzi.tensors.parts import converted
+from suanzi.tensors.parts import converted, permuted, reshaped
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 
@@ -133,7 +138,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
         return _core.empty(shape_of("tile", "the shape of the result", wanted), x.dtype)
     if max(counts, default=0) >= 2**63:
         raise AllocFailed(f"tile: not enough memory for {shown(counts)} repetitions.")
-    return _core.tile(_shaped(x, shape), counts)
+    return _core.tile(reshaped(x, shape), counts)
 
 
 @function
@@ -215,7 +220,7 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
         return made
     parts, common = in_common("concat", arrays_of("concat", "arrays", arrays))
     if axis is None:
-        return _core.join([_shaped(x, (x.size,)) for x in parts], 0, common, False)
+        return _core.join([reshaped(x, (x.size,)) for x in parts], 0, common, False)
     first = parts[0]
     along = axis_of("concat", axis, first.ndim)
     for i, x in enumerate(parts):
@@ -265,7 +270,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
     """Return a view with new axes of size 1, where they are in the result."""
     x = array_argument("expand_dims", "x", x)
-    given = _several("expand_dims", "axis", axis)
+    given = one_or_several("expand_dims", "axis", axis)
     ndim = x.ndim + len(given)
     new = axes_argument("expand_dims", "axis", given, ndim, OutOfRange)
     if ndim > MAX_NDIM:
@@ -344,7 +349,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
             if -1 in shape and known > 0 and x.size % known == 0:
                 place = shape.index(-1)
                 shape = (*shape[:place], x.size // known, *shape[place + 1 :])
-            return reshaped(x, shape)
+            return operator_reshape(x, shape)
         except (StatusError, TypeError):
             pass
     x = array_argument("reshape", "x", x)
@@ -362,16 +367,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
             f"reshape: copy is False, but the shape {wanted} needs a copy: "
             "the elements of x have other strides."
         )
-    return _shaped(_core.row_major_copy(x), wanted)
-
-
-def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return the elements in another shape of as many; a view if it can be."""
-    made: Tensor | None = _core.try_view("reshape", x, shape)
-    if made is None:
-        made = _core.try_view("reshape", _core.row_major_copy(x), shape)
-    assert made is not None
-    return made
+    return reshaped(x, wanted)
 
 
 @function
@@ -382,11 +378,11 @@ def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
     """
     x = array_argument("roll", "x", x)
     if axis is None:
-        by = _several("roll", "shift", shift)
-        flat = _shaped(x, (x.size,))
-        return _shaped(_core.roll(flat, [sum(by) % x.size if x.size else 0]), x.shape)
-    axes = [axis_of("roll", one, x.ndim) for one in _several("roll", "axis", axis)]
-    by = _several("roll", "shift", shift)
+        by = one_or_several("roll", "shift", shift)
+        flat = reshaped(x, (x.size,))
+        return reshaped(_core.roll(flat, [sum(by) % x.size if x.size else 0]), x.shape)
+    axes = [axis_of("roll", one, x.ndim) for one in one_or_several("roll", "axis", axis)]
+    by = one_or_several("roll", "shift", shift)
     by = by * len(axes) if len(by) == 1 else by
     if len(axes) != len(by):
         raise InvalidArgument(
@@ -397,9 +393,3 @@ def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
     for one, amount in zip(axes, by, strict=True):
         total[one] = (total[one] + amount) % x.shape[one] if x.shape[one] else 0
     return _core.roll(x, total)
-
-
-def _several(op: str, name: str, given: Any) -> tuple[int, ...]:
-    if is_several(op, name, given):
-        return integers_argument(op, name, given)
-    return (integer_argument(op, name, given),)

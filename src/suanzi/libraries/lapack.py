@@ -6,7 +6,8 @@ It scales where that helps, and raises `Refused` for the first matrix without an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from suanzi import _core
 from suanzi._numpy import Array, np
@@ -18,6 +19,9 @@ from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusErr
 from suanzi.tensors.exchange import to_numpy
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
+
+R = TypeVar("R")
+
 
 # ---- operands -----------------------------------------------------------------------------------
 
@@ -129,23 +133,21 @@ _REASONS = ("none", "memory", *_WORDS)
 """In the order of the core's."""
 
 
-class refusals:
-    """Turns what the core refuses inside of this into errors in the name of an operator.
-
-    A class: from Python 3.12 on, an error raised by `contextlib.contextmanager` is part of a
-    reference cycle, which keeps the matrices alive.
-    """
-
-    def __init__(self, title: str, mat: Tensor, rhs: Tensor | None = None) -> None:
-        self.arguments = title, mat, rhs
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        """Raise the error for a user if the core refused."""
-        if isinstance(error, Refused):
-            raise error.error(*self.arguments) from None
+def answered(
+    title: str,
+    core: Callable[..., R],
+    mat: Tensor,
+    *rest: Any,
+    names: tuple[str, str] = ("mat", "rhs"),
+) -> R:
+    """Call the core for matrices; its refusals become errors in the name of an operator."""
+    try:
+        return core(mat, *rest)
+    except Refused as refused:
+        rhs = rest[0] if rest and isinstance(rest[0], Tensor) else None
+        raise refused.error(title, mat, rhs, names) from None
+    except AllocFailed as error:
+        raise AllocFailed(f"{title}: {error}") from None
 
 
 def batch_index(batch: tuple[int, ...], i: int) -> str:

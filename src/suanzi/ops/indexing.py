@@ -6,16 +6,15 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DType, DTypeLike, dtype, int32, int64, uint64, widened
+from suanzi.dtypes import DType, DTypeLike, int32, int64, uint64, widened
 from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import in_name_of, real_argument, tensor_argument
+from suanzi.resolve.arguments import dtype_named, real_argument, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-_dtype = dtype  # which is also the name of a parameter
 _ORDERED = (*SUBBYTE, *REALS)
 
 
@@ -209,10 +208,7 @@ def _find(op: Operator, input: Any, axis: Any, keepdim: Any, wanted: Any) -> Ten
     x = _ordered_argument(op, input)
     where = axis_argument(op, "axis", axis, x.ndim, OutOfRange)
     kept = flag_argument(op, "keepdim", keepdim)
-    try:
-        made_of = _dtype(wanted)
-    except StatusError as error:
-        raise in_name_of(op, error) from None
+    made_of = dtype_named(op, wanted)
     if made_of not in (int32, int64):
         raise TypeMismatch(f"{op.title}: dtype is {made_of}; it must be int32 or int64.")
     size = x.shape[where]

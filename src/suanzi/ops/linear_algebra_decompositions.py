@@ -7,7 +7,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, complex_of, int64, part
-from suanzi.libraries.lapack import check_rank, check_square, identities, promoted_dtype, refusals
+from suanzi.libraries.lapack import answered, check_rank, check_square, identities, promoted_dtype
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
@@ -38,9 +38,7 @@ def lu(mat: TensorLike) -> tuple[Tensor, Tensor]:
     *batch, m, n = x.shape
     if not x.size:  # however many matrices there are
         return _core.empty(x.shape, dt), _core.empty((*batch, min(m, n)), int64)
-    x = converted(x, dt)
-    with refusals(op.title, x):
-        return _core.lu(x)
+    return answered(op.title, _core.lu, converted(x, dt))
 
 
 @operator("7.2.17.4", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
@@ -64,9 +62,7 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
     check_square(op, "mat", x)
     if not x.size:
         return _core.empty(x.shape, dt)
-    x = converted(x, dt)
-    with refusals(op.title, x):
-        return _core.cholesky(x, upper == "U")
+    return answered(op.title, _core.cholesky, converted(x, dt), upper == "U")
 
 
 @operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
@@ -93,8 +89,7 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
     if not x.size:  # nothing to be orthogonal to, however many matrices there are
         q = None if mode == "r" else identities((*batch, m, height), dt)
         return q, _core.full((*batch, height, n), dt, 0)
-    with refusals(op.title, x):
-        return _core.qr(x, mode)
+    return answered(op.title, _core.qr, x, mode)
 
 
 @operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
@@ -119,9 +114,7 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
         s = _core.full((*batch, k, k) if reduced else x.shape, part(dt), 0)
         u, v = (identities((*batch, size, k if reduced else size), dt) for size in (n, m))
         return u, s, v
-    x = converted(x, dt)
-    with refusals(op.title, x):
-        return _core.svd(x, reduced)
+    return answered(op.title, _core.svd, converted(x, dt), reduced)
 
 
 @operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
@@ -142,9 +135,7 @@ def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
     if not x.size:
         result = complex_of(dt)
         return _core.full((*batch, n), result, 0), _core.full((*batch, n, n), result, 0)
-    x = converted(x, dt)
-    with refusals(op.title, x):
-        return _core.eig(x)
+    return answered(op.title, _core.eig, converted(x, dt))
 
 
 def _operand(op: Operator, mat: Any) -> tuple[Tensor, DType]:

@@ -8,7 +8,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType
-from suanzi.libraries.lapack import check_rank, epsilon, refusals
+from suanzi.libraries.lapack import answered, check_rank, epsilon
 from suanzi.ops.linear_algebra_solving import as_column, operands, right_hand_sides, without_column
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
@@ -39,8 +39,7 @@ def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor
         x = _core.full(shape, dt, 0)
     else:
         a, b = converted(a, dt), converted(b, dt)
-        with refusals(op.title, a, b):
-            x = _core.lstsq(a, b, cut)
+        x = answered(op.title, _core.lstsq, a, b, cut)
     return without_column(x) if one else x
 
 

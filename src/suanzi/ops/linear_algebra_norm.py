@@ -17,7 +17,7 @@ from suanzi.dtypes import complex128, float64, part
 from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
-from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
@@ -65,21 +65,16 @@ def norm(
         )
     keep = flag_argument(op, "keep_dims", keep_dims, numpys=True)
     inner = axes or tuple(range(x.ndim))
-    made: Tensor
     if not x.size:
-        shape = [1 if a in inner else n for a, n in enumerate(x.shape) if keep or a not in inner]
-        made = _core.full(shape, part(dt), 0)
-        return made
+        return _core.full(reduced_shape(x.shape, inner, keep), part(dt), 0)
     x = converted(x, dt)
     if len(axes) == 2 and p != "fro":
         sums = _core.norm(x, MAGNITUDES, axes[:1] if p == 1.0 else axes[1:], True)
-        made = _core.norm(sums, LARGEST, axes, keep)  # as right as if rounded afterwards
-    elif p in _PARTS:
-        made = _core.norm(x, _PARTS[p], inner, keep)
-    else:
-        assert isinstance(p, float)
-        made = powers(x, p, inner, keep)
-    return made
+        return _core.norm(sums, LARGEST, axes, keep)  # as right as if rounded afterwards
+    if p in _PARTS:
+        return _core.norm(x, _PARTS[p], inner, keep)
+    assert isinstance(p, float)
+    return powers(x, p, inner, keep)
 
 
 def powers(x: Tensor, p: float, inner: tuple[int, ...], keep: bool) -> Tensor:

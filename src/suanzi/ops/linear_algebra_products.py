@@ -32,7 +32,7 @@ from suanzi.resolve.elementwise import (
 )
 from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch, InvalidArgument
-from suanzi.tensors.parts import converted
+from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 FLOATING = (*FLOATS, *COMPLEX)
@@ -136,14 +136,8 @@ SHAPE_CHECKS["dot"] = dot_shape
 def rows_of(x: Tensor) -> Tensor:
     """Return a tensor as a matrix with its last axis but one down, and all others across."""
     along = x.ndim - 2
-    transposed = _core.view(
-        x,
-        x.offset,
-        (x.shape[along], *x.shape[:along], x.shape[-1]),
-        (x.strides[along], *x.strides[:along], x.strides[-1]),
-    )
-    flat: Tensor = transposed.reshape(x.shape[along], prod(x.shape[:along]) * x.shape[-1])
-    return flat
+    transposed = permuted(x, (along, *range(along), along + 1))
+    return transposed.reshape(x.shape[along], prod(x.shape[:along]) * x.shape[-1])
 
 
 @operator("7.2.17.12", dtypes=FLOATING, fast=True, promotes=ARITHMETIC)
@@ -335,8 +329,7 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     """Return a view with two axes exchanged."""
     order = list(range(x.ndim))
     order[first], order[second] = order[second], order[first]
-    shape, strides = tuple(x.shape[i] for i in order), tuple(x.strides[i] for i in order)
-    return _core.view(x, x.offset, shape, strides)
+    return permuted(x, order)
 
 
 def blocks(count: int, size: int) -> list[tuple[int, int]]:

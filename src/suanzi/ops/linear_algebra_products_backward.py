@@ -207,8 +207,7 @@ def _bilinear_bwd_in(
         halves = conjugate(product(with_axis(source[start:stop], 0), matrices, wide))
         rows = product(with_axis(gradient[start:stop], 1), swapped(halves, 0, 1), wide)
         _core.copy_into(result[start:stop], rows.reshape(stop - start, across))
-    found: Tensor = result.reshape(*leading, across)
-    return found
+    return result.reshape(*leading, across)
 
 
 @operator("7.2.17.13.8", dtypes=FLOATING)

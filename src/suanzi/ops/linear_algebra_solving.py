@@ -6,7 +6,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType
-from suanzi.libraries.lapack import check_square, promoted_dtype, refusals
+from suanzi.libraries.lapack import answered, check_square, promoted_dtype
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
@@ -42,8 +42,7 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
         a = converted(a, dt)
         # Without right-hand sides, singular matrices are refused all the same.
         b = converted(b, dt) if b.size else _core.full((a.shape[-1], 1), dt, 0)
-        with refusals(op.title, a, b):
-            x = _core.solve(a, b, turned)
+        x = answered(op.title, _core.solve, a, b, turned)
         x = x if 0 not in shape else _core.full(shape, dt, 0)
     return without_column(x) if one else x
 
@@ -62,9 +61,7 @@ def inverse(mat: TensorLike) -> Tensor:
     check_square(op, "mat", a)
     if not a.size:
         return _core.full(a.shape, dt, 0)
-    a = converted(a, dt)
-    with refusals(op.title, a):
-        return _core.inverse(a)
+    return answered(op.title, _core.inverse, converted(a, dt))
 
 
 # ---- right-hand sides, also of least squares ----------------------------------------------------

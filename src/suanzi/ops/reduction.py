@@ -8,7 +8,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import DTypeLike, dtype, uint8
+from suanzi.dtypes import DTypeLike, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.ops.reduction_gradients import gradient_of
@@ -27,12 +27,12 @@ from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
 from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
 from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
-from suanzi.resolve.arguments import dtype_error, in_name_of, real_argument
+from suanzi.resolve.arguments import dtype_error, dtype_named, real_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype
 from suanzi.resolve.scalars import flag_argument, integer_argument, shape_argument
 from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
-from suanzi.tensors.parts import converted, copy
+from suanzi.tensors.parts import converted, copy, permuted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
@@ -72,17 +72,14 @@ def reduce(
     check_mode(op, how, x.dtype)
     target = result_dtype(how, x.dtype)
     shape = reduced_shape(x.shape, axes, keeps)
-    made: Tensor
     if x.size == 0:
         empty = math.prod(x.shape[a] for a in axes) == 0
-        made = _core.full(shape, target, identity_of(op, how, x.shape, x.dtype) if empty else 0)
-    else:
-        if is_logical(how) and x.dtype is not bool_:
-            x = _core.cast(x, bool_, False)
-        elif how is ReduceMode.MEAN and x.dtype is bool_:
-            x = _core.cast(x, uint8, False)
-        made = _core.reduce(x, int(how), axes, keeps)
-    return made
+        return _core.full(shape, target, identity_of(op, how, x.shape, x.dtype) if empty else 0)
+    if is_logical(how):
+        x = converted(x, bool_)
+    elif how is ReduceMode.MEAN and x.dtype is bool_:
+        x = _core.cast(x, uint8, False)
+    return _core.reduce(x, int(how), axes, keeps)
 
 
 def _by_function(
@@ -102,9 +99,7 @@ def _by_function(
         number = scalar_argument(op, f"the identity of {how.name}", how.identity, x.dtype)
         result = _core.full(rest, x.dtype, number)
     else:
-        order = [*axes, *kept]
-        across = _core.view(x, x.offset, [x.shape[a] for a in order], [x.strides[a] for a in order])
-        left = reshape(across, (count, *rest))
+        left = reshape(permuted(x, [*axes, *kept]), (count, *rest))
         while len(left) > 1:
             pairs = len(left) // 2
             met = how.combine(left[0 : 2 * pairs : 2], left[1 : 2 * pairs : 2])
@@ -237,10 +232,7 @@ def _converted(op: Operator, x: Tensor, target: Any) -> Tensor:
     if target is None:
         check_dtype(op, {"input": x}, x.dtype)
         return x
-    try:
-        wanted = dtype(target)
-    except StatusError as error:
-        raise in_name_of(op, error) from None
+    wanted = dtype_named(op, target)
     known = wanted in op.dtypes and x.dtype.kind in NUMERIC_KINDS
     if not known or kind_rank(x.dtype.kind) > kind_rank(wanted.kind):
         raise TypeMismatch(

@@ -16,7 +16,7 @@ from suanzi.resolve.arguments import is_gradient
 from suanzi.resolve.elementwise import promote
 from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.make import tensor
-from suanzi.tensors.parts import converted
+from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 
 _WITH_GRADIENT = (
@@ -124,9 +124,9 @@ def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
     wide = _wide(promoted)
     kept = [a for a in range(x.ndim) if a not in axes]
     order = [*axes, *kept]
-    across = _core.view(x, x.offset, [x.shape[a] for a in order], [x.strides[a] for a in order])
     rest = tuple(x.shape[a] for a in kept)
-    rows = reshape(converted(across, wide), (math.prod(x.shape[a] for a in axes), *rest))
+    count = math.prod(x.shape[a] for a in axes)
+    rows = reshape(converted(permuted(x, order), wide), (count, *rest))
     others = _conjugate(_products_of_others(rows))
     flat = reshape(converted(gradient, wide), (1, *rest))
     found = converted(_run("mul", [others, flat], wide), gradient.dtype)

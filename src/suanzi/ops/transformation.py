@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, char, dtype, float32, iinfo
+from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
 from suanzi.dtypes import bool as bool_
 from suanzi.layout import strides_of
 from suanzi.ops.creation_wanted import LayoutLike, layout_argument
@@ -25,7 +25,7 @@ from suanzi.registry import (
 )
 from suanzi.resolve.arguments import (
     as_operand,
-    in_name_of,
+    dtype_named,
     is_gradient,
     real_argument,
     real_values,
@@ -37,7 +37,7 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promoted_dtype, run
 from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -74,10 +74,7 @@ def cast(
     """
     op = REGISTRY["cast"]
     input = tensor_argument(op, "input", input)
-    try:
-        target = dtype(type)
-    except StatusError as error:
-        raise in_name_of(op, error) from None
+    target = dtype_named(op, type)
     if target is not input.dtype and char in (input.dtype, target):
         raise TypeMismatch(
             f"{op.title}: input is {input.dtype}, which does not convert to {target}; only numbers "

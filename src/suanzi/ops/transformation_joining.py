@@ -29,14 +29,13 @@ from suanzi.resolve.elementwise import plain_operand, promoted_dtype
 from suanzi.resolve.scalars import (
     axis_argument,
     check_alive,
-    integer_argument,
     integers_argument,
-    is_several,
+    one_or_several,
 )
 from suanzi.shapes import MAX_NDIM, bounded
 from suanzi.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
 from suanzi.tensors.make import tensor
-from suanzi.tensors.parts import with_quantization_of
+from suanzi.tensors.parts import reshaped, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 
@@ -303,8 +302,8 @@ def roll(
     """
     op = REGISTRY["roll"]
     x = tensor_argument(op, "input", input)
-    by = _integers(op, "shifts", shifts)
-    given = () if axis is None else _integers(op, "axis", axis)
+    by = one_or_several(op, "shifts", shifts)
+    given = () if axis is None else one_or_several(op, "axis", axis)
     axes = [axis_argument(op, "axis", n, x.ndim) for n in given]
     if not axes:
         if len(by) != 1:
@@ -316,12 +315,8 @@ def roll(
                 f"{op.title}: axis {x.channel_axis} has the channels of the input, each with its "
                 "own scale; name the axes to roll, or roll sz.dequantize(input)."
             )
-        flat = _core.try_view("reshape", x, (x.size,))
-        if flat is None:
-            flat = _core.try_view("reshape", _core.row_major_copy(x), (x.size,))
-        rolled = _core.roll(flat, [by[0] % x.size if x.size else 0])
-        whole: Tensor = _core.try_view("reshape", rolled, x.shape)
-        return whole
+        rolled = _core.roll(reshaped(x, (x.size,)), [by[0] % x.size if x.size else 0])
+        return reshaped(rolled, x.shape)
     if len(axes) != len(by):
         raise InvalidArgument(
             f"{op.title}: shifts has {len(by)} integers and axis {len(axes)}; there must be one "
@@ -336,10 +331,3 @@ def roll(
         first = -total[x.channel_axis] % len(scale)
         scale = scale[first:] + scale[:first]
     return with_quantization_of(x, made, scale=scale)
-
-
-def _integers(op: Operator, name: str, values: Any) -> tuple[int, ...]:
-    """Return integers, given as one or as several."""
-    if is_several(op, name, values):
-        return integers_argument(op, name, values)
-    return (integer_argument(op, name, values),)

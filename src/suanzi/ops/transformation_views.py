@@ -34,7 +34,7 @@ from suanzi.status import (
     OutOfRange,
     StatusError,
 )
-from suanzi.tensors.parts import zeros
+from suanzi.tensors.parts import reshaped, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAX_PARTS = 2**24
@@ -80,11 +80,7 @@ def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Ten
             f"{x.channel_axis} of shape {x.shape}, each with its own scale. Reshape "
             "sz.dequantize(input) instead."
         )
-    made = _core.try_view("reshape", x, shape)
-    if made is None:
-        made = _core.try_view("reshape", _core.row_major_copy(x), shape)
-    result: Tensor = made
-    return result
+    return reshaped(x, shape)
 
 
 def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import way_to_the_host
-from suanzi.dtypes import DType, float32, float64
+from suanzi.dtypes import DType, DTypeLike, dtype, float32, float64
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import Titled, check_alive, title_of
@@ -148,6 +148,14 @@ def in_name_of(
 ) -> StatusError:
     """Return an error as an operator's; what it says is put together when it is read."""
     return (kind or error.__class__)(OnDemand(lambda: f"{title_of(op)}: {error}{hint}"))
+
+
+def dtype_named(op: Titled, x: DTypeLike) -> DType:
+    """Return the dtype that an argument names."""
+    try:
+        return dtype(x)
+    except StatusError as error:
+        raise in_name_of(op, error) from None
 
 
 def is_gradient(gradient: DType, of: DType) -> bool:

@@ -143,6 +143,13 @@ def integers_argument(
     raise InvalidArgument(f"{title_of(op)}: {name} has {length} integers; {allowed}.")
 
 
+def one_or_several(op: Titled, name: str, values: Any) -> tuple[int, ...]:
+    """Return integers, given as one or as several."""
+    if is_several(op, name, values):
+        return integers_argument(op, name, values)
+    return (integer_argument(op, name, values),)
+
+
 def axes_argument(
     op: Titled, name: str, axes: Any, ndim: int, error: type[StatusError]
 ) -> tuple[int, ...]:

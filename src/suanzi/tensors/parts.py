@@ -44,6 +44,21 @@ def converted(x: Tensor, dt: DType) -> Tensor:
     return x if x.dtype is dt else _core.cast(x, dt, False)
 
 
+def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return the elements in another shape of as many: a view if there can be one, else a copy."""
+    made: Tensor | None = _core.try_view("reshape", x, shape)
+    if made is None:
+        made = _core.try_view("reshape", _core.row_major_copy(x), shape)
+    assert made is not None
+    return made
+
+
+def permuted(x: Tensor, order: Sequence[int]) -> Tensor:
+    """Return a view with the axes in another order: where each one of the result comes from."""
+    shape, strides = x.shape, x.strides
+    return _core.view(x, x.offset, [shape[a] for a in order], [strides[a] for a in order])
+
+
 def copy(x: Tensor) -> Tensor:
     """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
     order = min2maj_of(x.shape, x.strides)
