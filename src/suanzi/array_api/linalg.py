@@ -99,7 +99,9 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
         raise InvalidArgument(f'qr: mode is {shown(mode)}; it must be "reduced" or "complete".')
     if not x.size:
         return qr_result(*by_operator("qr", "qr", x, mode))
-    return qr_result(*answered("qr", _core.qr, x, mode, names=_NAMES))
+    q, r = answered("qr", _core.qr, x, mode, names=_NAMES)
+    assert q is not None
+    return qr_result(q, r)
 
 
 @function

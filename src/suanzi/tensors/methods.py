@@ -274,7 +274,7 @@ class Methods:
         return self.transpose(*axes)
 
 
-def _of(x: Any, name: str) -> Callable[..., Any]:
+def _of(x: Any, name: str) -> Callable[..., Tensor]:
     """Return what computes a method: a function of the array API's namespace.
 
     A quantised tensor is what it stands for.
