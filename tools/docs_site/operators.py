@@ -251,7 +251,8 @@ def _index() -> str:
         "the exceptions that carry them); a missing or destroyed tensor is "
         "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
         "others are promoted to them where the [rule set in force](../promotion.md) does so. "
-        "*Accuracy* is explained [on its own page](../accuracy.md).",
+        "*Accuracy* is explained [on its own page](../accuracy.md). Examples assume "
+        "`import suanzi as sz`.",
         "The [minimal set](minimal-set.md) is what every implementation must have.",
     ]
     for category, title in TITLES.items():

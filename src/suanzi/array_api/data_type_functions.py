@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
@@ -57,29 +56,7 @@ def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class FloatLimits:
-    """The limits of a floating-point dtype; of one part, for a complex dtype."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: DType
-
-
-@dataclass(frozen=True)
-class IntegerLimits:
-    """The limits of an integer dtype."""
-
-    bits: int
-    max: int
-    min: int
-    dtype: DType
-
-
-def finfo(type: DTypeLike | Tensor, /) -> FloatLimits:
+def finfo(type: DTypeLike | Tensor, /) -> limits_of_floats:
     """Return the limits of a floating-point dtype, or of an array's; of complex ones, of a part.
 
     >>> sz.array_api.finfo(sz.complex64).dtype, sz.array_api.finfo(sz.float8_e4m3fn).max
@@ -88,11 +65,10 @@ def finfo(type: DTypeLike | Tensor, /) -> FloatLimits:
     dt = type.dtype if isinstance(type, Tensor) else dtype_or("finfo", type, float32)
     if not dt.exponent_bits:
         raise TypeMismatch(f"finfo: {dt} is not a floating-point dtype; use iinfo.")
-    found = limits_of_floats(dt)
-    return FloatLimits(found.bits, found.eps, found.max, found.min, found.smallest_normal, part(dt))
+    return limits_of_floats(part(dt))
 
 
-def iinfo(type: DTypeLike | Tensor, /) -> IntegerLimits:
+def iinfo(type: DTypeLike | Tensor, /) -> limits_of_integers:
     """Return the limits of an integer dtype, or of an array's.
 
     >>> sz.array_api.iinfo(sz.int4).min
@@ -101,8 +77,7 @@ def iinfo(type: DTypeLike | Tensor, /) -> IntegerLimits:
     dt = type.dtype if isinstance(type, Tensor) else dtype_or("iinfo", type, float32)
     if dt.kind not in ("int", "uint"):
         raise TypeMismatch(f"iinfo: {dt} is not an integer dtype; use finfo.")
-    found = limits_of_integers(dt)
-    return IntegerLimits(found.bits, found.max, found.min, dt)
+    return limits_of_integers(dt)
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> bool:

@@ -80,23 +80,23 @@ def _binary(name: str, dtypes: Dtypes, promotes: OperatorClass, doc: str, **kwar
 
 def _declared(
     made: Callable[..., Tensor], name: str, dtypes: Dtypes, promotes: OperatorClass, doc: str,
-    *, kernel: str = "", ulp: float = 0.5, symbol: str = "",
+    *, kernel: str = "", ulp: float = 0.5, symbol: str = "", operator: str = "",
 ) -> Callable[..., Tensor]:  # fmt: skip
-    """Declare a function whose kernel has its name, or that of an operator of the standard."""
+    """Declare a function; its kernel has its name unless given. `operator` is kernel and symbol."""
     made.__name__ = made.__qualname__ = name
     made.__doc__ = doc
-    kernel = kernel or f"extended:{name}"
+    kernel, symbol = kernel or operator or f"extended:{name}", symbol or operator
     return elementwise(kernel, dtypes=dtypes, promotes=promotes, ulp=ulp, symbol=symbol)(made)
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
 abs = _unary(
-    "abs", NUMBERS, ARITHMETIC, kernel="abs", ulp=1, symbol="abs",
+    "abs", NUMBERS, ARITHMETIC, operator="abs", ulp=1,
     doc="Return the magnitude of each element; that of a complex tensor is real.",
 )  # fmt: skip
 add = _binary(
-    "add", NUMBERS, ARITHMETIC, kernel="add", symbol="add",
+    "add", NUMBERS, ARITHMETIC, operator="add",
     doc="""Return x1 + x2, element by element.
 
     >>> xp.add(xp.asarray([1, 2], dtype=xp.int8), xp.asarray([0.5, 0.5], dtype=xp.bfloat16))
@@ -123,9 +123,9 @@ maximum = _binary(
 minimum = _binary(
     "minimum", REALS, ARITHMETIC, "Return the smaller of x1 and x2; NaN wins.", kernel="min"
 )
-multiply = _binary("multiply", NUMBERS, ARITHMETIC, "Return x1 * x2.", kernel="mul", symbol="mul")
+multiply = _binary("multiply", NUMBERS, ARITHMETIC, "Return x1 * x2.", operator="mul")
 negative = _unary(
-    "negative", NUMBERS, ARITHMETIC, kernel="negative", symbol="negative",
+    "negative", NUMBERS, ARITHMETIC, operator="negative",
     doc="Return -x; unsigned integers wrap.",
 )  # fmt: skip
 nextafter = _binary(
@@ -140,26 +140,19 @@ reciprocal = _unary(
     "reciprocal", FLOATING, TRUE_DIVISION, "Return 1 / x in floating-point.", kernel="reciprocal"
 )
 remainder = _binary(
-    "remainder", REALS, ARITHMETIC, kernel="mod", symbol="mod",
+    "remainder", REALS, ARITHMETIC, operator="mod",
     doc="Return the remainder of x1 / x2 with the sign of x2; an integer zero divisor is an error.",
 )  # fmt: skip
 sign = _unary("sign", NUMBERS, ARITHMETIC, "Return -1, 0 or 1; of complex x, x / abs(x).")
-subtract = _binary("subtract", NUMBERS, ARITHMETIC, "Return x1 - x2.", kernel="sub", symbol="sub")
+subtract = _binary("subtract", NUMBERS, ARITHMETIC, "Return x1 - x2.", operator="sub")
 
 # ---- bits ----------------------------------------------------------------------------------------
 
-bitwise_and = _binary(
-    "bitwise_and", BITS, BITWISE, "Return x1 & x2.", kernel="bitwise_and", symbol="bitwise_and"
-)
-bitwise_or = _binary(
-    "bitwise_or", BITS, BITWISE, "Return x1 | x2.", kernel="bitwise_or", symbol="bitwise_or"
-)
-bitwise_xor = _binary(
-    "bitwise_xor", BITS, BITWISE, "Return x1 ^ x2.", kernel="bitwise_xor", symbol="bitwise_xor"
-)
+bitwise_and = _binary("bitwise_and", BITS, BITWISE, "Return x1 & x2.", operator="bitwise_and")
+bitwise_or = _binary("bitwise_or", BITS, BITWISE, "Return x1 | x2.", operator="bitwise_or")
+bitwise_xor = _binary("bitwise_xor", BITS, BITWISE, "Return x1 ^ x2.", operator="bitwise_xor")
 bitwise_invert = _unary(
-    "bitwise_invert", BITS, BITWISE, "Return x with every bit inverted.", kernel="bitwise_not",
-    symbol="bitwise_not",
+    "bitwise_invert", BITS, BITWISE, "Return x with every bit inverted.", operator="bitwise_not",
 )  # fmt: skip
 bitwise_left_shift = _binary(
     "bitwise_left_shift", WHOLE, BITWISE, symbol="bitwise_left_shift",
@@ -172,24 +165,17 @@ bitwise_right_shift = _binary(
 
 # ---- comparison ----------------------------------------------------------------------------------
 
-equal = _binary(
-    "equal", EVERY, COMPARISON, "Return whether x1 == x2.", kernel="equal", symbol="equal"
-)
+equal = _binary("equal", EVERY, COMPARISON, "Return whether x1 == x2.", operator="equal")
 not_equal = _binary(
-    "not_equal", EVERY, COMPARISON, "Return whether x1 != x2.", kernel="not_equal",
-    symbol="not_equal",
+    "not_equal", EVERY, COMPARISON, "Return whether x1 != x2.", operator="not_equal",
 )  # fmt: skip
-greater = _binary(
-    "greater", ORDERED, COMPARISON, "Return whether x1 > x2.", kernel="greater", symbol="greater"
-)
+greater = _binary("greater", ORDERED, COMPARISON, "Return whether x1 > x2.", operator="greater")
 greater_equal = _binary(
-    "greater_equal", ORDERED, COMPARISON, "Return whether x1 >= x2.", kernel="greater_equal",
-    symbol="greater_equal",
+    "greater_equal", ORDERED, COMPARISON, "Return whether x1 >= x2.", operator="greater_equal",
 )  # fmt: skip
-less = _binary("less", ORDERED, COMPARISON, "Return whether x1 < x2.", kernel="less", symbol="less")
+less = _binary("less", ORDERED, COMPARISON, "Return whether x1 < x2.", operator="less")
 less_equal = _binary(
-    "less_equal", ORDERED, COMPARISON, "Return whether x1 <= x2.", kernel="less_equal",
-    symbol="less_equal",
+    "less_equal", ORDERED, COMPARISON, "Return whether x1 <= x2.", operator="less_equal",
 )  # fmt: skip
 isfinite = _unary(
     "isfinite", EVERY, ANY, "Return whether x is neither infinite nor NaN.", kernel="is_finite"

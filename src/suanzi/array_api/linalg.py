@@ -17,7 +17,6 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import DEFAULT_FLOAT, PLAIN, computed, repeated
 from suanzi.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
-from suanzi.array_api.by_operators import by_operator, check_memory
 from suanzi.array_api.declare import function
 from suanzi.array_api.linear_algebra_functions import (
     matmul,
@@ -26,7 +25,14 @@ from suanzi.array_api.linear_algebra_functions import (
     tensordot,
     vecdot,
 )
-from suanzi.array_api.norms import matrix_norms, singular_values, tolerance, vector_norms
+from suanzi.array_api.norms import (
+    by_operator,
+    check_memory,
+    matrix_norms,
+    singular_values,
+    tolerance,
+    vector_norms,
+)
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, DTypeLike, float64, int64, part, widened
 from suanzi.libraries.lapack import answered, identities

@@ -1,4 +1,7 @@
-"""Norms of vectors and of matrices; narrow floats are added up in wider ones and rounded once."""
+"""What linear algebra shares: norms, singular values, and the standard's operators as fallback.
+
+Narrow floats are added up in wider ones and rounded once.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,26 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.array_api.along import computed
 from suanzi.array_api.arguments import Axes, axes_of, double
-from suanzi.array_api.by_operators import by_operator
+from suanzi.array_api.declare import RULES
 from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, complex128, float16, float64, part, widened
+from suanzi.libraries import room
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
+from suanzi.promote.context import promotion
+from suanzi.registry import REGISTRY
 from suanzi.resolve.scalars import flag_argument
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.status import (
+    AllocFailed,
+    DimensionsMismatch,
+    InvalidArgument,
+    StatusError,
+    TypeMismatch,
+)
+from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -112,3 +125,35 @@ def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> An
     if isinstance(rtol, bool) or not isinstance(rtol, int | float):
         raise TypeMismatch(f"{function}: rtol is {shown(rtol)}; it must be a number or a Tensor.")
     return double(function, "rtol", rtol)
+
+
+_COPIES = 4
+"""How often LAPACK and what calls it hold the matrices: a copy, a result and a workspace of two."""
+
+
+def by_operator(function: str, name: str, *args: Any) -> Any:
+    """Call the standard's operator: it scales, computes again and explains; errors are ours."""
+    try:
+        with promotion(RULES):
+            return REGISTRY[name].function(*args)
+    except StatusError as error:
+        title, _, words = str(error).partition(": ")
+        words = words or title  # of the core, which knows no operator
+        words = words.replace("mat", "x1" if function == "solve" else "x", 1).replace("rhs", "x2")
+        raise type(error)(f"{function}: {words}") from None
+    except MemoryError as error:  # NumPy's
+        problem = str(error).rstrip(".") or "the system has no more"
+        raise AllocFailed(f"{function}: not enough memory: {problem}.") from None
+
+
+def check_memory(function: str, x: Tensor) -> None:
+    """Raise AllocFailed where it was memory that was missing for matrices."""
+    needed = _COPIES * x.size * max(x.dtype.itemsize, 4)
+    what = f"copies of x of shape {x.shape} that LAPACK works on"
+    try:
+        check_room(needed, what)
+        room.check()
+        if not _core.has_room(needed):
+            raise AllocFailed(f"not enough memory for the {needed} bytes of {what}.")
+    except AllocFailed as error:
+        raise AllocFailed(f"{function}: {error}") from None
