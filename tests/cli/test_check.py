@@ -247,40 +247,40 @@ class TestFromPython:
         found = check(ops=["add"], deviations=[unused], **SOME)
         assert found.unused == []
 
-    def test_importing_suanzi_imports_no_kit(self) -> None:
-        code = "import sys, suanzi; sys.exit(any('conformance' in name for name in sys.modules))"
-        subprocess.run([sys.executable, "-c", code], check=True)
+
+def interrupted(folder: Path, subject: str, *more: str) -> tuple[int, str, str, int]:
+    """Begin a run of a subject that hangs, end it by Ctrl-C, and return what it said, and whom."""
+    (folder / "slow_subject.py").write_text(subject)
+    command = [sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter"]
+    with subprocess.Popen(
+        [*command, *more], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 120
+        while not (hung := list(folder.glob("pid-*"))) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert hung
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    return process.returncode, out, err, int(hung[0].name.removeprefix("pid-"))
+
+
+HANG = """__import__("pathlib").Path(f"pid-{__import__('os').getpid()}").touch()
+            __import__("time").sleep(3600)
+        if op == 'never'"""
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupted(tmp_path: Path, jobs: str) -> None:
     """Ctrl-C ends all processes, hung ones too, and what was done is reported."""
-    (tmp_path / "slow_subject.py").write_text(
-        WRONG.replace('if op == "sub"', 'if op == "sub":\n            import time\n'
-                      '            open(f"pid-{__import__(\'os\').getpid()}", "w").close()\n'
-                      "            time.sleep(3600)\n        if op == 'never'")
-    )  # fmt: skip
-    command = [
-        sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter",
-        *SMALL[:4], "--op", "create_tensor,add,sub,zeros", "--jobs", jobs, "--timeout", "3000",
-    ]  # fmt: skip
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        until = time.monotonic() + 120
-        while not (hung := list(tmp_path.glob("pid-*"))) and time.monotonic() < until:
-            time.sleep(0.1)
-        assert hung
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 3
-    assert err == ""
+    subject = WRONG.replace('if op == "sub"', f'if op == "sub":\n            {HANG}')
+    options = ("--op", "create_tensor,add,sub,zeros", "--jobs", jobs, "--timeout", "3000")
+    status, out, err, pid = interrupted(tmp_path, subject, *SMALL[:4], *options)
+    assert (status, err) == (3, "")
     assert re.search(
         r"^interrupted \(by hand\), incomplete: \d interfaces? not finished$", out, re.M
     )
     assert "Interrupted. So far: conforms" in out
-    pid = int(hung[0].name.removeprefix("pid-"))
     until = time.monotonic() + 20
     while _runs(pid) and time.monotonic() < until:
         time.sleep(0.1)
@@ -290,28 +290,12 @@ def test_interrupted(tmp_path: Path, jobs: str) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupted_in_the_middle_of_an_interface(tmp_path: Path, jobs: str) -> None:
     """The calls that were made are told and written, though none of the interfaces is done."""
-    hang = """calls = calls + 1
-        if calls > 1:
-            open("hung", "w").close()
-            __import__("time").sleep(3600)
-        if op == 'never'"""
-    text = WRONG.replace('if op == "sub"', f"global calls\n        {hang}") + "\ncalls = 0\n"
-    (tmp_path / "slow_subject.py").write_text(text)
-    command = [
-        sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter",
-        *SMALL[:4], "--op", "add,sub", "--jobs", jobs, "--timeout", "3000",
-        "--json", "out.json", "--report", "out.html", "--junit", "out.xml",
-    ]  # fmt: skip
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        until = time.monotonic() + 120
-        while not (tmp_path / "hung").exists() and time.monotonic() < until:
-            time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (3, "")
+    count = f"global calls\n        calls = calls + 1\n        if calls > 1:\n            {HANG}"
+    subject = WRONG.replace('if op == "sub"', count) + "\ncalls = 0\n"
+    options = ("--op", "add,sub", "--jobs", jobs, "--timeout", "3000")
+    files = ("--json", "out.json", "--report", "out.html", "--junit", "out.xml")
+    status, out, err, _ = interrupted(tmp_path, subject, *SMALL[:4], *options, *files)
+    assert (status, err) == (3, "")
     assert "interrupted (by hand), incomplete: 2 interfaces not finished" in out
     data = json.loads((tmp_path / "out.json").read_text())
     assert data["counts"]["cases"] >= 1
@@ -323,21 +307,10 @@ def test_interrupted_in_the_middle_of_an_interface(tmp_path: Path, jobs: str) ->
 
 def test_interrupted_before_it_begins(tmp_path: Path) -> None:
     """A subject that is still being loaded, for ever: there is nothing to report."""
-    (tmp_path / "slow_subject.py").write_text(
-        "import os, time\nopen(f'pid-{os.getpid()}', 'w').close()\ntime.sleep(3600)\n"
-    )
-    command = [sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        until = time.monotonic() + 120
-        while not (loading := list(tmp_path.glob("pid-*"))) and time.monotonic() < until:
-            time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (3, "", "suanzi: interrupted\n")
-    assert not _runs(int(loading[0].name.removeprefix("pid-")))
+    loading = "import os, time\nopen(f'pid-{os.getpid()}', 'w').close()\ntime.sleep(3600)\n"
+    status, out, err, pid = interrupted(tmp_path, loading)
+    assert (status, out, err) == (3, "", "suanzi: interrupted\n")
+    assert not _runs(pid)
 
 
 def _runs(pid: int) -> bool:

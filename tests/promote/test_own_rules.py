@@ -16,15 +16,6 @@ from suanzi.promote.operators import OperatorClass
 TWO = "[tensors]\n     i8  f16\ni8   i8  f16\nf16  f16 f16\n"
 
 
-@pytest.fixture
-def no_trace() -> object:
-    before, names = dict(library.loaded), list(library.registered)
-    yield
-    library.loaded.clear()
-    library.loaded.update(before)
-    library.registered[:] = names
-
-
 def chip(*lines: str, base: str = "torch") -> sz.RuleSet:
     return sz.RuleSet.from_text("\n".join(["name chip", f"like {base}", *lines]))
 
@@ -153,7 +144,6 @@ def test_any_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         library.rules_or_file("none/chip")
 
 
-@pytest.mark.usefixtures("no_trace")
 def test_another_process_learns_it() -> None:
     def widest(a: sz.DType, b: sz.DType) -> sz.DType:
         return max(a, b, key=lambda d: d.bits)

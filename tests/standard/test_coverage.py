@@ -10,12 +10,11 @@ import suanzi as sz
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from suanzi import interface
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.cases.statuses import CHANGES, NEVER, VALID
+from suanzi.conformance.cases.statuses import VALID
 from suanzi.dtypes import DTYPES
 from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interfaces
 
-S = sz.Status
 EVERY = list(interfaces().values())
 
 
@@ -38,13 +37,9 @@ def test_an_interface_has_everything(facts: Any) -> None:
     assert ">>>" in (getattr(sz, facts.name).__doc__ or ""), "no example in its documentation"
     assert any(e.name == facts.name for e in examples()), "no worked example"
     assert facts.name in VALID, "no call that succeeds"
-    for status in facts.statuses:
-        if status in (S.SUCCESS, S.UNINITIALIZED_OBJECT, S.INTERNAL_ERROR):
-            continue  # tests/interface/test_statuses.py produces them for all
-        if status is S.ALLOC_FAILED:
-            assert facts.name in calls(2) or facts.name in NOTHING_ALLOCATED
-        else:
-            assert (facts.name, status) in CHANGES or (facts.name, status) in NEVER, status
+    # tests/interface/test_statuses.py produces the others.
+    allocates = facts.name in calls(2) or facts.name in NOTHING_ALLOCATED
+    assert allocates or sz.Status.ALLOC_FAILED not in facts.statuses
 
 
 QUANTISED = {d.name for d in DTYPES if d.kind == "quantized"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from html.parser import HTMLParser
 from typing import Any
 
@@ -209,13 +207,3 @@ def test_cells_escape_their_titles() -> None:
     found = read(html)
     assert found.cells == [['"<']]
     assert found.titles == ['">&']
-
-
-def test_nothing_of_it_is_imported_until_a_notebook_asks() -> None:
-    code = (
-        "import suanzi, sys; suanzi.tensor([1.5]); "
-        "print([m for m in ('suanzi._html', 'suanzi.tensors.printing', 'suanzi.tensors.html', "
-        "'suanzi.tensors.numerals', 'suanzi.cli.catalogue', 'jinja2', 'rich') if m in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "[]\n"
