@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.blocks import same
 
 pytest.importorskip("dask", reason="tensors of blocks are Dask's")
 cluster = pytest.importorskip("suanzi.cluster")
@@ -62,8 +63,7 @@ def test_modes_give_the_bits_of_one_tensor(dtype: sz.DType, mode: str) -> None:
     x = on_blocks(host, (4, 3, 2))
     for axis, keep in ((None, False), (0, True), ((0, 2), False), ((1,), True)):
         want, found = sz.reduce(host, mode, axis, keep), sz.reduce(x, mode, axis, keep)
-        assert (found.shape, found.dtype) == (want.shape, want.dtype)
-        assert found.tolist() == want.tolist()
+        same(found, want)
 
 
 def test_means_of_large_integers_are_exact() -> None:
@@ -98,8 +98,7 @@ def test_traces(dtype: sz.DType) -> None:
     for offset in (-7, -6, -2, 0, 1, 3, 6, 7):
         for dims in ((0, 2), (2, 0), (-2, 0), (1, 2)):
             want, found = sz.trace(host, offset, *dims), sz.trace(x, offset, *dims)
-            assert (found.shape, found.dtype) == (want.shape, want.dtype)
-            assert found.tolist() == want.tolist()
+            same(found, want)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, sz.complex64, sz.complex128], ids=str)
@@ -167,8 +166,7 @@ def test_methods() -> None:
         lambda v: v.to(sz.float16), lambda v: v.round(), lambda v: v.cumsum(0), lambda v: -abs(v),
     ):  # fmt: skip
         found, want = call(x), call(host)
-        assert (found.shape, found.dtype) == (want.shape, want.dtype)
-        assert found.tolist() == want.tolist()
+        same(found, want)
     assert math.isclose(x.var().item(), host.var().item(), rel_tol=1e-6)
     assert math.isclose(x.std(correction=1).item(), host.std(correction=1).item(), rel_tol=1e-6)
 

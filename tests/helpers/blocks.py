@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import suanzi as sz
 
 
@@ -37,6 +39,15 @@ def same(found: Any, wanted: Any) -> None:
         assert (one.scale, one.zero_point) == (wanted.scale, wanted.zero_point)
         assert one.channel_axis == wanted.channel_axis
     assert _bytes(host) == _bytes(wanted)
+
+
+def same_error(here: Callable[[], Any], there: Callable[[], Any]) -> None:
+    """Assert that a call on blocks, or what it computes, is refused in the words of one tensor."""
+    with pytest.raises(sz.StatusError) as wanted:
+        here()
+    with pytest.raises(type(wanted.value)) as found:
+        there().to_host()
+    assert str(found.value) == str(wanted.value)
 
 
 def _bytes(x: sz.Tensor) -> bytes:

@@ -7,6 +7,7 @@ import json
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,21 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     status = main(["port", *arguments])
     said = capsys.readouterr()
     return status, said.out, said.err
+
+
+def written(path: Path, *calls: dict[str, Any]) -> Path:
+    """Write a file of calls, as a recorder of PyTorch does."""
+    head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2"}
+    numbered = [{"call": i, **one} for i, one in enumerate(calls)]
+    records = [head, *numbered, {"end": True, "raised": None}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+MUL = {
+    "op": "mul", "arguments": [{"dtype": "float16"}, {"dtype": "float32", "zero_dim": True}],
+    "result": "float16",
+}  # fmt: skip
 
 
 def test_the_block_on_cann_changes_where_a_0d_tensor_widens() -> None:
@@ -92,14 +108,7 @@ def test_every_code_has_its_explanation() -> None:
 def test_a_line_may_say_what_it_does_not_want_to_hear(tmp_path: Path, mark: str, left: int) -> None:
     source = tmp_path / "model.py"
     source.write_text(f"y = x * s  {mark}\n")
-    calls = tmp_path / "calls.jsonl"
-    records = [
-        {"format": "suanzi-calls/1", "framework": "torch", "version": "2"},
-        {"call": 0, "op": "mul", "arguments": [{"dtype": "float16"}, {"dtype": "float32",
-         "zero_dim": True}], "result": "float16", "where": [str(source), 1, "", ""]},
-        {"end": True, "raised": None},
-    ]  # fmt: skip
-    calls.write_text("".join(json.dumps(record) + "\n" for record in records))
+    calls = written(tmp_path / "calls.jsonl", {**MUL, "where": [str(source), 1, "", ""]})
     report = judge(read_calls(calls), ["cann"])
     assert (len(report), report.ignored) == (left, 1 - left)
 
@@ -136,17 +145,9 @@ class TestCommand:
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         """A finding that is there once more, or of another target, is new."""
-        mul = {"op": "mul", "arguments": [{"dtype": "float16"}, {"dtype": "float32",
-               "zero_dim": True}], "result": "float16"}  # fmt: skip
-        once, twice = tmp_path / "once.jsonl", tmp_path / "twice.jsonl"
-        head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2"}
-        for path, lines in ((once, [3]), (twice, [3, 9])):
-            calls = [
-                {"call": i, **mul, "where": ["/gone/model.py", line, "", ""]}
-                for i, line in enumerate(lines)
-            ]
-            records = [head, *calls, {"end": True, "raised": None}]
-            path.write_text("".join(json.dumps(one) + "\n" for one in records))
+        calls = [{**MUL, "where": ["/gone/model.py", line, "", ""]} for line in (3, 9)]
+        once = written(tmp_path / "once.jsonl", calls[0])
+        twice = written(tmp_path / "twice.jsonl", *calls)
         known_file = tmp_path / "known.json"
         known_file.write_text(run(capsys, str(once), "--to", "cann", "--json")[1])
         again = ("--baseline", str(known_file), "--json")
@@ -158,12 +159,9 @@ class TestCommand:
         assert (status, [one["rules"] for one in json.loads(out)["findings"]]) == (1, ["jax_x32"])
 
     def test_what_is_refused_is_an_error_in_sarif(self, tmp_path: Path) -> None:
-        path = tmp_path / "calls.jsonl"
-        add = {"call": 0, "op": "add", "arguments": [{"dtype": "int64"}, {"dtype": "float16"}],
-               "result": "float16"}  # fmt: skip
-        head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2"}
-        records = [head, add, {"end": True, "raised": None}]
-        path.write_text("".join(json.dumps(one) + "\n" for one in records))
+        operands = [{"dtype": "int64"}, {"dtype": "float16"}]
+        add = {"op": "add", "arguments": operands, "result": "float16"}
+        path = written(tmp_path / "calls.jsonl", add)
         (refused,) = to_sarif(judge(read_calls(path), ["paddle"]))["runs"][0]["results"]
         assert (refused["ruleId"], refused["level"]) == ("SZ002", "error")
         found = to_sarif(judge(read_calls(BLOCK), ["cann"]))["runs"][0]["results"]
