@@ -51,7 +51,7 @@ class Anything(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 sys.meta_path.insert(0, Anything())
 sys.path.insert(0, sys.argv[2])
 module = importlib.import_module(f"frameworks.{sys.argv[1]}_adapter")
-from frameworks.common import GRADIENTS
+from frameworks import common
 
 def variables(text):
     tree = ast.parse(text, mode="eval")
@@ -64,8 +64,8 @@ adapter = module.Adapter
 print(json.dumps({
     "mapping": {op: variables(text) for op, text in adapter.mapping.items()},
     "missing": adapter.missing,
-    "names": sorted(vars(module)),
-    "gradients": GRADIENTS,
+    "names": sorted({**vars(common), **vars(module)}),
+    "gradients": common.GRADIENTS,
 }))
 """
 

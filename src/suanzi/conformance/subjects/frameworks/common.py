@@ -117,12 +117,21 @@ TORCH_EXPRESSIONS = {
 """Those of PyTorch, Paddle and MindSpore; each overrides some."""
 
 
-def functions(module, names, expressions):
-    """Return the expressions that a framework shares with others, such as np.add(x, y).
+def numpy_like(module):
+    """Return the expressions that a framework shares with NumPy, such as np.add(x, y)."""
+    return _shared(module, NUMPY_NAMES, NUMPY_EXPRESSIONS)
 
-    >>> functions("torch", "equal=eq less=lt", {})["equal"]
+
+def torch_like(module, names):
+    """Return the expressions that a framework shares with PyTorch, but for the names given.
+
+    >>> torch_like("torch", "equal=eq less=lt")["equal"]
     'torch.eq(x, y)'
     """
+    return _shared(module, names, TORCH_EXPRESSIONS)
+
+
+def _shared(module, names, expressions):
     names = dict(pair.split("=") for pair in f"{COMMON_NAMES} {names}".split())
     shared = {**EXPRESSIONS, **expressions}
     return {
@@ -145,7 +154,7 @@ class Framework:
     spelled   how they write a dtype, with {dtype} for its name; `spellings` has those that differ
     bits      how they write one of bytes, with {hex}, {dtype} and {shape}, for the dtypes of
               `by_bits`, which no literal can give
-    names     what the expressions can use: the globals of the adapter
+    names     what the expressions can use in addition to this file: the globals of the adapter
     no_kernel words of errors by which the framework says that it has not written this function for
               this dtype, which is no refusal
     """
@@ -233,7 +242,7 @@ class Framework:
 
     def evaluated(self, op, bound):
         """Return what the expression of an interface gives for arguments."""
-        return eval(self._code[op], {**self.names, **bound})
+        return eval(self._code[op], {**globals(), **self.names, **bound})
 
     def settled(self, found):
         """Return outputs as the worker takes them, all of them computed."""

@@ -7,24 +7,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 import numpy as np
-from frameworks.common import (
-    GRADIENTS,
-    NUMPY_EXPRESSIONS,
-    NUMPY_NAMES,
-    Framework,
-    axes,
-    boxes,
-    count,
-    flattened,
-    functions,
-    inverse_order,
-    kept_at,
-    last,
-    named,
-    norm_name,
-    offsets_of,
-    target_sizes,
-)
+from frameworks.common import GRADIENTS, Framework, count, kept_at, named, numpy_like
 from frameworks.jax_lowering import Programs, share_contexts
 from frameworks.jax_random import draws, key, normal, uniform
 from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, linear, norm, r2c, svd
@@ -41,7 +24,7 @@ if not jax.config.jax_compilation_cache_dir:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 MAPPING = {
-    **functions("jnp", NUMPY_NAMES, NUMPY_EXPRESSIONS),
+    **numpy_like("jnp"),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, on(device))",
     "wrap_tensor": "filled(values, dtype, shape, on(device))",

@@ -8,22 +8,7 @@ import mindspore as ms
 import mindspore.numpy as mnp
 import mindspore.scipy.linalg as linalg
 import numpy as np
-from frameworks.common import (
-    TORCH_EXPRESSIONS,
-    Framework,
-    axes,
-    boxes,
-    count,
-    functions,
-    inverse_order,
-    last,
-    named,
-    norm_name,
-    offsets_of,
-    pairs,
-    target_sizes,
-    thinned,
-)
+from frameworks.common import Framework, axes, count, named, norm_name, thinned, torch_like
 from mindspore import mint, nn, ops
 from wire import Data, Unsupported
 
@@ -32,7 +17,7 @@ ms.set_device("CPU")
 ms.runtime.launch_blocking()
 
 MAPPING = {
-    **functions("ops", "clip=clamp mod=remainder bitwise_not=invert", TORCH_EXPRESSIONS),
+    **torch_like("ops", "clip=clamp mod=remainder bitwise_not=invert"),
     # 7.2.1 creation
     "wrap_tensor": "filled(values, dtype, shape)",
     "zeros": "ops.zeros(tuple(shape), dtype)",

@@ -1,29 +1,13 @@
 """NumPy as a subject."""
 
 import numpy as np
-from frameworks.common import (
-    GRADIENTS,
-    NUMPY_EXPRESSIONS,
-    NUMPY_NAMES,
-    Framework,
-    axes,
-    boxes,
-    count,
-    flattened,
-    functions,
-    inverse_order,
-    last,
-    named,
-    norm_name,
-    offsets_of,
-    pairs,
-)
+from frameworks.common import GRADIENTS, Framework, axes, count, named, norm_name, numpy_like
 from wire import Data, Unsupported
 
 np.seterr(all="ignore")
 
 MAPPING = {
-    **functions("np", NUMPY_NAMES, NUMPY_EXPRESSIONS),
+    **numpy_like("np"),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
     "wrap_tensor": "filled(values, dtype, shape, device, copy=None)",

@@ -7,16 +7,7 @@ import re
 
 import numpy as np
 import openvino as ov
-from frameworks.common import (
-    GRADIENTS,
-    Framework,
-    count,
-    flattened,
-    inverse_order,
-    offsets_of,
-    pairs,
-    target_sizes,
-)
+from frameworks.common import GRADIENTS, Framework, count
 from frameworks.openvino_graphs import GIVEN, laid, of_bits, parameter, run, tensor
 from openvino import opset16 as o
 from wire import Data, NoKernel, Unsupported

@@ -9,20 +9,7 @@ warnings.simplefilter("ignore")
 import numpy as np  # noqa: E402
 import paddle  # noqa: E402
 import paddle.nn.functional as F  # noqa: E402
-from frameworks.common import (  # noqa: E402
-    TORCH_EXPRESSIONS,
-    Framework,
-    axes,
-    boxes,
-    functions,
-    inverse_order,
-    last,
-    norm_name,
-    offsets_of,
-    pairs,
-    target_sizes,
-    thinned,
-)
+from frameworks.common import Framework, norm_name, thinned, torch_like  # noqa: E402
 from wire import Data, Unsupported  # noqa: E402
 
 DTYPES = {
@@ -36,10 +23,9 @@ DTYPES = {
 BYTES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 MAPPING = {
-    **functions(
+    **torch_like(
         "paddle",
         "duplicate=clone expand_dims=unsqueeze greater=greater_than less=less_than",
-        TORCH_EXPRESSIONS,
     ),
     "wrap_tensor": "wrapped(values, dtype, shape)",
     "zeros": "paddle.zeros(shape, dtype)",

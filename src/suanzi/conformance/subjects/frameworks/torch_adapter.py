@@ -3,20 +3,7 @@
 import warnings
 
 import torch
-from frameworks.common import (
-    TORCH_EXPRESSIONS,
-    Framework,
-    axes,
-    boxes,
-    functions,
-    inverse_order,
-    last,
-    named,
-    norm_name,
-    offsets_of,
-    pairs,
-    spread,
-)
+from frameworks.common import Framework, axes, named, spread, torch_like
 from wire import Data, Unsupported
 
 warnings.simplefilter("ignore")
@@ -24,12 +11,11 @@ torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True, warn_only=True)
 
 MAPPING = {
-    **functions(
+    **torch_like(
         "torch",
         "duplicate=clone size=numel expand_dims=unsqueeze concat=cat clip=clamp mod=remainder "
         "expand=broadcast_to equal=eq not_equal=ne greater=gt greater_equal=ge less=lt "
         "less_equal=le",
-        TORCH_EXPRESSIONS,
     ),
     # 7.2.1 creation
     "create_tensor": "filled(values, dtype, shape, device)",
